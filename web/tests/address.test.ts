@@ -3,9 +3,9 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPlace, writePlace, type Place } from '../src/model/address';
+import { readAddress, writeAddress, type PageState } from '../src/model/address';
 
-const USUAL: Place = {
+const USUAL: PageState = {
   files: null,
   filter: '',
   view: null,
@@ -51,12 +51,12 @@ const USUAL: Place = {
 };
 
 test('what is usual is left out', () => {
-  assert.equal(writePlace(USUAL), '');
-  assert.deepEqual(readPlace(''), USUAL);
+  assert.equal(writeAddress(USUAL), '');
+  assert.deepEqual(readAddress(''), USUAL);
 });
 
 test('everything comes back as it was written', () => {
-  const place: Place = {
+  const place: PageState = {
     files: [
       { input: 0, offset: 0n },
       { input: 3, offset: -(2n ** 60n) },
@@ -113,30 +113,30 @@ test('everything comes back as it was written', () => {
     counters: new Map([[3, 'overlap' as const]]),
     hold: false,
   };
-  assert.deepEqual(readPlace(writePlace(place)), place);
+  assert.deepEqual(readAddress(writeAddress(place)), place);
 });
 
 test('all tracks collapsed is not the same as not said', () => {
-  const text = writePlace({ ...USUAL, expanded: [] });
-  assert.deepEqual(readPlace(text).expanded, []);
+  const text = writeAddress({ ...USUAL, expanded: [] });
+  assert.deepEqual(readAddress(text).expanded, []);
 });
 
 test('arrows of the selection and by category are chosen apart', () => {
   const flows = (selection: boolean, categories: number[]): string =>
-    writePlace({ ...USUAL, flows: { selection, categories } });
+    writeAddress({ ...USUAL, flows: { selection, categories } });
   assert.equal(flows(true, [2, 5]), 'flows=2,5');
   assert.equal(flows(false, []), 'flows=none');
-  assert.deepEqual(readPlace('flows=none,3').flows, { selection: false, categories: [3] });
+  assert.deepEqual(readAddress('flows=none,3').flows, { selection: false, categories: [3] });
 });
 
 test('a link that makes no sense gives the usual state', () => {
   const nonsense =
     'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&' +
     'by=evil.up&in=all&case=2&unit=h&flame=up&open=,';
-  assert.deepEqual(readPlace(nonsense), { ...USUAL, expanded: [] });
+  assert.deepEqual(readAddress(nonsense), { ...USUAL, expanded: [] });
 });
 
 test('a table of states that makes no sense is the usual one', () => {
   for (const text of ['', 'cpu', 'thread.running.up', 'state.<b>.up'])
-    assert.equal(readPlace(`states=${encodeURIComponent(text)}`).states, null, text);
+    assert.equal(readAddress(`states=${encodeURIComponent(text)}`).states, null, text);
 });

@@ -4,18 +4,18 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  hide,
-  move,
-  moved,
+  hideUnit,
+  moveUnit,
+  applyMoves,
   readKeys,
   readMoves,
   togglePin,
   UNARRANGED,
   type Arrangement,
 } from '../src/model/arrangement';
-import type { Process } from '../src/model/engine';
-import { boxesIn, layoutPage, type Placed } from '../src/model/layout';
-import { counterRow, cpusOf, type Row } from '../src/model/rows';
+import type { Process } from '../src/model/traceFacts';
+import { boxesIn, layoutTimeline, type TimelineLayout } from '../src/model/layout';
+import { counterRow, cpuTracksByName, type Row } from '../src/model/rows';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -38,9 +38,9 @@ const MEMORY = counterRow({
   ...{ samples: 1, low: 0, high: 1, bounds: [[0, 1]], last_ns: 0, colour: 0 },
 });
 
-function laid(arrangement: Arrangement, only = '', closed: number[] = []): Placed {
+function laid(arrangement: Arrangement, only = '', closed: number[] = []): TimelineLayout {
   const opened = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set(closed) };
-  return layoutPage(
+  return layoutTimeline(
     { order: 'owner', processes: PROCESSES, tracks: TRACKS },
     { ...opened, arrangement, only },
     heights,
@@ -49,7 +49,7 @@ function laid(arrangement: Arrangement, only = '', closed: number[] = []): Place
 }
 
 /** From the top down, a bar behind what is pinned. */
-function order(placed: Placed): string {
+function order(placed: TimelineLayout): string {
   const words = [
     ...placed.groups.map((g) => ({ top: g.top, word: `P${g.process}` })),
     ...placed.rows.map((b) => ({ top: b.top, word: b.row.key })),
@@ -97,15 +97,15 @@ test('a text leaves what has it in its name, or its process, open or closed', ()
 
 test('the counter of a processor is found without its track', () => {
   const cpu = track(0, { kind: 'cpu', thread: -1, name: 'CPU 3', process: -2 });
-  const row = counterRow({ ...MEMORY.counter, name: 'CPU 3 Frequency' }, cpusOf([cpu]));
+  const row = counterRow({ ...MEMORY.counter, name: 'CPU 3 Frequency' }, cpuTracksByName([cpu]));
   const facts = { order: 'owner' as const, processes: [], tracks: [cpu] };
   const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
-  assert.equal(order(layoutPage(facts, shut, heights, [row])), 'P-2 0 c4');
-  assert.equal(order(layoutPage(facts, { ...shut, only: 'freq' }, heights, [row])), 'P-2 c4');
+  assert.equal(order(layoutTimeline(facts, shut, heights, [row])), 'P-2 0 c4');
+  assert.equal(order(layoutTimeline(facts, { ...shut, only: 'freq' }, heights, [row])), 'P-2 c4');
 });
 
 test('moves are made one after the other, those of unknown things change nothing', () => {
-  const made = (text: string): string => moved([...'abcd'], (c) => c, steps(text)).join('');
+  const made = (text: string): string => applyMoves([...'abcd'], (c) => c, steps(text)).join('');
   const steps = (text: string): { what: string; before: string }[] =>
     text.split(' ').map((m) => ({ what: m[0] ?? '', before: m[1] ?? '' }));
   assert.equal(made('da'), 'dabc');
@@ -115,13 +115,13 @@ test('moves are made one after the other, those of unknown things change nothing
 });
 
 test('pinning shows what was hidden, hiding unpins, pinned ones move among themselves', () => {
-  let a = togglePin(hide(UNARRANGED, 't1'), 't1');
+  let a = togglePin(hideUnit(UNARRANGED, 't1'), 't1');
   assert.deepEqual(a, { pinned: ['t1'], hidden: [], moves: [] });
-  a = move(togglePin(a, 't2'), 't2', 't1');
+  a = moveUnit(togglePin(a, 't2'), 't2', 't1');
   assert.deepEqual(a, { pinned: ['t2', 't1'], hidden: [], moves: [] });
-  assert.deepEqual(hide(a, 't2'), { pinned: ['t1'], hidden: ['t2'], moves: [] });
+  assert.deepEqual(hideUnit(a, 't2'), { pinned: ['t1'], hidden: ['t2'], moves: [] });
   assert.deepEqual(togglePin(a, 't2').pinned, ['t1']);
-  assert.equal(move(UNARRANGED, 't1', 't1'), UNARRANGED);
+  assert.equal(moveUnit(UNARRANGED, 't1', 't1'), UNARRANGED);
 });
 
 test('an address with anything else in it is no error', () => {
@@ -144,7 +144,7 @@ test('how all threads stand is gone through once, not once for each of many proc
   };
   const facts = { order: 'owner' as const, processes: [], tracks: many };
   const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
-  const placed = layoutPage({ ...facts, standing }, shut, heights, []);
+  const placed = layoutTimeline({ ...facts, standing }, shut, heights, []);
   assert.equal(placed.tracks.length, many.length);
   assert.equal(read, 1);
 });
@@ -160,7 +160,7 @@ test('each thread of which a row alone is known stands before the first that com
     of: { thread, thread_id: thread, name: '', process: 0, instants: 1 },
   });
   const rows = [6, 7, 8, 9].map(lone);
-  assert.equal(order(layoutPage(facts, shut, heights, rows)), 'P0 u9 0 1 u8 u7 2 u6 P1 3');
+  assert.equal(order(layoutTimeline(facts, shut, heights, rows)), 'P0 u9 0 1 u8 u7 2 u6 P1 3');
 });
 
 test('what lies between two heights of the list is found, what touches them as well', () => {

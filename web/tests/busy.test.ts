@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketsFor, fewerLanes } from '../src/model/busy';
+import { bucketsFor, fewerLanes } from '../src/model/activity';
 
 test('of very many tracks the overview is coarser, but never one block', () => {
   assert.equal(bucketsFor(0, 2000), 2000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers to be unpacked in tests, and an engine that knows traces of words.
 import { gzipSync, strToU8, zipSync, type Zippable } from 'fflate';
-import type { Bytes, Room } from '../src/unpack/bytes';
+import type { Bytes, ByteStorage } from '../src/unpack/bytes';
 import { Unpacking, type Judge } from '../src/unpack/unpack';
 
 export class ArrayBytes implements Bytes {
@@ -29,7 +29,7 @@ export function together(pieces: readonly Uint8Array[]): Uint8Array {
 
 export const whole = (bytes: Bytes): Uint8Array => bytes.read(0, bytes.size);
 
-export const room: Room = {
+export const room: ByteStorage = {
   spool() {
     const pieces: Uint8Array[] = [];
     return {

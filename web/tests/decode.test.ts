@@ -51,7 +51,7 @@ test('tiles: one slice (padded arrays), then a tile with only a strip', () => {
   );
   assert(first && second);
   assert.deepEqual(
-    [first.kind, first.row, first.res, first.number, first.strip],
+    [first.kind, first.row, first.res, first.number, first.density],
     ['i', 4, 20, -2, null],
   );
   assert.deepEqual([...first.start, ...first.length], [1000, 2 ** 52]);
@@ -60,8 +60,8 @@ test('tiles: one slice (padded arrays), then a tile with only a strip', () => {
     [11, 12, 13, 5],
   );
   assert.deepEqual([second.kind, second.row, second.number, second.start.length], ['r', 7, 6, 0]);
-  assert.equal(second.strip?.frame[3], 9);
-  assert.equal(second.strip?.height[3], 180);
+  assert.equal(second.density?.frame[3], 9);
+  assert.equal(second.density?.height[3], 180);
 });
 
 test('two slices need no padding', () => {

@@ -4,10 +4,10 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { OBJECT_FLAG, type ObjectBar, type SnapshotMark } from '../src/model/beside';
+import { OBJECT_FLAG, type ObjectBar, type SnapshotMark } from '../src/model/nonSliceEvents';
 import { HASHED_COLOURS, METHOD_COLOURS } from '../src/model/colours';
 import { FLAG, type Instant, type Tile } from '../src/model/engine';
-import type { Placed } from '../src/model/layout';
+import type { TimelineLayout } from '../src/model/layout';
 import { STATE_COLOUR } from '../src/model/states';
 import { paintFlame } from '../src/render/flamePainter';
 import { paintFlows } from '../src/render/flowPainter';
@@ -202,7 +202,7 @@ const PLACED = {
   groups: [{ process: 0, open: true, top: 0, height: 22, bottom: 66 }],
   height: 90,
   pinned: 0,
-} as object as Placed;
+} as object as TimelineLayout;
 
 function instant(scope: number, of: number, time = 400): Instant {
   return { instant: scope, time, frame: 0, scope, of, count: 1, colour: 0 };
@@ -398,7 +398,7 @@ test('the line of a process lies over what is drawn through it', () => {
 });
 
 test('an asynchronous slice lets the ground through, in slanted letters; its specks are diamonds', async () => {
-  const strip: NonNullable<Tile['strip']> = {
+  const strip: NonNullable<Tile['density']> = {
     frame: new Uint32Array(512),
     height: new Uint8Array(512),
   };

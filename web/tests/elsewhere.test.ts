@@ -5,11 +5,11 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatRough } from '../src/base/format';
 import { hashedColour, METHOD_COLOURS, HASHED_COLOURS } from '../src/model/colours';
-import { elsewhere } from '../src/model/elsewhere';
+import { otherEventsHint } from '../src/model/otherEventsHint';
 import { cpuShare, reservedColour, type Instant } from '../src/model/engine';
-import { layoutPage } from '../src/model/layout';
+import { layoutTimeline } from '../src/model/layout';
 import { Frames } from '../src/model/names';
-import { wordsFor, inWords } from '../src/model/words';
+import { wordsFor, inTermsOf } from '../src/model/words';
 import { instantAt, paintInstants } from '../src/render/instantPainter';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
@@ -18,21 +18,26 @@ import { FRAMES, theme, track } from './fixtures';
 
 test('a trace without slices of threads is sent to what it has', () => {
   const at = (kinds: Parameters<typeof track>[1][], samples: number): string | null =>
-    elsewhere({ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples }).tab;
+    otherEventsHint({ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples }).tab;
   assert.equal(at([{ kind: 'async' }, { kind: 'states' }], 0), 'selection');
   assert.equal(at([{ kind: 'cpu' }], 3), 'states');
   assert.equal(at([], 3), 'flame');
   assert.equal(at([], 0), 'health');
-  assert.match(elsewhere({ order: 'busiest', tracks: [], samples: 0 }).text, /holds no call\.$/);
+  assert.match(
+    otherEventsHint({ order: 'busiest', tracks: [], samples: 0 }).text,
+    /holds no call\.$/,
+  );
 });
 
 test('where the filter leaves nothing the way is back to all', () => {
   const filtered = { slices: 0, of: 7 };
-  const nothing = elsewhere({ order: 'busiest', tracks: [], samples: 3, filtered });
+  const nothing = otherEventsHint({ order: 'busiest', tracks: [], samples: 3, filtered });
   assert.deepEqual([nothing.text, nothing.tab], ['The filter leaves no call.', null]);
   assert.equal(
-    elsewhere({ ...{ order: 'busiest', tracks: [], samples: 3 }, filtered: { slices: 0, of: 0 } })
-      .tab,
+    otherEventsHint({
+      ...{ order: 'busiest', tracks: [], samples: 3 },
+      filtered: { slices: 0, of: 0 },
+    }).tab,
     'flame',
   );
 });
@@ -47,16 +52,19 @@ test('a short time is never nothing, and nothing stays nothing', () => {
 test('what the reader found is told in the words of events', () => {
   const events = wordsFor({ order: 'owner' });
   const text = 'exits without an entry: the call began before the trace';
-  assert.equal(inWords(events, text), 'ends without a beginning: the slice began before the trace');
-  assert.equal(inWords(wordsFor({ order: 'busiest' }), text), text);
   assert.equal(
-    inWords(events, 'calls closed by the exit of a caller: their own exit is missing'),
+    inTermsOf(events, text),
+    'ends without a beginning: the slice began before the trace',
+  );
+  assert.equal(inTermsOf(wordsFor({ order: 'busiest' }), text), text);
+  assert.equal(
+    inTermsOf(events, 'calls closed by the exit of a caller: their own exit is missing'),
     'slices closed by the end of a slice around it: their own end is missing',
   );
 });
 
 test('instants have the colours of slices: of their name, or the one that is reserved', () => {
-  const placed = layoutPage(
+  const placed = layoutTimeline(
     { order: 'owner', processes: [], tracks: [track(0)] },
     { expanded: new Set(), whole: new Set(), closed: new Set() },
     theme().heights,
@@ -86,7 +94,7 @@ test('instants have the colours of slices: of their name, or the one that is res
 });
 
 test('an instant of a processor lies on the row of that one', () => {
-  const placed = layoutPage(
+  const placed = layoutTimeline(
     {
       order: 'owner',
       processes: [],

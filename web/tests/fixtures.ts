@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small things that several tests need: an engine that notes its questions, tiles, and a theme.
 
-import type { CallDetails, Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
+import type { CallDetails, Engine, FrameRow, Tile, TileLane } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { readTheme, type Palette, type Theme } from '../src/render/theme';
 
 export function track(number: number, changes: Partial<Track> = {}): Track {
@@ -70,7 +71,7 @@ export function tile(
   res: number,
   number: number,
   slices: SliceRow[],
-  strip: Tile['strip'] = null,
+  strip: Tile['density'] = null,
 ): Tile {
   return {
     kind: lane.kind,
@@ -83,7 +84,7 @@ export function tile(
     index: Uint32Array.from(slices, (s) => s[2]),
     frame: Uint32Array.from(slices, (s) => s[3]),
     flags: Uint32Array.from(slices, (s) => s[4] ?? 0),
-    strip,
+    density: strip,
   };
 }
 
@@ -121,7 +122,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     instants: refuse,
     instant: refuse,
     counterValues: refuse,
-    beside: {
+    nonSlice: {
       rows: refuse,
       objects: refuse,
       object: refuse,

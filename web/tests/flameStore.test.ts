@@ -8,14 +8,13 @@ import {
   THREAD_FRAME,
   type FlameGraph,
   type FlameQuestion,
-  type IdleThread,
   type ProfileAnswer,
-  type TraceFacts,
 } from '../src/model/engine';
+import type { IdleThread, TraceFacts } from '../src/model/traceFacts';
 import { FlameNames } from '../src/model/flameNames';
 import { joinSides, NO_SELF } from '../src/model/flameSides';
 import { FlameStore } from '../src/model/flameStore';
-import { neighbour } from '../src/model/flameWalk';
+import { nextFlameFrame } from '../src/model/flameWalk';
 import { Frames } from '../src/model/names';
 import type { ProfileStore } from '../src/model/profileStore';
 import { Viewer } from '../src/model/viewer';
@@ -156,10 +155,10 @@ test('both sides become one graph, callers over the method', () => {
   assert.deepEqual([...both.depth], [1, 0, 1, 2, 3]);
   assert.deepEqual([...both.frame], [8, 9, 9, 7, 6]);
   assert.deepEqual([...both.self], [NO_SELF, NO_SELF, NO_SELF, 1, 1]);
-  assert.equal(neighbour(both, 3, 'ArrowUp'), 0); // the widest caller
-  assert.equal(neighbour(both, 0, 'ArrowUp'), 1);
-  assert.equal(neighbour(both, 0, 'ArrowDown'), 3);
-  assert.equal(neighbour(both, 3, 'ArrowDown'), 4);
+  assert.equal(nextFlameFrame(both, 3, 'ArrowUp'), 0); // the widest caller
+  assert.equal(nextFlameFrame(both, 0, 'ArrowUp'), 1);
+  assert.equal(nextFlameFrame(both, 0, 'ArrowDown'), 3);
+  assert.equal(nextFlameFrame(both, 3, 'ArrowDown'), 4);
 });
 
 test('threads have names of their own and no colour', () => {

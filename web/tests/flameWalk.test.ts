@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlameGraph } from '../src/model/engine';
-import { neighbour, widestOf } from '../src/model/flameWalk';
+import { nextFlameFrame, widestFlameFrame } from '../src/model/flameWalk';
 
 /** main (0 to 10) calls a (0 to 4) and b (4 to 10); a calls b (1 to 3). */
 const GRAPH: FlameGraph = {
@@ -20,18 +20,18 @@ const GRAPH: FlameGraph = {
 };
 
 test('the widest frame of a method', () => {
-  assert.equal(widestOf(GRAPH, 9), 2);
-  assert.equal(widestOf(GRAPH, 8), 1);
-  assert.equal(widestOf(GRAPH, 5), -1);
-  assert.equal(widestOf(GRAPH, null), -1);
+  assert.equal(widestFlameFrame(GRAPH, 9), 2);
+  assert.equal(widestFlameFrame(GRAPH, 8), 1);
+  assert.equal(widestFlameFrame(GRAPH, 5), -1);
+  assert.equal(widestFlameFrame(GRAPH, null), -1);
 });
 
 test('arrows lead to the widest callee, the caller and along the row', () => {
-  assert.equal(neighbour(GRAPH, 0, 'ArrowDown'), 2);
-  assert.equal(neighbour(GRAPH, 1, 'ArrowDown'), 3);
-  assert.equal(neighbour(GRAPH, 3, 'ArrowUp'), 1);
-  assert.equal(neighbour(GRAPH, 1, 'ArrowRight'), 2);
-  assert.equal(neighbour(GRAPH, 2, 'ArrowLeft'), 1);
-  assert.equal(neighbour(GRAPH, 2, 'ArrowRight'), -1);
-  assert.equal(neighbour(GRAPH, 2, 'ArrowDown'), -1);
+  assert.equal(nextFlameFrame(GRAPH, 0, 'ArrowDown'), 2);
+  assert.equal(nextFlameFrame(GRAPH, 1, 'ArrowDown'), 3);
+  assert.equal(nextFlameFrame(GRAPH, 3, 'ArrowUp'), 1);
+  assert.equal(nextFlameFrame(GRAPH, 1, 'ArrowRight'), 2);
+  assert.equal(nextFlameFrame(GRAPH, 2, 'ArrowLeft'), 1);
+  assert.equal(nextFlameFrame(GRAPH, 2, 'ArrowRight'), -1);
+  assert.equal(nextFlameFrame(GRAPH, 2, 'ArrowDown'), -1);
 });

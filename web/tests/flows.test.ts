@@ -4,12 +4,19 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
-import type { Arrows, Call, Engine, Flow, FlowEnd, Scope, TraceFacts } from '../src/model/engine';
+import type { Arrows, Call, Engine, Flow, FlowEnd, Scope } from '../src/model/engine';
+import type { TraceFacts } from '../src/model/traceFacts';
 import { FlowStore, Trail } from '../src/model/flows';
-import { TRACK_PADDING, type Placed } from '../src/model/layout';
+import { TRACK_PADDING, type TimelineLayout } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { Viewer } from '../src/model/viewer';
-import { curveOf, distanceTo, flowAt, lineOf, paintFlows } from '../src/render/flowPainter';
+import {
+  flowCurveOf,
+  distanceToCurve,
+  flowAt,
+  flowLineOf,
+  paintFlows,
+} from '../src/render/flowPainter';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
 import { FRAMES, settle, theme, tileEngine, track } from './fixtures';
@@ -38,7 +45,7 @@ const PLACED = {
   groups: [{ process: 4, open: false, top: 102, height: 24, bottom: 126 }],
   height: 126,
   pinned: 0,
-} as object as Placed;
+} as object as TimelineLayout;
 
 const SCENE = {
   theme: theme(),
@@ -50,7 +57,7 @@ const SCENE = {
 
 test('an end stands in the middle of its row, or of the line that is left of it', () => {
   const at = (row: number, of: number): number | null =>
-    lineOf(PLACED, SCENE.theme.heights, end(row, 0, of), SCENE.processOf);
+    flowLineOf(PLACED, SCENE.theme.heights, end(row, 0, of), SCENE.processOf);
   // rows of 18 with bars of 17 pixels
   assert.equal(at(300, 3), 20 + TRACK_PADDING + 8.5);
   assert.equal(at(301, 3), 20 + TRACK_PADDING + 18 + 8.5);
@@ -59,35 +66,35 @@ test('an end stands in the middle of its row, or of the line that is left of it'
   assert.equal(at(900, 9), 114, 'a closed process');
   assert.equal(at(900, 8), null, 'a track that is nowhere');
   const instant = (thread: number, of = -1): number | null =>
-    lineOf(PLACED, SCENE.theme.heights, { ...end(-1, 0, of), thread }, SCENE.processOf);
+    flowLineOf(PLACED, SCENE.theme.heights, { ...end(-1, 0, of), thread }, SCENE.processOf);
   assert.equal(instant(7), 84, "an instant: in the middle of its mark, at its thread's top");
   assert.equal(instant(8, 9), 114, 'an instant of a closed process');
 });
 
 test('an arrow goes from point to point, and leaves at the edge towards what is out of view', () => {
-  const inside = curveOf(SCENE, flow(1, end(300, 100), end(500, 500, 5)));
+  const inside = flowCurveOf(SCENE, flow(1, end(300, 100), end(500, 500, 5)));
   assert.deepEqual([inside?.x[0], inside?.x[3]], [50, 250]);
   assert.deepEqual([inside?.y[0], inside?.y[3]], [31.5, 91]);
   assert.deepEqual([inside?.cutFrom, inside?.cutTo], [0, 0]);
-  const behind = curveOf(SCENE, flow(1, end(300, 100), end(500, 1e15, 5)));
+  const behind = flowCurveOf(SCENE, flow(1, end(300, 100), end(500, 1e15, 5)));
   assert.deepEqual([behind?.x[3], behind?.y[3], behind?.cutTo], [500, 91, 1]);
-  const across = curveOf(SCENE, flow(1, end(300, -1e15), end(500, 1e15, 5)));
+  const across = flowCurveOf(SCENE, flow(1, end(300, -1e15), end(500, 1e15, 5)));
   assert.deepEqual([across?.x[0], across?.cutFrom, across?.cutTo], [0, -1, 1]);
-  const back = curveOf(SCENE, flow(1, end(300, 500), end(500, -1, 5)));
+  const back = flowCurveOf(SCENE, flow(1, end(300, 500), end(500, -1, 5)));
   assert.deepEqual([back?.x[3], back?.cutTo], [0, -1]);
 });
 
 test('what cannot be seen is not drawn', () => {
-  assert.equal(curveOf(SCENE, flow(1, end(300, 2000), end(500, 3000, 5))), null, 'both behind');
-  assert.equal(curveOf(SCENE, flow(1, end(300, -9), end(500, -8, 5))), null, 'both before');
-  assert.equal(curveOf(SCENE, flow(1, end(300, 100), end(300, 102))), null, 'one point');
-  assert.equal(curveOf(SCENE, flow(1, end(300, 100), end(900, 200, 8))), null, 'nowhere');
+  assert.equal(flowCurveOf(SCENE, flow(1, end(300, 2000), end(500, 3000, 5))), null, 'both behind');
+  assert.equal(flowCurveOf(SCENE, flow(1, end(300, -9), end(500, -8, 5))), null, 'both before');
+  assert.equal(flowCurveOf(SCENE, flow(1, end(300, 100), end(300, 102))), null, 'one point');
+  assert.equal(flowCurveOf(SCENE, flow(1, end(300, 100), end(900, 200, 8))), null, 'nowhere');
 });
 
 test('an end on what is pinned stays where it is while the rest scrolls', () => {
   const scrolled = { ...SCENE, placed: { ...PLACED, pinned: 80 }, scroll: 1000 };
   const y = (scene: typeof SCENE): readonly number[] =>
-    must(curveOf(scene, flow(1, end(300, 100), end(500, 500, 5)))).y;
+    must(flowCurveOf(scene, flow(1, end(300, 100), end(500, 500, 5)))).y;
   assert.equal(y(scrolled)[0], (y(SCENE)[0] ?? 0) + 1000);
   assert.equal(y(scrolled)[3], y(SCENE)[3]);
 });
@@ -95,9 +102,9 @@ test('an end on what is pinned stays where it is while the rest scrolls', () => 
 test('the nearest arrow within reach is found', () => {
   const first = flow(1, end(300, 100), end(500, 500, 5));
   const second = flow(2, end(301, 100), end(500, 500, 5));
-  const curve = must(curveOf(SCENE, first));
+  const curve = must(flowCurveOf(SCENE, first));
   // By symmetry the middle of a curve is half-way between its ends.
-  assert.equal(distanceTo(curve, 150, (31.5 + 91) / 2) < 0.01, true);
+  assert.equal(distanceToCurve(curve, 150, (31.5 + 91) / 2) < 0.01, true);
   assert.equal(flowAt(SCENE, [second, first], 150, (31.5 + 91) / 2 + 1, 5)?.flow, 1);
   assert.equal(flowAt(SCENE, [second, first], 50, 50, 5)?.flow, 2);
   assert.equal(flowAt(SCENE, [second, first], 400, 91, 5), null);

@@ -3,20 +3,20 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { refusal } from '../src/hub/http';
+import { hubErrorOf } from '../src/hub/http';
 import {
   dayStart,
-  narrows,
-  readQuery,
+  isFiltered,
+  parseListQuery,
   serverQuery,
-  sortedBy,
+  querySortedBy,
   WHOLE_LIST,
-  writeQuery,
+  formatListQuery,
 } from '../src/hub/listQuery';
 import { Rate, timeLeft } from '../src/hub/rate';
-import { curlLine, lastPart, readPath, traceOf } from '../src/hub/route';
-import { agoText, spanText, whenText } from '../src/hub/when';
-import { cleanLabel, countWords, offsetWords, percent, stateWords } from '../src/hub/facts';
+import { curlLine, lastPathPart, readPath, traceOfAddress } from '../src/hub/route';
+import { agoText, retentionText, whenText } from '../src/hub/when';
+import { cleanLabel, countWords, offsetWords, progressPercent, stateWords } from '../src/hub/facts';
 import type { TraceLine } from '../src/hub/api';
 
 const ID = '0123456789abcdef0123456789abcdef';
@@ -32,13 +32,13 @@ describe('addresses of the hub', () => {
   });
 
   test('what the server names is taken without where it thinks that it stands', () => {
-    assert.equal(traceOf(`/t/${ID}/`), ID);
-    assert.equal(traceOf(`http:${'//'}inner:8192/t/${ID}/`), ID);
-    assert.equal(traceOf(null), null);
-    assert.equal(traceOf('/t/none/'), null);
-    assert.equal(traceOf(`/t/${ID}/view/`), null);
-    assert.equal(lastPart('/api/uploads/u-17_x'), 'u-17_x');
-    assert.equal(lastPart(null), null);
+    assert.equal(traceOfAddress(`/t/${ID}/`), ID);
+    assert.equal(traceOfAddress(`http:${'//'}inner:8192/t/${ID}/`), ID);
+    assert.equal(traceOfAddress(null), null);
+    assert.equal(traceOfAddress('/t/none/'), null);
+    assert.equal(traceOfAddress(`/t/${ID}/view/`), null);
+    assert.equal(lastPathPart('/api/uploads/u-17_x'), 'u-17_x');
+    assert.equal(lastPathPart(null), null);
   });
 
   test('the command says how one logs in', () => {
@@ -63,22 +63,22 @@ describe('the query of the list', () => {
       },
       ...{ sort: 'bytes' as const, down: false },
     };
-    assert.deepEqual(readQuery(writeQuery(query)), query);
-    assert.equal(writeQuery(WHOLE_LIST), '');
-    assert.deepEqual(readQuery(''), WHOLE_LIST);
+    assert.deepEqual(parseListQuery(formatListQuery(query)), query);
+    assert.equal(formatListQuery(WHOLE_LIST), '');
+    assert.deepEqual(parseListQuery(''), WHOLE_LIST);
   });
 
   test('what is no day and no column is left out', () => {
-    const query = readQuery('?since=yesterday&until=2026-1-1&sort=secret&order=down');
+    const query = parseListQuery('?since=yesterday&until=2026-1-1&sort=secret&order=down');
     assert.deepEqual(query, { ...WHOLE_LIST, down: false });
   });
 
   test('names begin with A, numbers with the largest; again is the other way', () => {
-    const byName = sortedBy(WHOLE_LIST, 'name');
+    const byName = querySortedBy(WHOLE_LIST, 'name');
     assert.deepEqual([byName.sort, byName.down], ['name', false]);
-    assert.equal(sortedBy(byName, 'name').down, true);
-    assert.equal(sortedBy(byName, 'length').down, true);
-    assert.equal(readQuery('?sort=name').down, false);
+    assert.equal(querySortedBy(byName, 'name').down, true);
+    assert.equal(querySortedBy(byName, 'length').down, true);
+    assert.equal(parseListQuery('?sort=name').down, false);
   });
 
   test('days are those of the calendar here, and the last one belongs to it', () => {
@@ -96,8 +96,8 @@ describe('the query of the list', () => {
   });
 
   test('blanks are no text to look for', () => {
-    assert.equal(narrows({ ...WHOLE_LIST, q: '  ' }), false);
-    assert.equal(narrows({ ...WHOLE_LIST, label: 'x' }), true);
+    assert.equal(isFiltered({ ...WHOLE_LIST, q: '  ' }), false);
+    assert.equal(isFiltered({ ...WHOLE_LIST, label: 'x' }), true);
     assert.equal(
       serverQuery({ ...WHOLE_LIST, q: '  ', label: ' x ' }, 20, 'c 1'),
       'label=x&sort=uploaded&order=desc&limit=20&after=c+1',
@@ -148,15 +148,15 @@ describe('times and words', () => {
       [later(20), later(60), later(7200), later(86400 * 8), later(-7200)],
       ['just now', '1 minute ago', '2 hours ago', '1 week ago', 'in 2 hours'],
     );
-    assert.equal(spanText(30 * 86400), '30 days');
-    assert.equal(spanText(3600), '1 hour');
+    assert.equal(retentionText(30 * 86400), '30 days');
+    assert.equal(retentionText(3600), '1 hour');
   });
 
   test('state, count, place and label', () => {
     const line = { state: 'reading', progress: 0.429, calls: 0, events: 1 } as TraceLine;
     assert.equal(stateWords(line), 'reading 42 %');
     assert.equal(stateWords({ ...line, progress: null }), 'reading');
-    assert.equal(percent(7), 100);
+    assert.equal(progressPercent(7), 100);
     assert.equal(countWords(line), '1 event');
     assert.equal(countWords({ ...line, calls: 1234 }), '1,234 calls');
     const events = { ...line, calls: 1234, format: 'Trace Event Format' };
@@ -166,9 +166,15 @@ describe('times and words', () => {
   });
 
   test("a refusal is the server's sentence, or its number", () => {
-    assert.equal(refusal(507, '{"error":"the disk is full"}', null).message, 'The disk is full.');
-    assert.equal(refusal(502, '<html>bad gateway', null).message, 'The server refuses with 502.');
-    assert.equal(refusal(503, 'null', '7').retryAfter, 7);
-    assert.equal(refusal(503, '{"error":5}', 'soon').retryAfter, null);
+    assert.equal(
+      hubErrorOf(507, '{"error":"the disk is full"}', null).message,
+      'The disk is full.',
+    );
+    assert.equal(
+      hubErrorOf(502, '<html>bad gateway', null).message,
+      'The server refuses with 502.',
+    );
+    assert.equal(hubErrorOf(503, 'null', '7').retryAfter, 7);
+    assert.equal(hubErrorOf(503, '{"error":5}', 'soon').retryAfter, null);
   });
 });

@@ -5,7 +5,14 @@ import { strict as assert } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fingerprint, Memory, type Box, type Known } from '../src/hub/fingerprint';
 import { HubError, noAnswer } from '../src/hub/http';
-import { PIECE, unfit, Upload, type Standing, type Wire, type World } from '../src/hub/upload';
+import {
+  CHUNK,
+  whyNotUploadable,
+  Upload,
+  type Standing,
+  type Wire,
+  type World,
+} from '../src/hub/upload';
 import { Uploads } from '../src/hub/uploads';
 
 const TRACE = 'ab'.repeat(16);
@@ -119,17 +126,17 @@ function world(): Fake {
 describe('an upload', () => {
   test('goes in pieces, and its end names the trace', async () => {
     const w = world();
-    const upload = new Upload(file(2 * PIECE + 7), w);
+    const upload = new Upload(file(2 * CHUNK + 7), w);
     await upload.run();
     assert.deepEqual(w.wire.asked, [
       'create',
-      `send 0+${PIECE}`,
-      `send ${PIECE}+${PIECE}`,
-      `send ${2 * PIECE}+7`,
+      `send 0+${CHUNK}`,
+      `send ${CHUNK}+${CHUNK}`,
+      `send ${2 * CHUNK}+7`,
     ]);
     assert.equal(upload.phase.peek(), 'done');
     assert.equal(upload.trace.peek(), TRACE);
-    assert.equal(upload.sent.peek(), 2 * PIECE + 7);
+    assert.equal(upload.sent.peek(), 2 * CHUNK + 7);
     assert.deepEqual(w.memory.left(1e9), []);
   });
 
@@ -137,15 +144,15 @@ describe('an upload', () => {
     const w = world();
     w.wire.troubles = [null, null, noAnswer(), noAnswer()];
     w.wire.arrives = 3;
-    const upload = new Upload(file(PIECE + 10), w);
+    const upload = new Upload(file(CHUNK + 10), w);
     await upload.run();
     assert.deepEqual(w.wire.asked, [
       'create',
-      `send 0+${PIECE}`,
-      `send ${PIECE}+10`,
+      `send 0+${CHUNK}`,
+      `send ${CHUNK}+10`,
       'look u1',
       'look u1',
-      `send ${PIECE + 3}+7`,
+      `send ${CHUNK + 3}+7`,
     ]);
     assert.deepEqual(w.waits, [1000, 2000]);
     assert.equal(upload.phase.peek(), 'done');
@@ -170,10 +177,10 @@ describe('an upload', () => {
   test('a full disk stops it at once, what is there stays, and it may go on', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
-    const upload = new Upload(file(PIECE + 10), w);
+    const upload = new Upload(file(CHUNK + 10), w);
     await upload.run();
     assert.equal(upload.phase.peek(), 'stopped');
-    assert.equal(upload.sent.peek(), PIECE);
+    assert.equal(upload.sent.peek(), CHUNK);
     assert.match(upload.message.peek(), /^The disk is full\. 8\.4 MB are there and stay\./);
     assert.deepEqual(w.waits, []);
     await upload.run();
@@ -193,21 +200,21 @@ describe('an upload', () => {
   test('another page goes on with the same file, and not with another', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
-    await new Upload(file(PIECE + 10), w).run();
+    await new Upload(file(CHUNK + 10), w).run();
     const uid = w.memory.left(1e9)[0]?.[1].uid ?? '';
-    const other = new Upload(file(PIECE + 10, 'app.trace', 2), w);
+    const other = new Upload(file(CHUNK + 10, 'app.trace', 2), w);
     await other.run();
     assert.equal(w.wire.asked.includes(`look ${uid}`), false);
     w.wire.asked.length = 0;
-    const same = new Upload(file(PIECE + 10), w);
+    const same = new Upload(file(CHUNK + 10), w);
     await same.run();
-    assert.deepEqual(w.wire.asked, [`look ${uid}`, `send ${PIECE}+10`]);
+    assert.deepEqual(w.wire.asked, [`look ${uid}`, `send ${CHUNK}+10`]);
   });
 
   test('begins anew when the server has forgotten it', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
-    const upload = new Upload(file(PIECE + 10), w);
+    const upload = new Upload(file(CHUNK + 10), w);
     await upload.run();
     w.wire.there.clear();
     await upload.run();
@@ -244,7 +251,7 @@ describe('an upload', () => {
 
   test('a cancelled one is thrown away there and forgotten here', async () => {
     const w = world();
-    const upload = new Upload(file(2 * PIECE), w);
+    const upload = new Upload(file(2 * CHUNK), w);
     const send = w.wire.send.bind(w.wire);
     w.wire.send = async (...all): Promise<Standing> => {
       const standing = await send(...all);
@@ -253,7 +260,7 @@ describe('an upload', () => {
     };
     await upload.run();
     assert.equal(upload.phase.peek(), 'cancelled');
-    assert.deepEqual(w.wire.asked, ['create', `send 0+${PIECE}`, 'drop u1']);
+    assert.deepEqual(w.wire.asked, ['create', `send 0+${CHUNK}`, 'drop u1']);
     assert.deepEqual(w.memory.left(1e9), []);
   });
 
@@ -324,9 +331,9 @@ describe('several uploads', () => {
   });
 
   test('a file that is empty or too large is not even begun with', () => {
-    assert.equal(unfit({ name: 'x', size: 5 }, null), null);
-    assert.match(unfit({ name: 'x', size: 0 }, null) ?? '', /empty/);
-    assert.match(unfit({ name: 'x', size: 2e9 }, 1e9) ?? '', /1\.00 GB/);
+    assert.equal(whyNotUploadable({ name: 'x', size: 5 }, null), null);
+    assert.match(whyNotUploadable({ name: 'x', size: 0 }, null) ?? '', /empty/);
+    assert.match(whyNotUploadable({ name: 'x', size: 2e9 }, 1e9) ?? '', /1\.00 GB/);
   });
 });
 

@@ -4,22 +4,27 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tile, TileLane } from '../src/model/engine';
-import { hitLane, resolveStrip } from '../src/model/hit';
+import { hitLane, resolveDensity } from '../src/model/hit';
 import {
   boxAt,
   firstExpanded,
   firstWhole,
   laneAt,
   lanesOf,
-  layoutPage,
+  layoutTimeline,
   layoutTracks,
   totalHeight,
 } from '../src/model/layout';
 import { TileCache } from '../src/model/tileCache';
 import { wordsFor } from '../src/model/words';
 import { flagWords, visibleCalls } from '../src/model/visibleCalls';
-import { busyActivity, waitingShares } from '../src/model/busy';
-import { piecesOf, visitInnermost, visitRow, visitStrips } from '../src/render/lanes';
+import { busyActivity, waitingShares } from '../src/model/activity';
+import {
+  tileExcerptsOf,
+  visitInnermost,
+  visitSliceRow,
+  visitDensityRows,
+} from '../src/render/lanes';
 import { TimeScale } from '../src/render/timeScale';
 import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
 
@@ -49,7 +54,7 @@ async function cacheWith(...tiles: Tile[]): Promise<TileCache> {
   return cache;
 }
 
-function strip(pixel: number, frame: number, height: number): NonNullable<Tile['strip']> {
+function strip(pixel: number, frame: number, height: number): NonNullable<Tile['density']> {
   const made = { frame: new Uint32Array(512), height: new Uint8Array(512) };
   made.frame[pixel] = frame;
   made.height[pixel] = height;
@@ -69,7 +74,7 @@ test('a slice in two tiles is visited once, at its place', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 512);
   const seen: number[][] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i, x0, x1) =>
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i, x0, x1) =>
     seen.push([t.frame[i] ?? -1, x0, x1]),
   );
   assert.deepEqual(seen, [
@@ -89,7 +94,7 @@ test('what ends before the view, or begins after it, is left out', async () => {
   );
   const scale = new TimeScale({ from: 150, to: 300 }, 150);
   const seen: number[] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
   assert.deepEqual(seen, [1]);
 });
 
@@ -106,7 +111,7 @@ test('a coarser tile stands in for the missing one only', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
   const seen: number[] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
   assert.deepEqual(seen, [0, 3, 5]);
 });
 
@@ -116,7 +121,7 @@ test('a tile that is not ready yet waits while others cover its place without a 
   const halves = [tile(ROW, 0, 0, []), tile(ROW, 0, 1, [])];
   const scale = new TimeScale({ from: 0, to: 1000 }, 500);
   const shown = async (tiles: Tile[], ready: (t: Tile) => boolean): Promise<Tile[]> =>
-    piecesOf(await cacheWith(...tiles), ROW, 1, scale, ready).map((p) => p.tile);
+    tileExcerptsOf(await cacheWith(...tiles), ROW, 1, scale, ready).map((p) => p.tile);
   const others = (t: Tile): boolean => t !== fine;
   assert.deepEqual(await shown([fine, coarse], others), [coarse]);
   assert.deepEqual(await shown([fine, coarse], () => true), [fine]);
@@ -133,7 +138,7 @@ test('strips of neighbouring tiles lie side by side, scaled by less than two', a
   );
   const scale = new TimeScale({ from: 256, to: 768 }, 400);
   const seen: number[][] = [];
-  visitStrips(piecesOf(cache, ROW, 0, scale), scale, (_, first, pixels, x, width) =>
+  visitDensityRows(tileExcerptsOf(cache, ROW, 0, scale), scale, (_, first, pixels, x, width) =>
     seen.push([first, pixels, x, width]),
   );
   assert.deepEqual(seen, [
@@ -156,7 +161,7 @@ test('parts of an innermost call that tiles have cut are one bar', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
   const seen: number[][] = [];
-  visitInnermost(piecesOf(cache, lane, 0, scale), scale, (t, i, x0, x1) =>
+  visitInnermost(tileExcerptsOf(cache, lane, 0, scale), scale, (t, i, x0, x1) =>
     seen.push([t.index[i] ?? -1, x0, x1]),
   );
   assert.deepEqual(seen, [
@@ -182,7 +187,7 @@ test('under a point lies a bar with its call, else the strip with its frame', as
 test('the call behind a strip pixel is the longest of its method that starts there', async () => {
   const questions: TileQuestion[] = [];
   const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
-  const found = resolveStrip(tileEngine(questions), ROW, 10, hit);
+  const found = resolveDensity(tileEngine(questions), ROW, 10, hit);
   const q = questions[0];
   assert.deepEqual([q?.res, q?.from, q?.to, q?.lanes], [2, 512, 512, 'r4']);
   q?.answer([
@@ -304,7 +309,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
     track(2, { rows: 1, process: 0 }),
   ];
   const opened = { expanded: new Set([0]), whole: new Set<number>(), closed: new Set<number>() };
-  const all = layoutPage({ order: 'owner', processes: [], tracks }, opened, HEIGHTS);
+  const all = layoutTimeline({ order: 'owner', processes: [], tracks }, opened, HEIGHTS);
   // A line of 22, an expanded track of 3 + 18 + 8 + 3, collapsed ones of 22.
   assert.deepEqual(
     all.groups.map((g) => [g.process, g.top, g.bottom]),
@@ -318,7 +323,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
     [22, 54, 98],
   );
   assert.equal(all.height, 120);
-  const closed = layoutPage(
+  const closed = layoutTimeline(
     { order: 'owner', processes: [], tracks },
     { ...opened, closed: new Set([1]) },
     HEIGHTS,
@@ -329,7 +334,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
   );
   assert.equal(closed.groups[0]?.open, false);
   assert.deepEqual(
-    layoutPage({ order: 'busiest', processes: [], tracks }, opened, HEIGHTS).groups,
+    layoutTimeline({ order: 'busiest', processes: [], tracks }, opened, HEIGHTS).groups,
     [],
   );
 });

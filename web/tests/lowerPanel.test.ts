@@ -3,9 +3,9 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SearchRow } from '../src/model/found';
-import { Frames, matchAt, matcher } from '../src/model/names';
-import { Hits } from '../src/model/searchList';
+import type { SearchRow } from '../src/model/eventAnswers';
+import { Frames, indexOfMatch, substringMatcher } from '../src/model/names';
+import { HitTable } from '../src/model/searchList';
 import { sheetText } from '../src/model/sheet';
 import {
   statisticsColumns,
@@ -14,7 +14,7 @@ import {
   type StatisticsRow,
 } from '../src/model/statistics';
 import { statisticsSheet } from '../src/model/statisticsSheet';
-import { inWords, slicesOf, wordsFor } from '../src/model/words';
+import { inTermsOf, countSlices, wordsFor } from '../src/model/words';
 import { bytesOfHex, lineStarts, looksLikeText } from '../src/views/details/bytesView';
 import { FRAMES } from './fixtures';
 
@@ -25,7 +25,7 @@ function hit(time: number, length: number, frame: number, name: string | null = 
 }
 
 test('hits come back as they were put in, however many', () => {
-  const hits = new Hits();
+  const hits = new HitTable();
   for (let i = 0; i < 5000; i++) hits.add(hit(i * 2 ** 33, i, i % 4, i % 7 === 0 ? `n${i}` : null));
   assert.equal(hits.count, 5000);
   assert.deepEqual(hits.get(4999), hit(4999 * 2 ** 33, 4999, 3));
@@ -33,7 +33,7 @@ test('hits come back as they were put in, however many', () => {
 });
 
 test('hits are ordered by a column, equals by time', () => {
-  const hits = new Hits();
+  const hits = new HitTable();
   [hit(30, 5, 2), hit(10, 7, 1), hit(20, 5, 0), hit(40, 7, 1)].forEach((row) => hits.add(row));
   const order = (column: 'time' | 'length' | 'name', descending: boolean): number[] =>
     [0, 1, 2, 3].sort(hits.comparer({ column, descending }, frames));
@@ -93,24 +93,27 @@ test('the table by name as text', () => {
 test('a file of events has slices and names, a method trace calls and methods', () => {
   const events = wordsFor({ order: 'owner' });
   const methods = wordsFor({ order: 'busiest' });
-  assert.equal(slicesOf(events, 1), '1 slice');
-  assert.equal(slicesOf(methods, 2), '2 calls');
+  assert.equal(countSlices(events, 1), '1 slice');
+  assert.equal(countSlices(methods, 2), '2 calls');
   assert.equal(
-    inWords(events, 'Calls of the method, call by call'),
+    inTermsOf(events, 'Calls of the method, call by call'),
     'Slices of the name, slice by slice',
   );
-  assert.equal(inWords(events, 'first call inside, caller'), 'first slice inside, slice around it');
-  assert.equal(inWords(events, 'up to who called it'), 'up to what it lies in');
-  assert.equal(inWords(methods, 'Calls of the method'), 'Calls of the method');
-  assert.equal(inWords(events, 'recalls methodically'), 'recalls methodically');
+  assert.equal(
+    inTermsOf(events, 'first call inside, caller'),
+    'first slice inside, slice around it',
+  );
+  assert.equal(inTermsOf(events, 'up to who called it'), 'up to what it lies in');
+  assert.equal(inTermsOf(methods, 'Calls of the method'), 'Calls of the method');
+  assert.equal(inTermsOf(events, 'recalls methodically'), 'recalls methodically');
 });
 
 test('case counts when it is to, or when the text has a capital', () => {
-  assert.equal(matcher('work')('Work'), true);
-  assert.equal(matcher('work', true)('Work'), false);
-  assert.equal(matcher('Work')('work'), false);
-  assert.equal(matchAt('a Needle', 'needle'), 2);
-  assert.equal(matchAt('a Needle', 'needle', true), -1);
+  assert.equal(substringMatcher('work')('Work'), true);
+  assert.equal(substringMatcher('work', true)('Work'), false);
+  assert.equal(substringMatcher('Work')('work'), false);
+  assert.equal(indexOfMatch('a Needle', 'needle'), 2);
+  assert.equal(indexOfMatch('a Needle', 'needle', true), -1);
 });
 
 test('bytes are lines of text, or rows of sixteen', () => {

@@ -4,7 +4,13 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { colourHash, eventColour, METHOD_COLOURS } from '../src/model/colours';
-import { Frames, matchAt, matcher, readableSignature, trackName } from '../src/model/names';
+import {
+  Frames,
+  indexOfMatch,
+  substringMatcher,
+  readableSignature,
+  trackName,
+} from '../src/model/names';
 import { track } from './fixtures';
 
 test('descriptors become types in words', () => {
@@ -48,18 +54,18 @@ test('a frame has a package, a class and a method, or just a name', () => {
 });
 
 test('capitals count only when the query holds one', () => {
-  assert(matcher('inflate')('LayoutInflater.inflate'));
-  assert(matcher('layoutinf')('LayoutInflater.inflate'));
-  assert(!matcher('Layoutinf')('LayoutInflater.inflate'));
-  assert.equal(matchAt('HashMap.get', 'map'), 4);
-  assert.equal(matchAt('HashMap.get', 'Get'), -1);
-  assert.equal(matchAt('HashMap.get', ''), -1);
+  assert(substringMatcher('inflate')('LayoutInflater.inflate'));
+  assert(substringMatcher('layoutinf')('LayoutInflater.inflate'));
+  assert(!substringMatcher('Layoutinf')('LayoutInflater.inflate'));
+  assert.equal(indexOfMatch('HashMap.get', 'map'), 4);
+  assert.equal(indexOfMatch('HashMap.get', 'Get'), -1);
+  assert.equal(indexOfMatch('HashMap.get', ''), -1);
 });
 
 test('searching sees the signature as shown and as written', () => {
   const text = new Frames([['a.B', 'c', '(Landroid/os/Bundle;)V', '', 0, 1]]).searchText(0);
-  assert(matcher('a.B.c (Bundle) void')(text));
-  assert(matcher('Landroid/os/Bundle;')(text));
+  assert(substringMatcher('a.B.c (Bundle) void')(text));
+  assert(substringMatcher('Landroid/os/Bundle;')(text));
 });
 
 test('names of Trace Event files have the colours of Trace Viewer', () => {

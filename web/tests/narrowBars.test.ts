@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { isNarrow, PixelRow, putBar, putWait } from '../src/render/narrowBars';
-import { bar, CLOSED, wait } from '../src/render/shapes';
+import { drawBar, CLOSED, drawWait } from '../src/render/shapes';
 import { DrawLog } from './drawLog';
 import { random, theme } from './fixtures';
 
@@ -44,7 +44,7 @@ function places(next: () => number, ratio: number, width: number): { x: number; 
   return found;
 }
 
-test('bars as pixels are what bar() draws', () => {
+test('bars as pixels are what drawBar() draws', () => {
   const next = random(5);
   for (const ratio of [1, 2])
     for (let round = 0; round < 40; round++) {
@@ -59,13 +59,13 @@ test('bars as pixels are what bar() draws', () => {
         const b = { x, y: 0, w, h: 17 };
         edge = (x + w) * ratio;
         putBar(row, THEME, b, number, ratio);
-        bar(g, THEME, b, number, CLOSED);
+        drawBar(g, THEME, b, number, CLOSED);
       }
       assert.deepEqual([...row.pixels], rasterise(g, 200, ratio, 5));
     }
 });
 
-test('waits as pixels are what wait() draws', () => {
+test('waits as pixels are what drawWait() draws', () => {
   const next = random(6);
   for (const ratio of [1, 2])
     for (let round = 0; round < 40; round++) {
@@ -75,7 +75,7 @@ test('waits as pixels are what wait() draws', () => {
       for (const { x, w } of places(next, ratio, 200)) {
         const b = { x, y: 0, w: w - 1, h: 17 };
         putWait(foot, ends, THEME, b, ratio);
-        wait(g, THEME, b);
+        drawWait(g, THEME, b);
       }
       assert.deepEqual([...foot.pixels], rasterise(g, 200, ratio, 15.5));
       assert.deepEqual([...ends.pixels], rasterise(g, 200, ratio, 13.5));

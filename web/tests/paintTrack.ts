@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One track, drawn on a surface that notes it.
 
-import type { Tile, TileLane, Track } from '../src/model/engine';
+import type { Tile, TileLane } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
 import { NarrowBars } from '../src/render/narrowBars';
-import { StripImages } from '../src/render/strips';
+import { DensityImages } from '../src/render/densityRows';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
 import { paintTracks, type Scene } from '../src/render/trackPainter';
@@ -34,7 +35,7 @@ export interface Setup {
   view?: { from: number; to: number };
   expanded?: boolean;
   /** Of the row of that number. */
-  strips?: NonNullable<Tile['strip']>[];
+  strips?: NonNullable<Tile['density']>[];
   /** Innermost calls, for a closed track. */
   innermost?: SliceRow[];
   track?: Partial<Track>;
@@ -64,7 +65,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     theme: THEME,
     frames,
     meter,
-    strips: new StripImages(),
+    densityImages: new DensityImages(),
     narrow: new NarrowBars(),
     cache,
     scale: new TimeScale(setup.view ?? BOUNDS, 500),

@@ -9,7 +9,7 @@ import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
-import { stripPixels } from '../src/render/strips';
+import { densityRowPixels } from '../src/render/densityRows';
 import type { Surface } from '../src/render/surface';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
@@ -169,7 +169,7 @@ test('a strip is as high as its share, at least 2 px, with a darker top', () => 
   const look = { height: 16, ratio: 1, only: null, flat: false };
   const column = (x: number, pixels: Uint32Array): number[] =>
     Array.from({ length: 16 }, (_, y) => pixels[y * 512 + x] ?? -1);
-  const pixels = stripPixels(made, 16, colours, frames, look);
+  const pixels = densityRowPixels(made, 16, colours, frames, look);
   assert.deepEqual(column(0, pixels), [50, ...Array<number>(15).fill(10)]);
   assert.deepEqual(column(1, pixels), [
     ...Array<number>(8).fill(0),
@@ -178,7 +178,7 @@ test('a strip is as high as its share, at least 2 px, with a darker top', () => 
   ]);
   assert.deepEqual(column(2, pixels), [...Array<number>(14).fill(0), 52, 12]);
   assert.deepEqual(column(3, pixels), Array<number>(16).fill(0));
-  const searched = stripPixels(made, 16, colours, frames, {
+  const searched = densityRowPixels(made, 16, colours, frames, {
     ...look,
     only: Uint8Array.from([0, 0, 1, 0]),
   });

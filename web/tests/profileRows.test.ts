@@ -3,7 +3,12 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellText, columnsFor, figuresOf, longestText } from '../src/model/columns';
+import {
+  profileCellText,
+  profileColumns,
+  figuresOf,
+  widestProfileText,
+} from '../src/model/profileColumns';
 import type { ProfileAnswer, Relations } from '../src/model/engine';
 import { profileSheet } from '../src/model/profileSheet';
 import { sheetText } from '../src/model/sheet';
@@ -12,7 +17,7 @@ import {
   rankedMethods,
   relationLines,
   sortMethods,
-  tableLines,
+  profileLines,
   WAITS,
 } from '../src/model/profileRows';
 import { FRAMES } from './fixtures';
@@ -40,9 +45,9 @@ const RELATIONS: Relations = {
 };
 
 test('a clock that the trace lacks has no columns', () => {
-  assert.equal(columnsFor({ clocks: ['real', 'cpu'] }).length, 12);
+  assert.equal(profileColumns({ clocks: ['real', 'cpu'] }).length, 12);
   assert.deepEqual(
-    columnsFor({ clocks: ['cpu'] }).map((c) => c.id),
+    profileColumns({ clocks: ['cpu'] }).map((c) => c.id),
     ['name', 'incl_cpu_pct', 'incl_cpu', 'excl_cpu_pct', 'excl_cpu', 'calls', 'cpu_per_call'],
   );
 });
@@ -52,10 +57,10 @@ test('calls that nobody counted have no columns', () => {
   const stacks = { clocks: ['real'] as const, timeless: 'counts' as const, sampled: null };
   const ids = ['name', 'incl_real_pct', 'incl_real', 'excl_real_pct', 'excl_real'];
   assert.deepEqual(
-    columnsFor(sampled).map((c) => c.id),
+    profileColumns(sampled).map((c) => c.id),
     ids,
   );
-  const columns = columnsFor(stacks);
+  const columns = profileColumns(stacks);
   assert.deepEqual(
     columns.map((c) => c.id),
     ids,
@@ -66,9 +71,9 @@ test('calls that nobody counted have no columns', () => {
 
 test('cells: share of the sum over threads, time, calls+recursions, time per call', () => {
   const f = figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]);
-  const text = columnsFor({ clocks: ['real', 'cpu'] })
+  const text = profileColumns({ clocks: ['real', 'cpu'] })
     .slice(1)
-    .map((c) => cellText(f, c, ANSWER, 'ms'));
+    .map((c) => profileCellText(f, c, ANSWER, 'ms'));
   assert.deepEqual(text, [
     '87.5',
     '7.000',
@@ -142,7 +147,7 @@ test('an opened method shows its groups, children begin with self', () => {
     { column: 'incl_cpu', descending: true },
     frames,
   );
-  const lines = tableLines(sorted, new Map([[1, RELATIONS]])).slice(1, 11);
+  const lines = profileLines(sorted, new Map([[1, RELATIONS]])).slice(1, 11);
   const words = lines.map((l) =>
     l.kind === 'method'
       ? `method ${l.frame}`
@@ -173,9 +178,9 @@ test('a method that never recurses has no groups for it; one not yet answered sa
     frames,
   );
   const plain: Relations = { ...RELATIONS, recursive_parents: [], recursive_self: [0, 0] };
-  const groups = tableLines(sorted, new Map([[1, plain]])).filter((l) => l.kind === 'group');
+  const groups = profileLines(sorted, new Map([[1, plain]])).filter((l) => l.kind === 'group');
   assert.equal(groups.length, 2);
-  assert.equal(tableLines(sorted, new Map([[0, null]]))[1]?.kind, 'pending');
+  assert.equal(profileLines(sorted, new Map([[0, null]]))[1]?.kind, 'pending');
 });
 
 test('a group whose calls lie within each other is marked, where its shares pass 100 %', () => {
@@ -202,7 +207,7 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
   const lines = sheetText(
     profileSheet(
       methods.slice(0, 2),
-      columnsFor({ clocks: ['real', 'cpu'] }),
+      profileColumns({ clocks: ['real', 'cpu'] }),
       ANSWER,
       frames,
       'us',
@@ -231,7 +236,7 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
     },
     odd,
   );
-  const sheet = profileSheet(methods, columnsFor({ clocks: ['real'] }), ANSWER, odd, 'ms');
+  const sheet = profileSheet(methods, profileColumns({ clocks: ['real'] }), ANSWER, odd, 'ms');
   const [head, line] = sheetText(sheet, 'csv').split('\r\n');
   assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
   assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');
@@ -255,9 +260,9 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
 
 test('a column is as wide as its greatest number, calls as their longest pair', () => {
   const text = (id: string): string => {
-    const column = columnsFor({ clocks: ['real', 'cpu'] }).find((c) => c.id === id);
+    const column = profileColumns({ clocks: ['real', 'cpu'] }).find((c) => c.id === id);
     assert(column);
-    return longestText(ANSWER, column, 'ms');
+    return widestProfileText(ANSWER, column, 'ms');
   };
   assert.equal(text('incl_real'), '10.000');
   assert.equal(text('excl_cpu'), '4.000');

@@ -3,8 +3,8 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPlace } from '../src/model/address';
-import type { Track } from '../src/model/engine';
+import { readAddress } from '../src/model/address';
+import type { Track } from '../src/model/traceFacts';
 import { OpenTracks, refilter, sameTracks } from '../src/model/refilter';
 
 function track(number: number, kind: Track['kind'], thread: number, name: string): Track {
@@ -45,7 +45,7 @@ test('tracks are found by what they are', () => {
 });
 
 test('what is gone is left out, the rest has its new number', () => {
-  const place = readPlace(
+  const place = readAddress(
     'view=1-9&threads=0,3&method=7&call=5.2&mark=instant.3&open=0,2&flows=1&tab=flame',
   );
   const there = { call: { row: 1, index: 0 }, openTracks: new OpenTracks() };
@@ -62,7 +62,7 @@ test('what is gone is left out, the rest has its new number', () => {
 test('tracks that a filter took away come back open, or closed, as they were', () => {
   const openTracks = new OpenTracks();
   const to = (open: string, from: typeof whole, now: typeof whole): readonly number[] | null =>
-    refilter(readPlace(`open=${open}`), from, now, '', { call: null, openTracks }).expanded;
+    refilter(readAddress(`open=${open}`), from, now, '', { call: null, openTracks }).expanded;
   const nothing = { ...counts, tracks: [] };
   assert.deepEqual(to('0,3', whole, left), [2]);
   assert.deepEqual(to('none', left, nothing), []); // io was closed meanwhile
@@ -71,7 +71,7 @@ test('tracks that a filter took away come back open, or closed, as they were', (
 
 test('lines of many rows stay open where they are the same', () => {
   const there = { call: null, openTracks: new OpenTracks() };
-  const place = readPlace('rows=async.1,counter.0,lanes.4,async.0');
+  const place = readAddress('rows=async.1,counter.0,lanes.4,async.0');
   assert.deepEqual(refilter(place, whole, left, '', there).folds, [
     'async.0',
     'counter.0',

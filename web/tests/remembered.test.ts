@@ -3,17 +3,17 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Process } from '../src/model/engine';
+import type { Process } from '../src/model/traceFacts';
 import {
-  namesOf,
-  NOTHING_REMEMBERED,
-  readRemembered,
-  recall,
-  remember,
-} from '../src/model/remembered';
+  arrangeableNames,
+  NO_STORED_ARRANGEMENT,
+  readStoredArrangement,
+  applyStoredArrangement,
+  updateStoredArrangement,
+} from '../src/model/storedArrangement';
 import { track } from './fixtures';
 
-const FIRST = namesOf(
+const FIRST = arrangeableNames(
   {
     processes: [{ id: 1, name: 'app' } as Process, { id: 2, name: 'gpu' } as Process],
     tracks: [
@@ -26,7 +26,7 @@ const FIRST = namesOf(
 );
 
 /** The same threads in another order, one more of a name, and no disk. */
-const SECOND = namesOf(
+const SECOND = arrangeableNames(
   {
     processes: [{ id: 9, name: 'gpu' } as Process, { id: 8, name: 'app' } as Process],
     tracks: [
@@ -48,9 +48,9 @@ const ARRANGED = {
 };
 
 test('names stand for all that have them, what is not there is passed over', () => {
-  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [1], FIRST);
+  const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [1], FIRST);
   assert.deepEqual(kept.pinned, ['app / main', 'app / disk']);
-  assert.deepEqual(recall(kept, SECOND), {
+  assert.deepEqual(applyStoredArrangement(kept, SECOND), {
     arrangement: {
       pinned: ['t2'],
       hidden: ['t0', 't1'],
@@ -61,9 +61,9 @@ test('names stand for all that have them, what is not there is passed over', () 
 });
 
 test('what another trace has not is not forgotten there', () => {
-  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [], FIRST);
+  const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [], FIRST);
   const unpinned = { pinned: [], hidden: [], moves: [] };
-  assert.deepEqual(remember(kept, unpinned, [1], SECOND), {
+  assert.deepEqual(updateStoredArrangement(kept, unpinned, [1], SECOND), {
     pinned: ['app / disk'],
     hidden: [],
     moves: [['app / disk', 'app / main']],
@@ -73,7 +73,7 @@ test('what another trace has not is not forgotten there', () => {
 
 test('a store that holds anything else is empty', () => {
   for (const text of [null, '', '7', 'null', '[]', '{"pinned":3,"moves":[[1],7]}', '{'])
-    assert.deepEqual(readRemembered(text), NOTHING_REMEMBERED, String(text));
-  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [1], FIRST);
-  assert.deepEqual(readRemembered(JSON.stringify(kept)), kept);
+    assert.deepEqual(readStoredArrangement(text), NO_STORED_ARRANGEMENT, String(text));
+  const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [1], FIRST);
+  assert.deepEqual(readStoredArrangement(JSON.stringify(kept)), kept);
 });

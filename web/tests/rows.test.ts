@@ -3,11 +3,11 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BesideRows } from '../src/model/beside';
+import type { NonSliceRows } from '../src/model/nonSliceEvents';
 import type { CounterFacts } from '../src/model/engine';
-import { layoutPage, type Opened, type Placed } from '../src/model/layout';
-import { columnsOf, memoryTree, type MemoryNode } from '../src/model/memoryTree';
-import { FEW, foldOfTrack, foldRows, rowsOf, type Row } from '../src/model/rows';
+import { layoutTimeline, type LayoutOptions, type TimelineLayout } from '../src/model/layout';
+import { memoryColumns, memoryTree, type MemoryNode } from '../src/model/memoryTree';
+import { UNFOLDED_ROWS, foldOfTrack, foldRows, timelineRows, type Row } from '../src/model/rows';
 import { activeThreads, allThreads } from '../src/model/states';
 import { theme, track } from './fixtures';
 
@@ -20,16 +20,16 @@ function counter(number: number, process: number): CounterFacts {
   };
 }
 
-function objects(row: number, process: number, lanes: number): BesideRows['objects'][number] {
+function objects(row: number, process: number, lanes: number): NonSliceRows['objects'][number] {
   return { row, type: `T${row}`, process, objects: lanes, snapshots: 0, lanes };
 }
 
-const NOTHING: BesideRows = { objects: [], samples: [], memory_dumps: [], threads: [] };
+const NOTHING: NonSliceRows = { objects: [], samples: [], memory_dumps: [], threads: [] };
 
-const SHUT: Opened = { expanded: new Set(), whole: new Set(), closed: new Set() };
+const SHUT: LayoutOptions = { expanded: new Set(), whole: new Set(), closed: new Set() };
 
 /** Everything from the top down, by a word each. */
-function order(placed: Placed): string {
+function order(placed: TimelineLayout): string {
   return [
     ...placed.groups.map((g) => ({ top: g.top, word: `P${g.process}` })),
     ...placed.rows.map((b) => ({ top: b.top, word: b.row.key })),
@@ -47,7 +47,7 @@ test('rows stand in their process, those of a thread under its slices', () => {
     track(2, { kind: 'async', thread: 0 }),
     track(3, { thread: 3, process: 1 }),
   ];
-  const beside: BesideRows = {
+  const beside: NonSliceRows = {
     objects: [objects(0, 0, 2)],
     samples: [
       { thread: 0, process: 0, samples: 5 },
@@ -56,8 +56,8 @@ test('rows stand in their process, those of a thread under its slices', () => {
     memory_dumps: [{ process: 1, dumps: 1 }],
     threads: [{ thread: 9, thread_id: 99, name: 'lone', process: 0, instants: 2 }],
   };
-  const rows = rowsOf(beside, [counter(0, 0)], tracks);
-  const placed = layoutPage({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
+  const rows = timelineRows(beside, [counter(0, 0)], tracks);
+  const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
   assert.equal(order(placed), 'P0 c0 lanes.0 t0 o1 s0 a2 u9 s9 P1 d1 t3');
   // Nothing lies over anything else.
   const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
@@ -77,13 +77,13 @@ test('processes and threads without slices stand where they belong as well', () 
   const lone = (thread: number, process: number) => {
     return { thread, thread_id: thread, name: `lone ${thread}`, process, instants: 2 };
   };
-  const beside: BesideRows = {
+  const beside: NonSliceRows = {
     ...NOTHING,
     samples: [{ thread: 9, process: 1, samples: 1 }],
     memory_dumps: [{ process: 3, dumps: 1 }],
     threads: [lone(4, 1), lone(7, 1), lone(8, 0)],
   };
-  const rows = rowsOf(beside, [counter(1, 1), counter(2, -1)], tracks);
+  const rows = timelineRows(beside, [counter(1, 1), counter(2, -1)], tracks);
   const facts = {
     order: 'owner' as const,
     processes: [],
@@ -91,7 +91,7 @@ test('processes and threads without slices stand where they belong as well', () 
     standing: { processes: [2, 3, 0, 1], threads: [9, 3, 4, 5, 7, 6, 8] },
   };
   assert.equal(
-    order(layoutPage(facts, SHUT, heights, rows)),
+    order(layoutTimeline(facts, SHUT, heights, rows)),
     'P2 t3 P3 d3 P0 u8 P1 c1 s9 t0 u4 t1 u7 a2 P-1 c2',
   );
 });
@@ -111,8 +111,8 @@ test('a thread with async slices only is named over them, and one with slices is
     return { thread, thread_id: thread, name: `worker ${thread}` };
   });
   const samples = [{ thread: 5, process: 0, samples: 5 }];
-  const rows = rowsOf({ ...NOTHING, samples }, [], tracks, idle);
-  const placed = layoutPage({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
+  const rows = timelineRows({ ...NOTHING, samples }, [], tracks, idle);
+  const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
   assert.equal(order(placed), 'P0 u4 a0 a1 u5 a2 s5 t3 a4 s5 a6 a7');
   const named = rows.map((row) => (row.kind === 'thread' ? row.of.name : row.kind));
   assert.deepEqual(named, ['worker 4', 'worker 5', 'samples']);
@@ -129,19 +129,19 @@ test('a thread with async slices only is named over them, and one with slices is
 });
 
 test('rows of a closed process are not there, and a process may have nothing but rows', () => {
-  const rows = rowsOf(NOTHING, [counter(0, 0), counter(1, 4)], [track(0)]);
+  const rows = timelineRows(NOTHING, [counter(0, 0), counter(1, 4)], [track(0)]);
   const tracks = [track(0)];
   const closed = { ...SHUT, closed: new Set([0]) };
   assert.equal(
-    order(layoutPage({ order: 'owner', processes: [], tracks }, closed, heights, rows)),
+    order(layoutTimeline({ order: 'owner', processes: [], tracks }, closed, heights, rows)),
     'P0 P4 c1',
   );
 });
 
 test('many counters of a process are one line until it is opened', () => {
-  const rows = rowsOf(
+  const rows = timelineRows(
     NOTHING,
-    Array.from({ length: FEW + 1 }, (_, i) => counter(i, 2)),
+    Array.from({ length: UNFOLDED_ROWS + 1 }, (_, i) => counter(i, 2)),
     [],
   );
   const shut = foldRows(rows, new Set());
@@ -150,16 +150,16 @@ test('many counters of a process are one line until it is opened', () => {
     ['counter.2'],
   );
   const open = foldRows(rows, new Set(['counter.2']));
-  assert.equal(open.length, FEW + 2);
-  assert.equal(open[0]?.kind === 'fold' && open[0].count, FEW + 1);
+  assert.equal(open.length, UNFOLDED_ROWS + 2);
+  assert.equal(open[0]?.kind === 'fold' && open[0].count, UNFOLDED_ROWS + 1);
   // As many as that need no line.
-  assert.equal(foldRows(rows.slice(1), new Set()).length, FEW);
+  assert.equal(foldRows(rows.slice(1), new Set()).length, UNFOLDED_ROWS);
 });
 
 test('a row of many objects shows a few lanes until more are asked for', () => {
   const shown = (rows: Row[]): number[] =>
     rows.map((row) => (row.kind === 'objects' ? row.shown : -1));
-  const rows = rowsOf({ ...NOTHING, objects: [objects(0, 0, 5), objects(1, 0, 6)] }, [], []);
+  const rows = timelineRows({ ...NOTHING, objects: [objects(0, 0, 5), objects(1, 0, 6)] }, [], []);
   assert.deepEqual(shown(foldRows(rows, new Set())), [5, 3]);
   assert.deepEqual(shown(foldRows(rows, new Set(['lanes.1']))), [5, 6]);
 });
@@ -183,7 +183,7 @@ test('figures of allocators form a tree, what is missing above them included', (
 });
 
 test('sizes come first, and a path without end is no trouble', () => {
-  const columns = columnsOf([
+  const columns = memoryColumns([
     ['a', 'count', 'objects', 1],
     ['a', 'size', 'bytes', 1],
     ['a', 'effective_size', 'bytes', 1],
@@ -205,7 +205,7 @@ test('an async track of many lanes shows a few, and the others when asked for', 
   ];
   const words = (folds: string[]): string =>
     order(
-      layoutPage(
+      layoutTimeline(
         { order: 'owner', processes: [], tracks },
         { ...SHUT, folds: new Set(folds) },
         heights,

@@ -3,13 +3,13 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { gravest, gravestFirst, type Severity } from '../src/model/severity';
+import { highestSeverity, sortBySeverity, type Severity } from '../src/model/severity';
 
 const of = (...severities: Severity[]): { severity: Severity; at: number }[] =>
   severities.map((severity, at) => ({ severity, at }));
 
 test('the gravest come first, equal ones in their order', () => {
-  const sorted = gravestFirst(of('note', 'warning', 'error', 'note', 'error', 'warning'));
+  const sorted = sortBySeverity(of('note', 'warning', 'error', 'note', 'error', 'warning'));
   assert.deepEqual(
     sorted.map(({ at }) => at),
     [2, 4, 1, 5, 0, 3],
@@ -17,8 +17,8 @@ test('the gravest come first, equal ones in their order', () => {
 });
 
 test('the gravest stands for all', () => {
-  assert.equal(gravest(of('note', 'error', 'warning')), 'error');
-  assert.equal(gravest(of('note', 'warning')), 'warning');
-  assert.equal(gravest(of('note')), 'note');
-  assert.equal(gravest([]), null);
+  assert.equal(highestSeverity(of('note', 'error', 'warning')), 'error');
+  assert.equal(highestSeverity(of('note', 'warning')), 'warning');
+  assert.equal(highestSeverity(of('note')), 'note');
+  assert.equal(highestSeverity([]), null);
 });

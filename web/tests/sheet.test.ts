@@ -4,7 +4,13 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { MOST_OPEN, readOpen, writeOpen } from '../src/model/openLines';
-import { sheetPart, sheetPieces, sheetText, type Sheet, type SheetValue } from '../src/model/sheet';
+import {
+  sheetExcerpt,
+  sheetChunks,
+  sheetText,
+  type Sheet,
+  type SheetValue,
+} from '../src/model/sheet';
 
 function sheet(lines: readonly (readonly [string, number | null])[]): Sheet {
   const at = (line: number): readonly [string, SheetValue] => lines[line] ?? ['', null];
@@ -50,10 +56,10 @@ test('an empty table is a head alone, what is missing is nothing', () => {
 
 test('a long table comes in pieces that are one text, and a part is some of its lines', () => {
   const long = sheet(Array.from({ length: 25000 }, (_, i) => [`n${i}`, i] as const));
-  const pieces = [...sheetPieces(long, 'json')];
+  const pieces = [...sheetChunks(long, 'json')];
   assert(pieces.length > 3);
   assert.equal((JSON.parse(pieces.join('')) as unknown[]).length, 25000);
-  const part = JSON.parse(sheetText(sheetPart(long, 24998, 2), 'json')) as { name: string }[];
+  const part = JSON.parse(sheetText(sheetExcerpt(long, 24998, 2), 'json')) as { name: string }[];
   assert.deepEqual(
     part.map((row) => row.name),
     ['n24998', 'n24999'],

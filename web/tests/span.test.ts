@@ -4,15 +4,15 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  between,
+  interpolateSpan,
   clampView,
-  framing,
-  length,
-  panned,
-  revealing,
+  framingView,
+  spanLength,
+  pannedView,
+  revealingView,
   tickStep,
   wholeView,
-  zoomed,
+  zoomedView,
 } from '../src/model/span';
 
 const TRACE = { from: 0, to: 1e9 };
@@ -23,20 +23,20 @@ function near(a: number, b: number): void {
 
 test('zooming keeps the time under the pointer where it is', () => {
   const view = { from: 200e6, to: 600e6 };
-  const next = zoomed(view, 0.5, 300e6, TRACE);
-  near(length(next), 200e6);
-  near((300e6 - next.from) / length(next), (300e6 - view.from) / length(view));
+  const next = zoomedView(view, 0.5, 300e6, TRACE);
+  near(spanLength(next), 200e6);
+  near((300e6 - next.from) / spanLength(next), (300e6 - view.from) / spanLength(view));
 });
 
 test('the view is never longer than the whole with its margins, nor shorter than 64 ns', () => {
-  near(length(zoomed({ from: 0, to: 1e9 }, 100, 5e8, TRACE)), length(wholeView(TRACE)));
-  near(length(zoomed({ from: 500, to: 600 }, 1e-6, 550, TRACE)), 64);
+  near(spanLength(zoomedView({ from: 0, to: 1e9 }, 100, 5e8, TRACE)), spanLength(wholeView(TRACE)));
+  near(spanLength(zoomedView({ from: 500, to: 600 }, 1e-6, 550, TRACE)), 64);
 });
 
 test('some of the trace is always left in view', () => {
-  const far = panned({ from: 0, to: 1e8 }, 1e12, TRACE);
+  const far = pannedView({ from: 0, to: 1e8 }, 1e12, TRACE);
   assert(far.from < TRACE.to, 'panned out at the right');
-  const back = panned({ from: 0, to: 1e8 }, -1e12, TRACE);
+  const back = pannedView({ from: 0, to: 1e8 }, -1e12, TRACE);
   assert(back.to > TRACE.from, 'panned out at the left');
 });
 
@@ -47,28 +47,28 @@ test('an impossible view is brought into the trace', () => {
 });
 
 test('a span is framed with a margin on both sides', () => {
-  const view = framing({ from: 400e6, to: 500e6 }, TRACE);
+  const view = framingView({ from: 400e6, to: 500e6 }, TRACE);
   near(view.from, 392e6);
   near(view.to, 508e6);
 });
 
 test('revealing moves as little as it can', () => {
   const view = { from: 100e6, to: 200e6 };
-  assert.equal(revealing(view, { from: 120e6, to: 130e6 }, TRACE), view);
-  assert.equal(revealing(view, { from: 0, to: 900e6 }, TRACE), view);
-  const moved = revealing(view, { from: 300e6, to: 310e6 }, TRACE);
-  near(length(moved), 100e6);
+  assert.equal(revealingView(view, { from: 120e6, to: 130e6 }, TRACE), view);
+  assert.equal(revealingView(view, { from: 0, to: 900e6 }, TRACE), view);
+  const moved = revealingView(view, { from: 300e6, to: 310e6 }, TRACE);
+  near(spanLength(moved), 100e6);
   near(moved.to, 316e6);
 });
 
 test('a move goes from one view to the other', () => {
   const a = { from: 0, to: 100 };
   const b = { from: 40, to: 50 };
-  near(between(a, b, 0).from, 0);
-  near(between(a, b, 1).from, 40);
-  near(between(a, b, 1).to, 50);
-  near(length(between(a, b, 0.5)), Math.sqrt(1000));
-  near(between(a, { from: 20, to: 120 }, 0.25).from, 5);
+  near(interpolateSpan(a, b, 0).from, 0);
+  near(interpolateSpan(a, b, 1).from, 40);
+  near(interpolateSpan(a, b, 1).to, 50);
+  near(spanLength(interpolateSpan(a, b, 0.5)), Math.sqrt(1000));
+  near(interpolateSpan(a, { from: 20, to: 120 }, 0.25).from, 5);
 });
 
 test('marks are 1, 2 or 5 times a power of ten apart', () => {

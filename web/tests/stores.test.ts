@@ -7,7 +7,7 @@ import { httpHost } from '../src/app/host';
 import { HttpEngine } from '../src/app/httpEngine';
 import { Latest } from '../src/base/latest';
 import { flushEffects } from '../src/base/signal';
-import { readPlace, writePlace } from '../src/model/address';
+import { readAddress, writeAddress } from '../src/model/address';
 import {
   EngineError,
   type CallDetails,
@@ -15,8 +15,8 @@ import {
   type ProfileAnswer,
   type Relations,
   type Scope,
-  type TraceFacts,
 } from '../src/model/engine';
+import type { TraceFacts } from '../src/model/traceFacts';
 import { Frames } from '../src/model/names';
 import { ProfileStore } from '../src/model/profileStore';
 import { SearchStore } from '../src/model/searchStore';
@@ -166,10 +166,10 @@ test('a place is gone to and found again; what the trace does not have is droppe
   const viewer = viewerOn({});
   const text =
     'view=1000-2000&range=1200-1400&threads=3&method=2&call=301.7&tab=flame&clock=cpu&sort=calls.up&find=x&open=5';
-  const view = viewer.goTo(readPlace(text));
+  const view = viewer.goTo(readAddress(text));
   viewer.view.set(view);
-  assert.equal(writePlace(viewer.place()), text);
-  viewer.goTo(readPlace('threads=3,99&method=77&open=4,5'));
+  assert.equal(writeAddress(viewer.place()), text);
+  viewer.goTo(readAddress('threads=3,99&method=77&open=4,5'));
   assert.deepEqual(
     [viewer.tracks.get(), viewer.frame.get(), [...viewer.expanded.get()]],
     [[3], null, [5]],

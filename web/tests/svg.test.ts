@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { paintLabels, paintNotes, type Label } from '../src/render/labelPainter';
 import { paintHeading, svgOf } from '../src/render/picture';
-import { bar, CLOSED } from '../src/render/shapes';
+import { drawBar, CLOSED } from '../src/render/shapes';
 import type { Surface } from '../src/render/surface';
 import { escapeXml, SvgSurface } from '../src/render/svg';
 import { TextMeter } from '../src/render/text';
@@ -139,8 +139,8 @@ test('a strip is blocks of its colours: neighbours that are alike are one', () =
 test('a hatched bar has its hatching as one pattern for all', () => {
   const safe = { ...THEME, hatched: [true, true], bars: ['#111111', '#222222'] };
   const lines = draw((g) => {
-    bar(g, safe, { x: 0, y: 0, w: 10, h: 5 }, 0, CLOSED);
-    bar(g, safe, { x: 20, y: 0, w: 10, h: 5 }, 1, CLOSED);
+    drawBar(g, safe, { x: 0, y: 0, w: 10, h: 5 }, 0, CLOSED);
+    drawBar(g, safe, { x: 20, y: 0, w: 10, h: 5 }, 1, CLOSED);
   });
   assert.equal(lines.filter((line) => line.startsWith('<pattern')).length, 1);
   assert.equal(lines.filter((line) => line.includes('fill="url(#h1)"')).length, 2);

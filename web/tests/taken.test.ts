@@ -3,14 +3,14 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { takenFrom } from '../src/render/taken';
+import { firstTakenFrom } from '../src/render/taken';
 
 test('the first column at or behind a place is found', () => {
   const taken = [10, 20, 20.5, 40];
-  assert.equal(takenFrom(taken, 0), 10);
-  assert.equal(takenFrom(taken, 10), 10);
-  assert.equal(takenFrom(taken, 10.1), 20);
-  assert.equal(takenFrom(taken, 21), 40);
-  assert.equal(takenFrom(taken, 41), Infinity);
-  assert.equal(takenFrom([], 0), Infinity);
+  assert.equal(firstTakenFrom(taken, 0), 10);
+  assert.equal(firstTakenFrom(taken, 10), 10);
+  assert.equal(firstTakenFrom(taken, 10.1), 20);
+  assert.equal(firstTakenFrom(taken, 21), 40);
+  assert.equal(firstTakenFrom(taken, 41), Infinity);
+  assert.equal(firstTakenFrom([], 0), Infinity);
 });

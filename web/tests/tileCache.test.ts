@@ -3,7 +3,13 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { questionsFor, resolutionFor, TileCache, tileKey, tileRange } from '../src/model/tileCache';
+import {
+  tileQuestions,
+  resolutionFor,
+  TileCache,
+  tileKey,
+  tileRange,
+} from '../src/model/tileCache';
 import { laneList } from '../src/app/httpEngine';
 import { settle, tile, tileEngine, type TileQuestion } from './fixtures';
 import type { TileLane } from '../src/model/engine';
@@ -49,7 +55,7 @@ test('tiles of a view are numbered from the origin, below it too', () => {
 
 test('lanes that miss the same tiles share a question', () => {
   const have = new Set([tileKey('r', 1, 5, 2), tileKey('r', 2, 5, 1), tileKey('r', 2, 5, 2)]);
-  const questions = questionsFor({ lanes: ROWS, res: 5, first: 1, last: 2 }, (key) =>
+  const questions = tileQuestions({ lanes: ROWS, res: 5, first: 1, last: 2 }, (key) =>
     have.has(key),
   );
   assert.deepEqual(
@@ -63,7 +69,7 @@ test('lanes that miss the same tiles share a question', () => {
 
 test('a question never asks for more than the engine gives', () => {
   const lanes = Array.from({ length: 900 }, (_, row): TileLane => ({ kind: 'r', row }));
-  const questions = questionsFor({ lanes, res: 5, first: 0, last: 6 }, () => false);
+  const questions = tileQuestions({ lanes, res: 5, first: 0, last: 6 }, () => false);
   assert.equal(
     questions.reduce((n, q) => n + q.lanes.length, 0),
     900,
@@ -138,17 +144,17 @@ test('until a tile comes a coarser one stands in, else finer ones', async () => 
   answer(questions[0]);
   await settle();
   assert.deepEqual(
-    cache.standIns('r', 0, 18, 8).map((t) => [t.res, t.number]),
+    cache.substitutes('r', 0, 18, 8).map((t) => [t.res, t.number]),
     [[20, 2]],
   );
   assert.deepEqual(
-    cache.standIns('r', 0, 21, 1).map((t) => [t.res, t.number]),
+    cache.substitutes('r', 0, 21, 1).map((t) => [t.res, t.number]),
     [
       [20, 2],
       [20, 3],
     ],
   );
-  assert.deepEqual(cache.standIns('r', 7, 20, 2), []);
+  assert.deepEqual(cache.substitutes('r', 7, 20, 2), []);
 });
 
 test('runs of rows are written once', () => {

@@ -4,11 +4,11 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
-import type { TraceFacts } from '../src/model/engine';
+import type { TraceFacts } from '../src/model/traceFacts';
 import { Frames } from '../src/model/names';
-import { decodeTree, LINE, type TreeAnswer, type TreeQuestion } from '../src/model/treeAnswer';
+import { decodeTree, TREE_LINE, type TreeAnswer, type TreeQuestion } from '../src/model/treeAnswer';
 import { treeColumns } from '../src/model/treeColumns';
-import { TOP, TreeLines } from '../src/model/treeLines';
+import { TREE_ROOT, TreeLines } from '../src/model/treeLines';
 import { treeSheet, type ShownTree } from '../src/model/treeSheet';
 import { sheetText } from '../src/model/sheet';
 import { TreeStore } from '../src/model/treeStore';
@@ -40,7 +40,7 @@ function answer(opened: number[], rows: Row[]): TreeAnswer {
 const ROOT = answer(
   [0],
   [
-    [0, 1, 0, 60, 5, LINE.hasChildren],
+    [0, 1, 0, 60, 5, TREE_LINE.hasChildren],
     [3, 4, 0, 40, 40],
   ],
 );
@@ -48,7 +48,7 @@ const MAIN = answer(
   [1],
   [
     [2, 3, 0, 15, 15],
-    [1, 2, 0, 40, 30, LINE.hasChildren],
+    [1, 2, 0, 40, 30, TREE_LINE.hasChildren],
   ],
 );
 const RUN = answer([2], [[2, 5, 0, 10, 10]]);
@@ -60,7 +60,7 @@ const byTime = { column: 'incl_real', descending: true } as const;
 
 function opened(): TreeLines {
   const tree = new TreeLines(false, ROOT);
-  tree.add(ROOT, () => TOP);
+  tree.add(ROOT, () => TREE_ROOT);
   tree.open(0);
   tree.add(MAIN, () => 0);
   return tree;
@@ -102,7 +102,7 @@ test('lines that are there stay; all below come level by level', () => {
     [1],
     [
       [2, 3, 0, 15, 15],
-      [1, 2, 0, 40, 30, LINE.hasChildren | LINE.opened],
+      [1, 2, 0, 40, 30, TREE_LINE.hasChildren | TREE_LINE.opened],
       [2, 5, 2, 10, 10],
     ],
   );
@@ -122,10 +122,10 @@ test('lines that are there stay; all below come level by level', () => {
 
 test('a line from the bottom up is named with its level', () => {
   const tree = new TreeLines(true, ROOT);
-  tree.add(ROOT, () => TOP);
+  tree.add(ROOT, () => TREE_ROOT);
   tree.add(MAIN, () => 0);
   assert.deepEqual(
-    [TOP, 0, 3].map((line) => tree.name(line)),
+    [TREE_ROOT, 0, 3].map((line) => tree.name(line)),
     ['0', '1.0', '2.1'],
   );
 });
@@ -200,8 +200,8 @@ test('in another range what was open is asked for again at once', async () => {
     answer(
       [0, 1, 2],
       [
-        [0, 1, 0, 6, 1, LINE.hasChildren],
-        [1, 2, 1, 5, 4, LINE.hasChildren],
+        [0, 1, 0, 6, 1, TREE_LINE.hasChildren],
+        [1, 2, 1, 5, 4, TREE_LINE.hasChildren],
         [2, 5, 2, 1, 1],
       ],
     ),
@@ -221,10 +221,10 @@ test('a name selected elsewhere is led to, once', async () => {
     answer(
       [0, 1],
       [
-        [0, 1, 0, 60, 5, LINE.hasChildren],
+        [0, 1, 0, 60, 5, TREE_LINE.hasChildren],
         [3, 4, 0, 40, 40],
         [2, 3, 1, 15, 15],
-        [1, 2, 1, 40, 30, LINE.hasChildren],
+        [1, 2, 1, 40, 30, TREE_LINE.hasChildren],
       ],
     ),
   );

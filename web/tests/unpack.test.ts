@@ -4,11 +4,11 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, gzipSync, strFromU8, strToU8, zlibSync } from 'fflate';
-import { BlobBytes, blobRoom } from '../src/engine/blobs';
+import { BlobBytes, blobStorage } from '../src/engine/blobs';
 import type { Bytes } from '../src/unpack/bytes';
 import { Checksum } from '../src/unpack/checksum';
 import { findZlib, Refusal } from '../src/unpack/streams';
-import { Unpacking, type Judge, type Page } from '../src/unpack/unpack';
+import { Unpacking, type Judge, type PageContents } from '../src/unpack/unpack';
 import {
   ArrayBytes,
   found,
@@ -171,7 +171,7 @@ test('traces of a page are of one machine', () => {
 });
 
 test('a report has files of several machines, moved, and says what it lacks', () => {
-  const report = (page: Bytes): Page => {
+  const report = (page: Bytes): PageContents => {
     const shared = { start: 7, end: page.size, bytes: page.size - 7, open: false, plain: false };
     const traces = [
       { ...shared, name: 'a', machine: 1, offset: 0n },
@@ -196,7 +196,7 @@ test('a report has files of several machines, moved, and says what it lacks', ()
 });
 
 test('what a report has that is no trace is named, with the bytes that are its own', () => {
-  const report = (): Page => {
+  const report = (): PageContents => {
     const shared = { open: false, plain: false, machine: 0, offset: 0n };
     const traces = [
       { ...shared, start: 9, end: 30, bytes: 12, name: 'first.bin' },
@@ -453,11 +453,11 @@ function refusalOf(make: () => Bytes): Refusal {
 }
 
 test('a file that is gone is one thing, no room for what was unpacked another', () => {
-  const spool = blobRoom.spool();
+  const spool = blobStorage.spool();
   spool.add(strToU8('trace 1'));
   const unpacked = spool.finish();
   assert.equal(refusalOf(() => unpacked).kind, 'memory');
   assert.equal(refusalOf(() => unpacked.part(1, 3)).kind, 'memory');
-  assert.equal(refusalOf(() => blobRoom.join(unpacked, unpacked)).kind, 'memory');
+  assert.equal(refusalOf(() => blobStorage.join(unpacked, unpacked)).kind, 'memory');
   assert.equal(refusalOf(() => new BlobBytes(new Blob(['trace 2']))).kind, 'io');
 });

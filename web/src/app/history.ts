@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state in the address.  A move is written when it has come to rest, so that Back undoes moves
-// and not their frames.
+// Stores the page state in the address. A move is written when it has come to rest, so that Back
+// undoes whole moves, not single frames.
 
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
-import { readPlace, writePlace, type Place } from '../model/address';
+import { readAddress, writeAddress, type PageState } from '../model/address';
 import { sameFiles } from '../model/opening';
 import type { Viewer } from '../model/viewer';
 import type { Mover } from '../views/timeline/mover';
@@ -13,11 +13,11 @@ const REST = 350;
 
 interface Entry {
   traceview: number;
-  /** The last one that there was when the page stood at this one: a reload must know it. */
+  /** The index of the last entry when the page was at this one. A reloaded page needs it. */
   last: number;
 }
 
-function entryOf(state: unknown): Entry | null {
+function historyEntryOf(state: unknown): Entry | null {
   const { traceview, last } = (state ?? {}) as Partial<Entry>;
   return typeof traceview === 'number' && typeof last === 'number' ? { traceview, last } : null;
 }
@@ -26,51 +26,51 @@ export class History {
   private at = 0;
   private last = 0;
   private written = '';
-  /** Other files are on their way: the address is theirs, whatever the page does until then. */
+  /** True while other files load: from then on the address belongs to them. */
   private leaving = false;
   private viewer: Viewer | null = null;
   private mover: Mover | null = null;
   private readonly rest = debounce(REST, () => this.write());
 
-  /** `elsewhere` shows a place of another filter, or of other files. */
-  constructor(private readonly elsewhere: (place: Place, text: string) => void) {
-    // A page that is loaded again goes on where it was.
-    const entry = entryOf(history.state);
+  /** `elsewhere` shows a place that has another filter or other files. */
+  constructor(private readonly elsewhere: (place: PageState, text: string) => void) {
+    // A reloaded page continues at its entry.
+    const entry = historyEntryOf(history.state);
     this.at = entry?.traceview ?? 0;
     this.last = entry?.last ?? 0;
     this.mark();
-    addEventListener('popstate', (e) => this.arrived(entryOf(e.state)));
+    addEventListener('popstate', (e) => this.arrived(historyEntryOf(e.state)));
   }
 
-  /** Follow the state of a page: it is a move from the one before, or what the address says. */
+  /** Follow the state of a page. `move` is true if the page is a new history entry. */
   attach(viewer: Viewer, mover: Mover, move: boolean): void {
     this.viewer = viewer;
     this.mover = mover;
     this.leaving = false;
-    // The first state belongs to the entry that is there.
+    // The first state belongs to the current entry.
     let begun = move;
     effect(() => {
-      const text = writePlace(viewer.place());
+      const text = writeAddress(viewer.place());
       if (!begun) this.written = text;
       begun = true;
       this.rest();
     });
   }
 
-  /** The page has ended; what it has not written is given up. */
+  /** Stop following the page, and drop the state that is not written yet. */
   detach(): void {
     this.viewer = null;
     this.mover = null;
   }
 
-  /** A move to where no page has been. */
+  /** Push an address that no page has shown yet. */
   push(text: string): void {
     this.at++;
     this.last = this.at;
     this.put('pushState', text);
   }
 
-  /** The address is wrong: this is where the page is. */
+  /** Replace a wrong address with the address of the current page. */
   replace(text: string): void {
     this.put('replaceState', text);
   }
@@ -92,17 +92,17 @@ export class History {
 
   private write(): void {
     if (!this.viewer || this.leaving) return;
-    const text = writePlace(this.viewer.place());
+    const text = writeAddress(this.viewer.place());
     if (text !== this.written) this.push(text);
   }
 
   private arrived(state: Entry | null): void {
-    // The address was changed by hand: that is a move as any other, behind which there is none.
+    // The user edited the address: a move like any other, with no entries after it.
     if (state) this.at = state.traceview;
     else this.last = ++this.at;
     this.mark();
     this.written = location.hash.slice(1);
-    const place = readPlace(this.written);
+    const place = readAddress(this.written);
     const { viewer } = this;
     const here = viewer && sameFiles(place.files ?? [], viewer.files ?? []);
     this.leaving = !here;

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the engine is: behind HTTP, or in a worker of this page (docs/view-protocol.md).  Questions
-// have the same addresses and answers the same bytes wherever they go.
+// The host of the engine: an HTTP server, or a worker of this page (docs/view-protocol.md).
+// Requests and answers are the same for both.
 
-import type { Chosen, OpeningEngine } from '../model/opening';
+import type { ChosenFile, OpeningEngine } from '../model/opening';
 import { overHttp, type Send } from './http';
 import { HttpOpening } from './httpOpening';
 import { LocalHost } from './localHost';
 import { keepOffline } from './offline';
 import { findReport } from './report';
 
-/** What is to be said of files, in words. */
+/** A message for the user about some files. */
 export interface HostNote {
-  /** Of the report that the page is, or of what was found in a file. */
+  /** About the report that this page is, or about unpacking a file. */
   of: 'report' | 'unpacking';
   text: string;
 }
 
+/** The place where the engine runs. */
 export interface Host {
   readonly send: Send;
   readonly opening: OpeningEngine;
-  /** What these files lack. */
-  notesOf(inputs: readonly Chosen[]): HostNote[];
-  /** A file for those who have nothing to open. */
+  /** Return what is missing from these files. */
+  notesOf(inputs: readonly ChosenFile[]): HostNote[];
+  /** The size of an example file in bytes, or null if there is none. */
   readonly example: number | null;
-  /** There is a program behind the page, which can be ended. */
+  /** True if a program serves the page and can be ended. */
   readonly ends: boolean;
 }
 
+/** Return the host behind HTTP. */
 export function httpHost(): Host {
   return {
     send: overHttp,
@@ -37,7 +39,7 @@ export function httpHost(): Host {
   };
 }
 
-/** A page that has an engine inside asks that one. */
+/** Return the host of this page: the engine inside the page if there is one, else HTTP. */
 export function hostOfPage(): Host {
   const report = findReport(document);
   if (report?.site) keepOffline();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question and its answer, as HTTP has them; what goes wrong becomes an EngineError.
+// Sends one request and reads its answer. Every failure becomes an EngineError.
 
 import { EngineError, isAbort } from '../model/engine';
 import type { Query } from './query';
@@ -7,15 +7,17 @@ import type { Query } from './query';
 export type Send = (address: string, init: RequestInit) => Promise<Response>;
 
 export interface Ask {
-  /** How it travels; over HTTP unless something else is said. */
+  /** The transport; HTTP by default. */
   send?: Send;
   query?: Query;
   signal?: AbortSignal | undefined;
   method?: 'GET' | 'POST' | 'PUT';
-  /** It changes something: says that it comes from this page and no other. */
+  /**
+   * True for a request that changes state. It carries a header that proves it comes from this page.
+   */
   changing?: boolean;
   body?: Blob;
-  /** The question was about a trace that does not lie open any more. */
+  /** Called if the trace of the request is not open any more. */
   changed?: () => void;
 }
 
@@ -23,7 +25,7 @@ const GONE = 410;
 const TOO_LARGE = 413;
 const NO_ROOM = 507;
 
-function address(path: string, query: Query): string {
+function engineAddress(path: string, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value));
@@ -32,7 +34,7 @@ function address(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function refusal(response: Response): Promise<EngineError> {
+async function engineErrorOf(response: Response): Promise<EngineError> {
   const { status } = response;
   const kind = status === NO_ROOM ? 'room' : status === TOO_LARGE ? 'limit' : 'other';
   let message = `${status} ${response.statusText}`;
@@ -41,18 +43,18 @@ async function refusal(response: Response): Promise<EngineError> {
     if (typeof body.error === 'string') message = body.error;
     if (typeof body.column === 'number') return new EngineError(message, false, body.column);
   } catch {
-    // No sentence of the engine's own: the status has to do.
+    // The answer has no message of the engine, so use the HTTP status.
   }
   return new EngineError(message, false, null, kind);
 }
 
 export const overHttp: Send = (address, init) => fetch(address, init);
 
-export async function ask(path: string, asked: Ask): Promise<Response> {
+export async function sendEngineRequest(path: string, asked: Ask): Promise<Response> {
   const { query = {}, signal, method = 'GET', changing, body, changed, send = overHttp } = asked;
   let response: Response;
   try {
-    response = await send(address(path, query), {
+    response = await send(engineAddress(path, query), {
       method,
       ...(changing ? { headers: { 'X-Traceview': '1' } } : {}),
       ...(body ? { body } : {}),
@@ -66,14 +68,14 @@ export async function ask(path: string, asked: Ask): Promise<Response> {
     changed();
     throw new DOMException('another trace lies open now', 'AbortError');
   }
-  if (!response.ok) throw await refusal(response);
+  if (!response.ok) throw await engineErrorOf(response);
   return response;
 }
 
-export async function json<T>(path: string, asked: Ask): Promise<T> {
-  return (await (await ask(path, asked)).json()) as T;
+export async function requestEngineJson<T>(path: string, asked: Ask): Promise<T> {
+  return (await (await sendEngineRequest(path, asked)).json()) as T;
 }
 
-export async function bytes(path: string, asked: Ask): Promise<ArrayBuffer> {
-  return await (await ask(path, asked)).arrayBuffer();
+export async function requestEngineBytes(path: string, asked: Ask): Promise<ArrayBuffer> {
+  return await (await sendEngineRequest(path, asked)).arrayBuffer();
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine by the addresses of docs/view-protocol.md, relative to the page's own: behind HTTP, or
-// wherever else the page's host has it.
+// The engine as an HTTP client of docs/view-protocol.md. Addresses are relative to the page. The
+// host of the page decides whether requests go to a server or to a worker.
 
-import { named, visible, visibleTexts } from '../base/visible';
+import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
 import type {
   Activity,
   Arrows,
   Call,
   CallDetails,
-  Clock,
   CounterFacts,
   CounterValues,
   Engine,
@@ -28,16 +27,15 @@ import type {
   Scope,
   Tile,
   TileLane,
-  TraceFacts,
 } from '../model/engine';
-import type { Disguise, SavedKind } from '../model/saved';
+import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
 import type { Findings } from '../model/findings';
-import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
-import type { OpeningEngine, Status } from '../model/opening';
-import { ask, bytes, json, type Ask } from './http';
-import { HttpBeside } from './httpBeside';
+import type { OpeningEngine, LoadingStatus } from '../model/opening';
+import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
+import { HttpNonSlices } from './httpNonSlices';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, scopeQuery, type Query } from './query';
@@ -61,11 +59,12 @@ function readEnd([row, index, time, track, frame, thread]: EndRow): FlowEnd {
 }
 
 function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
-  return { flow, frame, id: visible(id), from: readEnd(from), to: readEnd(to), count };
+  return { flow, frame, id: makeVisible(id), from: readEnd(from), to: readEnd(to), count };
 }
 
+/** The client of one open trace. */
 export class HttpEngine implements Engine {
-  readonly beside: HttpBeside = new HttpBeside({
+  readonly nonSlice: HttpNonSlices = new HttpNonSlices({
     json: (path, query, signal) => this.json(path, query, signal),
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
@@ -73,8 +72,8 @@ export class HttpEngine implements Engine {
   readonly opening: OpeningEngine;
 
   /**
-   * All it is asked is of what the filter leaves of one trace, `of` its number (0: whichever lies
-   * open); `changed` hears that another lies open now.
+   * Every request is about the trace number `of` (0: any open trace) after the filter. `changed` is
+   * called when another trace has been opened.
    */
   constructor(
     private readonly host: Host,
@@ -96,7 +95,7 @@ export class HttpEngine implements Engine {
     }
   };
 
-  /** What is drawn asks for more: idle is what asks for nothing in two frames. */
+  /** Wait until nothing is requested for two frames. Drawing one answer may request more. */
   async idle(): Promise<void> {
     for (let quiet = 0; quiet < 2; quiet = this.outstanding > 0 ? 0 : quiet + 1)
       await new Promise((done) => requestAnimationFrame(done));
@@ -112,15 +111,17 @@ export class HttpEngine implements Engine {
   }
 
   private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-    return json(path, { ...this.about(query), signal });
+    return requestEngineJson(path, { ...this.about(query), signal });
   }
 
   private ask(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
-    return bytes(path, { ...this.about(query), signal });
+    return requestEngineBytes(path, { ...this.about(query), signal });
   }
 
-  async status(signal?: AbortSignal): Promise<Status> {
-    return readStatus(await json<StatusAnswer>('api/status', { signal, send: this.send }));
+  async status(signal?: AbortSignal): Promise<LoadingStatus> {
+    return readStatus(
+      await requestEngineJson<StatusAnswer>('api/status', { signal, send: this.send }),
+    );
   }
 
   async same(call: Call, was: string): Promise<Call | null> {
@@ -131,7 +132,8 @@ export class HttpEngine implements Engine {
 
   async trace(): Promise<TraceFacts> {
     const facts = visibleTexts(await this.json<TraceFacts>('api/trace', {}));
-    for (const thread of [...facts.tracks, ...facts.idle_threads]) thread.name = named(thread.name);
+    for (const thread of [...facts.tracks, ...facts.idle_threads])
+      thread.name = nameOrPlaceholder(thread.name);
     for (const track of facts.tracks) if (track.kind === 'cpu') track.process = CPUS;
     return facts;
   }
@@ -228,7 +230,7 @@ export class HttpEngine implements Engine {
   async flowCategories(): Promise<FlowCategory[]> {
     type Answer = { categories: [string, number][] };
     const { categories } = await this.json<Answer>('api/flow_categories', {});
-    return categories.map(([name, count]) => ({ name: visible(name), count }));
+    return categories.map(([name, count]) => ({ name: makeVisible(name), count }));
   }
 
   flow(flow: number, signal?: AbortSignal): Promise<FlowDetails> {
@@ -329,7 +331,7 @@ export class HttpEngine implements Engine {
     return this.json('api/bytes', { offset, length, input });
   }
 
-  /** The browser keeps large ones on the disk. */
+  /** The browser stores large answers on disk. */
   async save(
     kind: SavedKind,
     scope: Scope,
@@ -341,15 +343,15 @@ export class HttpEngine implements Engine {
       ...(disguise.args ? { strip_args: 'yes' } : {}),
     };
     const asked = this.about({ as: kind, ...scopeQuery(scope), ...hidden });
-    return await (await ask('api/save', { ...asked, signal })).blob();
+    return await (await sendEngineRequest('api/save', { ...asked, signal })).blob();
   }
 
   async quit(): Promise<void> {
-    await ask('api/quit', { method: 'POST', send: this.send });
+    await sendEngineRequest('api/quit', { method: 'POST', send: this.send });
   }
 }
 
-/** r5-9,r12,i0: runs of neighbouring rows are written once. */
+/** Format a list of lanes as r5-9,r12,i0: a run of neighbouring rows is written once. */
 export function laneList(lanes: readonly TileLane[]): string {
   const words: string[] = [];
   for (let i = 0; i < lanes.length; i++) {

@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening files behind HTTP: each goes over in pieces, so that Cancel and errors come through, and
-// nobody holds a file whole.
+// Opens files over HTTP. Each file is sent in chunks, so that Cancel and errors take effect in
+// between, and no file is held in memory as a whole.
 
-import { named, visibleTexts } from '../base/visible';
+import { nameOrPlaceholder, visibleTexts } from '../base/visible';
 import { EngineError } from '../model/engine';
-import type { Chosen, OpeningEngine, Status } from '../model/opening';
-import { json } from './http';
+import type { ChosenFile, OpeningEngine, LoadingStatus } from '../model/opening';
+import { requestEngineJson } from './http';
 import type { Query } from './query';
 
-/** Pieces grow while they go over soon: each has a cost of its own, and none shall take long. */
-const FIRST_PIECE = 4 * 1024 * 1024;
-const LARGEST_PIECE = 64 * 1024 * 1024;
+/**
+ * The chunk size doubles while chunks take less than SOON ms, because each request has a fixed
+ * cost. Cancel and errors take effect between chunks, so no chunk should take long.
+ */
+const FIRST_CHUNK = 4 * 1024 * 1024;
+const LARGEST_CHUNK = 64 * 1024 * 1024;
 const SOON = 250;
 const LONGEST_NAME = 200;
 
-/** As it comes: numbers of 19 digits are texts. */
-export interface StatusAnswer extends Omit<Status, 'inputs' | 'start'> {
+/** The status as JSON: numbers of up to 19 digits are strings. */
+export interface StatusAnswer extends Omit<LoadingStatus, 'inputs' | 'start'> {
   inputs: { input: number; name: string; offset_ns: string }[];
   start: { input: number; offset_ns: string }[];
 }
 
-export function readStatus(answer: StatusAnswer): Status {
+/** Convert the JSON status. */
+export function readStatus(answer: StatusAnswer): LoadingStatus {
   return visibleTexts({
     ...answer,
     inputs: answer.inputs.map(({ input, name, offset_ns }) => ({
-      ...{ input, name: named(name) },
+      ...{ input, name: nameOrPlaceholder(name) },
       offset: BigInt(offset_ns),
     })),
     start: answer.start.map(({ input, offset_ns }) => ({ input, offset: BigInt(offset_ns) })),
   });
 }
 
-function post<T>(question: string, query: Query): Promise<T> {
-  return json(`api/${question}`, { query, method: 'POST', changing: true });
+function postOpening<T>(question: string, query: Query): Promise<T> {
+  return requestEngineJson(`api/${question}`, { query, method: 'POST', changing: true });
 }
 
-/** A file that the browser cannot read would look as if nobody answered. */
+/**
+ * Read one byte of a file. Without this check an unreadable file looks like a server that is down.
+ */
 async function checkReadable(file: File, at: number): Promise<void> {
   try {
     await file.slice(at, at + 1).arrayBuffer();
@@ -45,20 +51,25 @@ async function checkReadable(file: File, at: number): Promise<void> {
   }
 }
 
+/** The client that uploads and opens files. */
 export class HttpOpening implements OpeningEngine {
-  async take(file: File, told: (bytes: number) => void, signal: AbortSignal): Promise<number> {
-    // What no name has elsewhere would be refused.
+  async take(
+    file: File,
+    onProgress: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<number> {
+    // Shorten the name: the server rejects names that would be too long elsewhere.
     const name = [...file.name].slice(0, LONGEST_NAME).join('');
     const query = { name: visibleTexts(name) || '(no name)', bytes: file.size };
     await checkReadable(file, 0);
-    const { input } = await post<{ input: number }>('upload', query);
-    let size = FIRST_PIECE;
+    const { input } = await postOpening<{ input: number }>('upload', query);
+    let size = FIRST_CHUNK;
     try {
-      for (let held = 0; held < file.size; told(held)) {
+      for (let held = 0; held < file.size; onProgress(held)) {
         signal.throwIfAborted();
         const start = performance.now();
         held = await this.put(input, held, file, size, signal);
-        if (performance.now() - start < SOON) size = Math.min(LARGEST_PIECE, 2 * size);
+        if (performance.now() - start < SOON) size = Math.min(LARGEST_CHUNK, 2 * size);
       }
     } catch (error) {
       await this.drop(input).catch(() => undefined);
@@ -67,7 +78,10 @@ export class HttpOpening implements OpeningEngine {
     return input;
   }
 
-  /** The piece itself is read on its way: as bytes of the page it would take ten times as long. */
+  /**
+   * Send one chunk. The browser reads the file while sending, which is ten times as fast as sending
+   * bytes from the memory of the page.
+   */
   private async put(
     input: number,
     offset: number,
@@ -84,7 +98,7 @@ export class HttpOpening implements OpeningEngine {
       signal,
     } as const;
     try {
-      const { held } = await json<{ held: number }>('api/upload', asked);
+      const { held } = await requestEngineJson<{ held: number }>('api/upload', asked);
       if (held > offset) return held;
     } catch (error) {
       await checkReadable(file, offset);
@@ -94,15 +108,15 @@ export class HttpOpening implements OpeningEngine {
   }
 
   async drop(input: number): Promise<void> {
-    await post('drop', { input });
+    await postOpening('drop', { input });
   }
 
-  async open(files: readonly Chosen[]): Promise<void> {
+  async open(files: readonly ChosenFile[]): Promise<void> {
     const inputs = files.map((file) => file.input).join(',');
-    await post('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
+    await postOpening('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
   }
 
   async cancel(): Promise<void> {
-    await post('cancel', {});
+    await postOpening('cancel', {});
   }
 }

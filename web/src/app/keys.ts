@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that work anywhere on the page.  Views with keys of their own (table, flame graph, boxes)
-// keep theirs from coming here.
+// The keys that work anywhere on the page. Views with keys of their own (table, flame graph, boxes)
+// stop the propagation of their events.
 
 import { listen } from '../base/dom';
 import type { FlameOrder } from '../model/address';
 import type { CallDetails } from '../model/engine';
 import { LONGEST_NOTE } from '../model/notes';
-import { framing, length, sameSpan, wholeView } from '../model/span';
+import { framingView, spanLength, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
-import { goToCall, spanOf } from '../views/context';
+import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/timeline/followFlow';
 import { RangeKeys } from '../views/timeline/rangeKeys';
@@ -19,6 +19,7 @@ const ZOOM = 1.5;
 const PAN = 0.15;
 const FASTER = 3;
 
+/** The global key bindings. */
 export class Keys {
   private readonly flows: FlowSteps;
   private readonly range: RangeKeys;
@@ -45,7 +46,7 @@ export class Keys {
   }
 
   private handle(e: KeyboardEvent): boolean {
-    // On many layouts brackets need AltGr, which some systems tell as Ctrl and Alt.
+    // On many layouts brackets need AltGr, which some systems report as Ctrl and Alt.
     if (e.getModifierState('AltGraph') && !Keys.typing(e.target) && this.alongFlow(e.key))
       return true;
     if (e.ctrlKey || e.metaKey) return this.withControl(e);
@@ -82,7 +83,7 @@ export class Keys {
     return true;
   }
 
-  /** By physical key, so that the hand finds them on every layout. */
+  /** Move by physical key, so that the keys have the same place on every layout. */
   private move(e: KeyboardEvent): boolean {
     if (this.typesToFind()) return false;
     const fast = e.shiftKey ? FASTER : 1;
@@ -96,7 +97,10 @@ export class Keys {
     return true;
   }
 
-  /** In the table letters are typed to find, but those of a hand that points at the time line. */
+  /**
+   * Return true if letters go to the find box: in the table, unless the mouse points at the time
+   * line.
+   */
   private typesToFind(): boolean {
     const { viewer } = this.page.views;
     return viewer.inTable.peek() && viewer.pointer.peek() === null;
@@ -107,30 +111,30 @@ export class Keys {
     const { goal } = mover;
     const view = viewer.view.peek();
     const pointer = viewer.pointer.peek();
-    // While a move is on its way: the time that will be under the pointer.
-    const share = pointer === null ? 0.5 : (pointer - view.from) / length(view);
-    mover.zoom(factor, goal.from + share * length(goal), true);
+    // During a move, use the time that will be under the pointer at its end.
+    const share = pointer === null ? 0.5 : (pointer - view.from) / spanLength(view);
+    mover.zoom(factor, goal.from + share * spanLength(goal), true);
   }
 
   private pan(share: number): void {
     const { mover } = this.page.views;
-    mover.pan(length(mover.goal) * share, true);
+    mover.pan(spanLength(mover.goal) * share, true);
   }
 
   private get selected(): CallDetails | null {
     const { viewer, selection } = this.page.views;
     const details = selection.details.peek();
-    // Until those of the new one have come there are none.
+    // The details of a new selection arrive later.
     return details && sameCall(viewer.call.peek(), details) ? details : null;
   }
 
-  /** Along the row, to the first call inside, to the caller. */
+  /** Go along the row, to the first call inside, or to the caller. */
   private walk(key: string): boolean {
     const call = this.selected;
     const along = { ArrowRight: 1, '.': 1, ArrowLeft: -1, ',': -1 }[key];
     if (!call) {
       if (key !== 'ArrowRight' && key !== 'ArrowLeft') return false;
-      // A call is selected, whose neighbours are not known yet.
+      // A call is selected, but its neighbours are not loaded yet.
       if (this.page.views.viewer.call.peek()) return true;
       this.pan(key === 'ArrowRight' ? PAN : -PAN);
       return true;
@@ -218,21 +222,21 @@ export class Keys {
   private zoomToSelection(): void {
     const { viewer, mover } = this.page.views;
     const call = this.selected;
-    const span = call ? spanOf(call) : viewer.range.peek();
-    if (span) mover.glide(framing(span, viewer.bounds));
+    const span = call ? callSpan(call) : viewer.range.peek();
+    if (span) mover.glide(framingView(span, viewer.bounds));
   }
 
   private rangeFromSelection(): void {
     const call = this.selected;
-    if (call) this.page.views.viewer.setRange(spanOf(call));
+    if (call) this.page.views.viewer.setRange(callSpan(call));
   }
 
-  /** The range, else the selected call, becomes a note. */
+  /** Save the range, or the span of the selected call, as a note. */
   private keepRange(): void {
     const { viewer } = this.page.views;
     const call = this.selected;
-    const range = viewer.range.peek() ?? (call && spanOf(call));
-    const isCalls = call !== null && sameSpan(range, spanOf(call));
+    const range = viewer.range.peek() ?? (call && callSpan(call));
+    const isCalls = call !== null && sameSpan(range, callSpan(call));
     const text = isCalls ? viewer.frames.short(call.frame).slice(0, LONGEST_NOTE) : '';
     if (range) this.page.notes.keep({ from: range.from, to: range.to, text });
   }
@@ -251,7 +255,7 @@ export class Keys {
     } else viewer.clearSelection();
   }
 
-  /** Typing in the table goes to its find box. */
+  /** Send letters typed in the table to its find box. */
   private typeToFind(e: KeyboardEvent): boolean {
     if (!this.typesToFind() || e.key.length !== 1 || e.key === ' ') return false;
     const { findInput } = this.page.lower;

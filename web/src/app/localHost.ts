@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine in this page: what HTTP and the program do elsewhere.  Each trace has a worker of its
-// own; what lies open stays until the next one is there.
+// The engine inside the page, which replaces server and program. Each trace has its own worker. The
+// open trace stays open until the next one is loaded.
 
 import { EngineError } from '../model/engine';
-import { MOST_FILES, sameFiles, type Chosen, type OpeningEngine } from '../model/opening';
+import { MOST_FILES, sameFiles, type ChosenFile, type OpeningEngine } from '../model/opening';
 import type { UnpackedFile } from '../engine/messages';
-import { joinHalves } from '../unpack/halves';
+import { joinHalves } from '../unpack/unpack';
 import type { Host, HostNote } from './host';
 import { LocalSession } from './localSession';
 import { NOT_STARTED, unpackApart } from './localWorker';
@@ -15,18 +15,20 @@ interface Shelved {
   number: number;
   name: string;
   parts: Promise<Part[]>;
-  /** What is to be said about it. */
+  /** Messages about the file. */
   notes: readonly string[];
-  /** So many containers in it end early or are damaged. */
+  /** The number of containers in the file that end early or are damaged. */
   cut: number;
-  /** Of what the page brings with it that is not known before it is unpacked. */
+  /**
+   * The unpacked size of a file embedded in the page, or null if it is unknown before unpacking.
+   */
   bytes: number | null;
 }
 
 interface Part {
   name: string;
   machine: number;
-  /** That a report in which it was found adds to its times. */
+  /** An offset that the enclosing report adds to the times. */
   offset: bigint;
   data: Blob;
 }
@@ -35,16 +37,16 @@ const FOUND = 200;
 const NOT_READY = 409;
 const GONE = 410;
 
-function json(status: number, answer: unknown): Response {
+function jsonResponse(status: number, answer: unknown): Response {
   return new Response(JSON.stringify(answer), { status });
 }
 
-function sentence(words: string): string {
+function asSentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** The two halves of a split trace that were opened together become one. */
-function joined<T extends Part>(parts: T[]): T[] {
+/** Join the two halves of a split trace that were opened together. */
+function joinSplitTraces<T extends Part>(parts: T[]): T[] {
   return joinHalves(parts, (key, { data }) => ({ ...key, data: new Blob([key.data, data]) }));
 }
 
@@ -54,9 +56,9 @@ export class LocalHost implements Host {
   private readonly note: string;
   private readonly code: Promise<WebAssembly.Module>;
   private readonly shelf: Shelved[] = [];
-  private readonly start: Chosen[] = [];
+  private readonly start: ChosenFile[] = [];
   private current: LocalSession | null = null;
-  /** What is being read, or could not be. */
+  /** The trace that is loading or failed to load. */
   private next: LocalSession | null = null;
   private traces = 0;
   private inputs = 0;
@@ -64,7 +66,7 @@ export class LocalHost implements Host {
 
   constructor(carried: Carried) {
     this.code = carried.code;
-    this.code.catch(() => undefined); // whoever opens a file hears of that
+    this.code.catch(() => undefined); // the error is reported when a file is opened
     this.note = carried.note;
     this.machines = Math.max(0, ...carried.files.map(({ machine }) => machine + 1));
     for (const { name, machine, offset, data } of carried.files) {
@@ -80,7 +82,7 @@ export class LocalHost implements Host {
 
   private shelve(file: Omit<Shelved, 'number'>): number {
     const number = this.inputs++;
-    file.parts.catch(() => undefined); // whoever opens it hears of that
+    file.parts.catch(() => undefined); // the error is reported when the file is opened
     this.shelf.push({ number, ...file });
     return number;
   }
@@ -91,7 +93,7 @@ export class LocalHost implements Host {
     return this.shelve({ name, parts, notes: [], cut: 0, bytes: null });
   }
 
-  /** What was found in a file, on machines that nothing else here is of. */
+  /** Return the traces in a file, with machine numbers that no other open trace uses. */
   private placed({ parts }: UnpackedFile): Part[] {
     const first = this.machines;
     const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
@@ -102,13 +104,13 @@ export class LocalHost implements Host {
     }));
   }
 
-  notesOf(inputs: readonly Chosen[]): HostNote[] {
+  notesOf(inputs: readonly ChosenFile[]): HostNote[] {
     const alone = inputs.length === 1;
     const notes = inputs.flatMap(({ input }) => {
       const file = this.shelf.find(({ number }) => number === input);
       return (file?.notes ?? []).map((note): HostNote => ({
         of: 'unpacking',
-        text: alone ? sentence(note) : `${file?.name}: ${note}.`,
+        text: alone ? asSentence(note) : `${file?.name}: ${note}.`,
       }));
     });
     const begun = this.note !== '' && sameFiles(inputs, this.start);
@@ -117,11 +119,11 @@ export class LocalHost implements Host {
 
   readonly send = async (address: string, init: RequestInit): Promise<Response> => {
     const [path = '', query = ''] = address.split('?', 2);
-    if (path === 'api/status') return json(FOUND, this.status());
+    if (path === 'api/status') return jsonResponse(FOUND, this.status());
     const asked = new URLSearchParams(query).get('trace');
-    if (!this.current) return json(NOT_READY, { error: 'the trace is not there yet' });
+    if (!this.current) return jsonResponse(NOT_READY, { error: 'the trace is not there yet' });
     if (asked !== null && Number(asked) !== this.current.trace)
-      return json(GONE, { error: 'another trace lies open now' });
+      return jsonResponse(GONE, { error: 'another trace lies open now' });
     return await this.current.ask(address.slice('api/'.length), init.signal);
   };
 
@@ -137,7 +139,7 @@ export class LocalHost implements Host {
     };
   }
 
-  private openFiles(chosen: readonly Chosen[]): void {
+  private openFiles(chosen: readonly ChosenFile[]): void {
     const shelved = chosen.map(({ input, offset }) => {
       const file = this.shelf.find(({ number }) => number === input);
       if (!file) throw new EngineError(`file ${input} is not here (any more)`, false);
@@ -160,7 +162,7 @@ export class LocalHost implements Host {
       const found = shelved.map(async ({ number, parts }) =>
         (await parts).map((part) => ({ ...part, input: number })),
       );
-      const files = joined((await Promise.all(found)).flat()).map((part, number) => ({
+      const files = joinSplitTraces((await Promise.all(found)).flat()).map((part, number) => ({
         ...part,
         number,
         bytes: part.data.size,
@@ -183,13 +185,13 @@ export class LocalHost implements Host {
   }
 
   readonly opening: OpeningEngine = {
-    take: async (file, told, signal) => {
+    take: async (file, onProgress, signal) => {
       const code = await this.code.catch((error: unknown) => {
         throw new EngineError(`${NOT_STARTED}: ${String(error)}`, false);
       });
       signal.throwIfAborted();
-      const found = await unpackApart(code, { name: file.name, data: file }, told, signal);
-      told(file.size);
+      const found = await unpackApart(code, { name: file.name, data: file }, onProgress, signal);
+      onProgress(file.size);
       const bytes = found.parts.reduce((sum, { data }) => sum + data.size, 0);
       const parts = Promise.resolve(this.placed(found));
       const { notes, cut } = found;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One trace in an engine of this page: a worker that first reads it and then answers questions.
+// One trace in an engine of this page. Its worker first loads the trace and then answers requests.
 
 import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
-import { NOT_STARTED, reasonOf, startWorker } from './localWorker';
+import { NOT_STARTED, engineEndReason, startWorker } from './localWorker';
 
 type State = 'loading' | 'ready' | 'error';
 
@@ -11,28 +11,29 @@ interface Waiting {
   failed: (error: unknown) => void;
 }
 
-function nameOf(files: readonly { name: string }[]): string {
+function sessionName(files: readonly { name: string }[]): string {
   const [first] = files;
   return files.length > 1 ? `${first?.name} and ${files.length - 1} more` : (first?.name ?? '');
 }
 
+/** A trace and its worker. */
 export class LocalSession {
   private readonly worker = startWorker();
   private readonly waiting = new Map<number, Waiting>();
   private last = 0;
   private over = false;
   state: State = 'loading';
-  /** Members of the answer to api/status. */
+  /** The members of the answer to api/status. */
   members: Record<string, unknown>;
 
-  /** `done` hears when it is ready, or cannot be. */
+  /** `done` is called when the trace is loaded or has failed. */
   constructor(
     readonly trace: number,
     readonly files: readonly { number: number; name: string; offset: bigint }[],
     private readonly done: () => void,
   ) {
     this.members = {
-      ...{ state: 'loading', name: nameOf(files), bytes: 0, total_bytes: 0, records: 0 },
+      ...{ state: 'loading', name: sessionName(files), bytes: 0, total_bytes: 0, records: 0 },
       inputs: files.map(({ number, name, offset }) => ({
         ...{ input: number, name },
         offset_ns: String(offset),
@@ -56,12 +57,12 @@ export class LocalSession {
       this.waiting.delete(message.id);
       waiting?.answered(new Response(message.bytes, { status: message.status }));
     } else if (message.kind === 'status') {
-      // The engine writes JSON, and an object of it.
+      // The engine writes the members of a JSON object.
       this.members = JSON.parse(`{${message.members}}`) as Record<string, unknown>;
       this.state = this.members['state'] as State;
       if (this.state !== 'loading') this.done();
     } else if (message.kind === 'end') {
-      const { message: why, kind } = reasonOf(message.message);
+      const { message: why, kind } = engineEndReason(message.message);
       this.fail(why, kind);
     }
   }

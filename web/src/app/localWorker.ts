@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers of this page: each is an engine of its own, and is ended with what it was for.
+// The workers of this page. Each worker is one engine, and ends with its trace.
 
 import { EngineError } from '../model/engine';
 import type { ErrorKind } from '../model/opening';
 import type { FromWorker, ToWorker, UnpackedFile } from '../engine/messages';
 
-/** The bundled text of engine/worker.ts; the build puts it here. */
+/** The bundled text of engine/worker.ts, inserted by the build. */
 declare const WORKER_TEXT: string;
 
-/** What the engine says last when memory is at its end. */
+/** The last message of an engine that ran out of memory. */
 const EXHAUSTED = /out of memory/;
 
+/** Start a worker from the bundled text. */
 export function startWorker(): Worker {
   const address = URL.createObjectURL(new Blob([WORKER_TEXT], { type: 'text/javascript' }));
   const worker = new Worker(address);
@@ -18,8 +19,8 @@ export function startWorker(): Worker {
   return worker;
 }
 
-/** Why an engine has ended that said this. */
-export function reasonOf(words: string): { message: string; kind: ErrorKind } {
+/** Return why an engine ended, given its last message. */
+export function engineEndReason(words: string): { message: string; kind: ErrorKind } {
   return EXHAUSTED.test(words)
     ? { message: 'the memory that a page can have is not enough for it', kind: 'memory' }
     : { message: `the engine in this page has ended: ${words}`, kind: 'other' };
@@ -27,11 +28,11 @@ export function reasonOf(words: string): { message: string; kind: ErrorKind } {
 
 export const NOT_STARTED = 'the engine in this page could not be started';
 
-/** The traces in a file; `told` hears how many of its bytes were gone over. */
+/** Unpack the traces in a file. `onProgress` receives the number of bytes processed. */
 export function unpackApart(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
-  told: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<UnpackedFile> {
   const worker = startWorker();
@@ -42,10 +43,11 @@ export function unpackApart(
     worker.onerror = () => refuse(NOT_STARTED, 'other');
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (data.kind === 'unpacked') done(data);
-      else if (data.kind === 'gone over') told(Math.min((bytes += data.bytes), file.data.size));
+      else if (data.kind === 'gone over')
+        onProgress(Math.min((bytes += data.bytes), file.data.size));
       else if (data.kind === 'refused') refuse(data.message, data.why);
       else if (data.kind === 'end') {
-        const { message, kind } = reasonOf(data.message);
+        const { message, kind } = engineEndReason(data.message);
         refuse(message, kind);
       }
     };

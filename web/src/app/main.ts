@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page begins here: wait for the trace, then put the page together; and again when other files
-// are opened.
+// The entry point of the page. It waits for a trace, builds the page, and builds it again when
+// other files are opened.
 
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
-import { readPlace, writePlace, type Place } from '../model/address';
+import { readAddress, writeAddress, type PageState } from '../model/address';
 import { EngineError, type Engine } from '../model/engine';
 import { Frames } from '../model/names';
-import { sameFiles, writeFiles, type Chosen, type Status } from '../model/opening';
+import { sameFiles, writeFiles, type ChosenFile, type LoadingStatus } from '../model/opening';
 import { LoadingScreen } from '../views/files/loadingScreen';
 import { HelpDialog } from '../views/helpDialog';
 import { EmptyScreen, EndedScreen, ErrorScreen, type Screen } from '../views/screens';
@@ -20,26 +20,29 @@ import { Opener, type Current } from './opener';
 import { Pages } from './pages';
 
 const GONE_FILES = 'The files of that address are not there any more: open them again.';
-/** How often the reading is looked at: at first often, for what is small is read soon. */
+/**
+ * The poll intervals while a trace loads, in ms. The first polls are frequent, because small traces
+ * load quickly.
+ */
 const POLL = 200;
 const FIRST_POLL = 40;
 const FIRST = 1500;
-/** A page that is there stays for so long while what takes its place is read. */
+/** An existing page stays this long, in ms, while its replacement loads. */
 const PATIENCE = 300;
 
-const NO_STATUS: Status = {
+const NO_STATUS: LoadingStatus = {
   ...{ state: 'error', name: '', trace: 0, behind: false, inputs: [], files: [], start: [] },
   ...{ bytes: 0, total_bytes: 0, records: 0 },
 };
 
-function wait(ms: number): Promise<void> {
+function delay(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
-/** Where to go when the trace is there. */
+/** The place to show when the trace is loaded. */
 interface Aim {
   address: string;
-  /** It is a move from where the page is now: Back leads there. */
+  /** True if Back returns to the current page. */
   move: boolean;
 }
 
@@ -59,7 +62,7 @@ class App {
   private loading: LoadingScreen | null = null;
   private pages: Pages | null = null;
   private over = false;
-  /** Of several runs the last counts. */
+  /** Identifies the latest run; older runs stop. */
   private turn = 0;
   private running = false;
 
@@ -72,7 +75,7 @@ class App {
     screen.begin();
   }
 
-  /** Esc is the button Cancel of a reading, wherever the keyboard is. */
+  /** Esc cancels loading, wherever the focus is. */
   private readonly stopByKey = (e: KeyboardEvent): void => {
     if (e.key !== 'Escape' || !this.loading?.element.isConnected) return;
     if (document.querySelector('dialog[open]')) return;
@@ -88,7 +91,7 @@ class App {
     this.showScreen(new EndedScreen(this.status.name, byHand));
   }
 
-  /** Null where there is no program to end. */
+  /** Return the action that ends the program, or null if there is none. */
   private get quit(): (() => void) | null {
     return this.host.ends ? () => void this.end() : null;
   }
@@ -98,7 +101,7 @@ class App {
     try {
       await this.engine.quit();
     } catch {
-      // It may end before it has answered; that is what was asked for.
+      // The program may end before it has answered.
     }
     this.ended(true);
   }
@@ -117,25 +120,25 @@ class App {
     document.addEventListener('keydown', this.stopByKey);
     const address = location.hash.slice(1);
     let said = '';
-    let first: Status | undefined;
+    let first: LoadingStatus | undefined;
     try {
       first = await this.engine.status();
       this.opener.refuses = first.home !== undefined;
-      const { files } = readPlace(address);
+      const { files } = readAddress(address);
       if (files && !sameFiles(files, first.inputs)) {
         first = undefined;
         await this.engine.opening.open(files);
       }
     } catch (error) {
-      // The files of an old address may be gone: what is open is shown then.
+      // The files of an old address may be gone. Show the open trace instead.
       if (error instanceof EngineError && error.gone) return this.ended(false);
       said = GONE_FILES;
     }
     await this.run({ address, move: false }, said, first);
   }
 
-  /** Shows what is open, or is being read, from now on; `first` if that is known. */
-  private async run(aim: Aim, said = '', first?: Status): Promise<void> {
+  /** Show the open or loading trace from now on. `first` is its status if it is known. */
+  private async run(aim: Aim, said = '', first?: LoadingStatus): Promise<void> {
     const turn = ++this.turn;
     this.running = true;
     try {
@@ -148,14 +151,17 @@ class App {
       if (this.over || turn !== this.turn) return;
       if (error instanceof EngineError && error.gone) return this.ended(false);
       this.showError({ ...this.status, state: 'error', error: { message: String(error) } });
-      throw error; // A fault of the page belongs on the console as well.
+      throw error; // A bug of the page belongs on the console too.
     } finally {
       if (turn === this.turn) this.running = false;
     }
   }
 
-  /** Asks until it is read, or cannot be; the screen comes only when that takes a while. */
-  private async read(turn: number, first?: Status): Promise<Status | null> {
+  /**
+   * Poll until the trace is loaded or has failed. Show the loading screen only if that takes a
+   * while.
+   */
+  private async read(turn: number, first?: LoadingStatus): Promise<LoadingStatus | null> {
     const start = performance.now();
     let screen: LoadingScreen | null = null;
     let known = first;
@@ -174,7 +180,7 @@ class App {
         this.showScreen(screen);
       }
       screen?.show(status, now);
-      await wait(now - start < FIRST ? FIRST_POLL : POLL);
+      await delay(now - start < FIRST ? FIRST_POLL : POLL);
     }
   }
 
@@ -182,7 +188,7 @@ class App {
     try {
       await this.engine.opening.cancel();
     } catch {
-      // The next question tells that nobody answers.
+      // The next request reports that the server does not answer.
     }
     await this.run({ address: location.hash.slice(1), move: false }, said);
   };
@@ -191,7 +197,7 @@ class App {
     return this.back(`The reading of ${fileName(this.status.name)} was cancelled.`);
   }
 
-  private showError(status: Status): void {
+  private showError(status: LoadingStatus): void {
     this.leave();
     const screen = new ErrorScreen(status, this.tools(), {
       choose: this.opener.choose,
@@ -218,17 +224,17 @@ class App {
     this.showScreen(screen);
   }
 
-  /** The files as an address has them; null: those that nobody asked for. */
-  private named(files: readonly Chosen[]): readonly Chosen[] | null {
+  /** Return the files as an address names them; null if nobody asked for these files. */
+  private named(files: readonly ChosenFile[]): readonly ChosenFile[] | null {
     return sameFiles(files, this.status.start) ? null : files;
   }
 
-  private plainAddress(files: readonly Chosen[]): string {
+  private plainAddress(files: readonly ChosenFile[]): string {
     const named = this.named(files);
     return named ? `files=${writeFiles(named)}` : '';
   }
 
-  private async openPages(status: Status, aim: Aim, turn: number): Promise<void> {
+  private async openPages(status: LoadingStatus, aim: Aim, turn: number): Promise<void> {
     const engineFor = (filter: string): Engine =>
       new HttpEngine(this.host, filter, status.trace, () => this.changed());
     const engine = engineFor('');
@@ -240,8 +246,8 @@ class App {
     facts.notes = notes.map(({ text }) => text);
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
-    // An address whose files are others is not about this trace.
-    const asked = readPlace(aim.address).files ?? status.start;
+    // An address with other files is not about this trace.
+    const asked = readAddress(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
     const box = this.offsetBoxes().indexOf(document.activeElement);
@@ -254,7 +260,7 @@ class App {
       gone: () => this.ended(false),
       choose: this.opener.choose,
       move: (place, files) =>
-        void this.open(files, writePlace({ ...place, files: this.named(files) })),
+        void this.open(files, writeAddress({ ...place, files: this.named(files) })),
       home: status.home ?? null,
       inputs: status.inputs,
       files: this.named(status.inputs),
@@ -265,12 +271,12 @@ class App {
     if (box >= 0) (this.offsetBoxes()[box] as HTMLElement | undefined)?.focus();
   }
 
-  /** Whoever moves one file against another stays in its box. */
+  /** Return the offset boxes, so that the focus can stay in one of them. */
   private offsetBoxes(): (Element | null)[] {
     return [...this.root.querySelectorAll('.files .offset')];
   }
 
-  /** Another page has opened something else. */
+  /** Handle that another page has opened another trace. */
   private changed(): void {
     if (!this.running && !this.over) void this.run({ address: '', move: false });
   }
@@ -280,13 +286,13 @@ class App {
     return state === 'ready' || state === 'loading' ? { name, files: inputs } : null;
   }
 
-  private async open(files: readonly Chosen[], address: string): Promise<void> {
+  private async open(files: readonly ChosenFile[], address: string): Promise<void> {
     await this.engine.opening.open(files);
     void this.run({ address, move: true });
   }
 
-  /** Back and Forward, perhaps to other files. */
-  private async arrived(place: Place, address: string): Promise<void> {
+  /** Handle Back and Forward, which may lead to other files. */
+  private async arrived(place: PageState, address: string): Promise<void> {
     const files = place.files ?? this.status.start;
     if (files.length === 0 || sameFiles(files, this.status.inputs)) {
       await this.pages?.arrive(place);

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are dropped on the page or chosen in the file dialog: they are taken in, and opened
-// instead of what is open or together with it.
+// Opens files that are dropped on the page or chosen in the file dialog, in place of the open trace
+// or together with it.
 
 import { h } from '../base/dom';
 import { EngineError, isAbort } from '../model/engine';
-import { MOST_FILES, type Chosen, type OpeningEngine } from '../model/opening';
+import { MOST_FILES, type ChosenFile, type OpeningEngine } from '../model/opening';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
 import { OpenDialog } from '../views/files/openDialog';
 
-/** The files of what is open, or being read, and its name; null: nothing is. */
+/** The files and the name of the open or loading trace; null if there is none. */
 export interface Current {
   name: string;
-  files: readonly Chosen[];
+  files: readonly ChosenFile[];
 }
 
 interface Outside {
   current: () => Promise<Current | null>;
-  open: (files: readonly Chosen[]) => Promise<void>;
+  open: (files: readonly ChosenFile[]) => Promise<void>;
   gone: () => void;
 }
 
-/** Before anything is taken in. */
+/** Refuse all files before any of them is uploaded. */
 function refuseAll(count: number): never {
   const why = `expected at most ${MOST_FILES} files on one time line, found ${count}`;
   throw new EngineError(why, false, null, 'many');
 }
 
+/** Uploads and opens files. */
 export class Opener {
   private readonly dialog = new OpenDialog();
   private readonly target = new DropTarget((dropped) => void this.dropped(dropped));
@@ -34,10 +35,10 @@ export class Opener {
     hidden: true,
     attrs: { type: 'file', multiple: true, 'aria-label': 'Open files' },
   });
-  /** What stands beside whatever is shown. */
+  /** Elements that belong to every page. */
   readonly elements = [this.input, this.target.element, this.dialog.element];
 
-  /** The trace lies on an upload server, which takes others on its first page. */
+  /** True on an upload server, which takes files on its first page only. */
   refuses = false;
 
   constructor(
@@ -46,7 +47,7 @@ export class Opener {
   ) {
     this.input.addEventListener('change', () => {
       const files = [...(this.input.files ?? [])];
-      this.input.value = ''; // so that the same file can be chosen again
+      this.input.value = ''; // allows the same file to be chosen again
       void this.take(files);
     });
     addEventListener('keydown', (e) => {
@@ -57,7 +58,7 @@ export class Opener {
     });
   }
 
-  /** The browser's dialog for files. */
+  /** Open the file dialog of the browser. */
   readonly choose = (): void => {
     if (!this.dialog.open && !this.refuses) this.input.click();
   };
@@ -96,22 +97,22 @@ export class Opener {
     }
   }
 
-  /** One after the other; null when somebody cancelled. */
+  /** Upload one file after the other. Return null if the user cancelled. */
   private async takeIn(
     files: readonly File[],
     at: (name: string) => void,
-  ): Promise<readonly Chosen[] | null> {
+  ): Promise<readonly ChosenFile[] | null> {
     const abort = new AbortController();
     const total = files.reduce((sum, file) => sum + file.size, 0);
     const names = files.map((file) => file.name);
-    const tell = this.dialog.taking(names, total, () => abort.abort());
-    const taken: Chosen[] = [];
+    const report = this.dialog.taking(names, total, () => abort.abort());
+    const taken: ChosenFile[] = [];
     let before = 0;
     try {
       for (const file of files) {
         at(file.name);
-        tell(before);
-        const input = await this.engine.take(file, (held) => tell(before + held), abort.signal);
+        report(before);
+        const input = await this.engine.take(file, (held) => report(before + held), abort.signal);
         taken.push({ input, offset: 0n });
         before += file.size;
       }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of one trace, one for each filter: what a filter leaves is another trace, with numbers
-// of its own, so the page is put together anew, and what can be kept is kept by its meaning.
+// The pages of one trace, one for each filter. A filtered trace has its own numbers for threads and
+// calls, so the page is built anew, and selections are carried over by meaning.
 
 import { effect, ownEffects, untracked } from '../base/signal';
-import { readPlace, type Place } from '../model/address';
-import type { Engine, TraceFacts } from '../model/engine';
+import { readAddress, type PageState } from '../model/address';
+import type { Engine } from '../model/engine';
+import type { TraceFacts } from '../model/traceFacts';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
-import type { Chosen, Input } from '../model/opening';
+import type { ChosenFile, OpenedInput } from '../model/opening';
 import { OpenTracks, refilter } from '../model/refilter';
-import type { Remembered } from '../model/remembered';
+import type { StoredArrangement } from '../model/storedArrangement';
 import { Viewer } from '../model/viewer';
 import { FilterBox } from '../views/filterBox';
 import { Page } from '../views/page';
@@ -22,29 +23,30 @@ interface Outside {
   show: (element: HTMLElement) => void;
   quit: (() => void) | null;
   gone: () => void;
-  /** The browser's dialog for files. */
+  /** Open the file dialog of the browser. */
   choose: () => void;
-  /** On an upload server: the page of the trace. */
+  /** On an upload server, the page of the trace. */
   home: string | null;
-  /** From a place to the same with its files moved in time. */
-  move: (place: Place, files: readonly Chosen[]) => void;
-  inputs: readonly Input[];
-  /** The same as an address has them. */
-  files: readonly Chosen[] | null;
+  /** Go to the same place with the files shifted in time. */
+  move: (place: PageState, files: readonly ChosenFile[]) => void;
+  inputs: readonly OpenedInput[];
+  /** The same files as an address names them. */
+  files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
 }
 
-/** The page that is shown. */
+/** The page on the screen. */
 interface Shown {
   viewer: Viewer;
   page: Page;
-  remembered: () => Remembered;
+  remembered: () => StoredArrangement;
   end: () => void;
 }
 
+/** Builds and replaces the pages of a trace. */
 export class Pages {
   private shown: Shown | null = null;
-  /** Of several filters the one asked for last counts. */
+  /** Identifies the latest filter; answers for older filters are ignored. */
   private asked = 0;
   private readonly openTracks = new OpenTracks();
   private readonly box = new FilterBox((text) => void this.change(text));
@@ -56,7 +58,7 @@ export class Pages {
     private readonly outside: Outside,
   ) {}
 
-  /** Another trace takes the place of this one. */
+  /** End the pages, because another trace replaces this one. */
   end(): void {
     this.asked++;
     this.history.detach();
@@ -72,9 +74,9 @@ export class Pages {
     this.shown?.viewer.wrong(text);
   }
 
-  /** The first page; an address may name a filter, which may be wrong. */
+  /** Show the first page. An address may name a filter, which may be invalid. */
   async open(engine: Engine, facts: TraceFacts, address: string): Promise<void> {
-    const place = readPlace(address);
+    const place = readAddress(address);
     if (place.filter !== '') await this.arrive(place);
     if (this.shown) return;
     const whole = { ...place, filter: '', tracks: [], expanded: null, call: null, mark: null };
@@ -82,21 +84,21 @@ export class Pages {
     this.put(engine, facts, '', wrong ? whole : address === '' ? null : place, false);
   }
 
-  /** To a place in the address, whose numbers are those of its filter. */
-  async arrive(place: Place): Promise<void> {
+  /** Go to a place in an address. Its numbers belong to the filter of the address. */
+  async arrive(place: PageState): Promise<void> {
     const answer = await this.ask(place.filter);
     if (!answer) return;
     this.put(answer.engine, answer.facts, place.filter, place, false);
     this.box.set(place.filter);
-    this.tell(null);
+    this.showFilterState(null);
   }
 
-  /** From where the page is to the same with another filter. */
+  /** Change the filter and keep the place. */
   private async change(filter: string): Promise<void> {
     const old = this.shown;
     if (!old || filter === old.viewer.filter) {
       this.asked++;
-      this.tell(null);
+      this.showFilterState(null);
       return;
     }
     const answer = await this.ask(filter);
@@ -112,7 +114,7 @@ export class Pages {
       openTracks,
     });
     this.put(answer.engine, answer.facts, filter, moved, true);
-    this.tell(null);
+    this.showFilterState(null);
   }
 
   private async ask(filter: string): Promise<{ engine: Engine; facts: TraceFacts } | null> {
@@ -124,24 +126,24 @@ export class Pages {
       return asked === this.asked ? { engine, facts } : null;
     } catch (error) {
       if (asked !== this.asked) return null;
-      this.tell(error);
+      this.showFilterState(error);
       if (error instanceof EngineError && error.gone) this.outside.gone();
       return null;
     }
   }
 
-  /** What the box says of the page that is shown, or of why there is no other. */
-  private tell(error: unknown): void {
+  /** Show the state of the filter in its box, or why the filter failed. */
+  private showFilterState(error: unknown): void {
     const column = error instanceof EngineError ? error.column : null;
     const message = error === null ? null : error instanceof Error ? error.message : String(error);
-    this.box.tell(this.shown?.viewer.facts.filtered ?? null, message, column);
+    this.box.showResult(this.shown?.viewer.facts.filtered ?? null, message, column);
   }
 
   private put(
     engine: Engine,
     facts: TraceFacts,
     filter: string,
-    place: Place | null,
+    place: PageState | null,
     move: boolean,
   ): void {
     const old = this.shown;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters that several questions share, as docs/view-protocol.md has them.
+// Query parameters that several requests share (docs/view-protocol.md).
 
 import type { FlameLayout, Scope } from '../model/engine';
 
 export type Query = Record<string, string | number | undefined>;
 
+/** Return the parameters of a flame graph. */
 export function flameQuery(q: FlameLayout): Query {
   return {
     ...scopeQuery(q),
@@ -18,6 +19,7 @@ export function flameQuery(q: FlameLayout): Query {
   };
 }
 
+/** Return the parameters of a selection of time and threads. */
 export function scopeQuery(scope: Scope): Query {
   const { from, to, tracks, compensate } = scope;
   return { from, to, tracks: tracks?.join(','), compensate: compensate ? 1 : undefined };

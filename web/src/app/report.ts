@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page carries inside: the engine, and the files of its trace.  Each lies, packed by gzip
-// and written as base64, in elements that no browser runs or shows.
+// Reads a self-contained report page: the engine, and the files of its trace. Each is compressed
+// with gzip, encoded as base64, and stored in an element that browsers neither run nor show.
 
+/** The content of a report page. */
 export interface Carried {
   code: Promise<WebAssembly.Module>;
   files: CarriedFile[];
-  /** What was left out, in words. */
+  /** A text that names what was left out. */
   note: string;
-  /** What there is to look at for those who have nothing to open. */
+  /** An example trace for users who have no file. */
   example: CarriedExample | null;
-  /** The page is of a site: sw.js lies beside it. */
+  /** True if the page belongs to a site, with sw.js next to it. */
   site: boolean;
 }
 
@@ -34,7 +35,7 @@ interface Manifest {
 
 declare global {
   interface Uint8ArrayConstructor {
-    /** Of browsers since 2025. */
+    /** Available in browsers since 2025. */
     fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
   }
 }
@@ -43,13 +44,13 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
-  // A function for each letter would take several times as long.
+  // A callback for each letter would take several times as long.
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
   return bytes;
 }
 
-/** The bytes of `what`, taken out of the page so that they are not held twice. */
-function take(page: Document, what: string): Blob {
+/** Decode the bytes of `what`, and remove the element so that they are not held twice. */
+function takeElementBytes(page: Document, what: string): Blob {
   const elements = [...page.querySelectorAll<HTMLElement>(`script[data-of="${what}"]`)];
   return new Blob(
     elements.map((element) => {
@@ -60,30 +61,32 @@ function take(page: Document, what: string): Blob {
   );
 }
 
-function unpacked(packed: Blob): Promise<Blob> {
+function gunzipBlob(packed: Blob): Promise<Blob> {
   const stream = packed.stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).blob();
 }
 
-async function compile(packed: Blob): Promise<WebAssembly.Module> {
-  return await WebAssembly.compile(await (await unpacked(packed)).arrayBuffer());
+async function compileEngine(packed: Blob): Promise<WebAssembly.Module> {
+  return await WebAssembly.compile(await (await gunzipBlob(packed)).arrayBuffer());
 }
 
-/** Null: this page carries nothing, and asks a program. */
+/** Return the content of the report, or null if the page has none and uses a server. */
 export function findReport(page: Document): Carried | null {
   const manifest = page.querySelector<HTMLElement>('script[data-of="manifest"]');
   if (!manifest) return null;
-  // The page's own: `traceview html` or the build of the site has written it.
+  // This JSON is trusted: `traceview html` or the build of the site wrote it.
   const { files, note = '', example, site = false } = JSON.parse(manifest.textContent) as Manifest;
   return {
     ...{ note, site },
     example:
-      example === undefined ? null : { name: example, data: unpacked(take(page, 'example')) },
-    code: compile(take(page, 'engine')),
+      example === undefined
+        ? null
+        : { name: example, data: gunzipBlob(takeElementBytes(page, 'example')) },
+    code: compileEngine(takeElementBytes(page, 'engine')),
     files: files.map(({ name, machine, offset_ns }, i) => ({
       ...{ name, machine },
       offset: BigInt(offset_ns),
-      data: unpacked(take(page, `file${i}`)),
+      data: gunzipBlob(takeElementBytes(page, `file${i}`)),
     })),
   };
 }

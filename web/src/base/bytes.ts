@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading binary answers: little-endian, arrays at multiples of 8, every length checked.
+// Reader of binary answers: little-endian; arrays of 64-bit numbers start at multiples of 8. Every
+// length is checked.
 
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
+/** Reads a buffer from front to back. Arrays are views of the buffer, not copies. */
 export class ByteReader {
   private at = 0;
   private readonly view: DataView;
@@ -22,6 +24,7 @@ export class ByteReader {
     return at;
   }
 
+  /** Check the four bytes at the begin of an answer. */
   magic(text: string): void {
     const at = this.take(4);
     for (let i = 0; i < 4; i++) {
@@ -54,7 +57,7 @@ export class ByteReader {
     return Float64Array.from({ length: n }, (_, i) => this.view.getFloat64(at + 8 * i, true));
   }
 
-  /** Step over the padding up to a multiple of `size`. */
+  /** Skip the padding up to a multiple of `size`. */
   align(size: number): void {
     this.at = Math.min(Math.ceil(this.at / size) * size, this.buffer.byteLength);
   }

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements made from data.  Text is only ever set as text: there is no way from here to the HTML
-// parser, so names out of a trace cannot become markup.
+// Creation of elements. Text is only set as text: nothing here reaches the HTML parser, so a name
+// in a trace cannot become markup.
 
 import { onEnd } from './signal';
-import { brief } from './visible';
+import { shortened } from './visible';
 
+/** A child of an element; null, false and undefined are skipped. */
 export type Child = Node | string | null | false | undefined;
 
+/** Properties of a new element. */
 export interface Attributes {
   class?: string;
   title?: string;
   id?: string;
   tabIndex?: number;
   hidden?: boolean;
-  /** aria-*, role and other plain attributes; null leaves one out. */
+  /** aria-*, role and other plain attributes; null omits one. */
   attrs?: Record<string, string | number | boolean | null>;
-  /** Styles, set through the object model, which a strict content policy allows. */
+  /** Styles, set through the object model, as the content security policy requires. */
   style?: Record<string, string>;
   on?: { [E in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[E]) => void };
 }
 
-/** False is a word where the attribute says so, as aria-* does; else such an attribute is absent. */
+/**
+ * Tell whether the attribute is written out as "false"; other boolean attributes are removed
+ * instead.
+ */
 function isWord(name: string): boolean {
   return /^(aria-|data-)/.test(name) || name === 'spellcheck';
 }
@@ -34,7 +39,7 @@ export function setAttribute(
   else element.setAttribute(name, String(value));
 }
 
-function apply(element: HTMLElement, a: Attributes): void {
+function applyAttributes(element: HTMLElement, a: Attributes): void {
   if (a.class) element.className = a.class;
   if (a.title !== undefined) element.title = a.title;
   if (a.id) element.id = a.id;
@@ -47,37 +52,39 @@ function apply(element: HTMLElement, a: Attributes): void {
   }
 }
 
+/** Create an element. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes | null,
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  if (attributes) apply(element, attributes);
-  append(element, children);
+  if (attributes) applyAttributes(element, attributes);
+  appendChildren(element, children);
   return element;
 }
 
-export function append(parent: Element, children: Child[]): void {
+/** Append children, skipping those that are null, false or undefined. */
+export function appendChildren(parent: Element, children: Child[]): void {
   for (const child of children) {
     if (child !== null && child !== false && child !== undefined) parent.append(child);
   }
 }
 
-/** A long name may be broken behind its points, without a mark; one beyond reading is cut. */
+/** Allow line breaks after the points of a long name, and cut it after `most` characters. */
 export function breakable(name: string, most = 400): Child[] {
-  return brief(name, most)
+  return shortened(name, most)
     .split(/(?<=[.$])/)
     .flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
 }
 
-/** Put these children in the place of all there are. */
+/** Replace all children. */
 export function fill(parent: Element, ...children: Child[]): void {
   parent.replaceChildren();
-  append(parent, children);
+  appendChildren(parent, children);
 }
 
-/** A listener of the window or the document, until what is being made now ends. */
+/** Add a listener to the window or document that is removed with the current owner (signal.ts). */
 export function listen<E extends Event>(
   target: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>,
   type: string,
@@ -88,12 +95,12 @@ export function listen<E extends Event>(
   onEnd(() => target.removeEventListener(type, handler));
 }
 
-/** Set text only when it differs, so that a screen reader and the layout are left in peace. */
+/** Set text only if it differs, to avoid needless layout and announcements of screen readers. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Hands a file over to the browser, which saves it. */
+/** Save a file through the browser. */
 export function download(name: string, file: Blob): void {
   const address = URL.createObjectURL(file);
   h('a', { attrs: { href: address, download: name } }).click();
@@ -125,6 +132,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
+/** Create an icon; it is hidden from screen readers. */
 export function icon(name: IconName, className = ''): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
@@ -136,7 +144,7 @@ export function icon(name: IconName, className = ''): SVGSVGElement {
   return svg;
 }
 
-/** A button that is a picture needs a name in words. */
+/** Create a button with an icon, and a label for screen readers. */
 export function iconButton(name: IconName, label: string, click: () => void): HTMLButtonElement {
   return h(
     'button',
@@ -148,4 +156,17 @@ export function iconButton(name: IconName, label: string, click: () => void): HT
     },
     icon(name),
   );
+}
+
+/**
+ * Take the focus off a dialog as soon as it closes. If nothing had the focus before, the browser
+ * leaves it on the hidden dialog until the next frame, which would swallow a key pressed meanwhile.
+ */
+export function blurWhenClosed(dialog: HTMLDialogElement): void {
+  const look = () => {
+    const { activeElement } = document;
+    if (!dialog.open && activeElement instanceof HTMLElement && dialog.contains(activeElement))
+      activeElement.blur();
+  };
+  new MutationObserver(look).observe(dialog, { attributeFilter: ['open'] });
 }

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text.  Times are whole nanoseconds below 2^53.
+// Formatting of numbers. Times are whole nanoseconds below 2^53.
 
-/** In "auto" each time has the unit that suits it, and says which. */
+/** Unit of a time; "auto" chooses a unit for each time and writes it. */
 export type FixedUnit = 'ns' | 'us' | 'ms' | 's' | 'samples';
 export type Unit = FixedUnit | 'auto';
-/** The units of times. Samples are the only unit of traces that have no times. */
+/** Units of times. Traces without times have samples as their only unit. */
 export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's', 'auto'];
 
-/** A sample is a microsecond long on the axis. */
+/** A sample is one microsecond long on the axis. */
 const NS_PER: Record<FixedUnit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, samples: 1e3 };
-/** Digits behind the point: three, but a nanosecond has no parts and a second has more of them. */
+/** Decimals by unit: three, but none for nanoseconds and six for seconds. */
 const DIGITS: Record<FixedUnit, number> = { ns: 0, us: 3, ms: 3, s: 6, samples: 0 };
 
-/** Parts of a sample, which few files have, are shown where there are some. */
+/** Return the number of decimals. Fractions of a sample are rare and shown only if present. */
 function digitsOf(ns: number, unit: FixedUnit): number {
   return unit === 'samples' && ns % NS_PER.samples !== 0 ? 3 : DIGITS[unit];
 }
 
-/** How a unit is written; "auto" has no name of its own to stand behind a number. */
+/** Return the symbol of a unit; "auto" has none. */
 export function unitLabel(unit: Unit): string {
   return unit === 'auto' ? '' : unit === 'us' ? 'µs' : unit;
 }
 
-/** The head of a column of times: what they are, and their unit where all have one. */
+/** Return the head of a column of times: its name and unit. */
 export function unitHead(what: string, unit: Unit): string {
   return `${what} ${unitLabel(unit)}`.trim();
 }
 
-/** For what is read by other programs, where all times of a column have one unit. */
+/** Return a unit that all times of a column can have, for export. */
 export function fixedUnit(unit: Unit): FixedUnit {
   return unit === 'auto' ? 'ms' : unit;
 }
 
-/** 1234567 becomes 1,234,567. */
+/** Insert commas: 1234567 becomes 1,234,567. */
 export function groupDigits(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
@@ -42,8 +42,8 @@ export function formatCount(n: number): string {
 }
 
 /**
- * A time in a unit, without the unit's name (but with it in "auto").  Half a last digit is rounded up, from the whole
- * number of nanoseconds and not from a quotient, so that the text is the same everywhere.
+ * Format a time without its unit (except "auto"). Halves are rounded up in whole nanoseconds
+ * instead of in a floating-point quotient, so that the text is the same everywhere.
  */
 export function formatTime(ns: number, unit: Unit): string {
   if (unit === 'auto') return formatShort(ns);
@@ -60,12 +60,13 @@ export function formatTime(ns: number, unit: Unit): string {
   return ns < 0 && /[1-9]/.test(text) ? `-${text}` : text;
 }
 
+/** Format a time with its unit. */
 export function formatTimeUnit(ns: number, unit: Unit): string {
   if (unit === 'samples' && ns === NS_PER.samples) return '1 sample';
   return `${formatTime(ns, unit)} ${unitLabel(unit)}`.trim();
 }
 
-/** A length for reading, not for comparing: the unit that suits it, about four digits. */
+/** Format a length with about four digits, in a unit that suits it. */
 export function formatShort(ns: number): string {
   const a = Math.abs(ns);
   if (a >= 1e9) return `${(ns / 1e9).toFixed(a >= 1e10 ? 1 : 3)} s`;
@@ -74,23 +75,23 @@ export function formatShort(ns: number): string {
   return `${Math.round(ns)} ns`;
 }
 
-/** A time beside a name, where there is little room: fewer digits. */
+/** Format a time with few digits, for a label with little room. */
 export function formatRough(ns: number, unit: Unit): string {
   if (unit === 'samples') return formatTimeUnit(ns, unit);
   const fits = ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
-  // What would be "0.0" has the unit that suits it.
+  // A time that would read "0.0" gets a smaller unit.
   const none = unit !== 'auto' && ns > 0 && ns < NS_PER[unit] / (unit === 's' ? 2000 : 20);
   const fixed = unit === 'auto' || none ? fits : unit;
   const digits = fixed === 'ns' ? 0 : fixed === unit && unit === 's' ? 3 : 1;
   return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
 }
 
-/** One decimal; nothing to take a share of gives 0.0. */
+/** Format a percentage with one decimal; a share of nothing is 0.0. */
 export function formatPercent(part: number, whole: number): string {
   return (whole > 0 ? (100 * part) / whole : 0).toFixed(1);
 }
 
-/** A value of a counter: whole numbers as they are, others with up to six digits. */
+/** Format the value of a counter: integers in full, others with up to six digits. */
 export function formatValue(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) {
     return `${value < 0 ? '-' : ''}${groupDigits(String(Math.abs(value)))}`;
@@ -105,18 +106,19 @@ export function formatBytes(n: number): string {
   return plural(n, 'byte');
 }
 
+/** Format a large number in short, as in "1.2 M". */
 export function formatBig(n: number): string {
   if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
   if (n >= 1e4) return `${(n / 1e3).toFixed(1)} k`;
   return formatCount(n);
 }
 
-/** The last part of a path. */
+/** Return the last component of a path. */
 export function fileName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path;
 }
 
-/** 1 thread, 2 threads. */
+/** Count things: "1 thread", "2 threads". */
 export function plural(n: number, one: string, many = one + 's'): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
@@ -126,14 +128,14 @@ function unitOfStep(ns: number, step: number): FixedUnit {
   return step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
 }
 
-/** A mark of the ruler: with no more digits than the step asks for. */
+/** Format a mark of the ruler, with as many digits as the distance of the marks needs. */
 export function formatTick(ns: number, step: number, unit: Unit): string {
   const fixed = unit === 'auto' ? unitOfStep(ns, step) : unit;
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[fixed] / step) - 1e-9)));
   return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
 }
 
-/** A time with the unit's digits, and more of them where a pixel is shorter than the last one. */
+/** Format a time with the digits of its unit, or more if a pixel is shorter than the last digit. */
 export function formatFine(ns: number, nsPerPixel: number, unit: Unit): string {
   const most = unit === 'auto' ? 1e6 : NS_PER[unit] / 10 ** DIGITS[unit];
   return formatTick(ns, Math.max(1, Math.min(nsPerPixel, most)), unit);
@@ -144,7 +146,10 @@ function groupDigitsBeforePoint(text: string): string {
   return groupDigits(whole) + (rest === undefined ? '' : '.' + rest);
 }
 
-/** "0xF3" is a version of the streaming format, written while the program ran. */
+/**
+ * Describe the version of a file. "0xF3" is version 3 of the streaming format, written while the
+ * program ran.
+ */
 export function versionWords(version: string): string {
   if (!version) return '';
   const streaming = /^0xF(\d)$/i.exec(version);

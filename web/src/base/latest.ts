@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions of which only the newest matters: asking again takes back the one before.
+// Questions of which only the newest matters: a new question cancels the previous one.
 
+/** Runs one question at a time. */
 export class Latest {
   private controller: AbortController | null = null;
 
   constructor(private readonly failed: (error: unknown) => void) {}
 
-  /** Ask, and hand the answer over unless another question has come in between. */
+  /** Ask, and pass the answer to `done` unless another question has come in between. */
   run<T>(ask: (signal: AbortSignal) => Promise<T>, done: (answer: T) => void): void {
     this.cancel();
     const controller = new AbortController();
@@ -26,7 +27,7 @@ export class Latest {
   }
 }
 
-/** Calls `work` once, `ms` after the last call of the returned function. */
+/** Return a function that calls `work` once, `ms` after its last call. */
 export function debounce(ms: number, work: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that tell who read them when they change.  Who reads what is kept by
-// @preact/signals-core; here is what the page does otherwise: an effect runs once at once, and
-// again in the next microtask, once for all that has changed, and what a part of the page made
-// ends with that part.
+// Signals: values that notify their readers of changes. @preact/signals-core tracks the readers.
+// This module adds two rules: an effect runs at once, and then again in a microtask, once for all
+// changes; and an effect ends with its owner, the part of the page that created it.
 
 import * as core from '@preact/signals-core';
 
+/** A value that can be read. Reading it in an effect or computed value subscribes to it. */
 export interface ReadSignal<T> {
   get(): T;
-  /** The value, without becoming a reader. */
+  /** Return the value without subscribing. */
   peek(): T;
 }
 
+/** A value that can be changed. */
 export interface Signal<T> extends ReadSignal<T> {
   set(value: T): void;
   update(change: (old: T) => T): void;
@@ -19,6 +20,7 @@ export interface Signal<T> extends ReadSignal<T> {
 
 type Equal<T> = (a: T, b: T) => boolean;
 
+/** Create a signal; `equal` values do not notify. */
 export function signal<T>(initial: T, equal: Equal<T> = Object.is): Signal<T> {
   const inner = core.signal(initial);
   const set = (next: T): void => {
@@ -32,7 +34,9 @@ export function signal<T>(initial: T, equal: Equal<T> = Object.is): Signal<T> {
   };
 }
 
-/** A value worked out from others when it is asked for, if one of them has changed since. */
+/**
+ * Create a value derived from others; it is computed when it is read and one of them has changed.
+ */
 export function computed<T>(work: () => T, equal: Equal<T> = Object.is): ReadSignal<T> {
   let last: { value: T } | null = null;
   const inner = core.computed(() => {
@@ -43,28 +47,31 @@ export function computed<T>(work: () => T, equal: Equal<T> = Object.is): ReadSig
   return { get: () => inner.value, peek: () => inner.peek() };
 }
 
-/** Run without becoming a reader of anything. */
+/** Run without subscribing to anything. */
 export const untracked: <T>(body: () => T) => T = core.untracked;
 
-let waiting = new Set<() => void>();
+let pendingEffects = new Set<() => void>();
 
-function schedule(run: () => void): void {
-  if (waiting.size === 0) queueMicrotask(flushEffects);
-  waiting.add(run);
+function scheduleEffect(run: () => void): void {
+  if (pendingEffects.size === 0) queueMicrotask(flushEffects);
+  pendingEffects.add(run);
 }
 
-/** Run the effects that are waiting now, not in the next microtask. */
+/** Run the pending effects now instead of in the next microtask. */
 export function flushEffects(): void {
-  // Effects may set signals; a loop that never settles is a bug and must not hang the page.
-  for (let round = 0; waiting.size > 0; round++) {
+  // Effects may set signals. A cycle is a bug, but must not hang the page.
+  for (let round = 0; pendingEffects.size > 0; round++) {
     if (round > 100) throw new Error('effects do not settle');
-    const batch = waiting;
-    waiting = new Set();
+    const batch = pendingEffects;
+    pendingEffects = new Set();
     for (const run of batch) run();
   }
 }
 
-/** Returns the function that ends the effect. */
+/**
+ * Run `body` now, and again after changes of what it read. Return the function that ends the
+ * effect.
+ */
 export function effect(body: () => void): () => void {
   let stop = (): void => undefined;
   let ended = false;
@@ -72,12 +79,12 @@ export function effect(body: () => void): () => void {
     if (ended) return;
     stop();
     let told = false;
-    // The library calls again at once when something changes: that call only asks for the next run.
+    // After a change the library calls again at once; that call only schedules the next run.
     stop = core.effect(() => {
       const first = !told;
       told = true;
       if (first) body();
-      else schedule(run);
+      else scheduleEffect(run);
     });
   };
   run();
@@ -89,23 +96,23 @@ export function effect(body: () => void): () => void {
   return end;
 }
 
-/** What is to be done when that ends which is being made now; null: it lasts as long as the page. */
-let owned: (() => void)[] | null = null;
+/** Cleanup work of the current owner; null: the page owns it, so it never ends. */
+let ownedWork: (() => void)[] | null = null;
 
-/** To be done when what is being made now comes to its end. */
+/** Register work for the end of the current owner. */
 export function onEnd(work: () => void): void {
-  owned?.push(work);
+  ownedWork?.push(work);
 }
 
-/** Makes something.  Returns the function that ends its effects, and does what onEnd was told. */
+/** Run `make` as an owner. Return the function that ends it: its effects, and the work of onEnd. */
 export function ownEffects(make: () => void): () => void {
-  const outer = owned;
+  const outer = ownedWork;
   const mine: (() => void)[] = [];
-  owned = mine;
+  ownedWork = mine;
   try {
     make();
   } finally {
-    owned = outer;
+    ownedWork = outer;
   }
   return () => {
     for (const work of mine.splice(0)) work();

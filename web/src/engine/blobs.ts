@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of the browser as bytes that a worker reads when they are wanted.
+// Files of the browser as bytes that a worker reads on demand.
 
-import type { Bytes, Room, Spool } from '../unpack/bytes';
+import type { Bytes, ByteStorage, Spool } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
 
-/** Workers alone have it, and the page's types do not know it. */
+/** Exists only in workers, and is missing in the page's type definitions. */
 declare const FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
 
-/** Each reading has a cost of its own: so much is read at once. */
-const PIECE = 4 * 1024 * 1024;
+/** Number of bytes to read at once: each read has a fixed cost. */
+const READ_LENGTH = 4 * 1024 * 1024;
 
+/** A file of the browser, with a cache of one chunk. */
 export class BlobBytes implements Bytes {
-  /** The piece that was read last. */
+  /** The chunk that was read last, and its offset. */
   private start = 0;
   private piece = new Uint8Array(0);
 
-  /** `told` hears how many bytes were read anew. */
+  /** `told` receives the number of bytes of each new read. */
   constructor(
     readonly blob: Blob,
     private readonly told: (bytes: number) => void = () => undefined,
@@ -28,7 +29,7 @@ export class BlobBytes implements Bytes {
   read(offset: number, length: number): Uint8Array {
     const end = Math.min(offset + length, this.size);
     if (offset < this.start || end > this.start + this.piece.length) {
-      const whole = this.blob.slice(offset, offset + Math.max(PIECE, length));
+      const whole = this.blob.slice(offset, offset + Math.max(READ_LENGTH, length));
       this.piece = this.bytesOf(whole);
       this.start = offset;
       this.told(this.piece.length);
@@ -44,7 +45,7 @@ export class BlobBytes implements Bytes {
     }
   }
 
-  /** What is said when it cannot be read. */
+  /** Return the error for a file that cannot be read. */
   protected unreadable(error: unknown): Refusal {
     const why = error instanceof Error ? error.message : String(error);
     return new Refusal(`it cannot be read any more: ${why}`, 'io');
@@ -55,14 +56,15 @@ export class BlobBytes implements Bytes {
   }
 }
 
+/** Return the file behind bytes that came from this module. */
 export function blobOf(bytes: Bytes): Blob {
   if (bytes instanceof BlobBytes) return bytes.blob;
   throw new Error('bytes that are no file of the browser');
 }
 
 /**
- * Bytes that were unpacked, as a file of the browser.  One for which there was no room is made
- * without a word, and none of it can be read.
+ * Unpacked bytes as a file of the browser. If memory was short, the browser creates the file
+ * without an error, but reading it fails.
  */
 export class UnpackedBytes extends BlobBytes {
   protected override unreadable(): Refusal {
@@ -74,8 +76,8 @@ export class UnpackedBytes extends BlobBytes {
   }
 }
 
-/** What is gathered becomes a file of the browser whenever there is so much of it. */
-const GATHERED = 16 * 1024 * 1024;
+/** Collected chunks become a file of the browser when they reach this size. */
+const BLOB_LENGTH = 16 * 1024 * 1024;
 
 class BlobSpool implements Spool {
   private readonly blobs: Blob[] = [];
@@ -85,7 +87,7 @@ class BlobSpool implements Spool {
   add(bytes: Uint8Array): void {
     this.pieces.push(bytes as Uint8Array<ArrayBuffer>);
     this.length += bytes.length;
-    if (this.length >= GATHERED) this.put();
+    if (this.length >= BLOB_LENGTH) this.put();
   }
 
   private put(): void {
@@ -100,7 +102,7 @@ class BlobSpool implements Spool {
   }
 }
 
-export const blobRoom: Room = {
+export const blobStorage: ByteStorage = {
   spool: () => new BlobSpool(),
   join: (first, second) => new UnpackedBytes(new Blob([blobOf(first), blobOf(second)])),
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page and the worker that holds an engine say to each other.
+// Messages between the page and the worker that runs an engine.
 
 import type { Refusal } from '../unpack/streams';
 import type { ModuleFile, ModuleInput } from './module';
@@ -10,39 +10,41 @@ export interface WorkerFile extends ModuleFile {
 
 export type WorkerInput = ModuleInput<WorkerFile>;
 
-/** A trace that was found in a file; null: of a machine of its own. */
+/** A trace inside a file. `machine` is null if the trace shares its machine with no other. */
 export interface UnpackedPart {
   name: string;
   data: Blob;
   machine: number | null;
-  /** That a report adds to its times, in nanoseconds. */
+  /** Time offset from a report, in nanoseconds. */
   offset: bigint;
 }
 
-/** What was found in a file. */
+/** The traces inside a file. */
 export interface UnpackedFile {
   parts: UnpackedPart[];
-  /** What was left out, or is not whole, in words. */
+  /** Messages about parts that were skipped or are incomplete. */
   notes: string[];
-  /** So many containers end early or are damaged. */
+  /** Number of containers that are truncated or damaged. */
   cut: number;
 }
 
+/** Messages to the worker. */
 export type ToWorker =
   | { kind: 'open'; code: WebAssembly.Module; inputs: WorkerInput[] }
-  /** Instead of that: what traces are in the file?  Answered by "unpacked" or "refused". */
+  /** Used instead of "open": list the traces in a file. Answered by "unpacked" or "refused". */
   | { kind: 'unpack'; code: WebAssembly.Module; name: string; data: Blob }
   | { kind: 'ask'; id: number; question: string }
-  /** Nobody waits for that answer any more. */
+  /** Cancel a question. */
   | { kind: 'forget'; id: number };
 
+/** Messages from the worker. */
 export type FromWorker =
   /** Members of the answer to api/status. */
   | { kind: 'status'; members: string }
   | { kind: 'answer'; id: number; status: number; bytes: Uint8Array<ArrayBuffer> }
   | ({ kind: 'unpacked' } & UnpackedFile)
   | { kind: 'refused'; message: string; why: Refusal['kind'] }
-  /** So many bytes of the file were gone over. */
+  /** Progress: number of bytes of the file that were processed. */
   | { kind: 'gone over'; bytes: number }
-  /** Nothing comes any more. */
+  /** The engine has ended; no further message follows. */
   | { kind: 'end'; message: string };

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance of the engine's module (src/wasm/host.h) and the little that it needs around it: the
-// bytes of files, and a place for its last words.  No system is offered to it.
+// An instance of the engine's WebAssembly module (src/wasm/host.h) and its few imports: reading
+// files, and writing to standard error. The module gets no access to any other system interface.
 
 import { Refusal } from '../unpack/streams';
 
+/** Gives the module access to files. */
 export interface Reading {
-  /** Called before each reading: the module can be asked for its status then. */
+  /** Called before each read; the module can report its status at this point. */
   begin(): void;
-  /** The bytes of a file, by its number; false: they cannot be read. */
+  /** Read bytes of a file by its number; false: the file cannot be read. */
   read(file: number, offset: number, into: Uint8Array): boolean;
 }
 
-/** A file of the trace that is to be read. */
+/** A file to read. */
 export interface ModuleFile {
   number: number;
   name: string;
   bytes: number;
-  /** Files of one number are of one machine. */
+  /** Files with equal numbers come from one machine. */
   machine: number;
-  /** Added to its times beside that of its input, in nanoseconds. */
+  /** Added to its times, in addition to the offset of the input, in nanoseconds. */
   offset: bigint;
 }
 
-/** What somebody opened: a file, or those that were packed in it. */
+/** A file that the user opened, or the files that were packed in it. */
 export interface ModuleInput<File extends ModuleFile = ModuleFile> {
   number: number;
   name: string;
   /** Added to its times, in nanoseconds. */
   offset: bigint;
-  /** So many containers in it end early or are damaged. */
+  /** Number of containers in it that are truncated or damaged. */
   cut: number;
   files: readonly File[];
 }
 
-/** A trace in an HTML page, as src/wasm/host.h has it. */
-export interface PageTrace {
+/** A trace in an HTML page, as in src/wasm/host.h. */
+export interface ModulePageTrace {
   start: number;
   end: number;
   bytes: number;
@@ -45,9 +46,9 @@ export interface PageTrace {
   offset_ns: string;
 }
 
-/** What an HTML page has inside, or why that cannot be told. */
+/** The traces in an HTML page, or the reason why they cannot be listed. */
 export interface FoundPage {
-  traces: PageTrace[];
+  traces: ModulePageTrace[];
   notes: string[];
   cut: boolean;
 }
@@ -56,13 +57,14 @@ export interface RefusedPage {
   kind: 'limit' | 'syntax';
 }
 
+/** An answer of the engine. */
 export interface ModuleAnswer {
-  /** As of HTTP. */
+  /** HTTP status. */
   status: number;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The engine has ended and answers nothing any more; the message is what it said. */
+/** The engine has ended and answers no more; the message is its last output. */
 export class ModuleEnd extends Error {}
 
 interface Exports {
@@ -88,11 +90,19 @@ interface Exports {
 const NO_SUCH_FILE = 8; // of WASI: bad file descriptor
 const STDERR = 2;
 
-function at(memory: WebAssembly.Memory, place: number, length: number): Uint8Array<ArrayBuffer> {
-  // What the instance hands over as a number above 2 GiB arrives as a negative one.
+function bytesAt(
+  memory: WebAssembly.Memory,
+  place: number,
+  length: number,
+): Uint8Array<ArrayBuffer> {
+  // Pointers and lengths above 2 GiB arrive as negative numbers.
   return new Uint8Array(memory.buffer as ArrayBuffer, place >>> 0, length >>> 0);
 }
 
+/**
+ * A running module. It is single-threaded: methods must not be called from `Reading`, except
+ * status.
+ */
 export class Module {
   private constructor(
     private readonly calls: Exports,
@@ -103,7 +113,7 @@ export class Module {
     const said = { text: '' };
     const memory = (): WebAssembly.Memory => calls.memory;
     const words = new TextDecoder();
-    /** Sums up the pieces of what is written, each a pointer and a length. */
+    /** WASI fd_write: append the chunks, each a pointer and a length, to the last output. */
     const write = (to: number, pieces: number, count: number, written: number): number => {
       const view = new DataView(memory().buffer);
       if (to !== STDERR) return NO_SUCH_FILE;
@@ -111,7 +121,7 @@ export class Module {
       for (let i = 0; i < count; i++) {
         const place = view.getUint32((pieces >>> 0) + 8 * i, true);
         const length = view.getUint32((pieces >>> 0) + 8 * i + 4, true);
-        said.text += words.decode(at(memory(), place, length));
+        said.text += words.decode(bytesAt(memory(), place, length));
         total += length;
       }
       view.setUint32(written >>> 0, total, true);
@@ -121,8 +131,8 @@ export class Module {
       traceview: {
         read: (file: number, offset: number, place: number, size: number): number => {
           files.begin();
-          // Not before: memory that grows is another buffer.
-          return files.read(file, offset, at(memory(), place, size)) ? 1 : 0;
+          // Create the view only now: memory that grew has a new buffer.
+          return files.read(file, offset, bytesAt(memory(), place, size)) ? 1 : 0;
         },
       },
       wasi_snapshot_preview1: {
@@ -134,7 +144,7 @@ export class Module {
         fd_seek: () => NO_SUCH_FILE,
       },
     });
-    // The exports are those of src/wasm/host.h, which this project builds together with the page.
+    // This project builds the module together with the page, so the exports match src/wasm/host.h.
     const calls = instance.exports as WebAssembly.Exports & Exports;
     calls._initialize();
     return new Module(calls, said);
@@ -143,16 +153,16 @@ export class Module {
   private put(text: string | Uint8Array): number {
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const place = this.calls.room(bytes.length);
-    at(this.calls.memory, place, bytes.length).set(bytes);
+    bytesAt(this.calls.memory, place, bytes.length).set(bytes);
     return bytes.length;
   }
 
   private take(): Uint8Array<ArrayBuffer> {
     const place = this.calls.answer();
-    return at(this.calls.memory, place, this.calls.answer_length()).slice();
+    return bytesAt(this.calls.memory, place, this.calls.answer_length()).slice();
   }
 
-  /** A trap (memory or a stack that is full) is an end as well. */
+  /** Treat a trap (out of memory, stack overflow) as the end of the engine. */
   private call<T>(what: () => T): T {
     try {
       return what();
@@ -166,7 +176,7 @@ export class Module {
     return new TextDecoder().decode(this.take());
   }
 
-  /** Reads the files as one trace; false: it cannot, and the status tells why. */
+  /** Read the files as one trace; false: failed, and the status tells why. */
   load(inputs: readonly ModuleInput[]): boolean {
     return this.call(() => {
       for (const { number, name, offset, cut, files } of inputs) {
@@ -179,7 +189,7 @@ export class Module {
     });
   }
 
-  /** Whether a reader knows what begins so. */
+  /** Tell whether a reader knows a file by its first bytes. */
   knows(head: Uint8Array, size: number): boolean {
     return this.call(() => this.calls.knows(this.put(head), size) !== 0);
   }
@@ -188,7 +198,7 @@ export class Module {
     return this.call(() => this.calls.is_page(this.put(head)) !== 0);
   }
 
-  /** What it is that no reader knows, in words; empty: it does not know either. */
+  /** Name the format of a file that no reader knows; empty: unknown. */
   foreign(head: Uint8Array): string {
     return this.call(() => {
       this.calls.foreign(this.put(head));
@@ -196,7 +206,7 @@ export class Module {
     });
   }
 
-  /** The traces in the page that a file is. */
+  /** List the traces in an HTML page. */
   page(file: number, bytes: number): FoundPage | RefusedPage {
     return this.call(() => {
       this.calls.page(file, bytes);
@@ -204,7 +214,7 @@ export class Module {
     });
   }
 
-  /** The text of one of them; false: it is damaged where it ends. */
+  /** Pass the text of one of these traces to `take`; false: it is damaged. */
   traceText(trace: number, take: (bytes: Uint8Array) => boolean): boolean {
     return this.call(() => {
       this.calls.trace(trace);
@@ -216,7 +226,7 @@ export class Module {
     });
   }
 
-  /** Members of the answer to api/status, without braces; also while `load` reads. */
+  /** Return members of the answer to api/status, without braces; callable while `load` reads. */
   status(): string {
     return this.call(() => {
       this.calls.status();
@@ -224,7 +234,7 @@ export class Module {
     });
   }
 
-  /** What stands behind "api/", with its parameters. */
+  /** Answer a question: the part of the address after "api/", with its parameters. */
   ask(question: string): ModuleAnswer {
     return this.call(() => {
       const status = this.calls.ask(this.put(question));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What traces are in a file, as an engine that reads nothing else judges it.
+// Unpacking of one file in a worker. An engine that does nothing else recognizes the formats.
 
 import type { Bytes } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
-import { Unpacking, type Judge, type Page } from '../unpack/unpack';
-import { BlobBytes, blobOf, blobRoom, UnpackedBytes } from './blobs';
+import { Unpacking, type Judge, type PageContents } from '../unpack/unpack';
+import { BlobBytes, blobOf, blobStorage, UnpackedBytes } from './blobs';
 import type { UnpackedFile } from './messages';
 import { Module } from './module';
 
-/** As much as tells what a file is. */
-const HEAD = 4096;
-/** The file that the module is asked about: a page. */
-const PAGE = 0;
+/** Number of bytes that suffice to recognize a format. */
+const PREFIX_LENGTH = 4096;
+/** The file number under which the module reads a page. */
+const PAGE_FILE = 0;
 
 class ModuleJudge implements Judge {
   constructor(
@@ -31,9 +31,9 @@ class ModuleJudge implements Judge {
     return this.module.foreign(head);
   }
 
-  page(page: Bytes): Page {
+  page(page: Bytes): PageContents {
     this.lay(page);
-    const found = this.module.page(PAGE, page.size);
+    const found = this.module.page(PAGE_FILE, page.size);
     if ('message' in found) throw new Refusal(found.message, found.kind);
     const traces = found.traces.map(({ offset_ns, ...trace }) => ({
       ...trace,
@@ -48,21 +48,21 @@ class ModuleJudge implements Judge {
   }
 }
 
-/** Longer ones are left to what looks at ceilings. */
-const LONGEST = 2 ** 30;
+/** Longer results are left to the other unpacker, which enforces the limits. */
+const LONGEST_GUNZIP = 2 ** 30;
 
 /**
- * What a file of gzip has inside, by the browser, which is twice as fast; null: it is no
- * such file, too long, or not one whole stream, of which the browser gives nothing.
+ * Unpack a gzip file with the browser, which is twice as fast. null: not gzip, too long, or not
+ * exactly one complete stream (the browser then returns nothing).
  */
-async function gunzipped(file: Blob, told: (bytes: number) => void): Promise<Blob | null> {
+async function gunzipWithBrowser(file: Blob, told: (bytes: number) => void): Promise<Blob | null> {
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (head[0] !== 0x1f || head[1] !== 0x8b) return null;
   let length = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, to) {
       length += bytes.length;
-      if (length > LONGEST) to.error(new Error('too long'));
+      if (length > LONGEST_GUNZIP) to.error(new Error('too long'));
       else to.enqueue(bytes);
     },
   });
@@ -72,7 +72,7 @@ async function gunzipped(file: Blob, told: (bytes: number) => void): Promise<Blo
   return whole;
 }
 
-/** `told` hears how many bytes of the file were gone over. */
+/** Return the traces in a file. `told` receives the number of bytes processed. */
 export async function unpackFile(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
@@ -87,17 +87,17 @@ export async function unpackFile(
     },
   });
   const judge = new ModuleJudge(module, (bytes) => (page = bytes));
-  const inside = await gunzipped(file.data, told);
-  // One of nothing known is said to be packed: it is looked at again.
-  // Where the browser had no room for it nothing can be read, and the other way says so.
+  const inside = await gunzipWithBrowser(file.data, told);
+  // If no reader knows the content, the file is examined again in the other way, which names its
+  // format. The same happens if the browser ran out of memory, so that the content cannot be read.
   const first = await inside
-    ?.slice(0, HEAD)
+    ?.slice(0, PREFIX_LENGTH)
     .arrayBuffer()
     .catch(() => null);
   const head = new Uint8Array(first ?? []);
   const known = inside !== null && first && (judge.knows(head, inside.size) || judge.isPage(head));
   const bytes = known ? new UnpackedBytes(inside, told) : new BlobBytes(file.data, told);
-  const unpacking = new Unpacking(judge, blobRoom, { name: file.name, bytes });
+  const unpacking = new Unpacking(judge, blobStorage, { name: file.name, bytes });
   const { parts, notes, cut } = unpacking.run();
   return {
     ...{ notes, cut },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker that holds an engine: it reads one trace, telling how far it is, and then answers one
-// question after the other.  Or it unpacks one file, and that is all.
+// The worker that runs an engine. It reads one trace, reporting the progress, and then answers one
+// question after the other; or it unpacks one file and ends.
 
 import { Refusal } from '../unpack/streams';
 import { BlobBytes } from './blobs';
@@ -8,14 +8,14 @@ import type { FromWorker, ToWorker, WorkerFile, WorkerInput } from './messages';
 import { Module, ModuleEnd, type Reading } from './module';
 import { unpackFile } from './unpacking';
 
-/** How often the page hears how far the reading is. */
-const TELL = 50;
-function tell(message: FromWorker): void {
+/** Interval of progress reports in milliseconds. */
+const REPORT_INTERVAL = 50;
+function postToPage(message: FromWorker): void {
   const transfer = message.kind === 'answer' ? [message.bytes.buffer] : [];
   self.postMessage(message, { transfer });
 }
 
-class Files implements Reading {
+class WorkerFiles implements Reading {
   private readonly bytes: Map<number, BlobBytes>;
   begin: () => void = () => undefined;
 
@@ -35,65 +35,71 @@ class Files implements Reading {
 }
 
 let module: Module | null = null;
-const waiting = new Map<number, string>();
-/** A question is answered when those that came with it are known: one of them may be forgotten. */
-const turn = new MessageChannel();
+const pendingQuestions = new Map<number, string>();
+/**
+ * Questions are answered in a later task, when the messages that arrived with them are known: one
+ * of them may cancel a question.
+ */
+const nextTurn = new MessageChannel();
 
-function end(error: unknown): void {
+function endWorker(error: unknown): void {
   const message = error instanceof ModuleEnd ? error.message : String(error);
-  tell({ kind: 'end', message });
+  postToPage({ kind: 'end', message });
   self.close();
 }
 
-async function open(code: WebAssembly.Module, given: readonly WorkerInput[]): Promise<void> {
-  const files = new Files(given.flatMap(({ files }) => files));
+async function openTrace(code: WebAssembly.Module, given: readonly WorkerInput[]): Promise<void> {
+  const files = new WorkerFiles(given.flatMap(({ files }) => files));
   const started = await Module.start(code, files);
   let told = performance.now();
   files.begin = () => {
     const now = performance.now();
-    if (now - told < TELL) return;
+    if (now - told < REPORT_INTERVAL) return;
     told = now;
-    tell({ kind: 'status', members: started.status() });
+    postToPage({ kind: 'status', members: started.status() });
   };
   started.load(given);
   files.begin = () => undefined;
   module = started;
-  tell({ kind: 'status', members: started.status() });
+  postToPage({ kind: 'status', members: started.status() });
 }
 
-async function unpack(code: WebAssembly.Module, file: { name: string; data: Blob }): Promise<void> {
+async function unpackInWorker(
+  code: WebAssembly.Module,
+  file: { name: string; data: Blob },
+): Promise<void> {
   try {
-    const tellBytes = (bytes: number): void => tell({ kind: 'gone over', bytes });
-    tell({ kind: 'unpacked', ...(await unpackFile(code, file, tellBytes)) });
+    const tellBytes = (bytes: number): void => postToPage({ kind: 'gone over', bytes });
+    postToPage({ kind: 'unpacked', ...(await unpackFile(code, file, tellBytes)) });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    tell({ kind: 'refused', message: error.message, why: error.kind });
+    postToPage({ kind: 'refused', message: error.message, why: error.kind });
   }
 }
 
 function answerNext(): void {
-  const [next] = waiting;
+  const [next] = pendingQuestions;
   if (!next || !module) return;
   const [id, question] = next;
-  waiting.delete(id);
+  pendingQuestions.delete(id);
   try {
     const { status, bytes } = module.ask(question);
-    tell({ kind: 'answer', id, status, bytes });
+    postToPage({ kind: 'answer', id, status, bytes });
   } catch (error) {
-    end(error);
+    endWorker(error);
   }
 }
 
-turn.port1.onmessage = answerNext;
+nextTurn.port1.onmessage = answerNext;
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') {
-    open(data.code, data.inputs).catch(end);
+    openTrace(data.code, data.inputs).catch(endWorker);
   } else if (data.kind === 'unpack') {
-    unpack(data.code, data).catch(end);
+    unpackInWorker(data.code, data).catch(endWorker);
   } else if (data.kind === 'ask') {
-    waiting.set(data.id, data.question);
-    turn.port2.postMessage(null);
+    pendingQuestions.set(data.id, data.question);
+    nextTurn.port2.postMessage(null);
   } else {
-    waiting.delete(data.id);
+    pendingQuestions.delete(data.id);
   }
 };

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server tells, and the questions for it.
+// The requests of the upload server and the types of its answers.
 
-import { ask, type Asked } from './http';
+import { sendHubRequest, type Asked } from './http';
 import type { Severity } from '../model/severity';
 
+/** The description and limits of the server. */
 export interface Hub {
   version: string;
   name: string;
   may: { upload: boolean; list: boolean; change: boolean };
-  /** How one logs in; null: nobody needs to. */
+  /** The kind of login; null if none is needed. */
   login: 'token' | 'basic' | null;
   sample: string | null;
-  /** Traces can be had as reports. */
+  /** True if traces can be downloaded as reports. */
   reports: boolean;
   limits: { upload_bytes: number | null; keep_seconds: number | null; store_bytes: number | null };
-  /** Null for who may not list. */
+  /** Null if the user may not list traces. */
   store: { traces: number; bytes: number } | null;
 }
 
@@ -26,7 +27,7 @@ export interface ReadError {
   remedy: string | null;
 }
 
-/** A trace as the list has it. */
+/** A trace in the list. */
 export interface TraceLine {
   id: string;
   name: string;
@@ -54,7 +55,7 @@ export interface Thread {
   index: number;
   name: string;
   id: number | null;
-  /** Its place among the trace's processes. */
+  /** The index of the process in the trace. */
   process: number | null;
   calls: number;
 }
@@ -72,7 +73,7 @@ export interface FindingLine {
   text: string;
 }
 
-/** A trace as its own page has it. */
+/** A trace on its own page. */
 export interface Trace extends TraceLine {
   threads: Thread[];
   health: HealthLine[];
@@ -87,11 +88,12 @@ export interface TraceList {
 
 export type Change = Partial<Pick<Trace, 'name' | 'note' | 'labels' | 'pinned'>>;
 
+/** The client of the upload server. */
 export class Api {
   constructor(private readonly base: string) {}
 
   private async json<T>(path: string, asked: Asked = {}): Promise<T> {
-    return (await (await ask(this.base + path, asked)).json()) as T;
+    return (await (await sendHubRequest(this.base + path, asked)).json()) as T;
   }
 
   private write(method: 'PATCH', body: object): Asked {
@@ -119,20 +121,20 @@ export class Api {
   }
 
   async remove(id: string): Promise<void> {
-    await ask(`${this.base}api/traces/${id}`, { method: 'DELETE' });
+    await sendHubRequest(`${this.base}api/traces/${id}`, { method: 'DELETE' });
   }
 
-  /** As if it had just come. */
+  /** Let the server read the trace again, as if it had just been uploaded. */
   readAgain(id: string): Promise<Trace> {
     return this.json(`api/traces/${id}/read`, { method: 'POST' });
   }
 
   async login(token: string): Promise<void> {
     const headers = { 'Content-Type': 'text/plain' };
-    await ask(`${this.base}login`, { method: 'POST', headers, body: token });
+    await sendHubRequest(`${this.base}login`, { method: 'POST', headers, body: token });
   }
 
   async logout(): Promise<void> {
-    await ask(`${this.base}logout`, { method: 'POST' });
+    await sendHubRequest(`${this.base}logout`, { method: 'POST' });
   }
 }

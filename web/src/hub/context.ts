@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part of the page has at hand.
+// The context that every part of the page receives.
 
 import type { ReadSignal } from '../base/signal';
 import type { Api, Hub } from './api';
 import type { Uploads } from './uploads';
 
 export interface Context {
-  /** Everything of the server is below it. */
+  /** The base address of the server. All its addresses lie below it. */
   base: string;
   api: Api;
   uploads: Uploads;
-  /** What the server is and allows; null until it has answered. */
+  /** The description and limits of the server; null until it has answered. */
   hub: ReadSignal<Hub | null>;
-  /** Asks for that again: somebody has logged in or out, or something was added or deleted. */
+  /**
+   * Request that description again, after a login or logout, or after traces were added or deleted.
+   */
   again: () => Promise<void>;
-  /** To another address of this page, without loading it anew. */
+  /** Go to another address of this page without loading it again. */
   go: (address: string) => void;
-  /** To be read out, for those who do not see it. */
+  /** Announce a text to screen readers. */
   say: (text: string) => void;
 }
 
@@ -24,6 +26,6 @@ export interface Context {
 export interface Screen {
   element: HTMLElement;
   title: string;
-  /** Takes the keyboard when somebody has come here from another part. */
+  /** Take the focus when the user comes from another part. */
   focus: () => void;
 }

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small parts that several places of the page share.
+// Small controls that several parts of the page share.
 
 import { fill, h, icon, type Child } from '../base/dom';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Context } from './context';
 import { messageOf } from './http';
 import { agoText, whenText } from './when';
 
-/** A link within this page: followed without loading it anew. */
-export function inside(address: string, className: string, ...children: Child[]): HTMLElement {
+/** Create a link within this page, followed without loading the page again. */
+export function internalLink(
+  address: string,
+  className: string,
+  ...children: Child[]
+): HTMLElement {
   return h('a', { class: className, attrs: { href: address, 'data-inside': true } }, ...children);
 }
 
-/** The browser's own way needs a safe connection, which a server in a local network has not. */
+/**
+ * Copy a text. The clipboard API needs a secure context, which a server in a local network may not
+ * have.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -32,7 +39,7 @@ function copyByHand(text: string): boolean {
   try {
     copied = document.execCommand('copy');
   } catch {
-    // Then the user has to.
+    // The user has to copy it.
   }
   area.remove();
   if (before instanceof HTMLElement) before.focus();
@@ -48,9 +55,9 @@ export function copyButton(
   className = '',
 ): HTMLButtonElement {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const made = button(words, className, () => {
+  const made = screenButton(words, className, () => {
     void copyText(text()).then((copied) => {
-      // What stands beside it stays where it is.
+      // Keep the width, so that neighbours do not move.
       made.style.minWidth = `${made.offsetWidth}px`;
       const said = copied ? 'Copied' : 'Select it and copy by hand';
       fill(made, said);
@@ -62,13 +69,13 @@ export function copyButton(
   return made;
 }
 
-/** An instant for reading, with how long ago that is for who rests on it. */
-export function timeOf(iso: string): HTMLElement {
+/** Create a formatted time, with its age as tooltip. */
+export function timeElement(iso: string): HTMLElement {
   const title = agoText(iso, Date.now());
   return h('time', { title, attrs: { datetime: iso } }, whenText(iso));
 }
 
-/** What goes wrong is told where it was asked for. */
+/** Shows errors next to the control that caused them. */
 export class Trouble {
   readonly element = h('p', { class: 'trouble', hidden: true, attrs: { role: 'alert' } });
 
@@ -82,7 +89,7 @@ export class Trouble {
     fill(this.element);
   }
 
-  /** Does something; what goes wrong is shown.  Resolves to whether it went well. */
+  /** Run an action and show its error. Resolves to true if it succeeded. */
   async during(work: () => Promise<unknown>): Promise<boolean> {
     this.clear();
     try {
@@ -95,15 +102,15 @@ export class Trouble {
   }
 }
 
-/** Asks in the place of a button whether it is meant: a dialog would cover what it is about. */
-export function asking(
+/** Ask for confirmation in place of a button; a dialog would cover the subject. */
+export function confirmInPlace(
   question: string,
   yes: string,
   act: () => void,
   back: () => void,
 ): HTMLElement {
-  const sure = button(yes, 'danger', act);
-  const keep = button('Keep', '', back);
+  const sure = screenButton(yes, 'danger', act);
+  const keep = screenButton('Keep', '', back);
   return h(
     'span',
     {
@@ -123,7 +130,7 @@ export function asking(
   );
 }
 
-/** A label or process; a click on it narrows the list. */
-export function chip(text: string, title: string, click: () => void): HTMLButtonElement {
+/** Create a label or process chip. A click filters the list by it. */
+export function filterChip(text: string, title: string, click: () => void): HTMLButtonElement {
   return h('button', { class: 'tag', title, attrs: { type: 'button' }, on: { click } }, text);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace in words: for its line in the list and for its page.
+// Formats the facts of a trace, for its line in the list and for its page.
 
 import { formatBytes, formatCount, formatShort, plural, versionWords } from '../base/format';
-import { brief, named, visible } from '../base/visible';
+import { shortened, nameOrPlaceholder, makeVisible } from '../base/visible';
 import type { TraceLine } from './api';
 
-/** A text of the server on one line. */
-export function shown(text: string, most = 200): string {
-  return named(brief(visible(text), most));
+/** Return a text of the server on one line. */
+export function singleLine(text: string, most = 200): string {
+  return nameOrPlaceholder(shortened(makeVisible(text), most));
 }
 
 export function formatWords(trace: TraceLine): string {
-  return visible(
+  return makeVisible(
     [trace.format ?? '', versionWords(trace.version ?? '')].filter(Boolean).join(', '),
   );
 }
@@ -20,14 +20,14 @@ export function lengthWords(trace: TraceLine): string {
   return trace.length_ns === null ? '' : formatShort(trace.length_ns);
 }
 
-/** What lies on its threads: a method trace has calls, a file of events slices. */
-export function thing(trace: TraceLine): 'call' | 'slice' {
+/** Return the word for items on threads: a method trace has calls, an event file has slices. */
+export function sliceWord(trace: TraceLine): 'call' | 'slice' {
   return /trace event|ftrace/i.test(trace.format ?? '') ? 'slice' : 'call';
 }
 
-/** Calls where it has them, else events. */
+/** Return the number of calls if there are any, else of events. */
 export function countWords(trace: TraceLine): string {
-  if (trace.calls !== null && trace.calls > 0) return plural(trace.calls, thing(trace));
+  if (trace.calls !== null && trace.calls > 0) return plural(trace.calls, sliceWord(trace));
   return trace.events === null ? '' : plural(trace.events, 'event');
 }
 
@@ -35,17 +35,17 @@ export function sizeWords(trace: TraceLine): string {
   return formatBytes(trace.bytes);
 }
 
-export function percent(progress: number | null): number | null {
+export function progressPercent(progress: number | null): number | null {
   if (progress === null || !Number.isFinite(progress)) return null;
   return Math.floor(Math.min(1, Math.max(0, progress)) * 100);
 }
 
 export function stateWords(trace: TraceLine): string {
-  const share = trace.state === 'reading' ? percent(trace.progress) : null;
+  const share = trace.state === 'reading' ? progressPercent(trace.progress) : null;
   return share === null ? trace.state : `${trace.state} ${share} %`;
 }
 
-export function unsettled(trace: TraceLine): boolean {
+export function isBeingRead(trace: TraceLine): boolean {
   return trace.state === 'waiting' || trace.state === 'reading';
 }
 
@@ -53,12 +53,12 @@ export function offsetWords(offset: number): string {
   return `byte ${formatCount(offset)} (0x${offset.toString(16)})`;
 }
 
-/** A label as the server keeps it; empty: there is none. */
+/** Normalize a label as the server does; empty means none. */
 export function cleanLabel(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** Those of its processes that have names. */
+/** Return the names of the processes that have one. */
 export function processNames(trace: TraceLine): string[] {
   return trace.processes.filter((name) => name.trim() !== '');
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What narrows the list: a text, two days, a label, a process.
+// The filters of the list: a text, two days, a label, a process.
 
 import { fill, h, icon, iconButton, setAttribute } from '../base/dom';
 import { debounce } from '../base/latest';
 import { effect, type ReadSignal } from '../base/signal';
-import { shown } from './facts';
-import { narrows, WHOLE_LIST, type ListQuery } from './listQuery';
+import { singleLine } from './facts';
+import { isFiltered, WHOLE_LIST, type ListQuery } from './listQuery';
 
 const TYPING_MS = 200;
 
 type Texts = 'q' | 'since' | 'until' | 'label' | 'process';
 
+/** The filters of the list. */
 export class FilterView {
   readonly element: HTMLElement;
   private readonly search = h('input', {
@@ -31,7 +32,7 @@ export class FilterView {
     'Show all',
   );
 
-  /** Something was typed that was not asked for yet. */
+  /** True if the user typed something that has not been requested yet. */
   private pending = false;
 
   constructor(
@@ -102,20 +103,20 @@ export class FilterView {
   }
 
   private show(query: ListQuery): void {
-    // What somebody is typing is newer than what was asked for.
+    // The typed text is newer than the requested one.
     const theirs = this.pending || (document.activeElement === this.search && query.q !== '');
     if (!theirs) this.search.value = query.q;
     this.since.value = query.since;
     this.until.value = query.until;
     setAttribute(this.since, 'max', query.until || null);
     setAttribute(this.until, 'min', query.since || null);
-    this.clear.hidden = !narrows(query);
+    this.clear.hidden = !isFiltered(query);
     const one = (name: 'label' | 'process'): HTMLElement | false =>
       query[name] !== '' &&
       h(
         'span',
         { class: 'chip' },
-        h('span', null, `${name}: ${shown(query[name], 60)}`),
+        h('span', null, `${name}: ${singleLine(query[name], 60)}`),
         iconButton('close', `Any ${name}`, () => this.set(name, '')),
       );
     fill(this.chosen, one('label'), one('process'));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what a file is known again when it is chosen a second time, and the uploads that the browser
-// remembers by it.
+// Fingerprints of files, by which a file is recognized when it is chosen again, and the browser's
+// memory of unfinished uploads.
 
-import { stored, store } from '../views/settings';
+import { readSetting, writeSetting } from '../views/settings';
 
-/** Recordings of one size are common (their buffer is), so a little of what is in them counts too. */
+/** Many recordings have the same size (the size of their buffer), so hash some content too. */
 const TASTE = 32 * 1024;
 
-/** FNV-1a, 32 bits: it tells files apart, it guards nothing. */
+/** FNV-1a, 32 bits: it distinguishes files and has no security purpose. */
 function fnv(bytes: Uint8Array, start: number): number {
   let hash = start;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -27,9 +27,9 @@ export interface Remembered {
   uid: string;
   name: string;
   size: number;
-  /** The trace it will be, if the server has said so. */
+  /** The trace that the file will become, if the server has said so. */
   trace: string | null;
-  /** When a page was last at work on it; 0: it was left. */
+  /** The time when a page last worked on the upload; 0 if it was released. */
   at: number;
 }
 
@@ -39,12 +39,12 @@ export interface Box {
 }
 
 const BROWSER: Box = {
-  get: () => stored('uploads'),
-  set: (text) => store('uploads', text),
+  get: () => readSetting('uploads'),
+  set: (text) => writeSetting('uploads', text),
 };
 
 const MOST = 50;
-/** A page that says nothing for so long is not at work any more. */
+/** A page silent for this long no longer works on the upload. */
 const SILENT_MS = 20_000;
 
 type Table = Record<string, Remembered>;
@@ -61,7 +61,10 @@ function isRemembered(value: unknown): value is Remembered {
   );
 }
 
-/** Kept in the browser, so that an upload goes on after a reload.  Several pages may write. */
+/**
+ * The unfinished uploads in the browser storage, so that they resume after a reload. Several pages
+ * may write it.
+ */
 export class Memory {
   constructor(private readonly box: Box = BROWSER) {}
 
@@ -74,7 +77,7 @@ export class Memory {
         ),
       );
     } catch {
-      return {}; // What somebody else wrote there is nothing.
+      return {}; // Ignore foreign content.
     }
   }
 
@@ -98,7 +101,7 @@ export class Memory {
     this.write(rest);
   }
 
-  /** Uploads that nobody is at work on. */
+  /** Return the uploads that no page works on. */
   left(now: number): [key: string, entry: Remembered][] {
     return Object.entries(this.read()).filter(([, entry]) => now - entry.at > SILENT_MS);
   }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graphs as pictures: of all threads together, then of each.
+// The flame graphs as pictures: all threads together, then each thread.
 
 import { fill, h, setText, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
-import { visible } from '../base/visible';
-import { button } from '../views/screens';
+import { makeVisible } from '../base/visible';
+import { screenButton } from '../views/screens';
 import type { Thread, Trace } from './api';
-import { shown, thing } from './facts';
-import { ask, messageOf } from './http';
+import { singleLine, sliceWord } from './facts';
+import { sendHubRequest, messageOf } from './http';
 
-/** So many threads have their pictures, or names, without being asked for. */
+/** The number of threads shown before the user asks for more. */
 const FEW = 24;
 
-function threadName({ name, id }: Thread): string {
-  return id === null ? shown(name) : `[${id}] ${shown(name)}`;
+function hubThreadName({ name, id }: Thread): string {
+  return id === null ? singleLine(name) : `[${id}] ${singleLine(name)}`;
 }
 
-function processName({ processes }: Trace, { process }: Thread): string {
+function hubProcessName({ processes }: Trace, { process }: Thread): string {
   return processes.length > 1 && process !== null ? (processes[process] ?? '') : '';
 }
 
-/** A picture that the server draws when it is looked at. */
-function picture(address: string, words: string, className: string): HTMLElement {
+/** Create a picture that the server renders when it becomes visible. */
+function serverPicture(address: string, words: string, className: string): HTMLElement {
   const note = h('span', { class: 'note' }, 'Drawing…');
   const image = h('img', {
     attrs: { alt: words, loading: 'lazy', decoding: 'async', src: address },
@@ -32,7 +32,7 @@ function picture(address: string, words: string, className: string): HTMLElement
     image,
     note,
   );
-  const again = button('Try again', '', () => {
+  const again = screenButton('Try again', '', () => {
     fill(failed, '');
     failed.hidden = true;
     link.hidden = false;
@@ -50,17 +50,17 @@ function picture(address: string, words: string, className: string): HTMLElement
     link.hidden = true;
     failed.hidden = false;
     fill(failed, 'The picture could not be drawn. ', again);
-    // An image does not say why: whoever asks for it as text is told.
-    void ask(address).catch((error: unknown) => {
-      if (!failed.hidden) fill(failed, `${visible(messageOf(error))} `, again);
+    // An image reports no reason for a failure, so request the address again as text.
+    void sendHubRequest(address).catch((error: unknown) => {
+      if (!failed.hidden) fill(failed, `${makeVisible(messageOf(error))} `, again);
     });
   });
   return h('div', { class: 'frame' }, link, failed);
 }
 
-function figure(base: string, trace: Trace, thread: Thread): HTMLElement {
-  const name = threadName(thread);
-  const process = processName(trace, thread);
+function threadFigure(base: string, trace: Trace, thread: Thread): HTMLElement {
+  const name = hubThreadName(thread);
+  const process = hubProcessName(trace, thread);
   const address = `${base}flamegraph.svg?thread=${thread.index}`;
   return h(
     'figure',
@@ -69,22 +69,22 @@ function figure(base: string, trace: Trace, thread: Thread): HTMLElement {
       'figcaption',
       null,
       h('a', { class: 'link', attrs: { href: address } }, name),
-      process !== '' && h('span', { class: 'second' }, shown(process, 80)),
-      h('span', { class: 'dim push' }, plural(thread.calls, thing(trace))),
+      process !== '' && h('span', { class: 'second' }, singleLine(process, 80)),
+      h('span', { class: 'dim push' }, plural(thread.calls, sliceWord(trace))),
     ),
-    picture(address, `Flame graph of ${name}`, 'cut'),
+    serverPicture(address, `Flame graph of ${name}`, 'cut'),
   );
 }
 
-/** Threads without calls have no picture; their names stand in a line. */
+/** Threads without calls have no picture. List their names in one line. */
 function idleLine(idle: readonly Thread[], what: string): HTMLElement | null {
   if (idle.length === 0) return null;
-  const names = idle.slice(0, FEW).map(threadName).join(', ');
+  const names = idle.slice(0, FEW).map(hubThreadName).join(', ');
   const rest = idle.length > FEW ? ` and ${formatCount(idle.length - FEW)} more` : '';
   return h('p', { class: 'second' }, `Without ${what}s: ${names}${rest}.`);
 }
 
-function section(id: string, title: string, ...children: Child[]): HTMLElement {
+function flameSection(id: string, title: string, ...children: Child[]): HTMLElement {
   return h(
     'section',
     { class: 'flames', attrs: { 'aria-labelledby': id } },
@@ -93,14 +93,14 @@ function section(id: string, title: string, ...children: Child[]): HTMLElement {
   );
 }
 
-/** Those that have a picture. */
+/** Return the threads that have a picture. */
 export function busyThreads({ threads }: Trace): Thread[] {
   return threads.filter(({ calls }) => calls > 0);
 }
 
-/** `base` is the trace's own address. */
+/** Create the section of flame graphs. `base` is the address of the trace. */
 export function flamesView(base: string, trace: Trace): HTMLElement[] {
-  const what = thing(trace);
+  const what = sliceWord(trace);
   const busy = busyThreads(trace).sort((a, b) => b.calls - a.calls || a.index - b.index);
   const idle = idleLine(
     trace.threads.filter(({ calls }) => calls === 0),
@@ -108,25 +108,25 @@ export function flamesView(base: string, trace: Trace): HTMLElement[] {
   );
   if (busy.length === 0) {
     const words = `No thread has ${what}s, so there is nothing to draw here. The viewer shows the rest.`;
-    return [section('all-threads', 'Flame graph', h('p', { class: 'second' }, words), idle)];
+    return [flameSection('all-threads', 'Flame graph', h('p', { class: 'second' }, words), idle)];
   }
   const title = busy.length === 1 ? 'Flame graph' : 'Flame graph of all threads';
-  const all = section(
+  const all = flameSection(
     'all-threads',
     title,
-    picture(`${base}flamegraph.svg`, 'Flame graph of all threads', 'whole'),
+    serverPicture(`${base}flamegraph.svg`, 'Flame graph of all threads', 'whole'),
   );
   if (busy.length === 1) return idle ? [all, idle] : [all];
   const list = h('div', { class: 'threads' });
   const rest = h('p', { class: 'more' });
   const show = (some: readonly Thread[]): void => {
-    list.append(...some.map((thread) => figure(base, trace, thread)));
+    list.append(...some.map((thread) => threadFigure(base, trace, thread)));
   };
   show(busy.slice(0, FEW));
   if (busy.length > FEW) {
     const left = busy.length - FEW;
     const words = `Show the other ${left === 1 ? 'thread' : plural(left, 'thread')}`;
-    const more = button(words, '', () => {
+    const more = screenButton(words, '', () => {
       show(busy.slice(FEW));
       rest.remove();
       list.querySelectorAll<HTMLElement>('figcaption a')[FEW]?.focus();
@@ -134,5 +134,5 @@ export function flamesView(base: string, trace: Trace): HTMLElement[] {
     rest.append(more);
   }
   const each = `Each of the ${formatCount(busy.length)} threads with ${what}s`;
-  return [all, section('each-thread', each, list, rest, idle)];
+  return [all, flameSection('each-thread', each, list, rest, idle)];
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question to the server and its answer; what goes wrong becomes a HubError, whose message is a
-// sentence for the user.
+// Sends one request to the server. Every failure becomes a HubError whose message is a sentence for
+// the user.
 
-/** No answer came at all. */
+/** The status of a request without an answer. */
 export const NO_ANSWER = 0;
 export const LOGIN_WANTED = 401;
 export const FORBIDDEN = 403;
@@ -11,23 +11,24 @@ export const GONE = 410;
 export const TOO_LARGE = 413;
 export const NO_ROOM = 507;
 
+/** A failed request. */
 export class HubError extends Error {
   constructor(
     message: string,
     readonly status: number,
-    /** So many seconds the server asks to wait. */
+    /** The delay in seconds that the server asks for. */
     readonly retryAfter: number | null = null,
   ) {
     super(message);
   }
 
-  /** What was asked for is not there, or not any more. */
+  /** True if the requested thing does not exist, or not any more. */
   get absent(): boolean {
     return this.status === NOT_THERE || this.status === GONE;
   }
 }
 
-export function isAbort(error: unknown): boolean {
+export function isHubAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
@@ -38,20 +39,22 @@ export function messageOf(error: unknown): string {
 export const noAnswer = (): HubError =>
   new HubError('The server does not answer.', NO_ANSWER, null);
 
-/** What the server says about its refusal, or what its number means. */
-export function refusal(status: number, body: string, retryAfter: string | null): HubError {
+/**
+ * Create the error of a rejected request: the message of the server, or the meaning of its status.
+ */
+export function hubErrorOf(status: number, body: string, retryAfter: string | null): HubError {
   const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
   let message = `The server refuses with ${status}.`;
   try {
     const said = (JSON.parse(body) as { error?: unknown } | null)?.error;
-    if (typeof said === 'string' && said) message = sentence(said);
+    if (typeof said === 'string' && said) message = asHubSentence(said);
   } catch {
-    // A proxy may have answered: the number has to do.
+    // A proxy may have answered, so use only the status.
   }
   return new HubError(message, status, seconds);
 }
 
-function sentence(text: string): string {
+function asHubSentence(text: string): string {
   const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
@@ -63,22 +66,22 @@ export interface Asked {
   signal?: AbortSignal | undefined;
 }
 
-export async function ask(address: string, asked: Asked = {}): Promise<Response> {
+export async function sendHubRequest(address: string, asked: Asked = {}): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = asked;
   let response: Response;
   try {
     response = await fetch(address, {
       method,
       cache: 'no-store',
-      // A request that changes something says that it comes from this page and no other.
+      // The header of a changing request proves that it comes from this page.
       headers: method === 'GET' ? headers : { 'X-Traceview': '1', ...headers },
       ...(body === undefined ? {} : { body }),
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
-    if (isAbort(error)) throw error;
+    if (isHubAbort(error)) throw error;
     throw noAnswer();
   }
   if (response.ok) return response;
-  throw refusal(response.status, await response.text(), response.headers.get('Retry-After'));
+  throw hubErrorOf(response.status, await response.text(), response.headers.get('Retry-After'));
 }

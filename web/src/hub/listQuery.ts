@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the list is asked for: as the page's address has it, and as the server wants it.
+// The query of the trace list, in the address of the page and in the request to the server.
 
 export type Sort = 'uploaded' | 'name' | 'bytes' | 'length';
 export const SORTS: readonly Sort[] = ['uploaded', 'name', 'bytes', 'length'];
@@ -8,7 +8,7 @@ export interface ListQuery {
   q: string;
   label: string;
   process: string;
-  /** Days of the user's own calendar, "2026-11-21"; both belong to the answer. */
+  /** Days of the user's calendar, such as "2026-11-21". Both days are included. */
   since: string;
   until: string;
   sort: Sort;
@@ -23,12 +23,12 @@ export const WHOLE_LIST: ListQuery = {
 const TEXTS = ['q', 'label', 'process', 'since', 'until'] as const;
 const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** Texts begin with A, numbers and times with the largest. */
+/** Texts sort from A by default, numbers and times from the largest. */
 function beginsDown(sort: Sort): boolean {
   return sort !== 'name';
 }
 
-export function readQuery(search: string): ListQuery {
+export function parseListQuery(search: string): ListQuery {
   const given = new URLSearchParams(search);
   const query = { ...WHOLE_LIST };
   for (const name of TEXTS) query[name] = given.get(name) ?? '';
@@ -40,8 +40,8 @@ export function readQuery(search: string): ListQuery {
   return query;
 }
 
-/** For the page's address: with "?" before it, empty for the whole list. */
-export function writeQuery(query: ListQuery): string {
+/** Return the query for the page address: with a leading "?", or empty for the whole list. */
+export function formatListQuery(query: ListQuery): string {
   const out = new URLSearchParams();
   for (const name of TEXTS) if (query[name]) out.set(name, query[name]);
   if (query.sort !== 'uploaded') out.set('sort', query.sort);
@@ -50,7 +50,7 @@ export function writeQuery(query: ListQuery): string {
   return text && `?${text}`;
 }
 
-/** The beginning of a day here, so many days later, as an instant. */
+/** Return the start of a local day, `later` days later, as a point in time. */
 export function dayStart(day: string, later = 0): string | null {
   const [, year, month, date] = DAY.exec(day) ?? [];
   if (!year) return null;
@@ -75,12 +75,12 @@ export function serverQuery(query: ListQuery, limit: number, after: string | nul
   return out.toString();
 }
 
-/** A click on a column's head: again is the other way round. */
-export function sortedBy(query: ListQuery, sort: Sort): ListQuery {
+/** Return the query after a click on a column head: a second click reverses the order. */
+export function querySortedBy(query: ListQuery, sort: Sort): ListQuery {
   return { ...query, sort, down: query.sort === sort ? !query.down : beginsDown(sort) };
 }
 
-/** Something keeps traces out of the list. */
-export function narrows(query: ListQuery): boolean {
+/** Return true if the query filters traces. */
+export function isFiltered(query: ListQuery): boolean {
   return TEXTS.some((name) => query[name].trim() !== '');
 }

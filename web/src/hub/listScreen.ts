@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first page: what this is, uploads, the traces that are there.
+// The start page: an introduction, the uploads, and the list of traces.
 
 import { fill, h, listen, setText } from '../base/dom';
 import { formatBytes, formatCount, plural } from '../base/format';
 import { effect, onEnd, untracked } from '../base/signal';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { TraceLine } from './api';
 import type { Context, Screen } from './context';
 import { Trouble } from './controls';
-import { shown } from './facts';
+import { singleLine } from './facts';
 import { FilterView } from './filterView';
-import { narrows, readQuery, WHOLE_LIST, writeQuery, type ListQuery } from './listQuery';
+import {
+  isFiltered,
+  parseListQuery,
+  WHOLE_LIST,
+  formatListQuery,
+  type ListQuery,
+} from './listQuery';
 import { ListStore } from './listStore';
 import { ListTable } from './listTable';
 import { LoginView } from './loginView';
 import { SendView } from './sendView';
 import { UploadView } from './uploadView';
 
+/** The start page. */
 export class ListScreen implements Screen {
   readonly element: HTMLElement;
   readonly title = 'Traces';
@@ -26,14 +33,14 @@ export class ListScreen implements Screen {
   private readonly trouble = new Trouble();
   private readonly count = h('span', { class: 'second', attrs: { role: 'status' } });
   private readonly nothing = h('div', { class: 'nothing', hidden: true });
-  private readonly more = button('Show more', '', () => this.store.more());
+  private readonly more = screenButton('Show more', '', () => this.store.more());
   private readonly section: HTMLElement;
 
   constructor(
     private readonly ctx: Context,
     choose: () => void,
   ) {
-    this.store = new ListStore(ctx.api, readQuery(location.search));
+    this.store = new ListStore(ctx.api, parseListQuery(location.search));
     onEnd(() => this.store.end());
     this.filter = new FilterView(this.store.query, (query) => this.ask(query));
     this.table = new ListTable(ctx, this.store, {
@@ -103,18 +110,18 @@ export class ListScreen implements Screen {
     const empty = listed !== null && listed.traces.length === 0;
     this.table.element.hidden = listed === null || empty;
     this.nothing.hidden = !empty;
-    this.filter.element.hidden = empty && !narrows(query);
+    this.filter.element.hidden = empty && !isFiltered(query);
     if (!listed) return;
     setText(this.count, empty ? '' : countText(listed.total, query, hub?.store ?? null));
     if (empty) fill(this.nothing, ...this.emptyWords(query));
   }
 
   private emptyWords(query: ListQuery): HTMLElement[] {
-    if (narrows(query)) {
+    if (isFiltered(query)) {
       const all = (): void => this.ask({ ...WHOLE_LIST, sort: query.sort, down: query.down });
       return [
         h('p', null, 'No trace is like that.'),
-        h('p', null, button('Show all traces', '', all)),
+        h('p', null, screenButton('Show all traces', '', all)),
       ];
     }
     const may = this.ctx.hub.peek()?.may.upload === true;
@@ -123,7 +130,7 @@ export class ListScreen implements Screen {
   }
 
   private ask(query: ListQuery): void {
-    history.replaceState(null, '', location.pathname + writeQuery(query));
+    history.replaceState(null, '', location.pathname + formatListQuery(query));
     this.store.ask(query);
   }
 
@@ -131,7 +138,7 @@ export class ListScreen implements Screen {
     await this.trouble.during(async () => {
       const { pinned } = await this.ctx.api.change(line.id, { pinned: !line.pinned });
       this.store.replace(line.id, { ...line, pinned });
-      this.ctx.say(`${shown(line.name, 60)} is ${pinned ? 'pinned' : 'not pinned any more'}.`);
+      this.ctx.say(`${singleLine(line.name, 60)} is ${pinned ? 'pinned' : 'not pinned any more'}.`);
     });
   }
 
@@ -139,7 +146,7 @@ export class ListScreen implements Screen {
     await this.trouble.during(async () => {
       await this.ctx.api.remove(line.id);
       this.store.replace(line.id, null);
-      this.ctx.say(`${shown(line.name, 60)} is deleted.`);
+      this.ctx.say(`${singleLine(line.name, 60)} is deleted.`);
       await this.ctx.again();
     });
   }
@@ -150,6 +157,6 @@ function countText(
   query: ListQuery,
   store: { traces: number; bytes: number } | null,
 ): string {
-  if (narrows(query)) return `${formatCount(total)} found`;
+  if (isFiltered(query)) return `${formatCount(total)} found`;
   return store ? `${plural(total, 'trace')}, ${formatBytes(store.bytes)}` : plural(total, 'trace');
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of traces: asked for anew when the query changes, again while some of them are being
-// read, and further when more of it is wanted.
+// The list of traces. It is requested again when the query changes and while traces are being read,
+// and extended when the user wants more.
 
 import { Latest } from '../base/latest';
 import { signal } from '../base/signal';
 import type { Api, TraceLine, TraceList } from './api';
-import { unsettled } from './facts';
+import { isBeingRead } from './facts';
 import { messageOf } from './http';
 import { serverQuery, type ListQuery } from './listQuery';
 
 export const PAGE = 50;
-/** The server gives no more at once. */
+/** The maximum page size of the server. */
 const MOST = 200;
 export const POLL_MS = 2000;
 
@@ -20,6 +20,7 @@ export interface Listed {
   after: string | null;
 }
 
+/** The store of the list. */
 export class ListStore {
   readonly listed = signal<Listed | null>(null);
   readonly error = signal('');
@@ -44,7 +45,7 @@ export class ListStore {
     this.load(PAGE, null, (answer) => answer);
   }
 
-  /** The same lines, as they are now. */
+  /** Request the same lines again. */
   refresh(): void {
     const there = this.listed.peek()?.traces ?? [];
     this.load(Math.min(MOST, Math.max(PAGE, there.length)), null, (answer) => {
@@ -80,11 +81,11 @@ export class ListStore {
   }
 
   private pollLater(): void {
-    const wanted = this.listed.peek()?.traces.some(unsettled);
+    const wanted = this.listed.peek()?.traces.some(isBeingRead);
     if (wanted) this.timer = setTimeout(() => this.refresh(), this.pollMs);
   }
 
-  /** One line is another now, or gone. */
+  /** Replace a line, or remove it if `line` is null. */
   replace(id: string, line: TraceLine | null): void {
     this.listed.update((old) => {
       if (!old) return old;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of traces.  Where there is no room for its columns the name's cell says what they would.
+// The table of traces. On narrow screens the name cell contains what the other columns would show.
 
 import { breakable, fill, h, icon, iconButton, setAttribute, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
 import { effect, untracked } from '../base/signal';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import type { TraceLine } from './api';
 import type { Context } from './context';
-import { asking, chip, inside, timeOf } from './controls';
+import { confirmInPlace, filterChip, internalLink, timeElement } from './controls';
 import {
   countWords,
   formatWords,
   lengthWords,
   processNames,
-  shown,
+  singleLine,
   sizeWords,
   stateWords,
 } from './facts';
-import { sortedBy, type ListQuery, type Sort } from './listQuery';
+import { querySortedBy, type ListQuery, type Sort } from './listQuery';
 import type { ListStore } from './listStore';
 import { traceAddress } from './route';
 import { whenText } from './when';
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'labels', words: 'Labels' },
 ];
 
-/** Of many processes so many are named. */
+/** Name at most this many processes of a trace. */
 const FEW = 2;
 
 export interface TableActions {
@@ -50,11 +50,12 @@ export interface TableActions {
   remove: (line: TraceLine) => void;
 }
 
+/** The table of traces. */
 export class ListTable {
   readonly element: HTMLElement;
   private readonly body = h('tbody', { on: { keydown: (e) => this.key(e) } });
   private readonly rows = new Map<string, { text: string; row: HTMLTableRowElement }>();
-  /** The trace whose deletion is being asked about. */
+  /** The trace whose deletion is being confirmed. */
   private asked: string | null = null;
 
   constructor(
@@ -83,7 +84,7 @@ export class ListTable {
     const className = `${name}${number ? ' number' : ''}`;
     if (!sort) return h('th', { class: className, attrs }, words);
     const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
-    const click = (): void => this.act.ask(sortedBy(this.store.query.peek(), sort));
+    const click = (): void => this.act.ask(querySortedBy(this.store.query.peek(), sort));
     const cell = h(
       'th',
       { class: className, attrs },
@@ -98,7 +99,7 @@ export class ListTable {
     return cell;
   }
 
-  /** A line that says the same stays as it is, with the keyboard in it. */
+  /** Show the lines. An unchanged line keeps its element, and so its focus. */
   private show(lines: readonly TraceLine[], may: boolean): void {
     const wanted = new Set(lines.map(({ id }) => id));
     for (const [id, { row }] of this.rows) {
@@ -148,20 +149,20 @@ export class ListTable {
 
   private name(line: TraceLine, may: boolean): Child[] {
     const address = traceAddress(this.ctx.base, line.id);
-    const link = inside(address, 'link', ...breakable(shown(line.name)));
+    const link = internalLink(address, 'link', ...breakable(singleLine(line.name)));
     link.dataset['role'] = 'open';
     const state = line.state === 'ready' ? '' : stateWords(line);
     const facts = [state, formatWords(line), lengthWords(line), sizeWords(line)];
     const brief = [...facts, whenText(line.uploaded)].filter(Boolean).join(' · ');
     return [
       link,
-      // Who may change it sees that at the button.
-      line.pinned && !may && pinned(),
+      // Users who may edit see the pin in the button.
+      line.pinned && !may && pinnedIcon(),
       line.note !== '' &&
         h(
           'span',
-          { class: 'note', title: visible(line.note) },
-          shown(line.note.replace(/\s+/g, ' '), 120),
+          { class: 'note', title: makeVisible(line.note) },
+          singleLine(line.note.replace(/\s+/g, ' '), 120),
         ),
       h('span', { class: 'brief' }, brief),
       h('span', { class: 'brief' }, ...this.labels(line)),
@@ -170,12 +171,12 @@ export class ListTable {
 
   private cells(line: TraceLine): Record<string, Child[]> {
     return {
-      state: state(line),
-      format: [h('span', { title: formatWords(line) }, visible(line.format ?? ''))],
+      state: stateCell(line),
+      format: [h('span', { title: formatWords(line) }, makeVisible(line.format ?? ''))],
       length: [lengthWords(line)],
       count: [countWords(line)],
       size: [sizeWords(line)],
-      uploaded: [timeOf(line.uploaded)],
+      uploaded: [timeElement(line.uploaded)],
       process: this.processes(line),
       labels: this.labels(line),
     };
@@ -183,7 +184,7 @@ export class ListTable {
 
   private labels({ labels }: TraceLine): Child[] {
     return labels.map((label) =>
-      chip(shown(label, 40), 'Only traces with this label', () =>
+      filterChip(singleLine(label, 40), 'Only traces with this label', () =>
         this.act.ask({ ...this.store.query.peek(), label }),
       ),
     );
@@ -201,7 +202,7 @@ export class ListTable {
           attrs: { type: 'button' },
           on: { click: () => this.act.ask({ ...this.store.query.peek(), process }) },
         },
-        shown(process, 60),
+        singleLine(process, 60),
       ),
     ]);
     const rest = processes.length - FEW;
@@ -209,7 +210,7 @@ export class ListTable {
   }
 
   private actions(line: TraceLine): Child[] {
-    const name = shown(line.name, 60);
+    const name = singleLine(line.name, 60);
     if (this.asked === line.id) {
       const back = (): void => {
         this.asked = null;
@@ -221,7 +222,7 @@ export class ListTable {
         this.step(line.id, 1);
         this.act.remove(line);
       };
-      return [asking(`Delete ${name}?`, 'Delete', remove, back)];
+      return [confirmInPlace(`Delete ${name}?`, 'Delete', remove, back)];
     }
     const pin = iconButton('pin', `${line.pinned ? 'Unpin' : 'Pin'} ${name}`, () =>
       this.act.pin(line),
@@ -243,7 +244,7 @@ export class ListTable {
     this.rows.get(id)?.row.querySelector<HTMLElement>(`[data-role="${role}"]`)?.focus();
   }
 
-  /** Up and down go from name to name. */
+  /** Up and Down move between names. */
   private key(e: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     const id = (e.target as HTMLElement).closest<HTMLElement>('tr')?.dataset['id'];
@@ -259,7 +260,7 @@ export class ListTable {
   }
 }
 
-function pinned(): HTMLElement {
+function pinnedIcon(): HTMLElement {
   const mark = icon('pin', 'pinned');
   return h(
     'span',
@@ -269,19 +270,19 @@ function pinned(): HTMLElement {
   );
 }
 
-function state(line: TraceLine): Child[] {
+function stateCell(line: TraceLine): Child[] {
   if (line.state === 'failed') return [h('span', { class: 'failed' }, icon('error'), 'failed')];
   if (line.state !== 'ready') return [h('span', { class: 'busy' }, stateWords(line))];
   const { warnings = 0, finding_count: findings = 0 } = line;
   return [
     'ready',
-    warnings > 0 && counted('warning', warnings, 'warning'),
-    findings > 0 && counted('note', findings, 'finding'),
+    warnings > 0 && countBadge('warning', warnings, 'warning'),
+    findings > 0 && countBadge('note', findings, 'finding'),
   ];
 }
 
-/** A number with a sign; what it is, in words, for who rests on it or listens. */
-function counted(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
+/** Create an icon with a number, and its meaning as tooltip and label. */
+function countBadge(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
   const words = plural(count, what);
   return h(
     'span',

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way in, where the server wants to know who asks.
+// The login form, shown if the server requires authentication.
 
 import { fill, h } from '../base/dom';
 import { effect } from '../base/signal';
-import { button } from '../views/screens';
-import { ask, FORBIDDEN, HubError } from './http';
+import { screenButton } from '../views/screens';
+import { sendHubRequest, FORBIDDEN, HubError } from './http';
 import type { Context } from './context';
 import { Trouble } from './controls';
 
+/** The login form. */
 export class LoginView {
   readonly element = h('section', {
     class: 'login',
@@ -22,7 +23,7 @@ export class LoginView {
       const hub = ctx.hub.get();
       const login = hub && !hub.may.change ? hub.login : null;
       this.element.hidden = login === null;
-      // What somebody has begun to type stays when the server is only asked again.
+      // Keep the typed text if the server was only queried again.
       if (login === made) return;
       made = login;
       if (login !== null) fill(this.element, ...this.form(login));
@@ -55,7 +56,7 @@ export class LoginView {
           },
         },
       },
-      // Those who keep passwords for people want a name beside one.
+      // Password managers expect a user name next to a password.
       h('input', {
         hidden: true,
         attrs: { type: 'text', autocomplete: 'username', value: 'token', 'aria-hidden': true },
@@ -86,11 +87,11 @@ export class LoginView {
     else input.select();
   }
 
-  /** The browser asks for name and password by itself when a page wants them. */
+  /** Basic authentication: the browser asks for name and password by itself. */
   private basic(): HTMLElement[] {
     const enter = async (): Promise<void> => {
       await this.trouble.during(async () => {
-        await ask(`${this.ctx.base}api/traces?limit=1`);
+        await sendHubRequest(`${this.ctx.base}api/traces?limit=1`);
         await this.ctx.again();
       });
     };
@@ -103,7 +104,7 @@ export class LoginView {
       h(
         'p',
         null,
-        button('Log in…', 'primary', () => void enter()),
+        screenButton('Log in…', 'primary', () => void enter()),
       ),
       this.trouble.element,
     ];

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the upload server begins here: which of its parts the address means, and the frame
-// around them.
+// The entry point of the upload server's page: it chooses the screen for the address and draws the
+// frame around it.
 
 import { fill, h, iconButton, setText } from '../base/dom';
 import { plural } from '../base/format';
 import { effect, ownEffects, signal } from '../base/signal';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import { Settings } from '../views/settings';
 import { Api, type Hub } from './api';
 import type { Context, Screen } from './context';
-import { inside, Trouble } from './controls';
-import { shown } from './facts';
+import { internalLink, Trouble } from './controls';
+import { singleLine } from './facts';
 import { Memory } from './fingerprint';
 import { ListScreen } from './listScreen';
 import { readPath, traceAddress } from './route';
@@ -19,13 +19,13 @@ import { TraceScreen } from './traceScreen';
 import { Tus } from './tus';
 import type { Upload } from './upload';
 import { Uploads } from './uploads';
-import { uploadStrip } from './uploadView';
+import { uploadSummaryLine } from './uploadView';
 
-/** So often it is asked again what the server is, when it has not said. */
+/** The retry interval while the server has not described itself. */
 const RETRY_MS = 3000;
 
-/** Ends early when the browser says that the network is back. */
-function wait(ms: number, abort: AbortSignal): Promise<void> {
+/** Wait; resolves early when the browser is back online. */
+function waitForNetwork(ms: number, abort: AbortSignal): Promise<void> {
   return new Promise((done, failed) => {
     const end = (work: () => void) => (): void => {
       clearTimeout(timer);
@@ -59,8 +59,9 @@ class App {
     const { base } = readPath(location.pathname);
     const wire = new Tus(base);
     const memory = new Memory();
-    const uploads = new Uploads({ wire, memory, now: () => Date.now(), wait }, (upload) =>
-      this.ended(upload),
+    const uploads = new Uploads(
+      { wire, memory, now: () => Date.now(), wait: waitForNetwork },
+      (upload) => this.ended(upload),
     );
     this.ctx = {
       ...{ base, uploads, api: new Api(base), hub: this.hub },
@@ -75,7 +76,7 @@ class App {
   }
 
   start(): void {
-    const strip = uploadStrip(this.ctx);
+    const strip = uploadSummaryLine(this.ctx);
     const drop = new DropTarget((dropped) => this.send(dropped), 'Drop to upload');
     document.body.replaceChildren(
       h('a', { class: 'skip', attrs: { href: '#main' } }, 'To the content'),
@@ -115,20 +116,20 @@ class App {
 
   private header(): HTMLElement {
     const about = h('span', { class: 'facts' });
-    const list = inside(this.ctx.base, 'link to-list', 'All traces');
+    const list = internalLink(this.ctx.base, 'link to-list', 'All traces');
     const login = h('span', { class: 'contents' });
     effect(() => {
       const hub = this.hub.get();
       if (!hub) return;
-      setText(about, hub.name === 'traceview' ? '' : shown(hub.name, 60));
+      setText(about, hub.name === 'traceview' ? '' : singleLine(hub.name, 60));
       list.hidden = !hub.may.list;
       const out = hub.login === 'token' && hub.may.change;
-      fill(login, out && button('Log out', '', () => void this.logout()));
+      fill(login, out && screenButton('Log out', '', () => void this.logout()));
     });
     return h(
       'header',
       { class: 'top' },
-      inside(this.ctx.base, 'home', h('b', null, 'traceview')),
+      internalLink(this.ctx.base, 'home', h('b', null, 'traceview')),
       about,
       list,
       h('span', { class: 'grow' }),
@@ -146,7 +147,7 @@ class App {
   }
 
   private say(text: string): void {
-    // The same words twice are two messages.
+    // Clear the text first, so that a repeated message is announced again.
     setText(this.voice, '');
     setTimeout(() => setText(this.voice, text), 50);
   }
@@ -188,7 +189,7 @@ class App {
       this.trouble.show(new Error('Log in to upload something.'));
       return;
     }
-    // The lines of what is on its way stand on the first page.
+    // The lines of running uploads are on the start page.
     if (readPath(location.pathname).trace !== null) this.go(this.ctx.base);
     this.ctx.uploads.add(chosen, hub?.limits.upload_bytes ?? null);
     const { length } = this.ctx.uploads.refused.peek();
@@ -196,7 +197,7 @@ class App {
   }
 
   private ended(upload: Upload): void {
-    const name = shown(upload.file.name, 60);
+    const name = singleLine(upload.file.name, 60);
     const phase = upload.phase.peek();
     if (phase === 'stopped') this.say(`The upload of ${name} stopped. ${upload.message.peek()}`);
     if (phase === 'cancelled') this.say(`The upload of ${name} is cancelled.`);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast bytes go, over the last few seconds, and how long the rest will take.
+// The transfer rate over the last few seconds, and the remaining time.
 
 const WINDOW_MS = 5000;
-/** Over less than that a rate says nothing. */
+/** A rate over a shorter time is unreliable. */
 const LEAST_MS = 400;
 
+/** Measures a transfer rate. */
 export class Rate {
   private points: { at: number; bytes: number }[] = [];
 
-  /** `bytes` were there at the time `at`, all together. */
+  /** Record that `bytes` had been transferred in total at time `at`. */
   add(at: number, bytes: number): void {
     const last = this.points.at(-1);
-    // An upload that begins again somewhere else has another rate.
+    // The upload restarted at an earlier offset, so the old rate is void.
     if (last && bytes < last.bytes) this.points = [];
     const cut = at - WINDOW_MS;
-    // The newest of the old ones stays: where nothing came for a while the rate falls.
+    // Keep the newest of the old points, so that the rate falls while nothing arrives.
     while (this.points.length > 1 && (this.points[1]?.at ?? at) <= cut) this.points.shift();
     this.points.push({ at, bytes });
   }
@@ -23,7 +24,7 @@ export class Rate {
     this.points = [];
   }
 
-  /** Bytes a second; null: not known yet. */
+  /** Bytes per second; null if it is not known yet. */
   perSecond(): number | null {
     const [first, last] = [this.points[0], this.points.at(-1)];
     if (!first || !last || last.at - first.at < LEAST_MS) return null;
@@ -31,7 +32,7 @@ export class Rate {
   }
 }
 
-/** "about 20 s left", coarser the longer it is. */
+/** Return "about 20 s left", rounded more coarsely the longer it is. */
 export function timeLeft(bytes: number, perSecond: number | null): string {
   if (perSecond === null || perSecond <= 0) return '';
   const seconds = bytes / perSecond;

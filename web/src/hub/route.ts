@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the two pages an address means, and below which folder the server stands: a proxy may
-// have given it one.
+// Parses addresses: which of the two pages an address means, and the base path of the server, which
+// a proxy may have set.
 
 export interface Place {
-  /** Ends with "/"; everything the server has is below it. */
+  /** Ends with "/". Everything of the server lies below it. */
   base: string;
-  /** The trace whose page it is; null: the list. */
+  /** The trace of a trace page; null on the list. */
   trace: string | null;
 }
 
@@ -18,22 +18,22 @@ export function readPath(path: string): Place {
   return { base: path.slice(0, path.lastIndexOf('/') + 1) || '/', trace: null };
 }
 
-/** The trace that an address of the server names, wherever the server thinks that it stands. */
-export function traceOf(address: string | null): string | null {
+/** Return the trace that an address of the server names, whatever its base path. */
+export function traceOfAddress(address: string | null): string | null {
   return TRACE_PART.exec(address ?? '')?.[1] ?? null;
 }
 
-/** The last part of an address: the name of an upload. */
-export function lastPart(address: string | null): string | null {
+/** Return the last part of an address, which names an upload. */
+export function lastPathPart(address: string | null): string | null {
   return /([\w-]+)\/?$/.exec(address ?? '')?.[1] ?? null;
 }
 
-/** The address of a trace's page, or of something below it. */
+/** Return the address of a trace page, or of something below it. */
 export function traceAddress(base: string, id: string, rest = ''): string {
   return `${base}t/${id}/${rest}`;
 }
 
-/** The command that uploads a file to this address. */
+/** Return the command that uploads a file to this address. */
 export function curlLine(origin: string, base: string, login: string | null): string {
   const words = ['curl -T app.trace'];
   if (login === 'token') words.push("-H 'Authorization: Bearer TOKEN'");

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this server is, and the ways to send it something: files dropped or chosen, a command line.
+// Explains how to upload files: drop them, choose them, or use a command line.
 
 import { fill, h, icon } from '../base/dom';
 import { formatBytes } from '../base/format';
 import { effect } from '../base/signal';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Hub } from './api';
 import type { Context } from './context';
-import { copyButton, inside } from './controls';
+import { copyButton, internalLink } from './controls';
 import { curlLine, traceAddress } from './route';
-import { spanText } from './when';
+import { retentionText } from './when';
 
-/** What is kept, and how large it may be. */
+/** Return how long traces are stored and how large they may be. */
 function limitWords({ limits }: Hub): string {
   return [
     limits.upload_bytes !== null ? `Files up to ${formatBytes(limits.upload_bytes)}.` : '',
     limits.keep_seconds !== null
-      ? `Traces are kept for ${spanText(limits.keep_seconds)}, pinned ones for good.`
+      ? `Traces are kept for ${retentionText(limits.keep_seconds)}, pinned ones for good.`
       : '',
   ]
     .filter(Boolean)
@@ -32,7 +32,7 @@ function dropZone(hub: Hub, choose: () => void): HTMLElement {
       'p',
       { class: 'main' },
       h('span', { class: 'drop-words' }, h('b', null, 'Drop traces anywhere on this page'), ' or'),
-      button('Choose files…', 'primary', choose),
+      screenButton('Choose files…', 'primary', choose),
     ),
     h('p', { class: 'second' }, limitWords(hub)),
   );
@@ -61,6 +61,7 @@ function commandLine(ctx: Context, hub: Hub): HTMLElement {
   );
 }
 
+/** The introduction and the ways to upload. */
 export class SendView {
   readonly element = h('section', { class: 'send', attrs: { 'aria-labelledby': 'what' } });
 
@@ -87,7 +88,7 @@ export class SendView {
       sample.hidden = hub.sample === null;
       if (hub.sample !== null) {
         const address = traceAddress(ctx.base, hub.sample);
-        fill(sample, inside(address, 'link', 'Look at a sample trace'));
+        fill(sample, internalLink(address, 'link', 'Look at a sample trace'));
       }
     });
   }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be changed about a trace: its name, labels and note, whether it is pinned, whether it is
-// there at all.
+// The editable parts of a trace: name, labels, note, pin and deletion.
 
 import { fill, h, iconButton, setAttribute, type Child } from '../base/dom';
 import { effect, signal, untracked, type ReadSignal } from '../base/signal';
-import { visible } from '../base/visible';
-import { button } from '../views/screens';
+import { makeVisible } from '../base/visible';
+import { screenButton } from '../views/screens';
 import type { Change, Trace } from './api';
 import type { Context } from './context';
-import { asking, timeOf } from './controls';
-import { cleanLabel, shown } from './facts';
+import { confirmInPlace, timeElement } from './controls';
+import { cleanLabel, singleLine } from './facts';
 import { labelLinks } from './traceParts';
 
-/** So long may a text be; the server says no to more. */
+/** The maximum lengths of texts that the server accepts. */
 const MOST_NAME = 200;
 const MOST_LABEL = 60;
 const MOST_NOTE = 10_000;
@@ -21,13 +20,13 @@ export interface Edited {
   ctx: Context;
   trace: ReadSignal<Trace>;
   may: ReadSignal<boolean>;
-  /** Resolves to whether it went well. */
+  /** Save a change. Resolves to true if it succeeded. */
   change: (change: Change, said: string) => Promise<boolean>;
   remove: () => Promise<boolean>;
 }
 
-/** Shows again when one of these is another, not with each answer of the server. */
-function whenever(read: () => unknown, show: () => void): void {
+/** Run `show` when a value of `read` changes, not at every answer of the server. */
+function showOnChange(read: () => unknown, show: () => void): void {
   let last: string | null = null;
   effect(() => {
     const text = JSON.stringify(read());
@@ -37,14 +36,14 @@ function whenever(read: () => unknown, show: () => void): void {
   });
 }
 
-/** The page's title, which becomes a box. */
+/** Create the title of the page, which turns into a text box. */
 export function nameView(e: Edited): HTMLElement {
   const element = h('div', { class: 'name-view' });
   const editing = signal(false);
   const title = (): HTMLElement[] => {
     const { name } = e.trace.peek();
-    const heading = h('h1', { tabIndex: -1 }, shown(name, 300));
-    const rename = button('Rename', 'small', () => editing.set(true));
+    const heading = h('h1', { tabIndex: -1 }, singleLine(name, 300));
+    const rename = screenButton('Rename', 'small', () => editing.set(true));
     return e.may.peek() ? [heading, rename] : [heading];
   };
   const leave = (): void => {
@@ -77,13 +76,13 @@ export function nameView(e: Edited): HTMLElement {
       },
       input,
       h('button', { class: 'button primary', attrs: { type: 'submit' } }, 'Save'),
-      button('Cancel', '', leave),
+      screenButton('Cancel', '', leave),
     );
   };
-  whenever(
+  showOnChange(
     () => [editing.get(), editing.get() ? '' : e.trace.get().name, e.may.get()],
     () => {
-      const heading = h('h1', { class: 'sr-only' }, shown(e.trace.peek().name, 300));
+      const heading = h('h1', { class: 'sr-only' }, singleLine(e.trace.peek().name, 300));
       fill(element, ...(editing.peek() ? [heading, box()] : title()));
       element.querySelector('input')?.select();
     },
@@ -128,9 +127,9 @@ function labelsView(e: Edited): HTMLElement {
       'span',
       { class: 'chip' },
       ...labelLinks([label], e.ctx.base, e.ctx.go),
-      iconButton('close', `Remove the label ${shown(label, 40)}`, () => void drop(label)),
+      iconButton('close', `Remove the label ${singleLine(label, 40)}`, () => void drop(label)),
     );
-  whenever(
+  showOnChange(
     () => [e.trace.get().labels, e.may.get()],
     () => {
       const { labels } = e.trace.peek();
@@ -144,15 +143,15 @@ function labelsView(e: Edited): HTMLElement {
   return h('div', null, list, form);
 }
 
-/** What somebody wrote about the trace, for everybody who comes to its page. */
+/** Show the note about the trace to every visitor of the page. */
 export function noteLine(e: Edited): HTMLElement {
   const element = h('p', { class: 'note-text' });
-  whenever(
+  showOnChange(
     () => e.trace.get().note,
     () => {
       const { note } = e.trace.peek();
       element.hidden = note.trim() === '';
-      fill(element, note.split('\n').map(visible).join('\n'));
+      fill(element, note.split('\n').map(makeVisible).join('\n'));
     },
   );
   return element;
@@ -168,7 +167,7 @@ function noteView(e: Edited): HTMLElement {
       placeholder: 'What is to be seen here?',
     },
   });
-  const save = button('Save the note', '', () => void keep());
+  const save = screenButton('Save the note', '', () => void keep());
   const changed = (): void => {
     save.hidden = area.value === e.trace.peek().note;
   };
@@ -182,11 +181,11 @@ function noteView(e: Edited): HTMLElement {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void keep();
   });
   let known = '';
-  whenever(
+  showOnChange(
     () => e.trace.get().note,
     () => {
       const { note } = e.trace.peek();
-      // What somebody is writing is newer than what the server has.
+      // The text being typed is newer than the server's.
       if (area.value === known) area.value = note;
       known = note;
       changed();
@@ -195,21 +194,21 @@ function noteView(e: Edited): HTMLElement {
   return h('div', { class: 'note-form' }, area, save);
 }
 
-function keepView(e: Edited): HTMLElement {
+function retentionView(e: Edited): HTMLElement {
   const words = h('p', null);
-  const pin = button('Pin', '', () => {
+  const pin = screenButton('Pin', '', () => {
     const pinned = !e.trace.peek().pinned;
     void e.change({ pinned }, pinned ? 'It is pinned.' : 'It is not pinned any more.');
   });
   const actions = h('div', { class: 'actions' });
   const asked = signal(false);
-  const remove = button('Delete…', '', () => asked.set(true));
-  whenever(
+  const remove = screenButton('Delete…', '', () => asked.set(true));
+  showOnChange(
     () => [e.trace.get().pinned, e.trace.get().expires, e.may.get(), asked.get()],
     () => {
       const { pinned, expires, name } = e.trace.peek();
       if (pinned) fill(words, 'Pinned: kept whatever its age, and when room is made.');
-      else if (expires !== null) fill(words, 'Kept until ', timeOf(expires), '.');
+      else if (expires !== null) fill(words, 'Kept until ', timeElement(expires), '.');
       else fill(words, 'Kept until somebody deletes it, or room is made for newer ones.');
       fill(pin, pinned ? 'Unpin' : 'Pin');
       setAttribute(pin, 'aria-pressed', pinned);
@@ -219,7 +218,7 @@ function keepView(e: Edited): HTMLElement {
       fill(
         actions,
         ...(asked.peek()
-          ? [asking(`Delete ${shown(name, 60)}?`, 'Delete', sure, back)]
+          ? [confirmInPlace(`Delete ${singleLine(name, 60)}?`, 'Delete', sure, back)]
           : [pin, remove]),
       );
       actions.hidden = !e.may.peek();
@@ -235,18 +234,18 @@ function keepView(e: Edited): HTMLElement {
   return h('div', null, words, actions);
 }
 
-/** Labels, note, keeping, each under its head. */
+/** Create the editors of labels, note and retention, each below its heading. */
 export function editViews(e: Edited): HTMLElement[] {
   const part = (id: string, title: string, content: HTMLElement): HTMLElement =>
     h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), content);
   const labels = part('labels', 'Labels', labelsView(e));
   const note = part('note', 'Note', noteView(e));
-  whenever(
+  showOnChange(
     () => [e.may.get(), e.trace.get().labels.length],
     () => {
       labels.hidden = !e.may.peek() && e.trace.peek().labels.length === 0;
       note.hidden = !e.may.peek();
     },
   );
-  return [labels, note, part('keeping', 'How long it stays', keepView(e))];
+  return [labels, note, part('keeping', 'How long it stays', retentionView(e))];
 }

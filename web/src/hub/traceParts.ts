@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace's page says of it: its facts, what was repaired, what is remarkable.
+// The parts of a trace page: facts, repairs, findings.
 
 import { h, icon, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
-import { visible } from '../base/visible';
-import { gravestFirst, SEVERITIES } from '../model/severity';
+import { makeVisible } from '../base/visible';
+import { sortBySeverity, SEVERITIES } from '../model/severity';
 import type { FindingLine, HealthLine, Trace } from './api';
-import { chip, inside, timeOf } from './controls';
+import { filterChip, internalLink, timeElement } from './controls';
 import {
   countWords,
   formatWords,
   lengthWords,
   offsetWords,
   processNames,
-  shown,
+  singleLine,
   sizeWords,
-  thing,
+  sliceWord,
 } from './facts';
 
-/** What it is in one line, below its name. */
-export function summary(trace: Trace): HTMLElement {
+/** Describe the trace in one line, below its name. */
+export function traceSummary(trace: Trace): HTMLElement {
   const words = [
     formatWords(trace),
     lengthWords(trace),
@@ -31,7 +31,7 @@ export function summary(trace: Trace): HTMLElement {
     'p',
     { class: 'summary' },
     ...words.filter(Boolean).flatMap((word) => [h('span', null, word), ' ']),
-    h('span', null, 'uploaded ', timeOf(trace.uploaded)),
+    h('span', null, 'uploaded ', timeElement(trace.uploaded)),
   );
 }
 
@@ -42,17 +42,17 @@ export function factsTable(trace: Trace, base: string): HTMLElement {
     ['Length', [lengthWords(trace)]],
     ['Threads', [trace.threads.length > 0 && formatCount(trace.threads.length)]],
     [
-      thing(trace) === 'call' ? 'Calls' : 'Slices',
+      sliceWord(trace) === 'call' ? 'Calls' : 'Slices',
       [trace.calls !== null && trace.calls > 0 && formatCount(trace.calls)],
     ],
     ['Events', [trace.events !== null && formatCount(trace.events)]],
     [names.length > 1 ? 'Processes' : 'Process', processLinks(names, base)],
-    ['Recorded', [trace.recorded !== null && timeOf(trace.recorded)]],
+    ['Recorded', [trace.recorded !== null && timeElement(trace.recorded)]],
     [
       'Size',
       [`${sizeWords(trace)}${trace.bytes >= 1000 ? `, ${plural(trace.bytes, 'byte')}` : ''}`],
     ],
-    ['Uploaded', [timeOf(trace.uploaded)]],
+    ['Uploaded', [timeElement(trace.uploaded)]],
   ];
   const there = pairs.filter(([, value]) => value.some(Boolean));
   return h(
@@ -78,27 +78,27 @@ function processLinks(processes: readonly string[], base: string): Child[] {
       h(
         'div',
         null,
-        inside(`${base}?process=${encodeURIComponent(process)}`, 'link', shown(process)),
+        internalLink(`${base}?process=${encodeURIComponent(process)}`, 'link', singleLine(process)),
       ),
     );
   return rest > 0 ? [...named, h('div', { class: 'dim' }, `and ${formatCount(rest)} more`)] : named;
 }
 
-function section(id: string, title: string, ...children: Child[]): HTMLElement {
+function traceSection(id: string, title: string, ...children: Child[]): HTMLElement {
   return h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), ...children);
 }
 
 export function healthPart(health: readonly HealthLine[], viewer: string): HTMLElement {
   const good = 'The file was read without anything to repair or to skip.';
-  if (health.length === 0) return section('health', 'Health', h('p', { class: 'good' }, good));
-  return section(
+  if (health.length === 0) return traceSection('health', 'Health', h('p', { class: 'good' }, good));
+  return traceSection(
     'health',
     'Health',
     h('p', { class: 'second' }, 'What was repaired, moved or left out while the file was read.'),
     h(
       'ul',
       { class: 'lines' },
-      ...gravestFirst(health).map(({ severity, count, text, kind }) =>
+      ...sortBySeverity(health).map(({ severity, count, text, kind }) =>
         h(
           'li',
           { class: severity },
@@ -107,8 +107,8 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
             'span',
             null,
             h('b', null, `${SEVERITIES[severity]}: `),
-            `${formatCount(count)} × ${visible(text)} `,
-            h('span', { class: 'second' }, visible(kind)),
+            `${formatCount(count)} × ${makeVisible(text)} `,
+            h('span', { class: 'second' }, makeVisible(kind)),
           ),
         ),
       ),
@@ -127,13 +127,13 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
 
 export function findingsPart(findings: readonly FindingLine[], viewer: string): HTMLElement | null {
   if (findings.length === 0) return null;
-  return section(
+  return traceSection(
     'findings',
     'Findings',
     h(
       'ul',
       { class: 'lines' },
-      ...gravestFirst(findings).map(({ severity, title, text }) =>
+      ...sortBySeverity(findings).map(({ severity, title, text }) =>
         h(
           'li',
           { class: severity },
@@ -141,9 +141,9 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
           h(
             'span',
             null,
-            h('b', null, `${SEVERITIES[severity]}: ${visible(title)}`),
+            h('b', null, `${SEVERITIES[severity]}: ${makeVisible(title)}`),
             h('br', null),
-            visible(text),
+            makeVisible(text),
           ),
         ),
       ),
@@ -160,28 +160,30 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
   );
 }
 
-/** The trace could not be read: why, where, and what may help.  The original is there all the same. */
+/**
+ * Explain why a trace could not be read and what may help. The original file is still available.
+ */
 export function failedPart(trace: Trace): HTMLElement {
   const error = trace.error ?? { message: 'It could not be read.', offset: null, remedy: null };
   return h(
     'section',
     { class: 'failure', attrs: { role: 'alert' } },
     h('h2', null, icon('error'), 'This trace could not be read'),
-    h('p', null, visible(error.message)),
+    h('p', null, makeVisible(error.message)),
     error.offset !== null && h('div', { class: 'bytes' }, offsetWords(error.offset)),
-    error.remedy !== null && h('p', { class: 'second' }, visible(error.remedy)),
+    error.remedy !== null && h('p', { class: 'second' }, makeVisible(error.remedy)),
     h('p', { class: 'second' }, 'The file is kept as it came and can be downloaded.'),
   );
 }
 
-/** Labels as links to the list. */
+/** Create links from labels to the list. */
 export function labelLinks(
   labels: readonly string[],
   base: string,
   go: (to: string) => void,
 ): Child[] {
   return labels.map((label) =>
-    chip(shown(label, 40), 'All traces with this label', () =>
+    filterChip(singleLine(label, 40), 'All traces with this label', () =>
       go(`${base}?label=${encodeURIComponent(label)}`),
     ),
   );

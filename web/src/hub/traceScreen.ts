@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one trace: what it is, its pictures, the way into the viewer; asked for again while it
-// is being read.
+// The page of one trace: facts, pictures, and the link to the viewer. It polls while the server
+// reads the trace.
 
 import { fill, h, icon, setText } from '../base/dom';
 import { computed, effect, onEnd, ownEffects, signal, untracked } from '../base/signal';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Trace } from './api';
 import type { Context, Screen } from './context';
-import { copyButton, inside, Trouble } from './controls';
-import { percent, shown, unsettled } from './facts';
+import { copyButton, internalLink, Trouble } from './controls';
+import { progressPercent, singleLine, isBeingRead } from './facts';
 import { busyThreads, flamesView } from './flamesView';
 import { HubError, LOGIN_WANTED, messageOf } from './http';
 import { LoginView } from './loginView';
 import { traceAddress } from './route';
 import { editViews, nameView, noteLine, type Edited } from './traceEdit';
-import { factsTable, failedPart, findingsPart, healthPart, summary } from './traceParts';
+import { factsTable, failedPart, findingsPart, healthPart, traceSummary } from './traceParts';
 
 const FIRST_POLL_MS = 500;
 const POLL_MS = 1500;
-/** When the server has not answered while it was looked at. */
+/** The poll interval after the server did not answer. */
 const RETRY_MS = 5000;
 
+/** The page of one trace. */
 export class TraceScreen implements Screen {
   readonly element = h('div', { class: 'trace-screen' });
   title = 'Trace';
@@ -47,7 +48,7 @@ export class TraceScreen implements Screen {
     effect(() => {
       const hub = ctx.hub.get();
       const may = hub && hub.may.change;
-      // Somebody has logged in or out: what there is to see may be more now.
+      // After a login or logout more or less may be visible.
       if (may !== could) untracked(() => void this.load());
       could = may;
     });
@@ -76,13 +77,13 @@ export class TraceScreen implements Screen {
   private arrived(trace: Trace): void {
     const before = this.trace.peek();
     this.trace.set(trace);
-    this.title = shown(trace.name, 80);
+    this.title = singleLine(trace.name, 80);
     document.title = `${this.title} – traceview`;
     this.trouble.clear();
     if (!before) this.build();
-    if (before && unsettled(before) && !unsettled(trace))
+    if (before && isBeingRead(before) && !isBeingRead(trace))
       this.ctx.say(trace.state === 'ready' ? 'The trace is read.' : 'The trace could not be read.');
-    if (unsettled(trace)) this.later(this.polls++ < 4 ? FIRST_POLL_MS : POLL_MS);
+    if (isBeingRead(trace)) this.later(this.polls++ < 4 ? FIRST_POLL_MS : POLL_MS);
   }
 
   private failed(error: unknown): void {
@@ -105,14 +106,14 @@ export class TraceScreen implements Screen {
         h('h1', { tabIndex: -1 }, title),
         h('p', { class: 'second', attrs: { role: 'alert' } }, words),
         login && new LoginView(this.ctx).element,
-        h('p', null, inside(this.ctx.base, 'link', 'To the list of traces')),
+        h('p', null, internalLink(this.ctx.base, 'link', 'To the list of traces')),
       );
     });
     if (!absent && !login) this.later(RETRY_MS);
   }
 
   private build(): void {
-    const trace = computed((): Trace => this.trace.get() ?? missing());
+    const trace = computed((): Trace => this.trace.get() ?? throwMissing());
     const edited: Edited = {
       ctx: this.ctx,
       trace,
@@ -125,7 +126,7 @@ export class TraceScreen implements Screen {
       remove: () =>
         this.trouble.during(async () => {
           await this.ctx.api.remove(this.id);
-          this.ctx.say(`${shown(trace.peek().name, 60)} is deleted.`);
+          this.ctx.say(`${singleLine(trace.peek().name, 60)} is deleted.`);
           this.ctx.go(this.ctx.base);
         }),
     };
@@ -155,7 +156,7 @@ export class TraceScreen implements Screen {
         h('aside', { attrs: { 'aria-label': 'About this trace' } }, side, ...editViews(edited)),
       ),
     );
-    // The pictures stay what they are as long as it stays what it is: a poll draws nothing anew.
+    // Draw the pictures again only if the trace has changed, not at every poll.
     let told = '';
     effect(() => {
       const {
@@ -173,9 +174,9 @@ export class TraceScreen implements Screen {
     });
   }
 
-  /** Another version of the program may know more, or there may be more memory now. */
+  /** Offer to read the trace again: a newer server may understand more, or have more memory now. */
   private readAgain(): HTMLElement {
-    const again = button('Read it again', 'large', () => {
+    const again = screenButton('Read it again', 'large', () => {
       void this.trouble.during(async () => this.arrived(await this.ctx.api.readAgain(this.id)));
     });
     again.hidden = this.ctx.hub.peek()?.may.change !== true;
@@ -191,7 +192,7 @@ export class TraceScreen implements Screen {
       h('a', { class: className, attrs: { href: base + path } }, words);
     fill(
       head,
-      summary(trace),
+      traceSummary(trace),
       h(
         'div',
         { class: 'actions' },
@@ -226,12 +227,12 @@ export class TraceScreen implements Screen {
   }
 }
 
-function missing(): never {
+function throwMissing(): never {
   throw new Error('the trace is not there yet');
 }
 
 function readingPart(trace: Trace): HTMLElement {
-  const part = percent(trace.progress);
+  const part = progressPercent(trace.progress);
   const words = trace.state === 'waiting' ? 'Waiting for its turn' : 'Reading the trace';
   const bar = h('i', null);
   bar.style.width = `${part ?? 0}%`;

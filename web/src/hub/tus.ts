@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads over HTTP, by the protocol tus 1.0 (core, creation, termination).
+// Uploads over HTTP with the tus 1.0 protocol (core, creation, termination).
 
-import { ask, HubError, noAnswer, refusal } from './http';
-import { lastPart, traceOf } from './route';
+import { sendHubRequest, HubError, noAnswer, hubErrorOf } from './http';
+import { lastPathPart, traceOfAddress } from './route';
 import type { Standing, Wire } from './upload';
 
 const VERSION = { 'Tus-Resumable': '1.0.0', 'X-Traceview': '1' };
-/** A connection over which nothing goes for so long is dead. */
+/** A connection without traffic for this long is dead. */
 const SILENT_MS = 60_000;
-/** The server may have gigabytes to write to its disk before it answers. */
+/** The server may have to write gigabytes to disk before it answers. */
 const WRITING_MS = 600_000;
 
-export function base64(text: string): string {
+export function base64OfText(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function offsetOf(text: string | null): number {
+function parseUploadOffset(text: string | null): number {
   if (!/^\d{1,15}$/.test(text ?? '')) throw new HubError('The server names no offset.', 502);
   return Number(text);
 }
 
+/** The tus client. */
 export class Tus implements Wire {
   private readonly uploads: string;
 
@@ -28,33 +29,33 @@ export class Tus implements Wire {
   }
 
   async create(name: string, size: number, signal: AbortSignal): Promise<Standing> {
-    const { headers } = await ask(this.uploads, {
+    const { headers } = await sendHubRequest(this.uploads, {
       method: 'POST',
       signal,
       headers: {
         ...VERSION,
         'Upload-Length': String(size),
-        'Upload-Metadata': `filename ${base64(name)}`,
+        'Upload-Metadata': `filename ${base64OfText(name)}`,
       },
     });
-    const uid = lastPart(headers.get('Location'));
+    const uid = lastPathPart(headers.get('Location'));
     if (uid === null) throw new HubError('The server names no upload.', 502);
-    return { uid, offset: 0, trace: traceOf(headers.get('Traceview-Location')) };
+    return { uid, offset: 0, trace: traceOfAddress(headers.get('Traceview-Location')) };
   }
 
   async look(uid: string, signal: AbortSignal): Promise<Standing> {
     const asked = { method: 'HEAD' as const, headers: VERSION, signal };
-    const { headers } = await ask(`${this.uploads}/${uid}`, asked);
-    const offset = offsetOf(headers.get('Upload-Offset'));
-    return { uid, offset, trace: traceOf(headers.get('Traceview-Location')) };
+    const { headers } = await sendHubRequest(`${this.uploads}/${uid}`, asked);
+    const offset = parseUploadOffset(headers.get('Upload-Offset'));
+    return { uid, offset, trace: traceOfAddress(headers.get('Traceview-Location')) };
   }
 
-  /** By XMLHttpRequest: fetch does not tell how much of a body has gone. */
+  /** Send a chunk with XMLHttpRequest, because fetch does not report upload progress. */
   send(
     uid: string,
     offset: number,
     piece: ArrayBuffer,
-    told: (bytes: number) => void,
+    onProgress: (bytes: number) => void,
     signal: AbortSignal,
   ): Promise<Standing> {
     return new Promise((done, failed) => {
@@ -68,7 +69,7 @@ export class Tus implements Wire {
       signal.addEventListener('abort', aborted);
       request.upload.addEventListener('progress', ({ loaded }) => {
         watch(SILENT_MS);
-        told(Math.min(loaded, piece.byteLength));
+        onProgress(Math.min(loaded, piece.byteLength));
       });
       request.upload.addEventListener('load', () => watch(WRITING_MS));
       request.addEventListener('loadend', () => {
@@ -77,7 +78,7 @@ export class Tus implements Wire {
         if (signal.aborted) failed(new DOMException('it was cancelled', 'AbortError'));
         else {
           try {
-            done(standing(uid, request));
+            done(uploadStanding(uid, request));
           } catch (error) {
             failed(error instanceof HubError ? error : noAnswer());
           }
@@ -96,12 +97,12 @@ export class Tus implements Wire {
   }
 
   async drop(uid: string): Promise<void> {
-    await ask(`${this.uploads}/${uid}`, { method: 'DELETE', headers: VERSION });
+    await sendHubRequest(`${this.uploads}/${uid}`, { method: 'DELETE', headers: VERSION });
   }
 
   async known(trace: string): Promise<boolean> {
     try {
-      await ask(`${this.base}api/traces/${trace}`);
+      await sendHubRequest(`${this.base}api/traces/${trace}`);
       return true;
     } catch (error) {
       if (error instanceof HubError && error.absent) return false;
@@ -110,15 +111,15 @@ export class Tus implements Wire {
   }
 }
 
-function standing(uid: string, request: XMLHttpRequest): Standing {
+function uploadStanding(uid: string, request: XMLHttpRequest): Standing {
   const { status } = request;
   if (status === 0) throw noAnswer();
   if (status < 200 || status > 299) {
-    throw refusal(status, request.responseText, request.getResponseHeader('Retry-After'));
+    throw hubErrorOf(status, request.responseText, request.getResponseHeader('Retry-After'));
   }
   return {
     uid,
-    offset: offsetOf(request.getResponseHeader('Upload-Offset')),
-    trace: traceOf(request.getResponseHeader('Traceview-Location')),
+    offset: parseUploadOffset(request.getResponseHeader('Upload-Offset')),
+    trace: traceOfAddress(request.getResponseHeader('Traceview-Location')),
   };
 }

@@ -1,66 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file on its way to the server: in pieces, from where the server has it, again after an
-// interruption, until the server names the trace that it has become.
+// Uploads one file to the server in chunks, starting at the offset that the server already has.
+// After an interruption the upload resumes, until the server names the trace that the file has
+// become.
+//
+//    waiting --> sending --> done                    (the server named the trace)
+//                  |   ^
+//                  v   | after a delay
+//               resting                              (a PASSING failure, up to TRIES times)
+//                  |
+//                  v
+//               stopped                              (any other failure; the user may resume)
+//    any phase --> cancelled                         (the server discards the file)
+//
+// The offset comes from the server before the first chunk and after each chunk, so the client never
+// guesses which bytes have arrived. Memory (fingerprint.ts) stores the upload in the browser, and a
+// reloaded page resumes it when the user chooses the same file.
 
 import { formatBytes } from '../base/format';
 import { signal } from '../base/signal';
 import { fingerprint, type Known, type Memory } from './fingerprint';
-import { HubError, isAbort, LOGIN_WANTED, messageOf, NO_ANSWER, NO_ROOM, TOO_LARGE } from './http';
+import {
+  HubError,
+  isHubAbort,
+  LOGIN_WANTED,
+  messageOf,
+  NO_ANSWER,
+  NO_ROOM,
+  TOO_LARGE,
+} from './http';
 import { Rate } from './rate';
 
-/** What the server says of an upload. */
+/** The state of an upload on the server. */
 export interface Standing {
   uid: string;
   offset: number;
   trace: string | null;
 }
 
+/** The transport of uploads; tus.ts implements it. */
 export interface Wire {
   create(name: string, size: number, signal: AbortSignal): Promise<Standing>;
-  /** How much of it the server has. */
+  /** Return the offset that the server has. */
   look(uid: string, signal: AbortSignal): Promise<Standing>;
   send(
     uid: string,
     offset: number,
     piece: ArrayBuffer,
-    told: (bytes: number) => void,
+    onProgress: (bytes: number) => void,
     signal: AbortSignal,
   ): Promise<Standing>;
   drop(uid: string): Promise<void>;
-  /** There is such a trace. */
+  /** Return true if the server has that trace. */
   known(trace: string): Promise<boolean>;
 }
 
+/** The environment of an upload, replaced in tests. */
 export interface World {
   wire: Wire;
   memory: Memory;
   now: () => number;
-  /** Ends early when the network is back. */
+  /** Wait; resolves early when the network is back. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export type Phase = 'waiting' | 'sending' | 'resting' | 'stopped' | 'done' | 'cancelled';
 
-export const PIECE = 8 * 1024 * 1024;
-/** So often it is tried again while nothing gets through. */
+export const CHUNK = 8 * 1024 * 1024;
+/** The number of attempts without progress before the upload stops. */
 const TRIES = 8;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
 const LONGEST_ASKED_MS = 60_000;
-/** How often the memory hears that somebody is at work. */
+/** The interval at which a running upload marks itself as active in the memory. */
 const BEAT_MS = 5000;
 
-/** What may be better in a moment, without anybody doing anything. */
+/** Failures that may go away without user action. */
 const PASSING = new Set([NO_ANSWER, 408, 409, 423, 429, 500, 502, 503, 504]);
-/** What will not be better, however often it is sent. */
+/** Failures that a retry cannot fix. */
 const FINAL = new Set([TOO_LARGE, 415, 422]);
 
+/** One file being uploaded. */
 export class Upload {
   readonly phase = signal<Phase>('waiting');
   readonly sent = signal(0);
-  /** Why it rests or has stopped. */
+  /** The reason for resting or stopping. */
   readonly message = signal('');
-  /** It may go on from where it is when somebody says so. */
+  /** The user may resume the upload. */
   readonly resumable = signal(true);
   readonly trace = signal<string | null>(null);
   readonly rate = new Rate();
@@ -68,7 +93,7 @@ export class Upload {
   private uid: string | null = null;
   private promised: string | null = null;
   private tries = 0;
-  /** So much the server has said that it has. */
+  /** The offset that the server has confirmed. */
   private confirmed = 0;
   private beat = 0;
   private controller = new AbortController();
@@ -76,16 +101,16 @@ export class Upload {
   constructor(
     readonly file: Known,
     private readonly world: World,
-    /** It was chosen by itself: its page is what comes next. */
+    /** The only file the user chose: the page of its trace opens at the end. */
     readonly alone = false,
   ) {}
 
-  /** It is being sent, or will be without anybody doing anything. */
+  /** Return true if the upload runs or will run without user action. */
   active(): boolean {
     return ['waiting', 'sending', 'resting'].includes(this.phase.get());
   }
 
-  /** Resolves when it is done, stopped or cancelled. */
+  /** Run the upload. Resolves when it is done, stopped or cancelled. */
   async run(): Promise<void> {
     this.controller = new AbortController();
     this.tries = 0;
@@ -97,13 +122,13 @@ export class Upload {
         await this.attempt();
         return;
       } catch (error) {
-        if (isAbort(error)) return;
+        if (isHubAbort(error)) return;
         if (!(await this.rested(error))) return;
       }
     }
   }
 
-  /** Waits where that may help; otherwise the upload stops here. */
+  /** Wait if a retry may help, and return true. Otherwise stop the upload. */
   private async rested(error: unknown): Promise<boolean> {
     const status = error instanceof HubError ? error.status : null;
     const asked = error instanceof HubError ? error.retryAfter : null;
@@ -120,7 +145,7 @@ export class Upload {
     try {
       await this.world.wait(ms, this.controller.signal);
     } catch {
-      return false; // It was cancelled meanwhile.
+      return false; // The upload was cancelled meanwhile.
     }
     return true;
   }
@@ -135,14 +160,14 @@ export class Upload {
 
   private async attempt(): Promise<void> {
     const { signal } = this.controller;
-    this.key ||= await readable(fingerprint(this.file));
+    this.key ||= await readFileOrExplain(fingerprint(this.file));
     let standing = await this.standing(signal);
     this.arrived(standing);
     while (standing.offset < this.file.size) {
       const from = standing.offset;
-      const piece = await readable(this.file.slice(from, from + PIECE).arrayBuffer());
-      const told = (bytes: number): void => this.progress(from + bytes);
-      standing = await this.world.wire.send(standing.uid, from, piece, told, signal);
+      const piece = await readFileOrExplain(this.file.slice(from, from + CHUNK).arrayBuffer());
+      const onProgress = (bytes: number): void => this.progress(from + bytes);
+      standing = await this.world.wire.send(standing.uid, from, piece, onProgress, signal);
       if (standing.offset <= from) throw new HubError('The server takes nothing.', 503);
       this.tries = 0;
       this.arrived(standing);
@@ -153,7 +178,7 @@ export class Upload {
     this.phase.set('done');
   }
 
-  /** Where the server has it; it is announced there if nothing is known of it. */
+  /** Return the state on the server. Create the upload if the server does not know it. */
   private async standing(signal: AbortSignal): Promise<Standing> {
     const { wire, memory } = this.world;
     const old = memory.find(this.key);
@@ -165,7 +190,7 @@ export class Upload {
       } catch (error) {
         if (!(error instanceof HubError) || !error.absent) throw error;
       }
-      // The answer to the last piece may have been lost: then the trace is there already.
+      // The answer to the last chunk may have been lost. Then the trace already exists.
       const trace = this.promised;
       if (trace !== null && (await wire.known(trace)))
         return { uid, offset: this.file.size, trace };
@@ -197,12 +222,15 @@ export class Upload {
     this.world.memory.keep(this.key, { uid: this.uid, name, size, trace: this.promised, at });
   }
 
-  /** The page goes away, or the upload has stopped: another page may take it up at once. */
+  /**
+   * Release the upload when the page closes or the upload stops, so that another page can resume
+   * it.
+   */
   leave(): void {
     if (['sending', 'resting', 'stopped'].includes(this.phase.peek())) this.remember(0);
   }
 
-  /** The part that the server has is thrown away. */
+  /** Cancel the upload and discard the part on the server. */
   async cancel(): Promise<void> {
     this.phase.set('cancelled');
     this.controller.abort();
@@ -211,12 +239,12 @@ export class Upload {
     try {
       await this.world.wire.drop(this.uid);
     } catch {
-      // The server throws away by itself what nobody continues.
+      // The server expires abandoned uploads by itself.
     }
   }
 }
 
-async function readable<T>(reading: Promise<T>): Promise<T> {
+async function readFileOrExplain<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch {
@@ -233,8 +261,11 @@ function stopWords(message: string, status: number | null, sent: number): string
   return status === null || FINAL.has(status) ? message : `${message}${kept}`;
 }
 
-/** Why a file is not even begun with; null: it may be sent. */
-export function unfit(file: Pick<File, 'name' | 'size'>, most: number | null): string | null {
+/** Return why a file cannot be uploaded at all, or null. */
+export function whyNotUploadable(
+  file: Pick<File, 'name' | 'size'>,
+  most: number | null,
+): string | null {
   if (file.size === 0) return 'The file is empty.';
   if (most !== null && file.size > most)
     return `The file is larger than this server takes, ${formatBytes(most)}.`;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files on their way, a line each; those that were refused, and those that were left earlier.
+// The uploads, one line each, with the rejected files and the unfinished uploads of earlier pages.
 
 import { fill, h, icon, setText, type Child } from '../base/dom';
 import { formatBytes, plural } from '../base/format';
 import { effect, onEnd, ownEffects, untracked } from '../base/signal';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Context } from './context';
-import { copyButton, inside } from './controls';
-import { shown } from './facts';
+import { copyButton, internalLink } from './controls';
+import { singleLine } from './facts';
 import type { Remembered } from './fingerprint';
 import { timeLeft } from './rate';
 import { traceAddress } from './route';
@@ -23,16 +23,16 @@ const PHASES: Record<Phase, string> = {
   cancelled: 'cancelled',
 };
 
-/** How often the figures change: oftener nobody reads them. */
+/** The update interval of the numbers. Nobody reads faster changes. */
 const TICK_MS = 250;
 
-export function share(upload: Upload): number {
+export function uploadShare(upload: Upload): number {
   const { size } = upload.file;
   return size > 0 ? Math.min(1, upload.sent.get() / size) : 1;
 }
 
-/** "412.6 MB of 980.0 MB, 28.4 MB/s, about 20 s left". */
-export function figures(upload: Upload): string {
+/** Return "412.6 MB of 980.0 MB, 28.4 MB/s, about 20 s left". */
+export function uploadFigures(upload: Upload): string {
   const { size } = upload.file;
   const sent = upload.sent.get();
   const phase = upload.phase.get();
@@ -64,7 +64,7 @@ class UploadLine {
     private readonly ctx: Context,
     private readonly upload: Upload,
   ) {
-    this.name = shown(upload.file.name);
+    this.name = singleLine(upload.file.name);
     const progress = h(
       'div',
       {
@@ -89,10 +89,10 @@ class UploadLine {
     );
     this.end = ownEffects(() => {
       effect(() => {
-        const percent = share(upload) * 100;
+        const percent = uploadShare(upload) * 100;
         this.bar.style.width = `${percent.toFixed(2)}%`;
         progress.setAttribute('aria-valuenow', String(Math.floor(percent)));
-        this.tell();
+        this.update();
       });
       effect(() => {
         const phase = upload.phase.get();
@@ -103,12 +103,12 @@ class UploadLine {
     });
   }
 
-  private tell(): void {
-    const text = figures(this.upload);
+  private update(): void {
+    const text = uploadFigures(this.upload);
     const now = performance.now();
     clearTimeout(this.timer);
     if (this.upload.phase.peek() === 'sending' && now - this.last < TICK_MS) {
-      this.timer = setTimeout(() => untracked(() => this.tell()), TICK_MS);
+      this.timer = setTimeout(() => untracked(() => this.update()), TICK_MS);
       return;
     }
     this.last = now;
@@ -119,26 +119,27 @@ class UploadLine {
     const hadFocus = this.actions.contains(document.activeElement);
     const { uploads } = this.ctx;
     const trace = this.upload.trace.peek();
-    const cancel = button('Cancel', '', () => void uploads.cancel(this.upload));
+    const cancel = screenButton('Cancel', '', () => void uploads.cancel(this.upload));
     cancel.setAttribute('aria-label', `Cancel the upload of ${this.name}`);
     const parts: Child[] = [];
     if (phase === 'done' && trace !== null) {
       const address = traceAddress(this.ctx.base, trace);
-      parts.push(inside(address, 'button primary', 'Open its page'));
+      parts.push(internalLink(address, 'button primary', 'Open its page'));
       parts.push(copyButton(this.ctx, 'Copy address', () => location.origin + address));
-      parts.push(button('Clear', '', () => uploads.remove(this.upload)));
+      parts.push(screenButton('Clear', '', () => uploads.remove(this.upload)));
     } else if (phase === 'stopped' && this.upload.resumable.peek()) {
       const words = this.upload.sent.peek() > 0 ? 'Continue' : 'Try again';
-      parts.push(button(words, 'primary', () => uploads.again(this.upload)));
+      parts.push(screenButton(words, 'primary', () => uploads.again(this.upload)));
       parts.push(cancel);
     } else if (phase === 'stopped') {
-      parts.push(button('Clear', '', () => void uploads.cancel(this.upload)));
+      parts.push(screenButton('Clear', '', () => void uploads.cancel(this.upload)));
     } else if (phase !== 'cancelled') parts.push(cancel);
     fill(this.actions, ...parts);
     if (hadFocus) this.actions.querySelector<HTMLElement>('a, button')?.focus();
   }
 }
 
+/** The list of uploads. */
 export class UploadView {
   readonly element = h('section', {
     class: 'uploads',
@@ -197,9 +198,9 @@ export class UploadView {
     return h(
       'li',
       { class: 'upload', attrs: { 'data-phase': 'stopped' } },
-      h('span', { class: 'name' }, shown(refused.name)),
+      h('span', { class: 'name' }, singleLine(refused.name)),
       h('span', { class: 'figures' }, 'not sent'),
-      h('span', { class: 'actions' }, button('Clear', '', clear)),
+      h('span', { class: 'actions' }, screenButton('Clear', '', clear)),
       h('p', { class: 'message' }, refused.why),
     );
   }
@@ -208,21 +209,21 @@ export class UploadView {
     return h(
       'li',
       { class: 'upload', attrs: { 'data-phase': 'left' } },
-      h('span', { class: 'name' }, shown(name)),
+      h('span', { class: 'name' }, singleLine(name)),
       h('span', { class: 'figures' }, `${formatBytes(size)}, interrupted`),
       h(
         'span',
         { class: 'actions' },
-        button('Choose it again…', 'primary', choose),
-        button('Forget', '', () => void this.ctx.uploads.dropLeft(key)),
+        screenButton('Choose it again…', 'primary', choose),
+        screenButton('Forget', '', () => void this.ctx.uploads.dropLeft(key)),
       ),
       h('p', { class: 'message' }, 'Choose or drop the same file again: it goes on where it was.'),
     );
   }
 }
 
-/** One line for the pages where the uploads themselves are not shown. */
-export function uploadStrip(ctx: Context): HTMLElement {
+/** Create the one-line summary for pages that do not show the uploads. */
+export function uploadSummaryLine(ctx: Context): HTMLElement {
   const words = h('span', null);
   const bar = h('i', null);
   const strip = h(
@@ -230,7 +231,7 @@ export function uploadStrip(ctx: Context): HTMLElement {
     { class: 'strip', hidden: true, attrs: { 'aria-label': 'Uploads' } },
     icon('open'),
     words,
-    inside(ctx.base, 'link', 'Show'),
+    internalLink(ctx.base, 'link', 'Show'),
     h('div', { class: 'progress-line', attrs: { 'aria-hidden': true } }, bar),
   );
   effect(() => {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// All files on their way: a few at once, the others wait for their turn.
+// All uploads: a few run in parallel, the others wait.
 
 import { signal } from '../base/signal';
 import type { Known, Remembered } from './fingerprint';
-import { unfit, Upload, type World } from './upload';
+import { whyNotUploadable, Upload, type World } from './upload';
 
-/** At once: one fills most lines, the second the pauses between its pieces. */
+/**
+ * The number of parallel uploads. One fills most connections; the second fills the pauses between
+ * chunks.
+ */
 const AT_ONCE = 2;
 
-/** What was not even begun with, and why. */
+/** A rejected file and the reason. */
 export interface Refused {
   name: string;
   why: string;
@@ -19,15 +22,16 @@ export interface Chosen {
   folders: readonly string[];
 }
 
+/** The queue of uploads. */
 export class Uploads {
   readonly all = signal<readonly Upload[]>([]);
   readonly refused = signal<readonly Refused[]>([]);
-  /** Begun earlier and left: the file has to be chosen again. */
+  /** Unfinished uploads of earlier pages. The user must choose the file again. */
   readonly left = signal<readonly [key: string, entry: Remembered][]>([]);
 
   constructor(
     private readonly world: World,
-    /** An upload has come to its end, or stopped. */
+    /** Called when an upload has ended or stopped. */
     private readonly ended: (upload: Upload) => void,
   ) {}
 
@@ -37,7 +41,7 @@ export class Uploads {
       why: 'This is a folder: choose the files in it.',
     }));
     const fit = files.filter((file) => {
-      const why = unfit(file, most);
+      const why = whyNotUploadable(file, most);
       if (why !== null) refused.push({ name: file.name, why });
       return why === null;
     });
@@ -67,7 +71,7 @@ export class Uploads {
       );
   }
 
-  /** How many are being sent or will be. */
+  /** Return how many uploads run or will run. */
   active(): number {
     return this.all.get().filter((upload) => upload.active()).length;
   }
@@ -86,7 +90,7 @@ export class Uploads {
     });
   }
 
-  /** From where it stopped. */
+  /** Resume an upload. */
   again(upload: Upload): void {
     upload.phase.set('waiting');
     this.pump();
@@ -97,13 +101,13 @@ export class Uploads {
     this.remove(upload);
   }
 
-  /** Its line goes. */
+  /** Remove the line of an upload. */
   remove(upload: Upload): void {
     this.all.update((all) => all.filter((one) => one !== upload));
     this.pump();
   }
 
-  /** Looks for uploads that were left, here or in a page that is closed now. */
+  /** Find unfinished uploads of this page or of closed pages. */
   async findLeft(): Promise<void> {
     const { memory, wire, now } = this.world;
     const there: [string, Remembered][] = [];
@@ -113,7 +117,7 @@ export class Uploads {
         if (offset < entry.size) there.push([key, entry]);
         else memory.forget(key);
       } catch (error) {
-        // Only what the server says it does not know is forgotten.
+        // Forget an upload only if the server says that it does not know it.
         if ((error as { absent?: boolean }).absent === true) memory.forget(key);
       }
     }
@@ -127,7 +131,7 @@ export class Uploads {
     if (entry) await this.world.wire.drop(entry.uid).catch(() => undefined);
   }
 
-  /** The page goes away. */
+  /** Release all uploads when the page closes. */
   leave(): void {
     for (const upload of this.all.peek()) upload.leave();
   }

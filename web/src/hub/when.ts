@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants as the user's own clock shows them.
+// Formats points in time in the user's time zone.
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
-/** "2026-11-21 21:54"; empty for what is no instant. */
+/** Return "2026-11-21 21:54", or an empty text if `iso` is not a time. */
 export function whenText(iso: string | null): string {
   const at = new Date(iso ?? NaN);
   if (Number.isNaN(at.getTime())) return '';
@@ -20,7 +20,7 @@ const STEPS: readonly [seconds: number, name: string][] = [
   [60, 'minute'],
 ];
 
-/** "3 days ago", "in 2 hours", "just now". */
+/** Return "3 days ago", "in 2 hours" or "just now". */
 export function agoText(iso: string, now: number): string {
   const seconds = (now - new Date(iso).getTime()) / 1000;
   const size = Math.abs(seconds);
@@ -31,8 +31,8 @@ export function agoText(iso: string, now: number): string {
   return seconds >= 0 ? `${words} ago` : `in ${words}`;
 }
 
-/** How long something is kept: "30 days". */
-export function spanText(seconds: number): string {
+/** Return a retention time such as "30 days". */
+export function retentionText(seconds: number): string {
   const [step, name] = STEPS.slice(3).find(([least]) => seconds >= least) ?? [60, 'minute'];
   const n = Math.round(seconds / step);
   return `${n} ${name}${n === 1 ? '' : 's'}`;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the state that stands in the page's address, so that Back, Forward, reload and a
-// copied link work.  What has its usual value is left out.
+// The page's address holds the state of the view, so that Back, Forward, reload and a copied link
+// work. A member that has its default value is left out of the address.
 
 import { UNITS, type Unit } from '../base/format';
 import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement';
-import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
-import { isColumn } from './columns';
+import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
+import { isProfileColumn } from './profileColumns';
 import { readViews, writeViews, type CounterView } from './counters';
-import type { Call, Clock } from './engine';
+import type { Call } from './engine';
+import type { Clock } from './traceFacts';
 import { readGroups, writeGroups, type GroupState } from './groups';
-import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
+import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './eventAnswers';
 import { MARK_KINDS, type Mark } from './marks';
-import { readFiles, writeFiles, type Chosen } from './opening';
+import { readFiles, writeFiles, type ChosenFile } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
-import type { Sort } from './profileRows';
+import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
@@ -31,15 +32,21 @@ export const TABS = [
   'health',
   'info',
 ] as const;
+/** The names of the tabs, as they stand in the address. */
 export type Tab = (typeof TABS)[number];
+/** Source of the flame graph: calls, or one measure of the samples. */
 export type FlameOf = 'calls' | SampleMeasure;
 export type FlameOrder = 'time' | 'left-heavy' | 'by-name' | 'sandwich' | 'inverted';
 const ORDERS: readonly FlameOrder[] = ['time', 'left-heavy', 'by-name', 'sandwich', 'inverted'];
 
-export interface Place {
-  /** The files of the trace; null: those that are open without anybody having asked. */
-  files: readonly Chosen[] | null;
-  /** What the trace is filtered by: all numbers are of what it leaves. */
+/**
+ * Everything that the address can hold. Indexes are those of the trace that `files` and `filter`
+ * name.
+ */
+export interface PageState {
+  /** The files of the trace; null: the default files of the engine. */
+  files: readonly ChosenFile[] | null;
+  /** Filter expression; every number on the page counts only the slices that match it. */
   filter: string;
   view: Span | null;
   range: Span | null;
@@ -49,71 +56,75 @@ export interface Place {
   mark: Mark | null;
   tab: Tab;
   clock: Clock | null;
-  sort: Sort | null;
+  sort: ProfileSort | null;
   unit: Unit | null;
   find: string;
   onlyFound: boolean;
-  /** Methods that are opened in the profile; null: the selected one. */
+  /** Frames of the methods that are expanded in the profile; null: only the selected one. */
   openMethods: readonly number[] | null;
-  /** What is open in the tree tables, as openLines.ts writes it; null: what the selection leads to. */
+  /**
+   * Expanded lines of the tree tables in the notation of openLines.ts; null: the path to the
+   * selected method.
+   */
   openDown: string | null;
   openUp: string | null;
   search: string;
   searchIn: readonly SearchField[];
   matchCase: boolean;
-  /** The text to search is a regular expression. */
+  /** The text to search for is a regular expression. */
   regex: boolean;
-  /** Order of the hits. */
+  /** Sort order of the hits. */
   hits: HitSort | null;
-  /** Order of the table by name. */
+  /** Sort order of the table by name. */
   by: StatisticsSort | null;
-  /** Columns and order of the table of states. */
+  /** Columns and sort order of the table of states. */
   states: StatesChoice | null;
-  /** Order of these tables, and what is open in them. */
+  /** Sort order and open groups of these tables. */
   findings: GroupState;
   health: GroupState;
   flame: FlameOrder;
-  /** The frame that the flame graph begins with. */
+  /** The frame that the flame graph is zoomed to. */
   zoom: FlameFrame | null;
-  /** Direct recursion of the flame graph is one frame; its threads stand side by side. */
+  /** `fold`: direct recursion is drawn as one frame. `apart`: each thread is drawn on its own. */
   fold: boolean;
   apart: boolean;
-  /** Profile, trees and flame graph without what recording cost. */
+  /** Subtract the overhead of recording from profile, trees and flame graph. */
   compensate: boolean;
-  /** Order of the tree tables. */
-  tree: Sort | null;
+  /** Sort order of the tree tables. */
+  tree: ProfileSort | null;
   expanded: readonly number[] | null;
   closed: readonly number[];
   folds: readonly string[];
   arrangement: Arrangement;
-  /** Only tracks of such names. */
+  /** Show only tracks whose name contains this text. */
   only: string;
   notes: readonly Note[];
   flameOf: FlameOf | null;
   flows: FlowChoice;
-  /** Counters whose series are not stacked. */
+  /** How the series of a counter are drawn, for counters that are not stacked. */
   counters: ReadonlyMap<number, CounterView>;
-  /** Whether the last value of a counter holds until the end. */
+  /** Extend the last value of each counter to the end of the trace. */
   hold: boolean;
 }
 
-/** Which flows are drawn: those of the selected call, and all of these categories. */
+/** Which flows are drawn: those of the selected call, and all flows of these categories. */
 export interface FlowChoice {
   selection: boolean;
   categories: readonly number[];
 }
 
-/** A frame of a flame graph: its name for the engine, and that of its method. */
+/** A frame of a flame graph: the engine's path number, and the frame number of its method. */
 export interface FlameFrame {
   path: number;
   frame: number;
 }
 
-function spanText(span: Span): string {
+function writeSpan(span: Span): string {
   return `${Math.round(span.from)}-${Math.round(span.to)}`;
 }
 
-export function writePlace(place: Place): string {
+/** Format a place as the text after "#" of an address. */
+export function writeAddress(place: PageState): string {
   const words: string[] = [];
   const put = (name: string, value: string | null): void => {
     if (value !== null && value !== '')
@@ -121,8 +132,8 @@ export function writePlace(place: Place): string {
   };
   put('files', place.files && writeFiles(place.files));
   put('filter', place.filter);
-  put('view', place.view && spanText(place.view));
-  put('range', place.range && spanText(place.range));
+  put('view', place.view && writeSpan(place.view));
+  put('range', place.range && writeSpan(place.range));
   put('threads', place.tracks.join(','));
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
@@ -197,9 +208,9 @@ function readOpened(text: string | null): string | null {
   return text === null ? null : text === 'none' ? '' : writeOpen(readOpen(text));
 }
 
-function readSort(text: string | null): Sort | null {
+function readSort(text: string | null): ProfileSort | null {
   const [column = '', direction] = (text ?? '').split('.');
-  return isColumn(column) ? { column, descending: direction !== 'up' } : null;
+  return isProfileColumn(column) ? { column, descending: direction !== 'up' } : null;
 }
 
 function readBy(text: string | null): StatisticsSort | null {
@@ -213,7 +224,7 @@ function readHits(text: string | null): HitSort | null {
   return column ? { column, descending: direction === 'down' } : null;
 }
 
-/** All of them unless some are named. */
+/** Return the fields that the text names, or all fields if it names none. */
 function readFields(text: string | null): readonly SearchField[] {
   const words = (text ?? '').split(',');
   const fields = SEARCH_FIELDS.filter((field) => words.includes(field));
@@ -240,8 +251,11 @@ function readFlame(text: string | null): FlameOf | null {
   return text === 'calls' ? text : (SAMPLE_MEASURES.find((word) => word === text) ?? null);
 }
 
-/** Whatever is missing or makes no sense gets its usual value: a link is never an error. */
-export function readPlace(text: string): Place {
+/**
+ * Parse the text after "#" of an address. A missing or malformed value becomes the default: a link
+ * is never an error.
+ */
+export function readAddress(text: string): PageState {
   const q = new URLSearchParams(text);
   const clock = q.get('clock');
   const open = q.get('open');

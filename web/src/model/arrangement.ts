@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// How somebody arranged the time line: what is pinned on top, hidden, and moved elsewhere.  Things
-// are named by the keys of their units (units.ts), processes by "p" and their index.
+// The user's arrangement of the timeline: pinned, hidden and moved units. The key of a unit comes
+// from units.ts; the key of a process is "p" and its index.
 
+/** One drag of a unit or process to another place. */
 export interface Move {
   what: string;
-  /** Empty: behind all others. */
+  /** Key of the item to insert before; empty: move to the end. */
   before: string;
 }
 
+/** All pinned, hidden and moved items of the timeline, by key. */
 export interface Arrangement {
-  /** From the top down; they do not scroll. */
+  /** From the top down; pinned units do not scroll. */
   pinned: readonly string[];
   hidden: readonly string[];
-  /** Made one after the other. */
+  /** In the order in which the user made them. */
   moves: readonly Move[];
 }
 
 export const UNARRANGED: Arrangement = { pinned: [], hidden: [], moves: [] };
 
-/** An address must not grow without end: older moves are forgotten. */
+/** Older moves are dropped, so that the length of an address stays bounded. */
 const MOST_MOVES = 64;
 
 export function isArranged(a: Arrangement): boolean {
@@ -29,34 +31,38 @@ export function processKey(process: number): string {
   return `p${process}`;
 }
 
-function without(keys: readonly string[], key: string): string[] {
+function withoutKey(keys: readonly string[], key: string): string[] {
   return keys.filter((k) => k !== key);
 }
 
-/** Pinned, or no longer; what is pinned is not hidden. */
+/** Pin a unit, or unpin it if it is pinned. A pinned unit is never hidden. */
 export function togglePin(a: Arrangement, key: string): Arrangement {
-  const pinned = a.pinned.includes(key) ? without(a.pinned, key) : [...a.pinned, key];
-  return { ...a, pinned, hidden: without(a.hidden, key) };
+  const pinned = a.pinned.includes(key) ? withoutKey(a.pinned, key) : [...a.pinned, key];
+  return { ...a, pinned, hidden: withoutKey(a.hidden, key) };
 }
 
-export function hide(a: Arrangement, key: string): Arrangement {
+/** Hide a unit, which also unpins it. */
+export function hideUnit(a: Arrangement, key: string): Arrangement {
   return {
     ...a,
-    pinned: without(a.pinned, key),
-    hidden: [...without(a.hidden, key), key],
+    pinned: withoutKey(a.pinned, key),
+    hidden: [...withoutKey(a.hidden, key), key],
   };
 }
 
-/** Puts one before another, at the end when there is none; pinned ones among the pinned. */
-export function move(a: Arrangement, what: string, before: string): Arrangement {
+/**
+ * Move one item before another, or to the end if `before` is empty. A pinned unit moves among the
+ * pinned ones.
+ */
+export function moveUnit(a: Arrangement, what: string, before: string): Arrangement {
   if (what === before) return a;
   if (a.pinned.includes(what))
-    return { ...a, pinned: moved(a.pinned, (key) => key, [{ what, before }]) };
+    return { ...a, pinned: applyMoves(a.pinned, (key) => key, [{ what, before }]) };
   return { ...a, moves: [...a.moves, { what, before }].slice(-MOST_MOVES) };
 }
 
-/** The items after all moves; those of items that are not there change nothing. */
-export function moved<T>(
+/** Return the items after all moves. Moves of unknown items change nothing. */
+export function applyMoves<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
   moves: readonly Move[],
@@ -73,6 +79,7 @@ export function moved<T>(
   return list;
 }
 
+/** A key of a unit or process, such as "t12", "p3" or "lanes.4". */
 const KEY = /^[a-z]+\.?-?\d+$/;
 
 export function writeMoves(moves: readonly Move[]): string {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the colours of bars: 16 of methods, 23 of hashed names, then the reserved ones.
+// Colour numbers of bars: 16 for methods by rank, 23 for hashed names, then the reserved colours.
 
 export const METHOD_COLOURS = 16;
 export const HASHED_COLOURS = 23;
 
-/** Those a trace names itself, in the order of their ids. */
+/** Colours that a trace can name, in the order of their ids. */
 export const RESERVED: readonly string[] = [
   '#b67d8f',
   '#ff8c00',
@@ -42,7 +42,7 @@ export const RESERVED: readonly string[] = [
   '#c55151',
 ];
 
-/** The number that Trace Viewer gives a text, over its UTF-16 code units. */
+/** Return Trace Viewer's hash of a name, over its UTF-16 code units. */
 export function colourHash(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i++) {
@@ -51,14 +51,17 @@ export function colourHash(text: string): number {
   return hash % HASHED_COLOURS;
 }
 
+/** Return the colour number of a name that is coloured by its hash. */
 export function hashedColour(text: string): number {
   return METHOD_COLOURS + colourHash(text);
 }
 
-/** From here on an event's colour is that of another name, by its number among the hashed ones. */
+/**
+ * From this value on, the reserved colour of an event is 64 plus the hash colour of another name.
+ */
 const OF_OTHER_NAME = 64;
 
-/** `reserved` from 1, as an event names it; 0: automatic. */
+/** Return the colour number of an event. `reserved` counts from 1; 0: use `automatic`. */
 export function eventColour(reserved: number, automatic: number): number {
   if (reserved >= OF_OTHER_NAME && reserved < OF_OTHER_NAME + HASHED_COLOURS)
     return METHOD_COLOURS + reserved - OF_OTHER_NAME;

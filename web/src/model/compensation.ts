@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether figures can be, and are, without what recording cost; and how that is said.
+// Compensation subtracts the overhead of recording from the times of calls: when it applies, and
+// how the page describes it.
 
 import { formatCount, formatTimeUnit, type Unit } from '../base/format';
-import type { ProfileAnswer, TraceFacts } from './engine';
+import type { ProfileAnswer } from './engine';
+import type { TraceFacts } from './traceFacts';
 import type { Viewer } from './viewer';
 import { wordsFor } from './words';
 
-/** Tables of these tabs are of calls. */
-const TABS: readonly string[] = ['profile', 'flame', 'top-down', 'bottom-up'];
+/** Tabs whose tables show calls. */
+const COMPENSATED_TABS: readonly string[] = ['profile', 'flame', 'top-down', 'bottom-up'];
 
-/** Only calls that were traced one by one cost something each. */
+/** Tell whether calls were traced one by one: only then does each of them have an overhead. */
 export function wasTraced(facts: TraceFacts): boolean {
   return !wordsFor(facts).events && !facts.timeless && !facts.sampled && facts.calls > 0;
 }
 
-/** Whether the tab shows figures that can be compensated. */
-export function applies(viewer: Viewer): boolean {
+/** Tell whether the current tab shows times that can be compensated. */
+export function compensationApplies(viewer: Viewer): boolean {
   const tab = viewer.tab.get();
-  if (!TABS.includes(tab) || !wasTraced(viewer.facts)) return false;
+  if (!COMPENSATED_TABS.includes(tab) || !wasTraced(viewer.facts)) return false;
   return tab === 'profile' || viewer.flameOf.get() === 'calls';
 }
 
-/** In the order of time calls stand as they were recorded. */
-export function asRecorded(viewer: Viewer): boolean {
+/** Tell whether the current tab shows calls as recorded: the flame graph in order of time does. */
+export function showsRecordedTimes(viewer: Viewer): boolean {
   return viewer.tab.get() === 'flame' && viewer.flameOrder.get() === 'time';
 }
 
-/** "Compensated: 431 ns off each call and as much off its caller, 12.3 ms CPU, 12.4 ms real in all" */
+/**
+ * Describe the compensation: "Compensated: 431 ns off each call and as much off its caller, 12.3 ms
+ * CPU, 12.4 ms real in all"
+ */
 export function compensationWords(answer: ProfileAnswer, unit: Unit): string | null {
   const { compensated } = answer;
   if (!compensated) return null;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of the counters in view: asked for when the view rests, a screen more on both sides.
+// Values of the counters in view. The store asks for a screen more on both sides once the view has
+// come to rest.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { CounterFacts, CounterValues } from './engine';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import type { Viewer } from './viewer';
 
-/** The engine answers for so many counters at once. */
+/** Limit of the engine: counters in one question. */
 const MOST = 200;
 const MOST_PIXELS = 8192;
 
-/** How the series of a counter stand: one upon the other, one before the other, or one alone. */
+/** How the series of a counter are drawn: stacked, overlapping, or only one of them (its index). */
 export type CounterView = 'stack' | 'overlap' | number;
 
-/** The ends of what is shown, 0 between them. */
+/** Return the lowest and highest value of the drawn series, extended to include 0. */
 export function boundsOf(counter: CounterFacts, view: CounterView): [number, number] {
   if (view === 'stack') return [counter.low, counter.high];
   const shown = view === 'overlap' ? counter.bounds : [counter.bounds[view] ?? null];
@@ -22,16 +23,19 @@ export function boundsOf(counter: CounterFacts, view: CounterView): [number, num
   return [Math.min(0, ...known.map(([low]) => low)), Math.max(0, ...known.map(([, high]) => high))];
 }
 
-/** The series that have a number anywhere: what is text in all events is no line to be seen. */
+/**
+ * Return the indexes of the series that have at least one number; the values of others are text.
+ */
 export function numericSeries(counter: CounterFacts): number[] {
   return counter.series.flatMap((_, k) => (counter.bounds[k] ? [k] : []));
 }
 
-/** "3.overlap", "4.1": counters that are not stacked, in the address. */
+/** Format the counters that are not stacked for the address: "3.overlap,4.1". */
 export function writeViews(views: ReadonlyMap<number, CounterView>): string {
   return [...views].map(([counter, view]) => `${counter}.${view}`).join(',');
 }
 
+/** Parse the output of writeViews. */
 export function readViews(text: string): Map<number, CounterView> {
   const found = text.split(',').map((word) => /^(\d+)\.(overlap|\d+)$/.exec(word));
   return new Map(
@@ -41,13 +45,13 @@ export function readViews(text: string): Map<number, CounterView> {
   );
 }
 
-/** What a series has at a time; the last sample up to there tells. */
+/** Return the value of a series at sample number `at`; null: it has none. */
 export function valueAt(values: CounterValues, series: number, at: number): number | null {
   const value = values.series[series]?.last[at];
   return value === undefined || Number.isNaN(value) ? null : value;
 }
 
-/** The last sample up to a time, -1 when all are later. */
+/** Return the number of the last sample at or before a time; -1: all samples are later. */
 export function sampleAt(values: CounterValues, time: number): number {
   let low = 0;
   let high = values.time.length;
@@ -59,10 +63,11 @@ export function sampleAt(values: CounterValues, time: number): number {
   return low - 1;
 }
 
+/** Holds the counters of the trace and their values around the view. */
 export class CounterStore {
   readonly list = signal<readonly CounterFacts[]>([]);
   readonly values = signal<ReadonlyMap<number, CounterValues>>(new Map());
-  /** The counters on the screen. */
+  /** Counters that are on the screen. */
   private wanted: readonly number[] = [];
   private covers: (Span & { nsPerPixel: number }) | null = null;
   private width = 1000;
@@ -86,6 +91,7 @@ export class CounterStore {
     this.width = Math.max(100, pixels);
   }
 
+  /** Name the counters that are on the screen; ask for their values if one is new. */
   show(counters: readonly number[]): void {
     if (counters.every((counter) => this.wanted.includes(counter))) return;
     this.wanted = counters.slice(0, MOST);
@@ -96,7 +102,7 @@ export class CounterStore {
   private ask(): void {
     if (this.wanted.length === 0) return;
     const view = this.viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const old = this.covers;
     if (
       old &&
@@ -106,8 +112,8 @@ export class CounterStore {
       old.nsPerPixel > nsPerPixel / 1.5
     )
       return;
-    const from = Math.floor(view.from - length(view));
-    const to = Math.ceil(view.to + length(view));
+    const from = Math.floor(view.from - spanLength(view));
+    const to = Math.ceil(view.to + spanLength(view));
     const pixels = Math.min(MOST_PIXELS, 3 * Math.round(this.width));
     this.asking.run(
       (signal) => this.viewer.engine.counterValues(this.wanted, { from, to }, pixels, signal),

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary answers of docs/view-protocol.md as typed arrays over the bytes that came.
+// Decode the binary answers of docs/view-protocol.md. The result holds typed arrays that are views
+// of the received buffer, not copies: it keeps the whole buffer alive, and nobody may write to it.
+//
+// Every answer begins with four bytes of magic ("TVT1", "TVF1", ...) and a count, then follow
+// columns rather than records, so that each column becomes one typed array:
+//
+//   TVT1 | count | tile | tile | ...        tile: header, start[n], length[n], row[n], index[n],
+//                                           frame[n], flags[n], density row (if present)
+//
+// Columns of 64-bit floats start at multiples of eight, hence the padding after 32-bit columns.
 
 import { ByteReader } from '../base/bytes';
 import type { Activity, CounterValues, FlameGraph, Tile, TileKind } from './engine';
 
-/** A tile is so many pixels wide. */
+/** Width of a tile in pixels. */
 export const TILE_PIXELS = 512;
 
+/** Kinds of tiles by their number in the answer. */
 const KINDS: readonly TileKind[] = ['r', 'i', 'w'];
 
+/** Read a column of n 32-bit numbers and the padding after it. */
 function paddedU32s(reader: ByteReader, n: number): Uint32Array {
   const array = reader.u32s(n);
   reader.align(8);
@@ -34,9 +45,10 @@ function decodeTile(reader: ByteReader): Tile {
   const strip = hasStrip
     ? { frame: reader.u32s(TILE_PIXELS), height: reader.u8s(TILE_PIXELS) }
     : null;
-  return { kind, row, res, number, start, length, rows, index, frame, flags, strip };
+  return { kind, row, res, number, start, length, rows, index, frame, flags, density: strip };
 }
 
+/** Decode the answer to `tiles`. */
 export function decodeTiles(bytes: ArrayBuffer): Tile[] {
   const reader = new ByteReader(bytes);
   reader.magic('TVT1');
@@ -45,6 +57,7 @@ export function decodeTiles(bytes: ArrayBuffer): Tile[] {
   return tiles;
 }
 
+/** Decode the answer to `flame` and `sampleFlame`. */
 export function decodeFlame(bytes: ArrayBuffer): FlameGraph {
   const reader = new ByteReader(bytes);
   reader.magic('TVF1');
@@ -62,6 +75,7 @@ export function decodeFlame(bytes: ArrayBuffer): FlameGraph {
   };
 }
 
+/** Unmerged samples have one column per series, which then serves as all four. */
 function decodeCounter(reader: ByteReader): CounterValues {
   const counter = reader.u32();
   const count = reader.u32();
@@ -78,6 +92,7 @@ function decodeCounter(reader: ByteReader): CounterValues {
   return { counter, merged, time, series };
 }
 
+/** Decode the answer to `counterValues`. */
 export function decodeCounters(bytes: ArrayBuffer): CounterValues[] {
   const reader = new ByteReader(bytes);
   reader.magic('TVC1');
@@ -86,6 +101,7 @@ export function decodeCounters(bytes: ArrayBuffer): CounterValues[] {
   return counters;
 }
 
+/** Decode the answer to `activity`; heights are from 0 to 255. */
 export function decodeActivity(bytes: ArrayBuffer): Activity {
   const reader = new ByteReader(bytes);
   reader.magic('TVA1');

@@ -1,127 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page asks and what it gets: the questions of docs/view-protocol.md as functions.  The
-// rest of the page knows this interface only, not how an answer travels.
+// The engine's interface: each question of docs/view-protocol.md as a function, with the type of
+// its answer. The rest of the page knows only this interface, not whether an answer comes from a
+// server or from a worker. Members in snake_case are JSON keys of the protocol. Times are in
+// nanoseconds from the begin of the trace unless a name says otherwise.
 
 import type { Findings } from './findings';
-import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
-import type { BesideEngine } from './beside';
-import type { ErrorKind, OpeningEngine, Status } from './opening';
-import type { Diagnostic } from './severity';
+import type { NonSliceEngine } from './nonSliceEvents';
+import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
-import type { Disguise, SavedKind } from './saved';
+import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
 
-export type Clock = 'real' | 'cpu';
-
-export interface Track {
-  track: number;
-  kind: 'thread' | 'overflow' | 'async' | 'cpu' | 'states';
-  thread_id: number;
-  /** The thread's id as text where it is no plain number. */
-  key?: string;
-  /** Index of the thread; -1: the track belongs to the whole process. */
-  thread: number;
-  /** It is no thread but a line of the kernel's own; another trace of the file tells it. */
-  line?: true;
-  beside?: true;
-  name: string;
-  process: number;
-  first_row: number;
-  rows: number;
-  calls: number;
-  start_ns: number;
-  end_ns: number;
-  real_ns: number | null;
-  cpu_ns: number | null;
-  waits: number;
-}
-
-export interface Process {
-  id: number;
-  name: string;
-  key?: string;
-  labels?: string;
-  /** As it says itself. */
-  uptime_ns?: number;
-}
-
-/** A thread without slices of its own. */
-export interface IdleThread {
-  /** Index, as in the tracks. */
-  thread: number;
-  thread_id: number;
-  key?: string;
-  line?: true;
-  name: string;
-}
-
-export interface TraceFacts {
-  protocol: number;
-  name: string;
-  format: string;
-  version: string;
-  clocks: Clock[];
-  axis: Clock;
-  /** Busiest track first, or by process and thread. */
-  order: 'busiest' | 'owner';
-  /** Automatic colours by the rank of a method, or by the hash of a name. */
-  colours: 'rank' | 'name';
-  /** In which the file wants its times shown. */
-  unit: 'ns' | 'us' | 'ms' | null;
-  start_ns: number;
-  end_ns: number;
-  recorded: string | null;
-  records: number;
-  calls: number;
-  max_depth: number;
-  overflow: boolean;
-  /** Stacks laid one behind the other: with counts of samples, each 1 µs of the axis, or with times. */
-  timeless?: 'counts' | 'times';
-  /** Stacks of single moments; inferred: the file does not say so. */
-  sampled: { interval_ns: number; inferred?: boolean } | null;
-  /** What a reading of the clock cost, of which calls can be compensated; absent: not known. */
-  clock_cost_ns?: number;
-  metadata: [string, string][];
-  files: string[];
-  processes: Process[];
-  standing?: { processes: readonly number[]; threads: readonly number[] }; // with tracks or not
-  tracks: Track[];
-  /** Those without slices of their own; they may have async slices or states. */
-  idle_threads: IdleThread[];
-  diagnostics: Diagnostic[];
-  /** Slices that the filter leaves; only where there is one. */
-  filtered?: { slices: number; of: number };
-  /** How many there are to ask for. */
-  counters: number;
-  instants: number;
-  flows: number;
-  objects: number;
-  samples: number;
-  memory_dumps: number;
-  /** What `info` counts beside slices, where there is any. */
-  facts: [string, number][];
-  frames: number;
-  /** What it can be saved as. */
-  saves?: SavedKind[];
-  /** Names can be hashed in what is saved. */
-  hashes?: boolean;
-  /** What whoever made the page tells of it: that it is a part, and which. */
-  notes?: readonly string[];
-}
-
-/** class, method, signature, file, line, rank; category and reserved colour, where there are some */
+/** Class, method, signature, file, line, rank; category and reserved colour if present. */
 export type FrameRow = [string, string, string, string, number, number, string?, number?];
 
+/** The part of the trace that a question is about; absent members: all of it. */
 export interface Scope {
   from?: number;
   to?: number;
   tracks?: readonly number[];
-  /** Profile, trees and flame graphs of calls: without what recording cost. */
+  /** Subtract the overhead of recording from times of calls. */
   compensate?: boolean;
 }
 
-/** frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU */
+/** Frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU. */
 export type ProfileRow = [
   number,
   number,
@@ -132,19 +36,22 @@ export type ProfileRow = [
   number | null,
 ];
 
+/** The profile of a scope. */
 export interface ProfileAnswer {
   total_real_ns: number | null;
   total_cpu_ns: number | null;
-  /** What was taken off, where that was asked for: for a reading of the clock, and in all. */
+  /** Subtracted overhead, if compensation was asked for: per reading of the clock, and in total. */
   compensated?: { cost_ns: number; real_ns: number | null; cpu_ns: number | null };
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
 }
 
-/** frame (-1: called from nowhere), calls along this edge, all calls of the child, real, CPU */
+/** Frame (-1: no caller), calls along this edge, all calls of the child, real, CPU. */
 export type RelationRow = [number, number, number, number | null, number | null];
+/** Real and CPU time; null: not recorded. */
 export type Times = [number | null, number | null];
 
+/** Callers and callees of a method. */
 export interface Relations {
   parents: RelationRow[];
   children: RelationRow[];
@@ -154,11 +61,13 @@ export interface Relations {
   recursive_self: Times;
 }
 
+/** Names a call: its row (track and depth) and its index in that row. */
 export interface Call {
   row: number;
   index: number;
 }
 
+/** Everything about one call; the answer to `slice`. */
 export interface CallDetails extends Call, EventAnswer {
   track: number;
   depth: number;
@@ -183,16 +92,16 @@ export interface CallDetails extends Call, EventAnswer {
   nth: number;
   of: number;
   /**
-   * Type, id, start, end and place in the file of those that the thread was in, and the snapshot of
-   * an object that the id means; -1: of none.
+   * Contexts that the thread was in: type, id, start, end, file offset, and the snapshot of the
+   * object that the id refers to (-1: none).
    */
   contexts?: [string, string, number, number, number, number][];
   joins?: Joins;
-  /** Reserved colour, where it has one. */
+  /** Reserved colour, if the call has one. */
   colour?: number;
 }
 
-/** What an event says beside what every call has: arguments, stacks, ids. */
+/** Further data of an event beyond those that every call has: arguments, stacks, ids. */
 export interface EventDetails {
   args: unknown;
   start_stack?: string[];
@@ -200,17 +109,17 @@ export interface EventDetails {
   [member: string]: unknown;
 }
 
-/** What is told of the event behind something. */
-/** What "=" events say of a group of ids (docs/view-protocol.md). */
+/** A group of ids that "=" events joined (docs/view-protocol.md). */
 export interface Joins {
   ids: string[];
   more_ids: boolean;
   events: (EventAnswer & { id: string; linked_id: string })[];
   more_events: number;
-  /** Object, type and id. */
+  /** Number, type and id of each object. */
   objects: [number, string, string][];
 }
 
+/** The original event behind a call, instant or snapshot. */
 export interface EventAnswer {
   category?: string;
   offset?: number;
@@ -218,8 +127,10 @@ export interface EventAnswer {
   event_error?: string;
 }
 
+/** "r": one row of a track; "i": the innermost calls of a track; "w": its waits. */
 export type TileKind = 'r' | 'i' | 'w';
 
+/** Flags of a slice, in the lowest byte. */
 export const FLAG = {
   unrolled: 1,
   enteredBefore: 2,
@@ -228,17 +139,24 @@ export const FLAG = {
   hasChildren: 16,
 } as const;
 
-/** Above the flags of a slice stands its reserved colour, from 1; 0: automatic. */
+/** Return the reserved colour from the second byte of a slice's flags, from 1; 0: automatic. */
 export function reservedColour(flags: number): number {
   return (flags >>> 8) & 255;
 }
 
-/** Above that the share of it on a CPU, 0 to 1; null: not known. */
+/**
+ * Return the share of a slice spent on a CPU, 0 to 1, from the third byte of its flags; null:
+ * unknown.
+ */
 export function cpuShare(flags: number): number | null {
   const share = (flags >>> 16) & 255;
   return share === 0 ? null : (share - 1) / 254;
 }
 
+/**
+ * Slices of one lane in one range of time (see tileCache.ts). Columns have one entry per slice;
+ * slices narrower than a pixel are drawn by the density row `strip` instead.
+ */
 export interface Tile {
   kind: TileKind;
   row: number;
@@ -250,36 +168,39 @@ export interface Tile {
   index: Uint32Array;
   frame: Uint32Array;
   flags: Uint32Array;
-  strip: { frame: Uint32Array; height: Uint8Array } | null;
+  density: { frame: Uint32Array; height: Uint8Array } | null;
 }
 
+/** The source of a row of tiles. */
 export interface TileLane {
   kind: TileKind;
   row: number;
 }
 
-/** What flame graphs of calls and of samples share. */
+/** Parameters that flame graphs of calls and of samples share. */
 export interface FlameLayout extends Scope {
   order: 'left-heavy' | 'by-name' | 'time';
   inverted: boolean;
-  /** Direct recursion is one frame. */
+  /** Draw direct recursion as one frame. */
   fold: boolean;
-  /** One side of a method: what it calls, or who calls it. */
+  /** Show one side of a method: its callees or its callers. */
   frame?: number;
   side?: 'callees' | 'callers';
   root?: number;
   min?: number;
 }
 
+/** A flame graph of calls. */
 export interface FlameQuestion extends FlameLayout {
   clock: Clock;
-  /** Threads stand side by side. */
+  /** Draw each thread on its own. */
   apart: boolean;
 }
 
-/** Above the numbers of methods stand those of threads. */
+/** Frame numbers from here on stand for threads. */
 export const THREAD_FRAME = 0x80000000;
 
+/** A flame graph in columns: one entry per frame, in depth-first order. */
 export interface FlameGraph {
   total: number;
   leftOut: number;
@@ -292,6 +213,7 @@ export interface FlameGraph {
   calls: Uint32Array;
 }
 
+/** How busy each track is in each bucket of time, 0 to 255. */
 export interface Activity {
   buckets: number;
   from: number;
@@ -299,6 +221,7 @@ export interface Activity {
   lanes: { track: number; height: Uint8Array }[];
 }
 
+/** A counter of the trace. */
 export interface CounterFacts {
   counter: number;
   name: string;
@@ -306,19 +229,20 @@ export interface CounterFacts {
   process: number;
   series: string[];
   samples: number;
-  /** The ends of the stacked series in the whole trace, 0 between them. */
+  /** Lowest and highest value of the stacked series in the whole trace, extended to include 0. */
   low: number;
   high: number;
-  /** The ends of each series; null: it never has a number. */
+  /** Lowest and highest value of each series; null: it never has a number. */
   bounds: ([low: number, high: number] | null)[];
   last_ns: number;
   /** Reserved colour; 0: automatic. */
   colour: number;
 }
 
+/** Values of a counter in a range of time. */
 export interface CounterValues {
   counter: number;
-  /** Samples of one pixel are one: then the series differ in `last` and `highest`. */
+  /** Samples that share a pixel were merged: only then do the four columns of a series differ. */
   merged: boolean;
   time: Float64Array;
   series: {
@@ -329,14 +253,14 @@ export interface CounterValues {
   }[];
 }
 
-/** The first of those of one owner in one pixel; `count` of them. */
+/** The first of `count` instants of one owner that share a pixel. */
 export interface Instant {
   instant: number;
   time: number;
   frame: number;
-  /** 0 thread, 1 process, 2 global, 3 track of a processor */
+  /** 0: thread, 1: process, 2: global, 3: track of a processor. */
   scope: number;
-  /** Index of the thread, process or track; -1: of the trace. */
+  /** Index of the thread, process or track; -1: the whole trace. */
   of: number;
   count: number;
   /** Reserved colour; 0: automatic. */
@@ -345,45 +269,49 @@ export interface Instant {
 
 export interface InstantsInView {
   list: Instant[];
-  /** How many had no place in the list. */
+  /** Number of instants that the list left out. */
   leftOut: number;
 }
 
+/** Everything about one instant; the answer to `instant`. */
 export interface InstantDetails extends EventAnswer {
   instant: number;
   time_ns: number;
   frame: number;
   scope: number;
   of: number;
-  /** Reserved colour, where it has one. */
+  /** Reserved colour, if the instant has one. */
   colour?: number;
 }
 
-/** The call at one end of an arrow, and when the arrow touches it; of an instant the row is -1. */
+/** The call at one end of an arrow, and the time where the arrow touches it; row -1: an instant. */
 export interface FlowEnd extends Call {
   time: number;
   track: number;
   frame: number;
-  /** Of an instant, which has no track. */
+  /** Index of the thread; only for an instant, which has no track. */
   thread?: number;
 }
 
+/** A flow: an arrow between two events. */
 export interface Flow {
   flow: number;
   frame: number;
   id: string;
   from: FlowEnd;
   to: FlowEnd;
-  /** How many fall together on the screen, of which this is the first. */
+  /** Number of flows that share these pixels; this flow is the first. */
   count: number;
 }
 
-/** What its two events say. */
+/** The details of the two events of a flow. */
 export interface FlowDetails extends EventAnswer {
   flow: number;
 }
 
-/** The lists are cut at some hundred; the counts are of all. */
+/**
+ * The flows of a call. The engine cuts the lists at some hundred entries; the counts are of all.
+ */
 export interface FlowsOfCall {
   in: Flow[];
   out: Flow[];
@@ -391,27 +319,33 @@ export interface FlowsOfCall {
   outCount: number;
 }
 
+/** The arrows in a range of time. */
 export interface Arrows {
   list: Flow[];
-  /** How many stand behind the list, and how many have no place in it. */
+  /** Number of flows that the list stands for, and number of flows that it left out. */
   flows: number;
   leftOut: number;
 }
 
+/** A category of flows. */
 export interface FlowCategory {
   name: string;
   count: number;
 }
 
+/** Ranges of time in which a method runs, by track. */
 export type Extents = { tracks: [number, number[]][] };
 
+/** The questions that a page can ask. Promises reject with EngineError, or AbortError on abort. */
 export interface Engine {
-  /** Resolves when no question waits for its answer and the page has drawn the last one. */
+  /** Resolve when no question is pending and the page has drawn the last answer. */
   idle(): Promise<void>;
-  status(signal?: AbortSignal): Promise<Status>;
+  status(signal?: AbortSignal): Promise<LoadingStatus>;
   trace(): Promise<TraceFacts>;
   frames(): Promise<FrameRow[]>;
-  /** Which slice is that of the trace that the filter `was` leaves. */
+  /**
+   * Return the slice that `call` named under the filter `was`; null: the current filter removed it.
+   */
   same(call: Call, was: string): Promise<Call | null>;
   profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer>;
   relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations>;
@@ -457,7 +391,7 @@ export interface Engine {
     signal?: AbortSignal,
   ): Promise<CounterValues[]>;
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
-  /** The frames whose names a regular expression matches. */
+  /** Return the frames whose names a regular expression matches. */
   searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]>;
   statistics(scope: Scope, clock: Clock, signal?: AbortSignal): Promise<StatisticsRow[]>;
   durations(frame: number, scope: Scope, clock: Clock, signal?: AbortSignal): Promise<Durations>;
@@ -467,19 +401,19 @@ export interface Engine {
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
-  /** That part as a trace of its own. */
+  /** Return the scope as a trace of its own. */
   save(kind: SavedKind, scope: Scope, disguise: Disguise, signal?: AbortSignal): Promise<Blob>;
-  readonly beside: BesideEngine;
+  readonly nonSlice: NonSliceEngine;
   readonly opening: OpeningEngine;
   quit(): Promise<void>;
 }
 
-/** Thrown for an answer that says no (a wrong question); `gone` when there is nobody to answer. */
+/** The engine rejected a question. `gone`: the engine itself cannot be reached any more. */
 export class EngineError extends Error {
   constructor(
     message: string,
     readonly gone: boolean,
-    /** Where in a filter that is wrong, from 1. */
+    /** Column of a syntax error in a filter, from 1. */
     readonly column: number | null = null,
     readonly kind: ErrorKind = 'other',
   ) {
@@ -488,6 +422,7 @@ export class EngineError extends Error {
   }
 }
 
+/** Tell whether an error only means that a question was cancelled. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

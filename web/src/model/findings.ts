@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of findings say of the selected range and tracks: asked for while somebody looks,
-// and once for the whole trace, so that the tab can tell how many there are.
+// Findings in the selected range and tracks. The store asks while the tab is visible, and once for
+// the whole trace, so that the tab can show their number.
 
 import { signal } from '../base/signal';
 import type { Scope } from './engine';
@@ -8,7 +8,7 @@ import { ScopeAnswer } from './scopeAnswer';
 import type { Severity } from './severity';
 import type { Viewer } from './viewer';
 
-/** row and index (-1: no call), time, length, frame, track, figure, count. */
+/** Row and index (-1: no call), time, length, frame, track, figure, count. */
 export type FindingPlace = [
   row: number,
   index: number,
@@ -20,18 +20,20 @@ export type FindingPlace = [
   count: number,
 ];
 
+/** The result of a rule that found something. */
 export interface Finding {
   count: number;
   /** Nanoseconds within the range. */
   total: number;
   text: string;
-  /** What the figures of the places are; '': there is none. */
+  /** Meaning of `figure` in the places; '': none. */
   figure: 'length' | 'wait' | 'clock' | 'levels' | '';
   places: FindingPlace[];
-  /** What the reader found: kind, how often, in words. */
+  /** Problems that the reader reported: kind, number of occurrences, text. */
   kinds: [kind: string, count: number, text: string][];
 }
 
+/** A rule of the findings, with its result. */
 export interface Rule {
   name: string;
   title: string;
@@ -39,16 +41,18 @@ export interface Rule {
   looks_at: string;
   threshold: string;
   reason: string;
-  /** What the trace lacks for the rule; null: it was asked. */
+  /** Data that the rule needs and the trace lacks; null: the rule ran. */
   missing: string | null;
   finding: Finding | null;
 }
 
+/** The answer to `findings`; `looked_at` counts the rules that ran. */
 export interface Findings {
   looked_at: number;
   rules: Rule[];
 }
 
+/** Holds the findings of the current scope. */
 export class FindingsStore extends ScopeAnswer<{ scope: Scope; findings: Findings }> {
   constructor(
     private readonly viewer: Viewer,
@@ -67,7 +71,7 @@ export class FindingsStore extends ScopeAnswer<{ scope: Scope; findings: Finding
     );
   }
 
-  /** How many rules found something in what is selected now; null: that is not known. */
+  /** Return the number of rules with a finding in the current scope; null: not known yet. */
   count(): number | null {
     const answer = this.answer.get();
     const same = JSON.stringify(answer?.scope) === JSON.stringify(this.viewer.scope());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings for other programs: a line for each place, or one where there is none.
+// Export findings as a sheet: one line for each place, or one line for a finding without places.
 
 import { formatCount, formatTime, type FixedUnit } from '../base/format';
-import { callOf, ruleOf, type FindingItem } from './findingsTable';
+import { callOfFinding, ruleOfFinding, type FindingItem } from './findingsTable';
 import type { Sheet, SheetValue } from './sheet';
 
-/** How frames, tracks and what is said of calls are told. */
+/** How to name frames and tracks, and how to adapt texts to the words of the trace. */
 export interface FindingWords {
   name: (frame: number) => string;
   track: (number: number) => string;
@@ -16,9 +16,9 @@ const NO_CALL = [null, null, null, null] as const;
 const NO_FIGURE = [null, null, null] as const;
 const NO_RULE: readonly SheetValue[] = ['', '', ''];
 
-/** Rule, severity, title, text, count, time in all. */
-function told(item: FindingItem, { said }: FindingWords): readonly SheetValue[] {
-  const rule = ruleOf(item);
+/** Return rule, severity, title, text, count and total time. */
+function findingCells(item: FindingItem, { said }: FindingWords): readonly SheetValue[] {
+  const rule = ruleOfFinding(item);
   const of = rule ? [rule.name, rule.severity, said(rule.title)] : NO_RULE;
   switch (item.is) {
     case 'rules':
@@ -30,24 +30,25 @@ function told(item: FindingItem, { said }: FindingWords): readonly SheetValue[] 
   }
 }
 
-function names(item: FindingItem, words: FindingWords): [string, string] {
+function findingNames(item: FindingItem, words: FindingWords): [string, string] {
   if (item.is === 'kind') return [words.said(item.kind[2]), ''];
   return item.is === 'place' ? [words.name(item.place[4]), words.track(item.place[5])] : ['', ''];
 }
 
-function call(item: FindingItem): readonly SheetValue[] {
-  const place = callOf(item);
+function findingCall(item: FindingItem): readonly SheetValue[] {
+  const place = callOfFinding(item);
   return place ? [place[2], place[3], place[0], place[1]] : NO_CALL;
 }
 
-/** What the figure is, how large, how often. */
-function figure(item: FindingItem): readonly SheetValue[] {
+/** Return the meaning of the figure, its value and its count. */
+function findingFigure(item: FindingItem): readonly SheetValue[] {
   if (item.is === 'rule' || item.is === 'rules') return NO_FIGURE;
   const what = item.finding.figure || null;
   if (item.is === 'kind') return [what, null, item.kind[1]];
   return item.is === 'place' ? [what, item.place[6], item.place[7]] : [what, null, null];
 }
 
+/** Return the findings as a sheet for copying and export. */
 export function findingsSheet(
   items: readonly FindingItem[],
   words: FindingWords,
@@ -70,17 +71,22 @@ export function findingsSheet(
     count: items.length,
     shown: (line) => {
       const item = at(line);
-      const [, severity, title, text, count] = told(item, words);
-      const [start, length] = call(item);
+      const [, severity, title, text, count] = findingCells(item, words);
+      const [start, length] = findingCall(item);
       return [
         ...[severity, title, text].map(String),
         formatCount(Number(count)),
-        ...[...names(item, words), time(start), time(length)],
+        ...[...findingNames(item, words), time(start), time(length)],
       ];
     },
     exact: (line) => {
       const item = at(line);
-      return [...told(item, words), ...names(item, words), ...call(item), ...figure(item)];
+      return [
+        ...findingCells(item, words),
+        ...findingNames(item, words),
+        ...findingCall(item),
+        ...findingFigure(item),
+      ];
     },
   };
 }

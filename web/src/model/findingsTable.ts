@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of the table of findings: what a rule found with its places, and, below all these, what
-// was looked for without finding anything.
+// Lines of the findings table: each finding with its places, then the rules that found nothing.
 
 import type { Finding, FindingPlace, Rule } from './findings';
 import type { Group } from './groups';
 
+/** A line of the findings table. */
 export type FindingItem =
   | { is: 'finding'; rule: Rule; finding: Finding }
   | { is: 'place'; rule: Rule; finding: Finding; place: FindingPlace }
   | { is: 'kind'; rule: Rule; finding: Finding; kind: Finding['kinds'][number] }
-  /** Found nothing, or could not be asked. */
+  /** A rule that found nothing or could not run. */
   | { is: 'rule'; rule: Rule }
   | { is: 'rules'; title: string; count: number };
 
-function rest(id: string, title: string, rules: readonly Rule[]): Group<FindingItem>[] {
+/** Return the group of rules without findings, or nothing if there are none. */
+function rulesWithoutFinding(
+  id: string,
+  title: string,
+  rules: readonly Rule[],
+): Group<FindingItem>[] {
   if (rules.length === 0) return [];
   const head: FindingItem = { is: 'rules', title, count: rules.length };
   return [{ id, head, places: rules.map((rule) => ({ is: 'rule', rule })), last: true }];
 }
 
+/** Group rules into findings, rules that found nothing, and rules that could not run. */
 export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
   const found = rules.flatMap((rule): Group<FindingItem>[] => {
     const { finding } = rule;
@@ -36,12 +42,12 @@ export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
   const without = rules.filter((rule) => !rule.finding);
   return [
     ...found,
-    ...rest(
+    ...rulesWithoutFinding(
       'looked-for',
       found.length > 0 ? 'Looked for as well, and not found' : 'Looked for, and not found',
       without.filter((rule) => rule.missing === null),
     ),
-    ...rest(
+    ...rulesWithoutFinding(
       'not-looked-for',
       'Not looked for',
       without.filter((rule) => rule.missing !== null),
@@ -49,18 +55,20 @@ export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
   ];
 }
 
-/** null: a head of rules. */
-export function ruleOf(item: FindingItem): Rule | null {
+/** Return the rule of a line; null: the line is a heading. */
+export function ruleOfFinding(item: FindingItem): Rule | null {
   return item.is === 'rules' ? null : item.rule;
 }
 
-/** The call that a place is; null: it is none. */
-export function callOf(item: FindingItem): FindingPlace | null {
+/** Return the place of a line if it is a call; null: it is none. */
+export function callOfFinding(item: FindingItem): FindingPlace | null {
   return item.is === 'place' && item.place[0] >= 0 ? item.place : null;
 }
 
-/** How often: what was found, a kind of fault, calls or levels behind a figure. */
-export function timesOf(item: FindingItem): number | null {
+/**
+ * Return the count of a line: occurrences of a finding or problem, or calls or levels of a figure.
+ */
+export function countOfFinding(item: FindingItem): number | null {
   switch (item.is) {
     case 'finding':
       return item.finding.count;
@@ -75,21 +83,25 @@ export function timesOf(item: FindingItem): number | null {
   }
 }
 
-/** Of a finding what lies in the range, of a place its figure; null: that is no time. */
-export function timeOf(item: FindingItem): number | null {
-  if (item.is === 'finding') return item.finding.figure === '' ? null : timeOfAll(item.finding);
+/**
+ * Return the time of a line in nanoseconds: the total of a finding, or the figure of a place; null:
+ * not a time.
+ */
+export function timeOfFinding(item: FindingItem): number | null {
+  if (item.is === 'finding')
+    return item.finding.figure === '' ? null : totalOfFinding(item.finding);
   if (item.is !== 'place') return null;
   const { figure } = item.finding;
   return figure === '' || figure === 'levels' ? null : item.place[6];
 }
 
-function timeOfAll(finding: Finding): number | null {
+function totalOfFinding(finding: Finding): number | null {
   return finding.figure === 'levels' ? null : finding.total;
 }
 
-/** Of a finding that of its first place. */
-export function startOf(item: FindingItem): number | null {
-  if (item.is === 'place') return callOf(item)?.[2] ?? null;
+/** Return the start of a line; for a finding, of its earliest place. */
+export function startOfFinding(item: FindingItem): number | null {
+  if (item.is === 'place') return callOfFinding(item)?.[2] ?? null;
   if (item.is !== 'finding') return null;
   const starts = item.finding.places.flatMap((p) => (p[0] >= 0 ? [p[2]] : []));
   return starts.length > 0 ? Math.min(...starts) : null;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the frames of a flame graph: names of methods, and of threads where they stand
-// side by side.
+// Names and colours of the frames of a flame graph: methods, and threads if each is drawn on its
+// own.
 
-import { THREAD_FRAME, type TraceFacts } from './engine';
-import { idOf, type Frames } from './names';
+import { THREAD_FRAME } from './engine';
+import type { TraceFacts } from './traceFacts';
+import { ownerId, type Frames } from './names';
 
+/** Names of the frames of one trace, with threads. */
 export class FlameNames {
   private readonly threads = new Map<number, string>();
 
@@ -14,7 +16,7 @@ export class FlameNames {
   ) {
     for (const owner of [...facts.idle_threads, ...facts.tracks])
       if (owner.thread >= 0 && !('kind' in owner && owner.kind !== 'thread'))
-        this.threads.set(owner.thread, `[${idOf(owner)}] ${owner.name}`);
+        this.threads.set(owner.thread, `[${ownerId(owner)}] ${owner.name}`);
   }
 
   static isThread(frame: number): boolean {
@@ -30,7 +32,7 @@ export class FlameNames {
     return FlameNames.isThread(frame) ? this.short(frame) : this.frames.method(frame);
   }
 
-  /** Of the theme's bars; -1: a grey one. */
+  /** Return a colour number of the theme; -1: grey. */
   colour(frame: number): number {
     return FlameNames.isThread(frame) ? -1 : this.frames.colour(frame);
   }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sandwich: who calls a method above it, what it calls below.  Both sides are graphs that begin
-// with the method; here they become one, whose depths count from the top.
+// Sandwich view: the callers of a method above it, its callees below. The engine answers with one
+// graph for each side, both rooted at the method. This module joins them into one graph whose
+// depths count from the top:
+//
+//     caller | caller      depth 0        graph of callers, upside down
+//         method           depth 1        root of both graphs
+//     callee | callee      depth 2        graph of callees
 
 import type { FlameGraph } from './engine';
 
-/** The exclusive time of a caller says nothing. */
+/** Marks callers in the `self` column: their exclusive time has no meaning here. */
 export const NO_SELF = -1;
 
-function pick<T extends Float64Array | Uint32Array>(
+/** Return one column: the kept entries of the graph above, then all entries of the graph below. */
+function joinColumn<T extends Float64Array | Uint32Array>(
   make: (n: number) => T,
   above: T,
   kept: readonly number[],
@@ -21,6 +27,9 @@ function pick<T extends Float64Array | Uint32Array>(
   return made;
 }
 
+/**
+ * Join the graph of callers and the graph of callees; the method itself is taken from the latter.
+ */
 export function joinSides(callers: FlameGraph, callees: FlameGraph): FlameGraph {
   const kept: number[] = [];
   let levels = 0;
@@ -33,13 +42,13 @@ export function joinSides(callers: FlameGraph, callees: FlameGraph): FlameGraph 
   const joined = {
     total: callees.total,
     leftOut: callers.leftOut + callees.leftOut,
-    start: pick(times, callers.start, kept, callees.start),
-    width: pick(times, callers.width, kept, callees.width),
-    self: pick(times, callers.self, kept, callees.self).fill(NO_SELF, 0, kept.length),
-    frame: pick(numbers, callers.frame, kept, callees.frame),
-    path: pick(numbers, callers.path, kept, callees.path),
-    calls: pick(numbers, callers.calls, kept, callees.calls),
-    depth: pick(numbers, callers.depth, kept, callees.depth),
+    start: joinColumn(times, callers.start, kept, callees.start),
+    width: joinColumn(times, callers.width, kept, callees.width),
+    self: joinColumn(times, callers.self, kept, callees.self).fill(NO_SELF, 0, kept.length),
+    frame: joinColumn(numbers, callers.frame, kept, callees.frame),
+    path: joinColumn(numbers, callers.path, kept, callees.path),
+    calls: joinColumn(numbers, callers.calls, kept, callees.calls),
+    depth: joinColumn(numbers, callers.depth, kept, callees.depth),
   };
   for (let k = 0; k < joined.depth.length; k++) {
     const depth = joined.depth[k] ?? 0;

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph of the selected range and threads, as the switches above it say.
+// The flame graph of the selected range and threads, with the options of its toolbar.
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
-import { totalOf } from './columns';
+import { profileTotal } from './profileColumns';
 import type { FlameFrame } from './address';
 import type { FlameGraph, FlameLayout } from './engine';
 import { joinSides } from './flameSides';
 import type { ProfileStore } from './profileStore';
 import type { Viewer } from './viewer';
 
-/** Narrower than that of the whole a frame is not asked for: less than half a pixel. */
+/** Smallest width of a frame as a share of the whole: less than half a pixel. */
 const LEAST = 0.0003;
 
-/** No name for the engine: the graph cannot begin with this frame. */
+/** The engine's path number of a frame that the graph cannot be zoomed to. */
 const NO_PATH = 0xffffffff;
 
+/** Holds the flame graph, and asks for it while `active`. */
 export class FlameStore {
-  /** null: none was asked for, or it has not come. */
+  /** null: not asked for, or not received yet. */
   readonly graph = signal<FlameGraph | null>(null);
   private readonly asking: Latest;
-  /** The width of the graph of everything, known once it was shown. */
+  /** Width of the unzoomed graph, once it was shown. */
   private all = 0;
 
   constructor(
@@ -34,7 +35,7 @@ export class FlameStore {
     });
   }
 
-  /** Whether the graph is of the selected method alone. */
+  /** True for the sandwich view, which shows only the selected method. */
   get isSandwich(): boolean {
     return this.viewer.flameOrder.get() === 'sandwich';
   }
@@ -44,7 +45,7 @@ export class FlameStore {
     const order = viewer.flameOrder.get();
     const root = viewer.flameWay().at(-1);
     return {
-      // In the order of time calls stand as they were recorded.
+      // The order of time shows calls as they were recorded, without compensation.
       ...(order === 'time' ? viewer.scope() : viewer.callScope()),
       order: order === 'time' || order === 'by-name' ? order : 'left-heavy',
       inverted: order === 'inverted',
@@ -84,24 +85,25 @@ export class FlameStore {
     const of = flameOf.get();
     return of === 'calls'
       ? engine.flame({ ...layout, clock: clock.get(), apart: flameApart.get() }, signal)
-      : engine.beside.sampleFlame({ ...layout, measure: of }, signal);
+      : engine.nonSlice.sampleFlame({ ...layout, measure: of }, signal);
   }
 
-  /** The time of the range and threads, of which the graph may be a part. */
+  /** Return the total time of the range and threads; a zoomed graph shows only a part of it. */
   whole(graph: FlameGraph): number {
     if (this.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
     const answer = this.isPart ? this.profile.answer.peek() : null;
     const clock = this.viewer.clock.peek();
     const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
     const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;
-    return (answer && (totalOf(answer, clock) ?? 0) + more) || graph.total;
+    return (answer && (profileTotal(answer, clock) ?? 0) + more) || graph.total;
   }
 
+  /** True if the graph shows less than everything. */
   get isPart(): boolean {
     return this.viewer.flameWay().length > 0 || this.isSandwich;
   }
 
-  /** The frames from the bottom to one of them; null: the graph cannot begin with it. */
+  /** Return the frames from the root to entry i; null: the graph cannot be zoomed to it. */
   wayTo(graph: FlameGraph, i: number): readonly FlameFrame[] | null {
     const way: FlameFrame[] = [];
     let depth = Infinity;
@@ -113,7 +115,7 @@ export class FlameStore {
     }
     const before = this.viewer.flameWay();
     if (way.at(-1)?.path === NO_PATH || way.length === 0) return null;
-    // A zoomed graph begins with the last frame of the way to it.
+    // A zoomed graph begins with the last frame of the path to it.
     return [...before.slice(0, -1), ...way];
   }
 }

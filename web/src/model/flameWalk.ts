@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From frame to frame of a flame graph.
+// Keyboard navigation between the frames of a flame graph.
 
 import type { FlameGraph } from './engine';
 
-/** The widest frame of a method, -1 when it has none. */
-export function widestOf(graph: FlameGraph, frame: number | null): number {
+/** Return the entry of a method's widest frame; -1: it has none. */
+export function widestFlameFrame(graph: FlameGraph, frame: number | null): number {
   let best = -1;
   for (let i = 0; i < graph.frame.length; i++) {
     if (graph.frame[i] !== frame) continue;
@@ -13,8 +13,11 @@ export function widestOf(graph: FlameGraph, frame: number | null): number {
   return best;
 }
 
-/** Where an arrow key leads: to the widest callee, the caller, or along the row; -1: nowhere. */
-export function neighbour(graph: FlameGraph, from: number, key: string): number {
+/**
+ * Return the entry that an arrow key leads to: the widest callee, the caller, or the next frame of
+ * the same level; -1: none.
+ */
+export function nextFlameFrame(graph: FlameGraph, from: number, key: string): number {
   const depth = graph.depth[from] ?? 0;
   const start = graph.start[from] ?? 0;
   const end = start + (graph.width[from] ?? 0);
@@ -24,7 +27,7 @@ export function neighbour(graph: FlameGraph, from: number, key: string): number 
     if (graph.depth[i] !== wanted || i === from) continue;
     const a = graph.start[i] ?? 0;
     const b = a + (graph.width[i] ?? 0);
-    // What lies on a frame, or under it, shares some of its width with it.
+    // A caller or callee overlaps the frame horizontally.
     if (wanted !== depth && (b <= start + 1e-6 || a >= end - 1e-6)) continue;
     if (key === 'ArrowRight' && a < end - 1e-6) continue;
     if (key === 'ArrowLeft' && b > start + 1e-6) continue;

@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows: the arrows of the selected call, those of the chosen categories in view, and the way along
-// them from end to end.
+// Flows: the arrows of the selected call, the arrows of the chosen categories in view, and
+// navigation along them.
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { Arrows, Call, Flow, FlowCategory, FlowEnd, FlowsOfCall } from './engine';
-import { length, sameSpan, type Span } from './span';
+import { spanLength, sameSpan, type Span } from './span';
 import { sameCall, type Viewer } from './viewer';
 
 const MOST_PIXELS = 8192;
-/** Calls of which is known which of their arrows was followed last. */
+/** Number of calls for which the trail remembers the arrow that was followed last. */
 const TURNS_KEPT = 1000;
 
-export interface Choice {
+/** The arrow to follow next. */
+export interface FollowedFlow {
   flow: Flow;
   end: FlowEnd;
-  /** From 1. */
+  /** Position of the arrow among those of the call, from 1. */
   nth: number;
 }
 
-interface Step {
+/** A step along an arrow. */
+interface TrailStep {
   flow: number;
   direction: 1 | -1;
-  /** Where it led. */
+  /** The call that the step led to. */
   at: Call;
 }
 
 /**
- * Which of several arrows is followed: against the direction of the last step the one on which one
- * came, else one after the other.
+ * Chooses which of several arrows to follow: backwards, the arrow by which the user came; otherwise
+ * each arrow in turn.
  */
 export class Trail {
   private readonly turns = new Map<string, number>();
-  private steps: Step[] = [];
+  private steps: TrailStep[] = [];
 
-  choose(call: Call, arrows: readonly Flow[], direction: 1 | -1): Choice | null {
+  choose(call: Call, arrows: readonly Flow[], direction: 1 | -1): FollowedFlow | null {
     const back = this.takeBack(call, arrows, direction);
     const at = back >= 0 ? back : this.next(call, arrows.length, direction);
     const flow = arrows[at];
@@ -44,10 +46,12 @@ export class Trail {
     return { flow, end, nth: at + 1 };
   }
 
-  /** The last step the other way, which is forgotten then; -1: there was none to here. */
+  /**
+   * Undo the last step if it led here in the other direction, and return its arrow; -1: it did not.
+   */
   private takeBack(call: Call, arrows: readonly Flow[], direction: 1 | -1): number {
     const last = this.steps[this.steps.length - 1];
-    // Who has gone elsewhere has left the trail.
+    // The user selected another call: the trail is lost.
     if (last && !sameCall(last.at, call)) this.steps = [];
     else if (last && last.direction !== direction) {
       this.steps.pop();
@@ -65,23 +69,25 @@ export class Trail {
   }
 }
 
-interface Asked extends Span {
+/** The question that the current arrows answer. */
+interface ArrowsQuestion extends Span {
   nsPerPixel: number;
   of: string;
 }
 
+/** Holds the flows of the trace and follows the selection and the view. */
 export class FlowStore {
   readonly categories = signal<readonly FlowCategory[]>([]);
-  /** Of the selected call; null: none is selected, or they are on their way. */
+  /** Flows of the selected call; null: no call is selected, or the answer is pending. */
   readonly ofCall = signal<(FlowsOfCall & { call: Call }) | null>(null);
   readonly arrows = signal<Arrows | null>(null);
-  /** What following a flow came to, until another call is selected. */
+  /** Result of following a flow, shown until another call is selected. */
   readonly said = signal('');
-  /** What is drawn for the selected call. */
+  /** Flows drawn for the selected call. */
   readonly selected: ReadSignal<readonly Flow[]>;
-  /** What is drawn beside. */
+  /** Other flows that are drawn. */
   readonly others: ReadSignal<readonly Flow[]>;
-  private covers: Asked | null = null;
+  private covers: ArrowsQuestion | null = null;
   private width = 1000;
   private askedCategories = false;
 
@@ -117,7 +123,7 @@ export class FlowStore {
     this.width = Math.max(100, pixels);
   }
 
-  /** Their list comes when somebody wants to see it. */
+  /** Load the list of categories when the user first opens it. */
   needCategories(): void {
     if (this.askedCategories) return;
     this.askedCategories = true;
@@ -145,7 +151,7 @@ export class FlowStore {
     );
   }
 
-  /** The flows of a call, those that are there or new ones. */
+  /** Return the flows of a call, from the selection if it is that call. */
   async flowsOf(call: Call): Promise<FlowsOfCall> {
     const own = this.ofCall.peek();
     return own && sameCall(own.call, call) ? own : await this.viewer.engine.flowsOf(call);
@@ -153,21 +159,21 @@ export class FlowStore {
 
   private ask(asking: Latest): void {
     const { viewer } = this;
-    // A link may name categories that are not there.
+    // A link may name categories that this trace lacks.
     const known = this.categories.peek().length;
     const wanted = viewer.flows.peek().categories.filter((c) => c < known);
     const tracks = viewer.tracks.peek();
     const view = viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const of = `${wanted.join()} ${tracks.join()}`;
     asking.cancel();
     if (wanted.length === 0) {
       this.covers = null;
       return this.arrows.set(null);
     }
-    // Half a screen more on both sides, so that panning finds arrows.
-    const from = Math.floor(view.from - length(view) / 2);
-    const to = Math.ceil(view.to + length(view) / 2);
+    // Ask for half a screen more on both sides, so that panning finds arrows at once.
+    const from = Math.floor(view.from - spanLength(view) / 2);
+    const to = Math.ceil(view.to + spanLength(view) / 2);
     const next = { from, to, nsPerPixel, of };
     if (this.covers && this.covers.of === of && sameSpan(this.covers, next)) return;
     const pixels = Math.min(MOST_PIXELS, 2 * Math.round(this.width));

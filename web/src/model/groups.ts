@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of two levels: what stands together (a finding, a kind of fault) and, below it once it is
-// open, its places.  What has the text to find, in which order, and how the address says so.
+// Tables of two levels: a group (a finding, a kind of problem) and, when it is open, its places.
+// This module filters and sorts the groups, and reads and writes their state in the address.
 
 export type GroupValue = string | number | null;
 
-/** `column` is one that the table has; null: as it was told. */
+/** Sort order of such a table, by the name of one of its columns. null: the order of the answer. */
 export interface GroupSort {
   column: string;
   descending: boolean;
 }
 
+/** Sort order of a table and its open groups, as the address holds them. */
 export interface GroupState {
   sort: GroupSort | null;
-  /** What is open, by its id; null: what usually is. */
+  /** Ids of the open groups; null: the default. */
   open: readonly string[] | null;
 }
 
 export const USUAL_GROUPS: GroupState = { sort: null, open: null };
 
+/** A group: a head with places below it. */
 export interface Group<T> {
   /** Small letters, digits and hyphens. */
   id: string;
   head: T;
   places: readonly T[];
-  /** It stands below the others in any order. */
+  /** Keep this group below all others in every sort order. */
   last?: boolean;
 }
 
+/** One line of the table. */
 export interface GroupLine<T> {
   group: Group<T>;
   item: T;
-  /** 0: the head of the group. */
+  /** 0: the head of a group; 1: a place. */
   level: 0 | 1;
-  /** null: there is nothing to open. */
+  /** null: the line has nothing below it. */
   isOpen: boolean | null;
 }
 
-/** So many lines are open from the start: about what is seen at once. */
+/** About as many lines as fit on the screen; groups beyond them start closed. */
 const USUAL_LINES = 20;
 
-/** A group with all its places where its head has the text, else those of its places that have it. */
+/**
+ * Keep the groups that match. If a head matches, all its places stay; otherwise only matching
+ * places.
+ */
 export function groupsWith<T>(
   groups: readonly Group<T>[],
   has: (item: T) => boolean,
@@ -51,13 +57,13 @@ export function groupsWith<T>(
   });
 }
 
-/** What has no value stands last in both directions. */
-function compare(a: GroupValue, b: GroupValue, sign: number): number {
+/** Missing values sort last in both directions. */
+function compareGroupValues(a: GroupValue, b: GroupValue, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return a < b ? -sign : a > b ? sign : 0;
 }
 
-/** Groups in order, and places within each; equals stay as they were told. */
+/** Sort groups, and places within each group. The sort is stable. */
 export function sortedGroups<T>(
   groups: readonly Group<T>[],
   sort: GroupSort | null,
@@ -65,7 +71,8 @@ export function sortedGroups<T>(
 ): readonly Group<T>[] {
   if (!sort) return groups;
   const sign = sort.descending ? -1 : 1;
-  const order = (a: T, b: T): number => compare(value(a, sort.column), value(b, sort.column), sign);
+  const order = (a: T, b: T): number =>
+    compareGroupValues(value(a, sort.column), value(b, sort.column), sign);
   const inOrder = (some: readonly Group<T>[]): Group<T>[] =>
     [...some].sort((a, b) => order(a.head, b.head));
   return [
@@ -74,7 +81,7 @@ export function sortedGroups<T>(
   ].map((group) => ({ ...group, places: [...group.places].sort(order) }));
 }
 
-/** The first ones, as many as there is room for, but one at least. */
+/** Return the ids of the groups that are open by default: as many as fit, and at least one. */
 export function usuallyOpen<T>(groups: readonly Group<T>[]): string[] {
   const open: string[] = [];
   let lines = groups.length;
@@ -87,6 +94,7 @@ export function usuallyOpen<T>(groups: readonly Group<T>[]): string[] {
   return open;
 }
 
+/** Flatten groups to lines, with the places of open groups below their head. */
 export function groupLines<T>(
   groups: readonly Group<T>[],
   open: readonly string[],
@@ -100,13 +108,17 @@ export function groupLines<T>(
   });
 }
 
-/** For an address: the order with a point in it, then what is open; null: all is as usual. */
+/**
+ * Format the state for the address: the sort order (which contains a point), then the open groups;
+ * null: the default state.
+ */
 export function writeGroups({ sort, open }: GroupState): string | null {
   const order = sort ? [`${sort.column}.${sort.descending ? 'down' : 'up'}`] : [];
   const opened = open === null ? [] : open.length > 0 ? open : ['none'];
   return [...order, ...opened].join(',') || null;
 }
 
+/** Parse the output of writeGroups. */
 export function readGroups(text: string | null): GroupState {
   const words = (text ?? '').split(',');
   const [, column = '', direction] =

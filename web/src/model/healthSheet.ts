@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reader found, for other programs: a line for each place that is kept, or one where none
-// is.
+// Export the problems that the reader found: one line for each stored place, or one line for a kind
+// without places.
 
 import { formatCount } from '../base/format';
 import type { HealthItem } from './healthTable';
 import type { Sheet } from './sheet';
 
-/** `said`: in the words of the trace. */
+/** `said` adapts a text to the words of the trace. */
 export function healthSheet(items: readonly HealthItem[], said: (text: string) => string): Sheet {
   const at = (line: number): HealthItem => items[line] as HealthItem;
   const count = (n: number | null | undefined): string => (n == null ? '' : formatCount(n));

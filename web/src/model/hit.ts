@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies under a point of a lane, found in the tiles that are there.
+// Hit test: find the slice under a point of a lane, in the tiles that are loaded.
 
 import { TILE_PIXELS } from './decode';
 import type { Call, Engine, Tile, TileLane } from './engine';
 import { tileRange, tileSpan, type TileCache } from './tileCache';
 
+/** The slice under a point. */
 export interface Hit {
   frame: number;
-  /** Known for a bar; a strip pixel knows only the frame of its longest call. */
+  /**
+   * null: the point hit a pixel of a density row, which knows only the frame of its longest call.
+   */
   call: Call | null;
   start: number;
   length: number;
   flags: number;
 }
 
-/** The innermost of the tile's slices that contain t (a lane of innermost calls may nest). */
+/**
+ * Return the innermost slice of a tile that contains time t. A lane of innermost calls may nest.
+ */
 function sliceAt(tile: Tile, t: number, slop: number): Hit | null {
   let best = -1;
   for (let i = 0; i < tile.start.length; i++) {
@@ -34,35 +39,37 @@ function sliceAt(tile: Tile, t: number, slop: number): Hit | null {
       };
 }
 
-function stripAt(tile: Tile, t: number): Hit | null {
-  if (!tile.strip) return null;
+/** Return the pixel of the tile's density row at time t; null: the pixel is empty. */
+function densityAt(tile: Tile, t: number): Hit | null {
+  if (!tile.density) return null;
   const pixel = 2 ** tile.res;
   const at = Math.floor(t / pixel) - tile.number * TILE_PIXELS;
-  // Half a screen pixel may belong to the neighbour.
+  // The screen pixel may overlap the neighbouring tile pixel by half.
   for (const p of [at, at - 1, at + 1]) {
-    if (p < 0 || p >= TILE_PIXELS || !tile.strip.height[p]) continue;
+    if (p < 0 || p >= TILE_PIXELS || !tile.density.height[p]) continue;
     const start = (tile.number * TILE_PIXELS + p) * pixel;
-    return { frame: tile.strip.frame[p] ?? 0, call: null, start, length: pixel, flags: 0 };
+    return { frame: tile.density.frame[p] ?? 0, call: null, start, length: pixel, flags: 0 };
   }
   return null;
 }
 
+/** Return what is drawn at time t of a lane; null: nothing, or the tile is not loaded. */
 export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number): Hit | null {
   const number = tileRange({ from: t, to: t }, res).first;
   const exact = cache.get(lane.kind, lane.row, res, number);
-  const tiles = exact ? [exact] : cache.standIns(lane.kind, lane.row, res, number);
+  const tiles = exact ? [exact] : cache.substitutes(lane.kind, lane.row, res, number);
   for (const tile of tiles) {
-    const found = sliceAt(tile, t, 0) ?? stripAt(tile, t);
+    const found = sliceAt(tile, t, 0) ?? densityAt(tile, t);
     if (found) return found;
   }
   return null;
 }
 
 /**
- * The call behind a strip pixel: look at a finer resolution, where the pixel is four tiles' worth
- * of detail, and take the longest call there.
+ * Return the call behind a pixel of a density row: load a finer resolution, where this pixel is two
+ * tiles wide, and take the longest call there.
  */
-export async function resolveStrip(
+export async function resolveDensity(
   engine: Engine,
   lane: TileLane,
   res: number,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants in view.
+// Instants around the view.
 
 import type { Instant, InstantsInView } from './engine';
 import { InView } from './inView';
 import type { Viewer } from './viewer';
 
+/** Holds the instants around the view. */
 export class InstantStore {
   readonly inView: InView<InstantsInView>;
 

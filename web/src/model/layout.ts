@@ -1,44 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
+// Layout of the timeline: the vertical position of every track, row and lane, in CSS pixels from
+// the top of the list.
+//
+//   unit    items that move together: a thread, its states, its counters (units.ts)
+//   track   one box of slices or states; a row is any other box (counter, objects, ...)
+//   lane    one line of slices inside an expanded track
+//   group   the heading of a process, above the units of that process
 
-import { moved, processKey, UNARRANGED, type Arrangement } from './arrangement';
-import type { TileLane, Track, TraceFacts } from './engine';
-import { matcher, processName, trackName } from './names';
+import { applyMoves, processKey, UNARRANGED, type Arrangement } from './arrangement';
+import type { TileLane } from './engine';
+import type { Track, TraceFacts } from './traceFacts';
+import { substringMatcher, processName, trackName } from './names';
 import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
 import { CPUS } from './states';
-import { listAt, NO_PLACES, unitsOf, type Unit } from './units';
+import { listAt, NO_PLACES, unitsOf, type TimelineUnit } from './units';
 
+/** Heights of the parts of the timeline. */
 export interface Heights {
-  /** A row of calls and the bar in it. */
+  /** A row of calls, and the bar inside it. */
   row: number;
   bar: number;
   /** The lane for brackets under the rows. */
   foot: number;
   collapsed: number;
-  /** The strip of a thread's states. */
+  /** The thin row of a thread's states. */
   state: number;
-  /** The line of a process, and the area of a counter. */
+  /** The heading of a process, and the area of a counter. */
   group: number;
   counter: number;
 }
 
+/** A track with its position. */
 export interface TrackBox {
   track: Track;
   expanded: boolean;
-  /** Levels that have a row; the deeper ones wait until somebody asks for them. */
+  /** Number of visible levels; deeper ones wait until the user asks for them. */
   shown: number;
   top: number;
   height: number;
 }
 
 export const TRACK_PADDING = 3;
-/** A collapsed track's bar keeps this distance from its neighbours. */
+/** Distance of a collapsed track's bar to the neighbours. */
 export const COLLAPSED_PADDING = 3;
 
-/** A deep thread shows so many levels at first, so that the others are in view as well. */
+/** A deep thread first shows this many levels, so that other threads are in view as well. */
 export const FIRST_LEVELS = 14;
 
-/** For one or two levels more nobody should have to ask. */
+/** Show one or two hidden levels at once instead of a link. */
 function shownLevels(track: Track, all: boolean): number {
   return all || track.rows <= FIRST_LEVELS + 2 ? track.rows : FIRST_LEVELS;
 }
@@ -47,24 +56,27 @@ function expandedHeight(levels: number, h: Heights): number {
   return TRACK_PADDING + levels * h.row + h.foot + 3;
 }
 
-/** Under and over a thin strip of states. */
+/** Space above and below a thin row of states. */
 const STATE_PADDING = 4;
 
-/** Tracks of one row, which does not open. */
+/** Tell whether a track has only one row and cannot be expanded. */
 export function isSingle(track: Track): boolean {
   return track.kind === 'cpu' || track.kind === 'states';
 }
 
-function isUnder(states: Track, above: Track | undefined): boolean {
+function isUnderSlices(states: Track, above: Track | undefined): boolean {
   return above?.kind === 'thread' && above.thread === states.thread;
 }
 
-/** States under the slices of their thread need no name. */
+/**
+ * Tell whether a track of states stands below the slices of its thread, which makes a name
+ * needless.
+ */
 export function isThin(box: TrackBox, h: Heights): boolean {
   return box.track.kind === 'states' && box.height < h.collapsed;
 }
 
-/** Of the expanded tracks, those in `whole` show every level. */
+/** Lay out tracks from the top down. Expanded tracks in `whole` show every level. */
 export function layoutTracks(
   tracks: readonly Track[],
   expanded: ReadonlySet<number>,
@@ -75,7 +87,7 @@ export function layoutTracks(
   return tracks.map((track, i) => {
     const open = expanded.has(track.track) && !isSingle(track);
     const shown = shownLevels(track, whole.has(track.track));
-    const thin = track.kind === 'states' && isUnder(track, tracks[i - 1]);
+    const thin = track.kind === 'states' && isUnderSlices(track, tracks[i - 1]);
     const height = thin ? h.state + STATE_PADDING : open ? expandedHeight(shown, h) : h.collapsed;
     const box = { track, expanded: open, shown, top, height };
     top += height;
@@ -83,60 +95,63 @@ export function layoutTracks(
   });
 }
 
-/** The line of a process over what belongs to it. */
+/** The heading of a process, above everything that belongs to the process. */
 export interface GroupBox {
-  /** Index; -1: of no process. */
+  /** Index of the process; -1: no process. */
   process: number;
   open: boolean;
   top: number;
   height: number;
-  /** Where the last of what belongs to it ends. */
+  /** Lower edge of the last item of the process. */
   bottom: number;
 }
 
+/** A row with its position. */
 export interface RowBox<T extends Row = Row> {
   row: T;
   top: number;
   height: number;
 }
 
-/** Where a unit stands. */
+/** A unit with its position. */
 export interface UnitBox {
   key: string;
-  /** Index of its process; null: there are no lines of processes. */
+  /** Index of the process; null: the timeline has no process headings. */
   process: number | null;
   top: number;
   height: number;
 }
 
-export interface Placed {
+/** The finished layout. */
+export interface TimelineLayout {
   tracks: TrackBox[];
-  /** What is no track, from the top down. */
+  /** Items that are not tracks, from the top down. */
   rows: RowBox[];
   groups: GroupBox[];
-  /** Where a thread stands, by its index. */
+  /** Position of each thread, by index. */
   threads: Map<number, { top: number; height: number }>;
   units: UnitBox[];
   height: number;
-  /** Height of what is pinned: it stands first and does not scroll. */
+  /** Height of the pinned units, which come first and do not scroll. */
   pinned: number;
-  /** Units and processes that are hidden. */
+  /** Number of hidden units and processes. */
   hidden: number;
 }
 
-export interface Opened {
+/** The choices of the user that the layout depends on. */
+export interface LayoutOptions {
   expanded: ReadonlySet<number>;
   whole: ReadonlySet<number>;
-  /** Processes of which only their line is shown. */
+  /** Processes that show only their heading. */
   closed: ReadonlySet<number>;
-  /** Lines of many rows that show these (rows.ts). */
+  /** Fold lines that show their rows (rows.ts). */
   folds?: ReadonlySet<string>;
   arrangement?: Arrangement;
-  /** Only what has this text in its name. */
+  /** Show only items whose name contains this text. */
   only?: string;
 }
 
-/** The processes with their tracks; they may have other things, with tracks and without. */
+/** Return the processes with their tracks, including processes that only own `others`. */
 export function processesOf(
   tracks: readonly Track[],
   others: readonly { process: number }[] = [],
@@ -147,7 +162,7 @@ export function processesOf(
   return found;
 }
 
-/** For the way to all lanes, under those that are shown. */
+/** Space for the link to the hidden lanes, below the visible ones. */
 const MORE_LINE = 4;
 
 function rowHeight(row: Row, h: Heights): number {
@@ -159,28 +174,28 @@ function rowHeight(row: Row, h: Heights): number {
   return h.collapsed;
 }
 
-/** A process and what belongs to it; null: everything. */
-interface Group {
+/** A process with its units; null: all units of the trace. */
+interface ProcessGroup {
   process: number | null;
-  units: Unit[];
+  units: TimelineUnit[];
 }
 
-function byProcess(rows: readonly Row[]): Map<number, Row[]> {
+function rowsByProcess(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
   for (const row of rows) listAt(found, row.process).push(row);
   return found;
 }
 
-/** Puts what belongs to a process below each other. */
-class Stack {
-  readonly placed: Placed = {
+/** Places units below one another and collects their boxes. */
+class LayoutStack {
+  readonly placed: TimelineLayout = {
     ...{ tracks: [], rows: [], groups: [], threads: new Map(), units: [] },
     ...{ height: 0, pinned: 0, hidden: 0 },
   };
 
   constructor(private readonly h: Heights) {}
 
-  /** A thread stands where its slices are, else where the first of its other things is. */
+  /** Remember the position of a thread: that of its slices, or else of its first other item. */
   private note(thread: number, own: boolean, box: { top: number; height: number }): void {
     if (thread >= 0 && (own || !this.placed.threads.has(thread)))
       this.placed.threads.set(thread, box);
@@ -193,7 +208,7 @@ class Stack {
     return group;
   }
 
-  unit(unit: Unit, process: number | null): void {
+  unit(unit: TimelineUnit, process: number | null): void {
     const top = this.placed.height;
     for (const item of unit.items)
       if ('row' in item) this.row(item.row);
@@ -216,67 +231,76 @@ class Stack {
   }
 }
 
-/** The place of each in an order. */
-function placesOf(order: readonly number[] | undefined): ReadonlyMap<number, number> {
+/** Invert an order: map each item to its position. */
+function orderPositions(order: readonly number[] | undefined): ReadonlyMap<number, number> {
   return order ? new Map(order.map((of, place) => [of, place])) : NO_PLACES;
 }
 
-/** Processors stand before all processes, what is of none behind. */
+/** Sort processors before all processes, and items without a process after them. */
 function processPlaces(places: ReadonlyMap<number, number>): (process: number) => number {
   return (process) => (process === CPUS ? -1 : (places.get(process) ?? places.size));
 }
 
-/** What of a process has the text in its name; all of it when the process has. */
-function ofName<T>(
+/** Filter items by name. All items stay if the name of their process matches. */
+function filterByName<T>(
   items: readonly T[],
   nameOf: (item: T) => string,
   process: string,
   only: string,
 ): readonly T[] {
-  const matches = matcher(only);
+  const matches = substringMatcher(only);
   return only === '' || matches(process) ? items : items.filter((item) => matches(nameOf(item)));
 }
 
-/** Of the trace's facts what says how things stand. */
-export type Order = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
+/** The parts of the trace info that determine the order of the timeline. */
+export type TrackOrder = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
 
-/** The processes with what belongs to them, each as it stands; one of all in the order of business. */
-function groupsOf(facts: Order, opened: Opened, h: Heights, others: readonly Row[]): Group[] {
+/**
+ * Return the processes with their units in order; one group with all tracks if the busiest come
+ * first.
+ */
+function processGroups(
+  facts: TrackOrder,
+  opened: LayoutOptions,
+  h: Heights,
+  others: readonly Row[],
+): ProcessGroup[] {
   const laid = (tracks: readonly Track[]): TrackBox[] =>
     layoutTracks(tracks, opened.expanded, h, opened.whole);
   const only = opened.only ?? '';
   if (facts.order === 'busiest') {
-    const tracks = ofName(facts.tracks, trackName, '', only);
+    const tracks = filterByName(facts.tracks, trackName, '', only);
     return [{ process: null, units: unitsOf(laid(tracks), [], new Map()) }];
   }
   const folds = opened.folds ?? new Set<string>();
-  const rows = byProcess(others);
-  const place = processPlaces(placesOf(facts.standing?.processes));
-  // Once for all processes: there may be as many of them as threads.
-  const threads = placesOf(facts.standing?.threads);
+  const rows = rowsByProcess(others);
+  const place = processPlaces(orderPositions(facts.standing?.processes));
+  // Computed once for all processes: there may be as many processes as threads.
+  const threads = orderPositions(facts.standing?.threads);
   const processes = [...processesOf(facts.tracks, others)];
   processes.sort(([a], [b]) => place(a) - place(b));
   return processes.map(([process, own]) => {
     const name = processName(facts.processes, process);
-    const shown = foldTracks(ofName(own, trackName, name, only), folds);
-    const beside = foldRows(ofName(rows.get(process) ?? [], rowName, name, only), folds);
+    const shown = foldTracks(filterByName(own, trackName, name, only), folds);
+    const beside = foldRows(filterByName(rows.get(process) ?? [], rowName, name, only), folds);
     const units = unitsOf(laid(shown.tracks), beside, shown.folds, threads);
     return { process, units };
   });
 }
 
-interface Taken {
-  left: Group[];
-  /** In the order of the keys. */
-  taken: [Unit, number | null][];
+/** The units that were taken out, and the groups without them. */
+interface TakenUnits {
+  left: ProcessGroup[];
+  /** Unit and process, in the order of the keys. */
+  taken: [TimelineUnit, number | null][];
 }
 
-/** Takes the units of these keys out of their groups. */
-function takeUnits(groups: readonly Group[], keys: readonly string[]): Taken {
+/** Take the units with these keys out of their groups. */
+function takeUnits(groups: readonly ProcessGroup[], keys: readonly string[]): TakenUnits {
   if (keys.length === 0) return { left: [...groups], taken: [] };
   const wanted = new Set(keys);
-  const found = new Map<string, [Unit, number | null]>();
-  const isLeft = (unit: Unit, process: number | null): boolean => {
+  const found = new Map<string, [TimelineUnit, number | null]>();
+  const isLeft = (unit: TimelineUnit, process: number | null): boolean => {
     if (!wanted.has(unit.key) || found.has(unit.key)) return true;
     found.set(unit.key, [unit, process]);
     return false;
@@ -291,17 +315,17 @@ function takeUnits(groups: readonly Group[], keys: readonly string[]): Taken {
   return { left, taken };
 }
 
-/** Everything below each other: busiest tracks first, or each process with what belongs to it. */
-export function layoutPage(
-  facts: Order,
-  opened: Opened,
+/** Lay out the timeline: the busiest tracks first, or each process with its units. */
+export function layoutTimeline(
+  facts: TrackOrder,
+  opened: LayoutOptions,
   h: Heights,
   others: readonly Row[] = [],
-): Placed {
-  const stack = new Stack(h);
+): TimelineLayout {
+  const stack = new LayoutStack(h);
   const { placed } = stack;
   const arrangement = opened.arrangement ?? UNARRANGED;
-  const all = groupsOf(facts, opened, h, others);
+  const all = processGroups(facts, opened, h, others);
   const pinned = takeUnits(all, arrangement.pinned);
   for (const [unit, process] of pinned.taken) stack.unit(unit, process);
   placed.pinned = placed.height;
@@ -312,23 +336,24 @@ export function layoutPage(
   const { left, taken } = takeUnits(groups, arrangement.hidden);
   placed.hidden = all.length - groups.length + taken.length;
   const { moves } = arrangement;
-  for (const { process, units } of moved(left, (g) => processKey(g.process ?? -1), moves)) {
-    // A process of which nothing is left has no line.
+  for (const { process, units } of applyMoves(left, (g) => processKey(g.process ?? -1), moves)) {
+    // A process without visible units has no heading.
     if (units.length === 0) continue;
     const open = process === null || !opened.closed.has(process) || Boolean(opened.only);
     const group = process === null ? null : stack.group(process, open);
-    if (open) for (const unit of moved(units, (u) => u.key, moves)) stack.unit(unit, process);
+    if (open) for (const unit of applyMoves(units, (u) => u.key, moves)) stack.unit(unit, process);
     if (group) group.bottom = placed.height;
   }
   return placed;
 }
 
+/** Return the lower edge of the last box. */
 export function totalHeight(boxes: readonly TrackBox[]): number {
   const last = boxes[boxes.length - 1];
   return last ? last.top + last.height : 0;
 }
 
-/** Of those that stand below each other the ones that touch [top, bottom]. */
+/** Return the boxes that touch [top, bottom]; the boxes must be sorted from the top down. */
 export function boxesIn<T extends { top: number; height: number }>(
   boxes: readonly T[],
   top: number,
@@ -347,7 +372,7 @@ export function boxesIn<T extends { top: number; height: number }>(
   return boxes.slice(first, low);
 }
 
-/** Which of those that stand below each other is there. */
+/** Return the box at height y; the boxes must be sorted from the top down. */
 export function boxAt<T extends { top: number; height: number }>(
   boxes: readonly T[],
   y: number,
@@ -365,22 +390,23 @@ export function boxAt<T extends { top: number; height: number }>(
   return null;
 }
 
+/** A lane with its position. */
 export interface LaneBox {
   lane: TileLane;
   top: number;
   height: number;
-  /** Row of the call chart, -1 for the one lane of a collapsed track. */
+  /** Level of the call stack; -1: the only lane of a collapsed track. */
   depth: number;
 }
 
-/** What a processor ran is as high as a collapsed track, states are low. */
+/** Return the only lane of a processor or states track. States are thinner. */
 function singleLane(box: TrackBox, h: Heights): LaneBox {
   const lane: TileLane = { kind: 'r', row: box.track.first_row };
   const height = box.track.kind === 'states' ? h.state : box.height - 2 * COLLAPSED_PADDING;
   return { lane, top: box.top + Math.round((box.height - height) / 2), height, depth: 0 };
 }
 
-/** The lanes of a track that touch [top, bottom). */
+/** Return the lanes of a track that touch [top, bottom). */
 export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number): LaneBox[] {
   if (isSingle(box.track)) return [singleLane(box, h)];
   if (!box.expanded) {
@@ -408,12 +434,15 @@ export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number):
   return lanes;
 }
 
+/** Return the lane at height y. */
 export function laneAt(box: TrackBox, h: Heights, y: number): LaneBox | null {
   const lanes = lanesOf(box, h, y, y);
   return lanes.find((lane) => y >= lane.top && y < lane.top + lane.height + 1) ?? null;
 }
 
-/** Expand busiest tracks first while they fit; the first one always. */
+/**
+ * Choose the tracks to expand at first: the busiest ones, as long as they fit, and at least one.
+ */
 export function firstExpanded(tracks: readonly Track[], h: Heights, room: number): Set<number> {
   const open = new Set<number>();
   let left = room - tracks.length * h.collapsed;
@@ -427,7 +456,7 @@ export function firstExpanded(tracks: readonly Track[], h: Heights, room: number
   return open;
 }
 
-/** Of the expanded tracks those that show every level, busiest first, where there is room for all. */
+/** Choose the expanded tracks that show every level: the busiest ones, as long as they fit. */
 export function firstWhole(
   tracks: readonly Track[],
   expanded: ReadonlySet<number>,

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be selected beside calls and methods, and all about it.
+// Selection of events other than calls and methods, and their details.
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
-import type { MemoryDumpDetails, ObjectDetails, SampleDetails, SnapshotDetails } from './beside';
+import type {
+  MemoryDumpDetails,
+  ObjectDetails,
+  SampleDetails,
+  SnapshotDetails,
+} from './nonSliceEvents';
 import type { Engine, InstantDetails } from './engine';
 import type { Viewer } from './viewer';
 
+/** Kinds of events that can be selected; the names stand in the address. */
 export const MARK_KINDS = ['instant', 'object', 'snapshot', 'sample', 'memory'] as const;
 export type MarkKind = (typeof MARK_KINDS)[number];
 
-/** One of the things of a kind that a trace has, by its number. */
+/** An event of one kind, by its number in the trace. */
 export interface Mark {
   kind: MarkKind;
   number: number;
@@ -20,6 +26,7 @@ export function sameMark(a: Mark | null, b: Mark | null): boolean {
   return a === b || (a !== null && b !== null && a.kind === b.kind && a.number === b.number);
 }
 
+/** The answer of the engine about a mark. */
 export type MarkDetails =
   | { kind: 'instant'; instant: InstantDetails }
   | { kind: 'object'; object: ObjectDetails }
@@ -27,27 +34,28 @@ export type MarkDetails =
   | { kind: 'sample'; sample: SampleDetails }
   | { kind: 'memory'; dump: MemoryDumpDetails };
 
-async function ask(engine: Engine, mark: Mark, signal: AbortSignal): Promise<MarkDetails> {
+async function askAboutMark(engine: Engine, mark: Mark, signal: AbortSignal): Promise<MarkDetails> {
   const { kind, number } = mark;
   switch (kind) {
     case 'instant':
       return { kind, instant: await engine.instant(number, signal) };
     case 'object':
-      return { kind, object: await engine.beside.object(number, signal) };
+      return { kind, object: await engine.nonSlice.object(number, signal) };
     case 'snapshot':
-      return { kind, snapshot: await engine.beside.snapshot(number, signal) };
+      return { kind, snapshot: await engine.nonSlice.snapshot(number, signal) };
     case 'sample':
-      return { kind, sample: await engine.beside.sample(number, signal) };
+      return { kind, sample: await engine.nonSlice.sample(number, signal) };
     case 'memory':
-      return { kind, dump: await engine.beside.memoryDump(number, signal) };
+      return { kind, dump: await engine.nonSlice.memoryDump(number, signal) };
   }
 }
 
+/** Holds the details of the selected mark. */
 export class MarkStore {
   readonly details = signal<MarkDetails | null>(null);
 
   constructor(viewer: Viewer) {
-    // Whatever selects a call or a method, it takes the mark's place.
+    // Selecting a call or a method deselects the mark.
     effect(() => {
       if (viewer.frame.get() !== null || viewer.call.get() !== null) viewer.mark.set(null);
     });
@@ -58,7 +66,7 @@ export class MarkStore {
       this.details.set(null);
       if (mark === null) return;
       asking.run(
-        (signal) => ask(viewer.engine, mark, signal),
+        (signal) => askAboutMark(viewer.engine, mark, signal),
         (answer) => this.details.set(answer),
       );
     });

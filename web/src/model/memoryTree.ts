@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a memory dump as a tree: "malloc/heap/objects" stands in "malloc/heap".
+// A memory dump as a tree: "malloc/heap/objects" becomes a child of "malloc/heap".
 
-import type { MemoryFigure } from './beside';
+import type { MemoryFigure } from './nonSliceEvents';
 
+/** A node of the tree. */
 export interface MemoryNode {
-  /** The last part of its path. */
+  /** The last component of its path. */
   name: string;
   path: string;
-  /** By name of the figure. */
+  /** Values by name. */
   figures: Map<string, { units: string; value: number | null }>;
   children: MemoryNode[];
 }
 
-/** Sizes come first, then what else there is as it stands. */
+/** Sizes come first, then the other values in the order of the file. */
 const FIRST = ['effective_size', 'size'];
 
-/** The names of all figures of a part of a dump, the columns of its table. */
-export function columnsOf(figures: readonly MemoryFigure[]): string[] {
+/** Return the names of all values, which are the columns of the table. */
+export function memoryColumns(figures: readonly MemoryFigure[]): string[] {
   const names = [...new Set(figures.map(([, name]) => name))];
   return [
     ...FIRST.filter((name) => names.includes(name)),
@@ -24,17 +25,17 @@ export function columnsOf(figures: readonly MemoryFigure[]): string[] {
   ];
 }
 
-/** Deeper paths than anybody writes stay one name from there on. */
+/** Limit of the depth: longer paths keep their tail as one name. */
 const DEEPEST = 64;
 
-function partsOf(path: string): string[] {
+function pathComponents(path: string): string[] {
   const parts = path.split('/');
   return parts.length <= DEEPEST
     ? parts
     : [...parts.slice(0, DEEPEST - 1), parts.slice(DEEPEST - 1).join('/')];
 }
 
-/** What no figure tells of, but stands above something, has a node as well. */
+/** Build the tree. A parent without values of its own gets a node as well. */
 export function memoryTree(figures: readonly MemoryFigure[]): MemoryNode[] {
   const roots: MemoryNode[] = [];
   const known = new Map<string, MemoryNode>();
@@ -42,7 +43,7 @@ export function memoryTree(figures: readonly MemoryFigure[]): MemoryNode[] {
     let list = roots;
     let path = '';
     let node: MemoryNode | undefined;
-    for (const part of partsOf(of)) {
+    for (const part of pathComponents(of)) {
       path = path === '' ? part : `${path}/${part}`;
       node = known.get(path);
       if (!node) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of methods as people read them.
+// Names of methods, threads and processes in readable form, and matching of names with a search.
 
-import { named } from '../base/visible';
+import { nameOrPlaceholder } from '../base/visible';
 import { eventColour, hashedColour } from './colours';
-import type { FrameRow, Process, Track } from './engine';
+import type { FrameRow } from './engine';
+import type { Process, Track } from './traceFacts';
 import { CPUS } from './states';
 
 const PRIMITIVES: Record<string, string> = {
@@ -18,8 +19,8 @@ const PRIMITIVES: Record<string, string> = {
   Z: 'boolean',
 };
 
-/** One type of a JVM descriptor from `at` on: its short name and where the next one begins. */
-function readType(text: string, at: number): [string, number] | null {
+/** Parse one type of a JVM descriptor at `at`. Return its short name and the position after it. */
+function readDescriptorType(text: string, at: number): [string, number] | null {
   let arrays = 0;
   while (text[at + arrays] === '[') arrays++;
   const first = at + arrays;
@@ -32,23 +33,26 @@ function readType(text: string, at: number): [string, number] | null {
   return [name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1) + suffix, end + 1];
 }
 
-/** (Landroid/os/Bundle;I)V becomes (Bundle, int) void; what is no descriptor stays as it is. */
+/**
+ * Format a JVM descriptor: (Landroid/os/Bundle;I)V becomes (Bundle, int) void. Other texts stay
+ * unchanged.
+ */
 export function readableSignature(text: string): string {
   const close = text.indexOf(')');
   if (text[0] !== '(' || close < 0) return text;
   const types: string[] = [];
   for (let at = 1; at < close;) {
-    const type = readType(text, at);
+    const type = readDescriptorType(text, at);
     if (!type || type[1] > close) return text;
     types.push(type[0]);
     at = type[1];
   }
-  const result = readType(text, close + 1);
+  const result = readDescriptorType(text, close + 1);
   if (!result || result[1] !== text.length) return text;
   return `(${types.join(', ')}) ${result[0]}`;
 }
 
-/** Every frame's names, worked out when first asked for. */
+/** Names of all frames. Each name is computed on first use and cached. */
 export class Frames {
   private readonly texts: (string | undefined)[];
   private readonly shorts: (string | undefined)[];
@@ -69,7 +73,7 @@ export class Frames {
     return this.rows.length;
   }
 
-  /** Methods that are called somewhere in the trace. */
+  /** Number of methods that the trace calls at least once. */
   get called(): number {
     return this.rows.reduce((n, row) => n + (row[5] > 0 ? 1 : 0), 0);
   }
@@ -83,7 +87,7 @@ export class Frames {
   }
 
   method(frame: number): string {
-    return named(this.row(frame)[1]);
+    return nameOrPlaceholder(this.row(frame)[1]);
   }
 
   rawSignature(frame: number): string {
@@ -99,7 +103,7 @@ export class Frames {
     return file && line > 0 ? `${file}:${line}` : file;
   }
 
-  /** Of formats that have categories instead of classes. */
+  /** Category of an event; only in formats that have categories instead of classes. */
   category(frame: number): string {
     return this.row(frame)[6] ?? '';
   }
@@ -109,7 +113,7 @@ export class Frames {
   }
 
   /**
-   * A number of the theme's bars: dealt by rank in the whole trace, so that no selection changes a
+   * Return a colour number of the theme: by rank in the whole trace, so that no selection changes a
    * colour, or by the hash of the name.
    */
   colour(frame: number): number {
@@ -120,7 +124,7 @@ export class Frames {
     return rank > 0 ? (rank - 1) % 16 : 15;
   }
 
-  /** Class.method without the package. */
+  /** Return Class.method without the package. */
   short(frame: number): string {
     return (this.shorts[frame] ??= this.className(frame)
       ? `${this.simpleClass(frame)}.${this.method(frame)}`
@@ -132,7 +136,7 @@ export class Frames {
     return name.slice(name.lastIndexOf('.') + 1);
   }
 
-  /** With its last point: "android.view.", or nothing. */
+  /** Return the package with its final point ("android.view."), or an empty text. */
   packagePrefix(frame: number): string {
     const name = this.className(frame);
     return name.slice(0, name.lastIndexOf('.') + 1);
@@ -143,7 +147,10 @@ export class Frames {
     return name ? `${name}.${this.method(frame)}` : this.method(frame);
   }
 
-  /** The place of each frame in the order of full names; those of one name share it. */
+  /**
+   * Return the position of each frame in alphabetical order. Frames with equal names share a
+   * position.
+   */
   nameOrder(): Uint32Array {
     if (this.order) return this.order;
     const names = this.rows.map((_, frame) => this.full(frame));
@@ -163,7 +170,7 @@ export class Frames {
     return order;
   }
 
-  /** What searching looks at: the name and the signature, as shown and as written. */
+  /** Return the text to search in: name and signature, as displayed and as stored. */
   searchText(frame: number): string {
     let text = this.texts[frame];
     if (text === undefined) {
@@ -176,48 +183,55 @@ export class Frames {
   }
 }
 
-/** The id of a thread or process as its file writes it. */
-export function idOf(owner: { id?: number; thread_id?: number; key?: string }): string {
+/** Return the id of a thread or process as the file writes it. */
+export function ownerId(owner: { id?: number; thread_id?: number; key?: string }): string {
   return owner.key ?? String(owner.id ?? owner.thread_id ?? '');
 }
 
-/** Tracks of async slices and of processors have names of their own, as have lines of the kernel. */
-export function ownName(track: Track): boolean {
+/**
+ * Tell whether a track has a name of its own: async slices, processors and lines of the kernel do.
+ */
+export function hasOwnName(track: Track): boolean {
   return track.kind === 'async' || track.kind === 'cpu' || track.key === track.name;
 }
 
-/** "[12] main", or the track's own name. */
+/** Return "[12] main", or the track's own name. */
 export function trackName(track: Track): string {
-  return ownName(track) ? track.name : `[${idOf(track)}] ${track.name}`;
+  return hasOwnName(track) ? track.name : `[${ownerId(track)}] ${track.name}`;
 }
 
-/** The same, and its process where there are several: other processes may have such a thread, too. */
+/**
+ * Return the track name with its process if there are several: other processes may have an equally
+ * named thread.
+ */
 export function trackPlace(track: Track, processes: readonly Process[]): string {
   const known = processes.length > 1 && processes[track.process];
   const own = trackName(track);
   return known ? `${own}, ${processName(processes, track.process)}` : own;
 }
 
-/** Whether case counts: when it is to, or when the query holds a capital. */
-export function caseCounts(query: string, matchCase = false): boolean {
+/** Tell whether case matters: on request, or if the query contains a capital letter. */
+export function isCaseSensitive(query: string, matchCase = false): boolean {
   return matchCase || query !== query.toLowerCase();
 }
 
-/** Of a process by its index, also of what stands for none. */
+/** Return the name of a process by index, or a name for items without a process. */
 export function processName(processes: readonly Process[], index: number): string {
   const process = processes[index];
   if (!process) return index === CPUS ? 'CPUs' : 'No process';
-  return process.name || `Process ${idOf(process)}`;
+  return process.name || `Process ${ownerId(process)}`;
 }
 
-/** Substring; capitals count only when the query holds one, or when they are to. */
-export function matcher(query: string, matchCase = false): (text: string) => boolean {
-  if (caseCounts(query, matchCase)) return (text) => text.includes(query);
+/** Return a substring test. Case matters on request, or if the query contains a capital letter. */
+export function substringMatcher(query: string, matchCase = false): (text: string) => boolean {
+  if (isCaseSensitive(query, matchCase)) return (text) => text.includes(query);
   return (text) => text.toLowerCase().includes(query);
 }
 
-/** Where the query stands in a text, or -1. */
-export function matchAt(text: string, query: string, matchCase = false): number {
+/** Return the position of the query in a text, or -1. */
+export function indexOfMatch(text: string, query: string, matchCase = false): number {
   if (query === '') return -1;
-  return caseCounts(query, matchCase) ? text.indexOf(query) : text.toLowerCase().indexOf(query);
+  return isCaseSensitive(query, matchCase)
+    ? text.indexOf(query)
+    : text.toLowerCase().indexOf(query);
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges that somebody keeps, with a word about each.
+// Notes: ranges of time that the user marked and named. They live in the address.
 
 import type { Span } from './span';
 
+/** A marked range of time. */
 export interface Note extends Span {
-  /** Empty: its length says enough. */
+  /** Empty: the page shows the length instead. */
   readonly text: string;
 }
 
-/** An address must not grow without end. */
+/** Limits that keep the address short. */
 export const MOST_NOTES = 50;
 export const LONGEST_NOTE = 120;
 
+/** Format a note for the address: "from-to~text". */
 export function writeNote({ from, to, text }: Note): string {
   return `${Math.round(from)}-${Math.round(to)}${text === '' ? '' : `~${text}`}`;
 }
 
+/** Parse the notes of an address; malformed ones are dropped. */
 export function readNotes(texts: readonly string[]): Note[] {
   return texts.slice(0, MOST_NOTES).flatMap((word) => {
     const found = /^(-?\d+)-(-?\d+)(?:~(.*))?$/s.exec(word);
@@ -24,17 +27,19 @@ export function readNotes(texts: readonly string[]): Note[] {
   });
 }
 
-/** The notes with one more, in the order of time; one of the same range gives way. */
+/** Add a note in order of time; it replaces a note of the same range. */
 export function withNote(notes: readonly Note[], note: Note): Note[] {
   return [...notes.filter((n) => n.from !== note.from || n.to !== note.to), note]
     .sort((a, b) => a.from - b.from || b.to - a.to)
     .slice(-MOST_NOTES);
 }
 
-/** More notes at one time than this lie on each other. */
+/** Limit of lanes: further notes at the same time overlap. */
 export const MOST_LANES = 4;
 
-/** For each of the notes, in the order of time, a lane that is free for it, if only so long. */
+/**
+ * Assign a lane to each note; notes must be sorted by time. Each note occupies at least `least` ns.
+ */
 export function lanesOfNotes(notes: readonly Note[], least: number): number[] {
   const ends: number[] = [];
   return notes.map(({ from, to }) => {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines of a tree table are open, as a short text for the address: frames in base 36, those
-// under a line in brackets behind it, a star where everything below is open: "5k(7*,9(2))".  Frames
-// stay what they are in every range and under every filter, unlike lines.
+// Notation for the open lines of a tree table in the address: frame numbers in base 36, children in
+// brackets, a star if everything below is open. Example: "5k(7*,9(2))". Frame numbers are stable
+// across ranges and filters; line numbers are not.
 
+/** An open line with the open lines below it. */
 export interface OpenLine {
   frame: number;
-  /** All that lies below is open too. */
+  /** Everything below is open as well. */
   all: boolean;
   under: OpenLine[];
 }
 
-/** An address must stay short enough to be copied. */
+/** Limit that keeps the address short enough to copy. */
 export const MOST_OPEN = 255;
 
+/** Format open lines for the address. */
 export function writeOpen(lines: readonly OpenLine[]): string {
   return lines
     .map(({ frame, all, under }) => {
@@ -22,7 +24,7 @@ export function writeOpen(lines: readonly OpenLine[]): string {
     .join(',');
 }
 
-/** Whatever makes no sense is left out. */
+/** Parse the output of writeOpen; malformed parts are dropped. */
 export function readOpen(text: string): OpenLine[] {
   const top: OpenLine[] = [];
   const lists = [top];

@@ -1,50 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a trace is made of, by how much each is moved in time, how far the reading of them
-// is, and what there is to ask to have others opened.
+// The files of a trace: selection, time offsets, state of loading, and the questions that open
+// other files.
 
-/** A file of a trace, by its number; its times are moved by so many nanoseconds. */
-export interface Chosen {
+/** A file of the trace by its number. `offset` is added to its times, in nanoseconds. */
+export interface ChosenFile {
   input: number;
   offset: bigint;
 }
 
-export interface Input extends Chosen {
+/** A file of the trace with its name. */
+export interface OpenedInput extends ChosenFile {
   name: string;
 }
 
-/** A file that can be opened; how long it is, is not known of those that only the engine has. */
+/** A file that can be opened. `bytes` is null if only the engine knows the file. */
 export interface KnownFile {
   input: number;
   name: string;
   bytes: number | null;
 }
 
-export interface Status {
-  /** Of what is being read, or could not be, before what lies open; empty: there is neither. */
+export interface LoadingStatus {
+  /** State of loading; "ready" and "empty" also describe what is shown meanwhile. */
   state: 'empty' | 'loading' | 'ready' | 'error';
-  /** Its number: every opening makes another. */
+  /** Number of the trace; every opening increments it. */
   trace: number;
-  /** Another trace is open and stays so until this one is there. */
+  /** Another trace is open, and stays open until this one is loaded. */
   behind: boolean;
-  inputs: Input[];
-  /** Everything that can be opened, and what is when nobody has asked for anything. */
+  inputs: OpenedInput[];
+  /** Every file that can be opened, and the default selection. */
   files: KnownFile[];
-  start: Chosen[];
+  start: ChosenFile[];
   name: string;
   bytes: number;
   total_bytes: number;
   records: number;
-  /** The bytes are those of packed files, which are read when they are unpacked. */
+  /** `bytes` counts bytes of compressed files, which are unpacked before reading. */
   unpacking?: boolean;
-  /** What was read is put together: no byte is gone over meanwhile. */
+  /** Reading is complete, and the trace is being assembled: `bytes` stands still. */
   joining?: boolean;
-  /** While it is read: how much of what was read lies where. */
+  /** Preview of the trace while it is loaded. */
   sketch?: Sketch;
-  /** On an upload server: the page of this trace.  Nothing is opened, cancelled or ended here. */
+  /**
+   * On an upload server: address of the trace's page. Files cannot be opened, and loading cannot be
+   * cancelled or ended here.
+   */
   home?: string;
-  /** Whoever answers can make reports. */
+  /** The engine can make reports. */
   reports?: boolean;
-  /** `quote` is what stands around the offset, in hex, from byte `quoted_at` on. */
+  /** `quote` holds the bytes around the offset in hex, from byte `quoted_at` on. */
   error?: {
     message: string;
     kind?: ErrorKind;
@@ -54,35 +58,39 @@ export interface Status {
   };
 }
 
-/** What advice goes by; of "room" there is none on the disk, of "memory" none in a page, files are
- * too "many". */
+/**
+ * Cause of an error, which selects the advice: "room" means a full disk, "memory" a page out of
+ * memory, "many" too many files.
+ */
 export type ErrorKind =
   'many' | 'memory' | 'io' | 'syntax' | 'unsupported' | 'limit' | 'usage' | 'room' | 'other';
 
+/** Preview of a trace. */
 export interface Sketch {
   length_ns: number;
-  /** Heights from 0 to 255, from the left to the right. */
+  /** Activity of each track, 0 to 255, from left to right. */
   tracks: { name: string; heights: number[] }[];
 }
 
-/** More are not opened together. */
+/** Limit of files in one trace. */
 export const MOST_FILES = 64;
 
-/** How somebody who chose files wants them. */
-export type How = 'instead' | 'beside';
+/** Open the chosen files instead of the trace, or in addition to its files. */
+export type OpeningMode = 'instead' | 'beside';
 
+/** The questions that open and close files. */
 export interface OpeningEngine {
-  /** Takes a file in and gives it a number; `told` hears how many of its bytes are there. */
+  /** Upload a file and return its number. `told` receives the number of bytes sent so far. */
   take(file: File, told: (bytes: number) => void, signal: AbortSignal): Promise<number>;
-  /** A file that was taken in is not wanted. */
+  /** Forget an uploaded file. */
   drop(input: number): Promise<void>;
-  /** Begins to read these files as one trace; the status tells how far that is. */
-  open(files: readonly Chosen[]): Promise<void>;
-  /** Ends the reading, or puts away its error: what was open before stays. */
+  /** Start to read these files as one trace; the status reports the progress. */
+  open(files: readonly ChosenFile[]): Promise<void>;
+  /** Stop reading, or dismiss its error. The trace that was open before stays open. */
   cancel(): Promise<void>;
 }
 
-const NS_PER: Record<string, bigint> = {
+const OFFSET_UNITS: Record<string, bigint> = {
   ns: 1n,
   us: 1_000n,
   µs: 1_000n,
@@ -92,27 +100,33 @@ const NS_PER: Record<string, bigint> = {
   '': 1_000_000n,
 };
 
-/** 73 years, as far as clocks may be apart. */
-const MOST = 1n << 61n;
+/** Limit of an offset: 73 years. */
+const MOST_OFFSET = 1n << 61n;
 
-/** "12ms", "-1.5 s", "300us"; without a unit ms. Parts of a nanosecond are none. */
+/**
+ * Parse an offset such as "12ms", "-1.5 s" or "300us"; milliseconds by default. Fractions of a
+ * nanosecond are cut off.
+ */
 export function parseOffset(text: string): bigint | null {
   const found = /^([+\-−]?)(\d+)?(?:\.(\d*))?\s*(ns|us|µs|μs|ms|s|)$/.exec(text.trim());
   const [, sign, whole = '', part = '', unit = ''] = found ?? [];
-  const per = NS_PER[unit];
+  const per = OFFSET_UNITS[unit];
   if (!found || per === undefined || whole + part === '' || part.length > 18) return null;
   const scaled = BigInt(whole + part) * per;
   const size = scaled / 10n ** BigInt(part.length);
-  if (size > MOST) return null;
+  if (size > MOST_OFFSET) return null;
   return sign === '' || sign === '+' ? size : -size;
 }
 
-/** As it can be typed again, in the largest unit in which it has at most three digits behind the point. */
+/**
+ * Format an offset so that parseOffset reads it, in the largest unit that needs at most three
+ * decimals.
+ */
 export function offsetText(offset: bigint): string {
   const size = offset < 0n ? -offset : offset;
   const sign = offset < 0n ? '-' : '';
   for (const unit of ['s', 'ms', 'us']) {
-    const per = NS_PER[unit] ?? 1n;
+    const per = OFFSET_UNITS[unit] ?? 1n;
     if (size >= per && (size * 1000n) % per === 0n) {
       const part = String(((size % per) * 1000n) / per)
         .padStart(3, '0')
@@ -123,14 +137,15 @@ export function offsetText(offset: bigint): string {
   return size === 0n ? '0 ms' : `${sign}${size} ns`;
 }
 
-/** "0,3:-1500": as it stands in an address. */
-export function writeFiles(files: readonly Chosen[]): string {
+/** Format the files for the address, as in "0,3:-1500". */
+export function writeFiles(files: readonly ChosenFile[]): string {
   return files
     .map(({ input, offset }) => (offset === 0n ? String(input) : `${input}:${offset}`))
     .join(',');
 }
 
-export function readFiles(text: string): readonly Chosen[] | null {
+/** Parse the output of writeFiles; null: malformed, or a file stands twice. */
+export function readFiles(text: string): readonly ChosenFile[] | null {
   const files = text.split(',').map((word) => /^(\d{1,9})(?::(-?\d{1,19}))?$/.exec(word));
   if (files.length > MOST_FILES || files.some((found) => !found)) return null;
   const chosen = files.map((found) => ({
@@ -140,6 +155,7 @@ export function readFiles(text: string): readonly Chosen[] | null {
   return new Set(chosen.map((c) => c.input)).size === chosen.length ? chosen : null;
 }
 
-export function sameFiles(a: readonly Chosen[], b: readonly Chosen[]): boolean {
+/** Tell whether two selections are equal, including offsets. */
+export function sameFiles(a: readonly ChosenFile[], b: readonly ChosenFile[]): boolean {
   return writeFiles(a) === writeFiles(b);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a pattern matches in a text that the engine found with it, to be underlined.
+// Find the match of a regular expression in a text that the engine found, to underline it.
 //
-// The engine reads each character once whatever the pattern; a RegExp of the browser may go on
-// without end. So only patterns run here that cannot: no group is repeated, and few parts are.
+// The engine matches in linear time, but the browser's RegExp may backtrack exponentially. This
+// module therefore runs only harmless patterns: no repeated group, and few repetitions.
 
-/** Each may match each part of a text: the steps are the length of the text to that power. */
+/** Limit of repetitions: the number of steps is the text length to this power. */
 const MOST_REPEATED = 2;
-/** Each doubles the steps at worst. */
+/** Limit of alternatives: each doubles the number of steps in the worst case. */
 const MOST_CHOICES = 8;
 const LONGEST = 400;
 
-/** null: it may take too long, or is no pattern of the browser's. */
+/** Compile a pattern; null: it may take too long, or the browser does not support it. */
 export function quickPattern(pattern: string, matchCase: boolean): RegExp | null {
   const bare = pattern
     .replace(/\\./gsu, 'x')
@@ -27,8 +27,8 @@ export function quickPattern(pattern: string, matchCase: boolean): RegExp | null
 }
 
 /**
- * Begin and end of the first match; null: not known. In an excerpt of arguments, "key: value", it
- * may be one of the key or of the value alone.
+ * Return begin and end of the first match; null: unknown. In an excerpt of arguments ("key: value")
+ * the engine may have matched the key or the value alone.
  */
 export function patternAt(
   text: string,

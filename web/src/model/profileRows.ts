@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the profile's figures to the lines of the table: sorted methods, and under an opened one its
-// parents and children.  Pure functions; the table only draws what stands here.
+// Lines of the profile table: sorted methods, and below an expanded method its parents and
+// children. Pure functions; the table only draws these lines.
 
-import type { Clock, ProfileAnswer, RelationRow, Relations, Times } from './engine';
-import { figure, figuresOf, figuresOfWaits, type ColumnId, type Figures } from './columns';
+import type { ProfileAnswer, RelationRow, Relations, Times } from './engine';
+import type { Clock } from './traceFacts';
+import {
+  columnValue,
+  figuresOf,
+  figuresOfWaits,
+  type ColumnId,
+  type Figures,
+} from './profileColumns';
 import type { Frames } from './names';
 
-/** The line of the time in which threads waited is no method and has a number of its own. */
+/** Pseudo frame number of the "(context switch)" line, which shows the time that threads waited. */
 export const WAITS = -2;
 export const WAITS_NAME = '(context switch)';
 export const TOP_LEVEL_NAME = '(toplevel)';
 
-export interface Sort {
+/** Sort order of the profile table. */
+export interface ProfileSort {
   column: ColumnId;
   descending: boolean;
 }
 
-export type GroupId = 'parents' | 'children' | 'recursive_parents' | 'recursive_children';
+export type RelationGroup = 'parents' | 'children' | 'recursive_parents' | 'recursive_children';
 
+/** The line of a method. */
 export interface MethodLine {
   kind: 'method';
   frame: number;
@@ -26,64 +35,69 @@ export interface MethodLine {
   opened: boolean;
 }
 
-export interface GroupLine {
+/** The heading of a group of relations below a method. */
+export interface RelationHeading {
   kind: 'group';
-  group: GroupId;
+  group: RelationGroup;
   owner: number;
-  /** Its lines add up to more than the opened method: recursive calls lie within each other. */
+  /** The lines add up to more than the method itself, because recursive calls are nested. */
   exceeds: boolean;
 }
 
+/** A caller or callee of an expanded method, or its self time. */
 export interface RelationLine {
   kind: 'relation' | 'self';
-  group: GroupId;
+  group: RelationGroup;
   owner: number;
-  /** -1: called from nowhere. For 'self' the owner. */
+  /** -1: no caller. For 'self': the owner. */
   frame: number;
   calls: number;
   total: number;
   real: number | null;
   cpu: number | null;
-  /** The opened method's inclusive times, of which the line shows its share. */
+  /** Inclusive times of the expanded method, of which the line shows its share. */
   ownerFigures: Figures;
 }
 
+/** Placeholder until the relations of a method have arrived. */
 export interface PendingLine {
   kind: 'pending';
   owner: number;
 }
 
-export type Line = MethodLine | GroupLine | RelationLine | PendingLine;
+export type ProfileLine = MethodLine | RelationHeading | RelationLine | PendingLine;
 
-export interface Method {
+/** A method of the profile. */
+export interface RankedMethod {
   frame: number;
   figures: Figures;
-  /** By inclusive time in this profile, from 1; 0 for the waits. */
+  /** Rank by inclusive time in this profile, from 1; 0 for the waits. */
   rank: number;
 }
 
+/** Return the full name of a method, or the name of a pseudo frame. */
 export function methodName(frame: number, frames: Frames): string {
   if (frame === WAITS) return WAITS_NAME;
   return frame < 0 ? TOP_LEVEL_NAME : frames.full(frame);
 }
 
-function byText(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Every method with its rank by inclusive time: CPU, or real where there is no CPU. */
-export function rankedMethods(answer: ProfileAnswer, frames: Frames): Method[] {
-  const methods: Method[] = answer.rows.map((row) => ({
+/** Return all methods, ranked by inclusive CPU time, or real time if the trace has no CPU time. */
+export function rankedMethods(answer: ProfileAnswer, frames: Frames): RankedMethod[] {
+  const methods: RankedMethod[] = answer.rows.map((row) => ({
     frame: row[0],
     figures: figuresOf(row),
     rank: 0,
   }));
   const clock: Clock = answer.total_cpu_ns === null ? 'real' : 'cpu';
-  const time = (m: Method): number =>
-    figure(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
-  const name = (m: Method): string => methodName(m.frame, frames);
+  const time = (m: RankedMethod): number =>
+    columnValue(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
+  const name = (m: RankedMethod): string => methodName(m.frame, frames);
   [...methods]
-    .sort((a, b) => time(b) - time(a) || byText(name(a), name(b)))
+    .sort((a, b) => time(b) - time(a) || compareTexts(name(a), name(b)))
     .forEach((m, i) => {
       m.rank = i + 1;
     });
@@ -92,29 +106,33 @@ export function rankedMethods(answer: ProfileAnswer, frames: Frames): Method[] {
   return methods;
 }
 
-/** Ties, and the column of names, go by name; a name sorts upwards when `descending` is false. */
-export function sortMethods(methods: readonly Method[], sort: Sort, frames: Frames): Method[] {
+/** Sort methods; ties are sorted by name. */
+export function sortMethods(
+  methods: readonly RankedMethod[],
+  sort: ProfileSort,
+  frames: Frames,
+): RankedMethod[] {
   const sign = sort.descending ? -1 : 1;
   const keyed = methods.map((method) => ({
     method,
-    value: figure(method.figures, sort.column) ?? -1,
+    value: columnValue(method.figures, sort.column) ?? -1,
     name: methodName(method.frame, frames),
   }));
   keyed.sort((a, b) => {
-    if (sort.column === 'name') return sign * byText(a.name, b.name);
-    return sign * (a.value - b.value) || byText(a.name, b.name);
+    if (sort.column === 'name') return sign * compareTexts(a.name, b.name);
+    return sign * (a.value - b.value) || compareTexts(a.name, b.name);
   });
   return keyed.map((k) => k.method);
 }
 
-const GROUPS: readonly [GroupId, keyof Relations, keyof Relations | null][] = [
+const GROUPS: readonly [RelationGroup, keyof Relations, keyof Relations | null][] = [
   ['parents', 'parents', null],
   ['children', 'children', 'self'],
   ['recursive_parents', 'recursive_parents', null],
   ['recursive_children', 'recursive_children', 'recursive_self'],
 ];
 
-function relationLine(group: GroupId, owner: Method, row: RelationRow): RelationLine {
+function relationLine(group: RelationGroup, owner: RankedMethod, row: RelationRow): RelationLine {
   const [frame, calls, total, real, cpu] = row;
   return {
     kind: 'relation',
@@ -129,16 +147,21 @@ function relationLine(group: GroupId, owner: Method, row: RelationRow): Relation
   };
 }
 
-function selfLine(group: GroupId, owner: Method, times: Times): RelationLine {
+function selfLine(group: RelationGroup, owner: RankedMethod, times: Times): RelationLine {
   const line: RelationRow = [owner.frame, 0, 0, times[0], times[1]];
   return { ...relationLine(group, owner, line), kind: 'self' };
 }
 
-function someTime(times: Times): boolean {
+function hasTime(times: Times): boolean {
   return (times[0] ?? 0) !== 0 || (times[1] ?? 0) !== 0;
 }
 
-function exceeds(owner: Method, rows: readonly RelationRow[], own: Times | null): boolean {
+/** Tell whether the lines of a group add up to more than their method, allowing for rounding. */
+function exceedsOwner(
+  owner: RankedMethod,
+  rows: readonly RelationRow[],
+  own: Times | null,
+): boolean {
   const sum = (at: 0 | 1): number =>
     rows.reduce((n, row) => n + (row[at === 0 ? 3 : 4] ?? 0), own?.[at] ?? 0);
   const { incl_real, incl_cpu } = owner.figures;
@@ -148,25 +171,34 @@ function exceeds(owner: Method, rows: readonly RelationRow[], own: Times | null)
   );
 }
 
-export function relationLines(owner: Method, relations: Relations): Line[] {
-  const lines: Line[] = [];
+/** Return the lines below an expanded method. */
+export function relationLines(owner: RankedMethod, relations: Relations): ProfileLine[] {
+  const lines: ProfileLine[] = [];
   for (const [group, list, self] of GROUPS) {
     const rows = relations[list] as RelationRow[];
     const own = self ? (relations[self] as Times) : null;
-    // A method that never recurses has no groups for it.
-    if (rows.length === 0 && !(own && (group === 'children' || someTime(own)))) continue;
-    lines.push({ kind: 'group', group, owner: owner.frame, exceeds: exceeds(owner, rows, own) });
+    // A method that is never recursive has no groups of recursive calls.
+    if (rows.length === 0 && !(own && (group === 'children' || hasTime(own)))) continue;
+    lines.push({
+      kind: 'group',
+      group,
+      owner: owner.frame,
+      exceeds: exceedsOwner(owner, rows, own),
+    });
     if (own) lines.push(selfLine(group, owner, own));
     for (const row of rows) lines.push(relationLine(group, owner, row));
   }
   return lines;
 }
 
-export function tableLines(
-  sorted: readonly Method[],
+/**
+ * Return all lines of the table. `opened` maps expanded methods to their relations; null: pending.
+ */
+export function profileLines(
+  sorted: readonly RankedMethod[],
   opened: ReadonlyMap<number, Relations | null>,
-): Line[] {
-  const lines: Line[] = [];
+): ProfileLine[] {
+  const lines: ProfileLine[] = [];
   for (const method of sorted) {
     const isOpen = opened.has(method.frame);
     lines.push({ kind: 'method', ...method, opened: isOpen });

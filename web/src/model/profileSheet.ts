@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the profile table for other programs.
+// Export the methods of the profile table.
 
 import type { FixedUnit } from '../base/format';
-import { cellText, type Column } from './columns';
+import { profileCellText, type Column } from './profileColumns';
 import type { ProfileAnswer } from './engine';
 import type { Frames } from './names';
-import { methodName, type Method } from './profileRows';
+import { methodName, type RankedMethod } from './profileRows';
 import type { Sheet, SheetValue } from './sheet';
 
-const KEYS = [
+const PROFILE_KEYS = [
   ...['class', 'method', 'signature', 'source', 'calls', 'recursive_calls'],
   ...['incl_real_ns', 'excl_real_ns', 'incl_cpu_ns', 'excl_cpu_ns'],
 ];
 
-function exact({ frame, figures: f }: Method, frames: Frames): SheetValue[] {
+function exactMethod({ frame, figures: f }: RankedMethod, frames: Frames): SheetValue[] {
   const names =
     frame >= 0
       ? [
@@ -25,30 +25,33 @@ function exact({ frame, figures: f }: Method, frames: Frames): SheetValue[] {
   return [...names, f.calls, f.recursive, ...times];
 }
 
-function headOf(column: Column, unit: FixedUnit): string {
+function profileSheetHead(column: Column, unit: FixedUnit): string {
   const below = column.kind === 'time' ? column.head || unit : column.head;
   return `${column.group} ${below}`.trim();
 }
 
+/** Return the profile as a sheet for copying and export. */
 export function profileSheet(
-  methods: readonly Method[],
+  methods: readonly RankedMethod[],
   columns: readonly Column[],
   answer: ProfileAnswer,
   frames: Frames,
   unit: FixedUnit,
 ): Sheet {
-  const nameOf = ({ frame }: Method): string =>
+  const nameOf = ({ frame }: RankedMethod): string =>
     `${methodName(frame, frames)} ${frame >= 0 ? frames.signature(frame) : ''}`.trim();
-  const method = (line: number): Method => methods[line] as Method;
+  const method = (line: number): RankedMethod => methods[line] as RankedMethod;
   const cost = answer.compensated?.cost_ns;
   return {
-    heads: columns.map((c) => ({ text: headOf(c, unit), number: c.kind !== 'name' })),
-    keys: cost === undefined ? KEYS : [...KEYS, 'compensated_ns'],
+    heads: columns.map((c) => ({ text: profileSheetHead(c, unit), number: c.kind !== 'name' })),
+    keys: cost === undefined ? PROFILE_KEYS : [...PROFILE_KEYS, 'compensated_ns'],
     count: methods.length,
     shown: (line) =>
       columns.map((c) =>
-        c.kind === 'name' ? nameOf(method(line)) : cellText(method(line).figures, c, answer, unit),
+        c.kind === 'name'
+          ? nameOf(method(line))
+          : profileCellText(method(line).figures, c, answer, unit),
       ),
-    exact: (line) => [...exact(method(line), frames), ...(cost === undefined ? [] : [cost])],
+    exact: (line) => [...exactMethod(method(line), frames), ...(cost === undefined ? [] : [cost])],
   };
 }

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile of the selected range and threads, and the relations of the methods opened in it.
+// The profile of the selected range and threads, and the relations of the expanded methods.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
 import type { ProfileAnswer, Relations, Scope } from './engine';
-import { matcher } from './names';
+import { substringMatcher } from './names';
 import {
   methodName,
   rankedMethods,
   sortMethods,
-  tableLines,
+  profileLines,
   WAITS,
-  type Line,
-  type Method,
+  type ProfileLine,
+  type RankedMethod,
 } from './profileRows';
 import type { Viewer } from './viewer';
 
+/** Holds the profile and keeps it up to date with the selection. */
 export class ProfileStore {
   readonly answer = signal<ProfileAnswer | null>(null);
-  /** True from a new question to its answer; the old figures stay until then. */
+  /** True from a new question to its answer; the old profile stays visible until then. */
   readonly pending = signal(true);
   readonly opened = signal<ReadonlyMap<number, Relations | null>>(new Map());
-  readonly sorted: ReadSignal<readonly Method[]>;
-  readonly lines: ReadSignal<readonly Line[]>;
-  /** Frames that the text in the table's find box matches, in the order of the table. */
+  readonly sorted: ReadSignal<readonly RankedMethod[]>;
+  readonly lines: ReadSignal<readonly ProfileLine[]>;
+  /** Frames that match the text in the table's find box, in the order of the table. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
   private scope: Scope = {};
-  /** Opened because it was selected elsewhere: closes again when another one is. */
+  /** Method that was expanded because it was selected; selecting another one collapses it again. */
   private openedBySelection: number | null = null;
-  /** What was last told to the address. */
+  /** The expanded methods that were last written to the address. */
   private noted: readonly number[] | null = null;
 
   constructor(private readonly viewer: Viewer) {
@@ -47,7 +48,7 @@ export class ProfileStore {
       const found = new Set(find === '' ? [] : this.findAll(find));
       const sorted = this.sorted.get();
       const wanted = find === '' ? sorted : sorted.filter((m) => found.has(m.frame));
-      return tableLines(wanted, this.opened.get());
+      return profileLines(wanted, this.opened.get());
     });
     this.found = computed(() => this.findAll(viewer.find.get()));
     effect(() => this.ask(viewer.callScope()));
@@ -76,7 +77,7 @@ export class ProfileStore {
     );
   }
 
-  /** Opened methods stay open in another range, with its figures. */
+  /** After a change of the range, keep the methods expanded and load their new relations. */
   private reopen(): void {
     const called = new Set(this.answer.peek()?.rows.map((row) => row[0]));
     const frames = [...this.opened.peek().keys()].filter((frame) => called.has(frame));
@@ -86,14 +87,14 @@ export class ProfileStore {
     if (selected !== null && called.has(selected)) this.openSelected(selected);
   }
 
-  /** Without a word in the address what is selected is open, no more. */
+  /** Without an entry in the address, only the selected method is expanded. */
   private usual(): number[] {
     const frame = this.viewer.frame.peek();
     return frame !== null && (!this.answer.peek() || this.isCalled(frame)) ? [frame] : [];
   }
 
   private note(frames: readonly number[]): void {
-    // Before the first answer nothing is open yet that the address may name.
+    // Nothing is expanded before the first answer, so keep the address as it is.
     if (!this.answer.peek()) return;
     const usual = this.usual();
     const same = frames.length === usual.length && frames.every((f, i) => f === usual[i]);
@@ -101,7 +102,7 @@ export class ProfileStore {
     this.viewer.openMethods.set(this.noted);
   }
 
-  /** What the address says is opened, all else is closed. */
+  /** Expand the methods that the address names and collapse all others. */
   private openNamed(named: readonly number[] | null): void {
     if (named === this.noted) return; // It is what is open.
     const wanted = named ?? this.usual();
@@ -163,7 +164,7 @@ export class ProfileStore {
 
   private findAll(query: string): readonly number[] {
     if (query === '') return [];
-    const matches = matcher(query);
+    const matches = substringMatcher(query);
     const { frames } = this.viewer;
     return this.sorted
       .get()

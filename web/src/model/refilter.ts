@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the state of the page with one filter to the same with another: tracks, rows and numbers of
-// rows of tables are those of another trace then.
+// Changing the filter: translate the state of the page to the newly filtered trace, which numbers
+// its tracks, rows and events anew.
 
-import type { Place } from './address';
-import type { Call, TraceFacts, Track } from './engine';
+import type { PageState } from './address';
+import type { Call } from './engine';
+import type { TraceFacts, Track } from './traceFacts';
 import { UNARRANGED } from './arrangement';
 import { foldKey } from './rows';
 
-type Facts = Pick<
+type RefilterFacts = Pick<
   TraceFacts,
   'tracks' | 'counters' | 'instants' | 'objects' | 'samples' | 'memory_dumps' | 'flows'
 >;
 
-/** What a track is whatever else there is; the n-th of several. */
-function identities(tracks: readonly Track[]): Map<number, string> {
+/** Return a name for each track that is independent of its number; equal names are numbered. */
+function trackIdentities(tracks: readonly Track[]): Map<number, string> {
   const seen = new Map<string, number>();
   const found = new Map<number, string>();
   for (const track of [...tracks].sort((a, b) => a.track - b.track)) {
@@ -25,32 +26,32 @@ function identities(tracks: readonly Track[]): Map<number, string> {
   return found;
 }
 
-/** The new numbers of tracks; those that are gone are left out. */
-export function sameTracks(from: Facts, to: Facts): Map<number, number> {
-  const now = new Map([...identities(to.tracks)].map(([track, what]) => [what, track]));
+/** Map old track numbers to new ones; tracks that the filter removed are missing. */
+export function sameTracks(from: RefilterFacts, to: RefilterFacts): Map<number, number> {
+  const now = new Map([...trackIdentities(to.tracks)].map(([track, what]) => [what, track]));
   const found = new Map<number, number>();
-  for (const [track, what] of identities(from.tracks)) {
+  for (const [track, what] of trackIdentities(from.tracks)) {
     const other = now.get(what);
     if (other !== undefined) found.set(track, other);
   }
   return found;
 }
 
-/** Which tracks are open, also of those that a filter has taken away. */
+/** Remembers which tracks are expanded, including tracks that a filter removed. */
 export class OpenTracks {
   private readonly known = new Map<string, boolean>();
 
-  /** What is open of one filter's tracks; returns what then is of another's. */
-  move(open: readonly number[] | null, from: Facts, to: Facts): number[] {
-    for (const [track, what] of identities(from.tracks))
+  /** Record the expanded tracks under the old filter, and return those under the new one. */
+  move(open: readonly number[] | null, from: RefilterFacts, to: RefilterFacts): number[] {
+    for (const [track, what] of trackIdentities(from.tracks))
       this.known.set(what, open?.includes(track) ?? false);
-    return [...identities(to.tracks)]
+    return [...trackIdentities(to.tracks)]
       .flatMap(([track, what]) => (this.known.get(what) ? [track] : []))
       .sort((a, b) => a - b);
   }
 }
 
-const TABLES = {
+const MARK_COUNTS = {
   instant: 'instants',
   object: 'objects',
   snapshot: 'objects',
@@ -58,27 +59,28 @@ const TABLES = {
   memory: 'memory_dumps',
 } as const;
 
-/** What of the place there is not said by the place here. */
-export interface There {
-  /** The selected call. */
+/** State that is needed in addition to the old place. */
+export interface RefilterState {
+  /** The selected call, translated to the new filter. */
   call: Call | null;
   openTracks: OpenTracks;
 }
 
-/** The place with what can be said without asking. */
+/** Translate a place to another filter, as far as possible without asking the engine. */
 export function refilter(
-  place: Place,
-  from: Facts,
-  to: Facts,
+  place: PageState,
+  from: RefilterFacts,
+  to: RefilterFacts,
   filter: string,
-  { call, openTracks }: There,
-): Place {
+  { call, openTracks }: RefilterState,
+): PageState {
   const tracks = sameTracks(from, to);
   const move = (numbers: readonly number[]): number[] =>
     numbers.flatMap((number) => tracks.get(number) ?? []).sort((a, b) => a - b);
-  // Numbers of a table that lost nothing are the same.
-  const same = (table: Exclude<keyof Facts, 'tracks'>): boolean => from[table] === to[table];
-  /** The lines of many rows (rows.ts) that show them, by what they are of. */
+  // The numbers are unchanged if the filter removed no events of this kind.
+  const same = (table: Exclude<keyof RefilterFacts, 'tracks'>): boolean =>
+    from[table] === to[table];
+  /** Translate the key of a fold line (rows.ts). */
   const fold = (key: string): string[] => {
     const [what, number] = key.split('.');
     if (what === 'async') return move([Number(number)]).map((track) => foldKey(what, track));
@@ -91,7 +93,7 @@ export function refilter(
     expanded: openTracks.move(place.expanded, from, to),
     folds: place.folds.flatMap(fold),
     call,
-    mark: place.mark && same(TABLES[place.mark.kind]) ? place.mark : null,
+    mark: place.mark && same(MARK_COUNTS[place.mark.kind]) ? place.mark : null,
     closed: [],
     arrangement: UNARRANGED,
     flows: same('flows') ? place.flows : { ...place.flows, categories: [] },

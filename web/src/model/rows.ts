@@ -1,64 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the time line beside tracks of slices: one row each, of a process or a thread.
+// Rows of the timeline other than tracks of slices: counters, objects, memory dumps, samples. Also
+// folding: many rows of a kind are hidden behind one line.
 
-import type { BesideRows, LoneThread, ObjectType } from './beside';
-import type { CounterFacts, IdleThread, Track } from './engine';
+import type { NonSliceRows, LoneThread, ObjectType } from './nonSliceEvents';
+import type { CounterFacts } from './engine';
+import type { IdleThread, Track } from './traceFacts';
 import type { RowBox } from './layout';
 import { CPUS } from './states';
 
-interface Owned {
-  /** Of its label, for the keyboard. */
+/** The owner of a row. */
+interface RowOwner {
+  /** Key of its unit (units.ts), also of its label. */
   key: string;
-  /** Index; -1: of no process. */
+  /** Index of the process; -1: no process. */
   process: number;
-  /** Index of the thread under whose tracks it stands; -1: over all threads. */
+  /** Index of the thread that the row belongs to; -1: the row stands above all threads. */
   thread: number;
 }
 
-export interface CounterRow extends Owned {
+export interface CounterRow extends RowOwner {
   kind: 'counter';
   counter: CounterFacts;
-  /** The track of the processor that it tells of, under which it stands. */
+  /** Track of the processor that the counter describes; the row stands below that track. */
   under?: number;
 }
 
-export interface ObjectsRow extends Owned {
+/** A row of the objects of one type. */
+export interface ObjectsRow extends RowOwner {
   kind: 'objects';
   type: ObjectType;
-  /** Lanes that are shown. */
+  /** Number of visible lanes. */
   shown: number;
 }
 
-export interface MemoryRow extends Owned {
+/** A row of the memory dumps of a process. */
+export interface MemoryRow extends RowOwner {
   kind: 'memory';
   dumps: number;
 }
 
-export interface SamplesRow extends Owned {
+/** A row of the samples of a thread. */
+export interface SamplesRow extends RowOwner {
   kind: 'samples';
   name: string;
   id: string;
   samples: number;
 }
 
-/** A thread that has no track to name it: it has instants, or async slices that stand below. */
-export interface ThreadRow extends Owned {
+/** The name of a thread without a track, which has instants or async slices. */
+export interface ThreadRow extends RowOwner {
   kind: 'thread';
   of: LoneThread;
 }
 
-/** The line that stands for many rows of a kind, and opens and closes them. */
-export interface FoldRow extends Owned {
+/** A line that stands for many rows of a kind and opens or closes them. */
+export interface FoldRow extends RowOwner {
   kind: 'fold';
   what: 'counter' | 'objects' | 'async';
-  /** Rows, or of async tracks those that are hidden when it is closed. */
+  /** Number of rows; for async tracks, number of lanes that are hidden when the line is closed. */
   count: number;
   open: boolean;
 }
 
 export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
 
-/** What a row is found by. */
+/** Return the name by which a row is found. */
 export function rowName(row: Row): string {
   switch (row.kind) {
     case 'counter':
@@ -70,19 +76,21 @@ export function rowName(row: Row): string {
     case 'samples':
       return `[${row.id}] ${row.name}`;
     case 'thread':
-      return `[${idOf(row.of)}] ${row.of.name}`;
+      return `[${threadIdText(row.of)}] ${row.of.name}`;
     case 'fold':
       return '';
   }
 }
 
-/** Of many lanes so many are shown at first. */
+/** Number of lanes that are visible at first if there are many. */
 export const FIRST_LANES = 3;
 
-/** So many rows of a kind stand in a process without being folded. */
-export const FEW = 6;
+/** Number of rows of a kind that a process shows without folding. */
+export const UNFOLDED_ROWS = 6;
 
-/** "CPU 3 Clock Frequency" stands under that processor's track, where there is one. */
+/**
+ * Return the row of a counter. "CPU 3 Clock Frequency" stands below the track of that processor.
+ */
 export function counterRow(
   counter: CounterFacts,
   cpus: ReadonlyMap<string, Track> = new Map(),
@@ -96,18 +104,18 @@ export function counterRow(
   return { kind: 'counter', key: `c${counter.counter}`, process, thread: -1, counter };
 }
 
-/** The tracks of processors by their names. */
-export function cpusOf(tracks: readonly Track[]): Map<string, Track> {
+/** Return the tracks of processors by name. */
+export function cpuTracksByName(tracks: readonly Track[]): Map<string, Track> {
   return new Map(tracks.filter((t) => t.kind === 'cpu').map((t) => [t.name, t]));
 }
 
-/** "7", or the id that is no number. */
-function idOf(thread: { thread_id: number; key?: string }): string {
+/** Return the thread id as text. */
+function threadIdText(thread: { thread_id: number; key?: string }): string {
   return thread.key ?? String(thread.thread_id);
 }
 
 function samplesRows(
-  rows: BesideRows,
+  rows: NonSliceRows,
   tracks: readonly Track[],
   idle: readonly IdleThread[],
 ): SamplesRow[] {
@@ -117,13 +125,15 @@ function samplesRows(
   return rows.samples.map(({ thread, process, samples }) => {
     const found = known.get(thread);
     const name = found?.name ?? 'of no thread';
-    const id = found ? idOf(found) : '';
+    const id = found ? threadIdText(found) : '';
     return { kind: 'samples', key: `s${thread}`, process, thread, name, id, samples };
   });
 }
 
-/** Threads whose only tracks are of async slices, which have names of their own. */
-function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
+/**
+ * Return threads whose only tracks hold async slices: these tracks do not show the thread's name.
+ */
+function unnamedThreads(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
   const named = new Set(tracks.filter((t) => t.kind !== 'async').map((t) => t.thread));
   const first = new Map<number, Track>();
   for (const track of tracks)
@@ -134,15 +144,15 @@ function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneTh
   });
 }
 
-/** Everything that has a row of its own, by owner as the layout takes it. */
-export function rowsOf(
-  rows: BesideRows,
+/** Return all rows other than tracks, grouped by kind as the layout expects them. */
+export function timelineRows(
+  rows: NonSliceRows,
   counters: readonly CounterFacts[],
   tracks: readonly Track[],
   idle: readonly IdleThread[] = [],
 ): Row[] {
   const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
-  const cpus = cpusOf(tracks);
+  const cpus = cpuTracksByName(tracks);
   return [
     ...counters.map((counter) => counterRow(counter, cpus)),
     ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
@@ -152,7 +162,7 @@ export function rowsOf(
       const { row, process, lanes } = type;
       return { kind: 'objects', key: `lanes.${row}`, process, thread: -1, type, shown: lanes };
     }),
-    ...[...nameless(tracks, idle), ...rows.threads.filter((of) => of.instants > 0)]
+    ...[...unnamedThreads(tracks, idle), ...rows.threads.filter((of) => of.instants > 0)]
       .filter((of) => !shown.has(of.thread))
       .map((of): ThreadRow => {
         const { thread, process } = of;
@@ -162,18 +172,21 @@ export function rowsOf(
   ];
 }
 
-/** `of`: the process, or the first of async tracks. */
+/** Return the key of a fold line. `of`: the process, or the first of several async tracks. */
 export function foldKey(what: FoldRow['what'], of: number): string {
   return `${what}.${of}`;
 }
 
-/** For one or two lanes more nobody should have to ask. */
+/** Show one or two hidden lanes at once instead of a link. */
 function lanesShown(row: ObjectsRow, opened: ReadonlySet<string>): number {
   const { lanes } = row.type;
   return lanes <= FIRST_LANES + 2 || opened.has(row.key) ? lanes : FIRST_LANES;
 }
 
-/** The rows of one process with many of a kind under a line, and hidden unless that is open. */
+/**
+ * Put many rows of a kind behind a fold line; they are visible if that line is open. All rows
+ * belong to one process.
+ */
 export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row[] {
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(row.kind, (counts.get(row.kind) ?? 0) + 1);
@@ -182,7 +195,7 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
     const { kind, process } = row;
     if (row.kind === 'objects') row = { ...row, shown: lanesShown(row, opened) };
     const count = counts.get(kind) ?? 0;
-    if ((kind !== 'counter' && kind !== 'objects') || count <= FEW) return [row];
+    if ((kind !== 'counter' && kind !== 'objects') || count <= UNFOLDED_ROWS) return [row];
     const key = foldKey(kind, process);
     const open = opened.has(key);
     const line: FoldRow = { kind: 'fold', key, process, thread: -1, what: kind, count, open };
@@ -192,13 +205,13 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
   });
 }
 
-/** Async tracks of one name and owner: lanes of what overlaps. */
-interface Lanes {
+/** Async tracks with one name and owner: their slices overlap in time. */
+interface AsyncLanes {
   first: Track;
   count: number;
 }
 
-/** Of the same async slices. */
+/** Tell whether both tracks hold the same async slices. */
 export function isLaneOf(track: Track, first: Track | undefined): boolean {
   return (
     first?.kind === 'async' &&
@@ -209,9 +222,9 @@ export function isLaneOf(track: Track, first: Track | undefined): boolean {
   );
 }
 
-/** Tracks as they stand, those that are lanes of the same together. */
-function lanesTogether(tracks: readonly Track[]): Lanes[] {
-  const found: Lanes[] = [];
+/** Group neighbouring tracks that hold the same async slices. */
+function lanesTogether(tracks: readonly Track[]): AsyncLanes[] {
+  const found: AsyncLanes[] = [];
   for (const track of tracks) {
     const last = found[found.length - 1];
     if (last && isLaneOf(track, last.first)) last.count++;
@@ -220,22 +233,23 @@ function lanesTogether(tracks: readonly Track[]): Lanes[] {
   return found;
 }
 
-/** The first of the lanes that a track is one of; of others the track itself. */
+/** Return the first track with the same async slices, or the track itself. */
 export function firstLane(tracks: readonly Track[], track: Track): Track {
   return tracks.find((first) => isLaneOf(track, first)) ?? track;
 }
 
-function isFolded({ count }: Lanes): boolean {
+function isFolded({ count }: AsyncLanes): boolean {
   return count > FIRST_LANES + 2;
 }
 
+/** Visible tracks, and fold lines below them. */
 export interface ShownTracks {
   tracks: Track[];
-  /** The line under a track, by the track's number. */
+  /** Fold lines by the number of the track above. */
   folds: Map<number, FoldRow>;
 }
 
-/** Of async tracks with many lanes the first ones, and a line that shows the others. */
+/** Hide all but the first lanes of async slices behind a fold line. */
 export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>): ShownTracks {
   const shown: ShownTracks = { tracks: [], folds: new Map() };
   let at = 0;
@@ -259,7 +273,7 @@ export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>
   return shown;
 }
 
-/** What must be open so that a track is seen; null: nothing. */
+/** Return the fold line that must be open to show a track; null: none. */
 export function foldOfTrack(tracks: readonly Track[], number: number): string | null {
   const place = tracks.findIndex((t) => t.track === number);
   let at = 0;
@@ -273,15 +287,16 @@ export function foldOfTrack(tracks: readonly Track[], number: number): string | 
   return null;
 }
 
+/** A counter with its position. */
 export interface CounterBox {
   counter: CounterFacts;
   top: number;
   height: number;
-  /** Until when the last value holds. */
+  /** Time until which the last value is drawn. */
   end: number;
 }
 
-/** Of these rows the counters; their last values hold until `end`, null: they do not hold. */
+/** Return the boxes of the counters. Their last value is drawn until `end`; null: not extended. */
 export function counterBoxes(rows: readonly RowBox[], end: number | null): CounterBox[] {
   return rows.flatMap(({ row, top, height }) =>
     row.kind === 'counter'

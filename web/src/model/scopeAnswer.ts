@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the selected range and tracks, anew when they change and while somebody looks.
+// An answer about the selected range and tracks, updated while its panel is visible.
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { Scope } from './engine';
 import type { Viewer } from './viewer';
 
+/** Base class of the stores of the lower panels. */
 export class ScopeAnswer<T> {
-  /** null until the first answer; the old one stays until the next. */
+  /** null until the first answer; an old answer stays until the next. */
   readonly answer = signal<T | null>(null);
   readonly pending = signal(false);
 
@@ -15,7 +16,7 @@ export class ScopeAnswer<T> {
     viewer: Viewer,
     shown: () => boolean,
     ask: (scope: Scope, signal: AbortSignal) => Promise<T>,
-    /** What else the answer depends on. */
+    /** Further input that the answer depends on. */
     by: () => string = () => '',
   ) {
     const asking = new Latest((error) => {

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of all that matches the search: names, categories, arguments.  The engine answers in
-// steps; each is asked for when the one before has come, and what it found is merged into the list.
+// The list of search results. The engine searches in steps; each step is asked for when the
+// previous answer has arrived, and its hits are merged into the sorted list.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, untracked } from '../base/signal';
-import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './found';
-import { caseCounts, matcher, type Frames } from './names';
+import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './eventAnswers';
+import { isCaseSensitive, substringMatcher, type Frames } from './names';
 import { EngineError } from './engine';
 import type { Viewer } from './viewer';
 
-/** The first step is small, so that something is there at once. */
-const FIRST = 500;
+/** The first step is small, so that the first hits appear at once. */
+const FIRST_STEP = 500;
 const STEP = 20000;
-/** More than that are only counted: each takes some fifty bytes of the page's memory. */
+/** Further hits are only counted: each takes about fifty bytes of memory. */
 export const MOST_HITS = 1 << 20;
 
 const INTEGERS = ['kind', 'a', 'b', 'track', 'process', 'frame', 'fields'] as const;
 type IntegerColumn = (typeof INTEGERS)[number];
 
-/** Hits in columns. */
-export class Hits {
+/**
+ * Search results in columns: about fifty bytes each, where an array per hit would take several
+ * hundred.
+ */
+export class HitTable {
   count = 0;
   private capacity = 1024;
   private readonly integers: Record<IntegerColumn, Int32Array>;
@@ -69,7 +72,7 @@ export class Hits {
     return [...event, n('fields'), this.excerpts.get(at) ?? null];
   }
 
-  /** Below, at or above 0: which of two stands first. */
+  /** Return a comparison of two hits by a sort order; ties are sorted by time. */
   comparer(sort: HitSort, frames: Frames): (x: number, y: number) => number {
     const sign = sort.descending ? -1 : 1;
     const { time } = this;
@@ -87,7 +90,7 @@ export class Hits {
     return (x, y) => sign * ((column[x] ?? 0) - (column[y] ?? 0)) || ties(x, y);
   }
 
-  /** Most hits have the name of a frame, and these have an order that is known. */
+  /** Compare hits by name. Most names are names of frames, whose order is precomputed. */
   private byName(frames: Frames): (x: number, y: number) => number {
     const { frame } = this.integers;
     const orders = frames.nameOrder();
@@ -103,9 +106,9 @@ export class Hits {
     };
   }
 
-  /** Which hits hold a text in their name or where the search found it. */
+  /** Return a test whether a hit contains a text in its name or excerpt. */
   holding(text: string, frames: Frames): (at: number) => boolean {
-    const matches = matcher(text);
+    const matches = substringMatcher(text);
     const { frame } = this.integers;
     const known = new Map<number, boolean>();
     const inFrame = (number: number): boolean => {
@@ -123,27 +126,29 @@ export class Hits {
   }
 }
 
+/** State of the search; "stopped": by the user or by an error. */
 export type SearchState = 'idle' | 'running' | 'stopped' | 'done';
 
+/** Searches while the list is visible, and holds the results. */
 export class SearchList {
-  hits = new Hits();
-  /** All hits in their order, and those of them that the table shows, one below the other. */
+  hits = new HitTable();
+  /** `all`: numbers of all hits in sort order; `order`: those that the table shows. */
   private all: Uint32Array = new Uint32Array(0);
   order: Uint32Array = new Uint32Array(0);
   readonly count = signal(0);
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly progress = signal(0);
   readonly state = signal<SearchState>('idle');
-  /** All that was found, in the list or not. */
+  /** Number of hits, including those that were only counted. */
   readonly total = signal(0);
-  /** Why the engine does not search. */
+  /** Message of the engine if it rejects the regular expression. */
   readonly fault = signal('');
-  /** Changes with every change of the list. */
+  /** Incremented with every change of the list. */
   readonly version = signal(0);
   private readonly asking: Latest;
   private after: string | null = null;
 
-  /** What is not looked at is not searched: `shown` says whether the list is. */
+  /** Search only while `shown` returns true. */
   constructor(
     private readonly viewer: Viewer,
     shown: () => boolean,
@@ -155,7 +160,7 @@ export class SearchList {
       else viewer.failed(error);
     });
     const begin = debounce(150, () => {
-      if (shown() && viewer.search.peek() !== '') this.step(FIRST);
+      if (shown() && viewer.search.peek() !== '') this.step(FIRST_STEP);
     });
     let searched = '';
     effect(() => {
@@ -193,7 +198,7 @@ export class SearchList {
     return {
       text,
       fields: viewer.searchIn.get(),
-      matchCase: caseCounts(text, viewer.matchCase.get()),
+      matchCase: isCaseSensitive(text, viewer.matchCase.get()),
       regex: viewer.regex.get(),
       ...viewer.scope(),
     };
@@ -201,7 +206,7 @@ export class SearchList {
 
   private clear(): void {
     this.asking.cancel();
-    this.hits = new Hits();
+    this.hits = new HitTable();
     this.all = this.order = new Uint32Array(0);
     this.after = null;
     this.count.set(0);
@@ -247,7 +252,7 @@ export class SearchList {
     return this.hits.comparer(this.viewer.hitSort.peek(), this.viewer.frames);
   }
 
-  /** Those that hold the text to find in the table. */
+  /** Apply the find box of the table to the list. */
   private show(): void {
     const find = this.viewer.find.peek();
     this.order =
@@ -255,7 +260,7 @@ export class SearchList {
     this.version.update((n) => n + 1);
   }
 
-  /** New hits are sorted among themselves and merged into those that are there. */
+  /** Sort new hits and merge them into the sorted list. */
   private take(rows: readonly SearchRow[]): void {
     const before = this.all;
     const begin = this.hits.count;
@@ -283,7 +288,7 @@ export class SearchList {
     this.show();
   }
 
-  /** The hit on a line. */
+  /** Return the hit on a line of the table. */
   at(line: number): SearchRow | null {
     const hit = this.order[line];
     return hit === undefined ? null : this.hits.get(hit);

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search of the top bar: which methods match, how many calls they have, and the way from one
-// hit to the next.  Few methods are walked call by call; many are walked method by method.
+// The search box of the top bar: the matching methods, their number of calls, and stepping through
+// the hits. With few matches each call is a hit; with many matches each method is a hit.
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { Call, CallDetails } from './engine';
-import { caseCounts, matcher } from './names';
+import { isCaseSensitive, substringMatcher } from './names';
 import type { Viewer } from './viewer';
 
-/** Up to so many methods their calls are the hits: each one is a question when going on. */
-const FEW = 40;
-/** Ticks in the overview are asked for method by method too. */
+/** Up to this many methods, every call is a hit; each step then needs one question per method. */
+const FEW_METHODS = 40;
+/** Number of methods whose calls are marked in the overview, with one question each. */
 const TICKED = 16;
 
-export interface Hits {
-  /** Matching methods, the one with most time first. */
+/** The methods that match the search. */
+export interface MatchingMethods {
+  /** Matching methods, the longest running first. */
   frames: readonly number[];
-  /** By frame, for the painter. */
+  /** Indexed by frame, 1: matches; used by the painter. */
   matches: Uint8Array;
   byCall: boolean;
 }
 
-export interface Current {
+/** The current hit; `position` counts from 1. */
+export interface CurrentHit {
   position: number;
   call: Call | null;
   start: number | null;
 }
 
+/** Holds the matches and the current hit. */
 export class SearchStore {
-  readonly hits: ReadSignal<Hits | null>;
+  readonly hits: ReadSignal<MatchingMethods | null>;
   readonly total = signal(0);
-  readonly current = signal<Current | null>(null);
-  /** Starts and ends of hits over the whole trace, for the overview. */
+  readonly current = signal<CurrentHit | null>(null);
+  /** Start and end times of hits in the whole trace, for the overview. */
   readonly ticks = signal<readonly number[]>([]);
   readonly focused = signal(false);
-  /** Frames that the regular expression matches; null: not known yet. */
+  /** Frames that match the regular expression; null: not known yet. */
   private readonly matched = signal<readonly number[] | null>(null);
   private callsOf: ReadonlyMap<number, number> | null = null;
   private readonly walking: Latest;
@@ -49,7 +52,7 @@ export class SearchStore {
     const asking = new Latest(() => this.matched.set(null));
     effect(() => {
       const query = viewer.search.get();
-      const matchCase = caseCounts(query, viewer.matchCase.get());
+      const matchCase = isCaseSensitive(query, viewer.matchCase.get());
       this.matched.set(null);
       asking.cancel();
       if (!viewer.regex.get() || query === '') return;
@@ -75,26 +78,26 @@ export class SearchStore {
     });
   }
 
-  private match(query: string, matchCase: boolean): Hits | null {
+  private match(query: string, matchCase: boolean): MatchingMethods | null {
     if (query === '') return null;
     const { frames } = this.viewer;
-    const test = matcher(query, matchCase);
+    const test = substringMatcher(query, matchCase);
     const all = Array.from({ length: frames.count }, (_, frame) => frame);
     return this.hitsOf(all.filter((frame) => test(frames.searchText(frame))));
   }
 
-  /** A pattern of the user never runs here, where it could go on without end: the engine knows. */
-  private matchPattern(query: string, matched: readonly number[] | null): Hits | null {
+  /** Regular expressions run in the engine only: in the browser they could take forever. */
+  private matchPattern(query: string, matched: readonly number[] | null): MatchingMethods | null {
     return query === '' ? null : this.hitsOf(matched ?? []);
   }
 
-  private hitsOf(candidates: readonly number[]): Hits {
+  private hitsOf(candidates: readonly number[]): MatchingMethods {
     const { frames } = this.viewer;
     const matches = new Uint8Array(frames.count);
     const found = candidates.filter((frame) => frames.rank(frame) > 0);
     for (const frame of found) matches[frame] = 1;
     found.sort((a, b) => frames.rank(a) - frames.rank(b));
-    return { frames: found, matches, byCall: found.length <= FEW };
+    return { frames: found, matches, byCall: found.length <= FEW_METHODS };
   }
 
   private async counts(signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
@@ -132,7 +135,9 @@ export class SearchStore {
     );
   }
 
-  /** To the next hit (1) or the one before (-1); from the selected call, else from what is visible. */
+  /**
+   * Go to the next (1) or previous (-1) hit, from the selected call or else from the visible range.
+   */
   step(direction: 1 | -1): void {
     const hits = this.hits.peek();
     if (!hits || hits.frames.length === 0) return;
@@ -140,7 +145,7 @@ export class SearchStore {
     else this.stepMethod(hits, direction);
   }
 
-  private stepMethod(hits: Hits, direction: 1 | -1): void {
+  private stepMethod(hits: MatchingMethods, direction: 1 | -1): void {
     const n = hits.frames.length;
     const at = this.current.peek()?.position ?? (direction === 1 ? 0 : 1);
     const position = ((at - 1 + direction + n) % n) + 1;
@@ -148,7 +153,7 @@ export class SearchStore {
     this.viewer.selectFrame(hits.frames[position - 1] ?? null);
   }
 
-  private stepCall(hits: Hits, direction: 1 | -1): void {
+  private stepCall(hits: MatchingMethods, direction: 1 | -1): void {
     const view = this.viewer.view.peek();
     const edge = direction === 1 ? view.from - 1 : view.to;
     const from = Math.round(this.current.peek()?.start ?? edge);
@@ -156,7 +161,7 @@ export class SearchStore {
       async (signal) => {
         const call =
           (await this.nearest(hits, from, direction, signal)) ??
-          // From the last hit on to the first one again, and back.
+          // Wrap around at the ends of the trace.
           (await this.nearest(
             hits,
             direction === 1 ? this.viewer.bounds.from - 1 : this.viewer.bounds.to + 1,
@@ -179,7 +184,7 @@ export class SearchStore {
   }
 
   private async nearest(
-    hits: Hits,
+    hits: MatchingMethods,
     t: number,
     direction: 1 | -1,
     signal: AbortSignal,
@@ -198,8 +203,12 @@ export class SearchStore {
     return best;
   }
 
-  /** Calls that overlap [start of the trace, start of this one] are those up to and with it. */
-  private async positionOf(hits: Hits, call: CallDetails, signal: AbortSignal): Promise<number> {
+  /** Return the number of a hit: the number of matching calls that begin up to this one. */
+  private async positionOf(
+    hits: MatchingMethods,
+    call: CallDetails,
+    signal: AbortSignal,
+  ): Promise<number> {
     const scope = { from: this.viewer.bounds.from, to: call.start_ns + 1 };
     const answer = await this.viewer.engine.profile(scope, signal);
     let n = 0;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What belongs to the selection: the details of the selected call, the extents of the selected
-// method in what is visible, and the details of the call under the pointer.
+// Details of the selection: the selected call, the extents of the selected method in view, and the
+// call under the pointer.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { Call, CallDetails } from './engine';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import { sameCall, type Viewer } from './viewer';
 
-/** Details of calls the pointer has passed are kept: moving back shows them at once. */
+/** Number of cached details: moving the pointer back shows them at once. */
 const HOVERED_KEPT = 400;
 
+/** Ranges of time in which the selected method runs. */
 export interface ExtentsOfFrame {
   frame: number;
   covers: Span;
@@ -19,6 +20,7 @@ export interface ExtentsOfFrame {
   tracks: ReadonlyMap<number, readonly number[]>;
 }
 
+/** Holds the details of the selection. */
 export class SelectionStore {
   readonly details = signal<CallDetails | null>(null);
   readonly extents = signal<ExtentsOfFrame | null>(null);
@@ -31,7 +33,7 @@ export class SelectionStore {
 
   constructor(private readonly viewer: Viewer) {
     this.askingDetails = new Latest((error) => {
-      // A call of an old link may not be there.
+      // A call from an old link may not exist.
       viewer.call.set(null);
       viewer.failed(error);
     });
@@ -53,7 +55,7 @@ export class SelectionStore {
     });
   }
 
-  /** Width of the time line in pixels, for the extents' resolution. */
+  /** Set the width of the timeline in pixels, which determines the resolution of extents. */
   setWidth(pixels: number): void {
     this.width = Math.max(100, pixels);
   }
@@ -97,7 +99,7 @@ export class SelectionStore {
     const frame = this.viewer.frame.peek();
     if (frame === null) return;
     const view = this.viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const old = this.extents.peek();
     if (
       old &&
@@ -108,8 +110,8 @@ export class SelectionStore {
       old.nsPerPixel > nsPerPixel / 2
     )
       return;
-    // A screen more on both sides, so that panning finds brackets.
-    const covers = { from: view.from - length(view), to: view.to + length(view) };
+    // Ask for a screen more on both sides, so that panning finds brackets at once.
+    const covers = { from: view.from - spanLength(view), to: view.to + spanLength(view) };
     const from = Math.max(this.viewer.bounds.from, Math.floor(covers.from));
     const to = Math.min(this.viewer.bounds.to, Math.ceil(covers.to));
     if (to <= from) return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a diagnostic or a finding matters; icons are named alike.
+// Severity of diagnostics and findings; the icons have the same names.
 
 export type Severity = 'note' | 'warning' | 'error';
 
+/** A problem that the reader found, with the file offsets of its first occurrences. */
 export interface Diagnostic {
   kind: string;
   text: string;
@@ -11,21 +12,21 @@ export interface Diagnostic {
   offsets: number[];
 }
 
-/** Severities in the words of tables and lists. */
+/** Names of severities in tables and lists. */
 export const SEVERITIES: Record<Severity, string> = {
   error: 'Error',
   warning: 'Warning',
   note: 'Note',
 };
 
-const GRAVITY: Record<Severity, number> = { error: 2, warning: 1, note: 0 };
+const SEVERITY_RANK: Record<Severity, number> = { error: 2, warning: 1, note: 0 };
 
-/** The gravest first, equal ones in their order. */
-export function gravestFirst<T extends { severity: Severity }>(items: readonly T[]): T[] {
-  return [...items].sort((a, b) => GRAVITY[b.severity] - GRAVITY[a.severity]);
+/** Sort by severity, the most severe first; the sort is stable. */
+export function sortBySeverity<T extends { severity: Severity }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity]);
 }
 
-/** The gravest of them; null: there are none. */
-export function gravest(items: readonly { severity: Severity }[]): Severity | null {
-  return gravestFirst(items)[0]?.severity ?? null;
+/** Return the highest severity; null: the list is empty. */
+export function highestSeverity(items: readonly { severity: Severity }[]): Severity | null {
+  return sortBySeverity(items)[0]?.severity ?? null;
 }

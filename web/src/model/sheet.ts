@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table as text for other programs: what every table of the page is exported and copied through.
-// TSV (the clipboard's too) and Markdown have what stands on the screen; CSV and JSON have exact
-// values, times in whole nanoseconds.
+// Export of tables. Every table of the page describes itself as a Sheet, and this module turns the
+// sheet into text for a file or the clipboard:
+//
+//   table -> Sheet -> CSV, JSON         exact values, times in whole nanoseconds
+//                  -> TSV, Markdown     the texts on the screen
+//
+// Lines are formatted on demand, since a sheet may have a million of them. Cells that begin like a
+// formula are escaped in CSV and TSV, because names in a trace are not trusted.
 
 export type ExportFormat = 'csv' | 'tsv' | 'json' | 'markdown';
 export type SheetValue = string | number | null;
 
+/** A table in exportable form. */
 export interface Sheet {
-  /** On the screen. */
+  /** Columns as on the screen. */
   heads: readonly { text: string; number: boolean }[];
   shown: (line: number) => readonly string[];
-  /** For programs. */
+  /** Columns for programs: names of values, and the values. */
   keys: readonly string[];
   exact: (line: number) => readonly SheetValue[];
   count: number;
-  /** Of lines that lie under each other: TSV has it as a column, Markdown as an indent. */
+  /** Indentation level of a line in a tree: a column in TSV, an indent in Markdown. */
   level?: (line: number) => number;
 }
 
-/** So many lines are one piece of the text: a string has a greatest length. */
-const PIECE = 10_000;
-/** Deeper lines are not indented further. */
+/** Number of lines in one chunk of text; one string has a maximum length. */
+const LINES_PER_CHUNK = 10_000;
+/** Limit of the indent. */
 const DEEPEST = 40;
 
 function oneLine(text: string): string {
@@ -28,8 +34,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * A spreadsheet works a cell out that begins like a formula, and a name out of a trace can be made
- * to.  An apostrophe says that it is text.
+ * Escape a text that a spreadsheet would evaluate as a formula. A leading apostrophe marks it as
+ * text.
  */
 function noFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -53,13 +59,16 @@ function tsvLine(sheet: Sheet, line: number): string {
   return `${[...(sheet.level ? [sheet.level(line)] : []), ...cells].join('\t')}\n`;
 }
 
-function code(text: string): string {
+/** Format a text as Markdown code. */
+function markdownCode(text: string): string {
   return text === '' ? '' : `\`${oneLine(text).replaceAll('|', '\\|').replaceAll('`', "'")}\``;
 }
 
 function markdownLine(sheet: Sheet, line: number): string {
   const indent = '&emsp;'.repeat(Math.min(DEEPEST, sheet.level?.(line) ?? 0));
-  const cells = sheet.shown(line).map((text, i) => (sheet.heads[i]?.number ? text : code(text)));
+  const cells = sheet
+    .shown(line)
+    .map((text, i) => (sheet.heads[i]?.number ? text : markdownCode(text)));
   return `| ${indent}${cells.join(' | ')} |\n`;
 }
 
@@ -69,7 +78,7 @@ function jsonLine(sheet: Sheet, line: number): string {
   return (line > 0 ? ',\n' : '') + JSON.stringify(told);
 }
 
-const FORMS: Record<
+const WRITERS: Record<
   ExportFormat,
   {
     head: (sheet: Sheet) => string;
@@ -98,25 +107,26 @@ const FORMS: Record<
   },
 };
 
-/** The text piece by piece, so that who wants all of a long table can pause between them. */
-export function* sheetPieces(sheet: Sheet, format: ExportFormat): Generator<string> {
-  const form = FORMS[format];
+/** Generate the text in chunks, so that the caller can pause while exporting a long table. */
+export function* sheetChunks(sheet: Sheet, format: ExportFormat): Generator<string> {
+  const form = WRITERS[format];
   yield form.head(sheet);
-  for (let first = 0; first < sheet.count; first += PIECE) {
+  for (let first = 0; first < sheet.count; first += LINES_PER_CHUNK) {
     let text = '';
-    const end = Math.min(sheet.count, first + PIECE);
+    const end = Math.min(sheet.count, first + LINES_PER_CHUNK);
     for (let line = first; line < end; line++) text += form.line(sheet, line);
     yield text;
   }
   yield form.end;
 }
 
+/** Return the whole sheet as one text. */
 export function sheetText(sheet: Sheet, format: ExportFormat): string {
-  return [...sheetPieces(sheet, format)].join('');
+  return [...sheetChunks(sheet, format)].join('');
 }
 
-/** Some of its lines. */
-export function sheetPart(sheet: Sheet, first: number, count: number): Sheet {
+/** Return a sheet of some lines of another one. */
+export function sheetExcerpt(sheet: Sheet, first: number, count: number): Sheet {
   const { level } = sheet;
   return {
     ...sheet,

@@ -1,81 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of time [from, to), in nanoseconds of the trace's axis, and how the visible one moves.
+// Ranges of time [from, to) in nanoseconds of the trace's axis, and movements of the visible range.
 
+/** A range of time. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Below this the axis has no finer marks: whole nanoseconds. */
+/** Minimum length of the view: the axis has no marks below whole nanoseconds. */
 const SHORTEST = 64;
-/** The whole trace is shown with a little of what lies beyond it on both sides. */
+/** Space beyond both ends of the trace, as a share of its length. */
 const MARGIN = 0.015;
 
 export function sameSpan(a: Span | null, b: Span | null): boolean {
   return a === b || (a !== null && b !== null && a.from === b.from && a.to === b.to);
 }
 
-export function length(span: Span): number {
+export function spanLength(span: Span): number {
   return span.to - span.from;
 }
 
-export function ordered(a: number, b: number): Span {
+/** Return the span between two times in either order. */
+export function orderedSpan(a: number, b: number): Span {
   return a < b ? { from: a, to: b } : { from: b, to: a };
 }
 
+/** Return the view of the whole trace, with its margins. */
 export function wholeView(trace: Span): Span {
-  const margin = Math.max(length(trace), SHORTEST) * MARGIN;
+  const margin = Math.max(spanLength(trace), SHORTEST) * MARGIN;
   return { from: trace.from - margin, to: trace.to + margin };
 }
 
-/** Neither longer than the whole, nor shorter than can be seen, nor far outside the trace. */
+/**
+ * Limit a view: not longer than the whole, not shorter than the minimum, not far outside the trace.
+ */
 export function clampView(view: Span, trace: Span): Span {
   const whole = wholeView(trace);
-  const size = Math.min(Math.max(length(view), SHORTEST), length(whole));
-  // A little beyond the ends may be seen, so that they are known for ends; of the whole nothing.
-  const slack = 0.1 * size * (1 - size / length(whole));
+  const size = Math.min(Math.max(spanLength(view), SHORTEST), spanLength(whole));
+  // A zoomed view may go a little beyond the ends, so that the user recognizes them.
+  const slack = 0.1 * size * (1 - size / spanLength(whole));
   const from = (view.from + view.to) / 2 - size / 2;
   const clamped = Math.max(whole.from - slack, Math.min(from, whole.to - size + slack));
   return { from: clamped, to: clamped + size };
 }
 
-/** factor below 1 zooms in; the time `at` stays where it is on the screen. */
-export function zoomed(view: Span, factor: number, at: number, trace: Span): Span {
-  const longest = length(wholeView(trace));
-  const size = Math.min(Math.max(length(view) * factor, SHORTEST), longest);
-  const share = (at - view.from) / length(view);
+/** Scale a view; a factor below 1 zooms in. The time `at` keeps its position on the screen. */
+export function zoomedView(view: Span, factor: number, at: number, trace: Span): Span {
+  const longest = spanLength(wholeView(trace));
+  const size = Math.min(Math.max(spanLength(view) * factor, SHORTEST), longest);
+  const share = (at - view.from) / spanLength(view);
   return clampView({ from: at - share * size, to: at + (1 - share) * size }, trace);
 }
 
-export function panned(view: Span, ns: number, trace: Span): Span {
+/** Move a view by `ns`. */
+export function pannedView(view: Span, ns: number, trace: Span): Span {
   return clampView({ from: view.from + ns, to: view.to + ns }, trace);
 }
 
-/** So that a span fills most of the screen. */
-export function framing(span: Span, trace: Span): Span {
-  const margin = Math.max(length(span), SHORTEST / 2) * 0.08;
+/** Return a view that a span fills almost completely. */
+export function framingView(span: Span, trace: Span): Span {
+  const margin = Math.max(spanLength(span), SHORTEST / 2) * 0.08;
   return clampView({ from: span.from - margin, to: span.to + margin }, trace);
 }
 
-/** Move as little as shows the span; a span longer than the view is shown from its start. */
-export function revealing(view: Span, span: Span, trace: Span): Span {
-  const margin = length(view) * 0.06;
+/** Move a view as little as possible to show a span. A longer span fills the view instead. */
+export function revealingView(view: Span, span: Span, trace: Span): Span {
+  const margin = spanLength(view) * 0.06;
   if (span.from >= view.from && span.to <= view.to) return view;
   if (span.from <= view.from && span.to >= view.to) return view;
-  if (length(span) + 2 * margin > length(view)) return framing(span, trace);
+  if (spanLength(span) + 2 * margin > spanLength(view)) return framingView(span, trace);
   const shift = span.from < view.from ? span.from - margin - view.from : span.to + margin - view.to;
-  return panned(view, shift, trace);
+  return pannedView(view, shift, trace);
 }
 
-export function between(a: Span, b: Span, share: number): Span {
+/** Return the view at a share (0 to 1) of an animation from a to b. */
+export function interpolateSpan(a: Span, b: Span, share: number): Span {
   // Lengths are interpolated by ratio, so that a long zoom keeps an even pace.
-  const size = length(a) * (length(b) / length(a)) ** share;
-  const ratio = length(b) === length(a) ? share : (size - length(a)) / (length(b) - length(a));
+  const size = spanLength(a) * (spanLength(b) / spanLength(a)) ** share;
+  const ratio =
+    spanLength(b) === spanLength(a)
+      ? share
+      : (size - spanLength(a)) / (spanLength(b) - spanLength(a));
   const from = a.from + (b.from - a.from) * ratio;
   return { from, to: from + size };
 }
 
-/** The distance of the ruler's marks: 1, 2 or 5 times a power of ten, about `pixels` apart. */
+/**
+ * Return the distance of the ruler's marks: 1, 2 or 5 times a power of ten, about `pixels` apart.
+ */
 export function tickStep(nsPerPixel: number, pixels: number): number {
   const raw = Math.max(1, nsPerPixel * pixels);
   const power = 10 ** Math.floor(Math.log10(raw) + 1e-9);

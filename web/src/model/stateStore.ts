@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the selected slice has to do with the scheduler, and the tables of the selected range: asked
-// for while somebody looks.
+// Scheduler states of the selected slice, and state tables of the selected range; both are loaded
+// while visible.
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
@@ -9,7 +9,7 @@ import { ScopeAnswer } from './scopeAnswer';
 import { hasStates, type StateAnswer, type StatesAnswer } from './states';
 import { sameCall, type Viewer } from './viewer';
 
-/** Of one slice. */
+/** Holds the scheduler states of the selected slice. */
 export class StateOfCall {
   readonly answer = signal<{ of: Call; state: StateAnswer } | null>(null);
 
@@ -28,14 +28,14 @@ export class StateOfCall {
     });
   }
 
-  /** Of that call, when it is there. */
+  /** Return the answer about a call if it has arrived. */
   get(call: Call): StateAnswer | null {
     const answer = this.answer.get();
     return answer && sameCall(answer.of, call) ? answer.state : null;
   }
 }
 
-/** Of the selected range and tracks. */
+/** Holds the state table of the selected range and tracks. */
 export class StatesStore extends ScopeAnswer<StatesAnswer> {
   constructor(viewer: Viewer, shown: () => boolean) {
     super(viewer, shown, (scope, signal) => viewer.engine.states(scope, signal));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of threads and what processors ran: the questions about them, and the table of a range.
+// Scheduler states: types of the engine's answers, and counts of threads and tracks.
 
-import type { TraceFacts, Track } from './engine';
+import type { TraceFacts, Track } from './traceFacts';
 
-/** The processors stand together, as a process of their own would. */
+/** Pseudo process number of the processors, which the page shows like a process. */
 export const CPUS = -2;
 
-/** In the order of the answers. */
+/** In the order of the engine's answers. */
 export const STATES = [
   'running',
   'runnable',
@@ -16,9 +16,10 @@ export const STATES = [
   'io',
   'other',
 ] as const;
-export type State = (typeof STATES)[number];
+export type SchedulerState = (typeof STATES)[number];
 
-export const STATE_WORDS: Record<State, [head: string, title: string]> = {
+/** Names and explanations of the states. */
+export const STATE_WORDS: Record<SchedulerState, [head: string, title: string]> = {
   running: ['Running', 'on a processor'],
   runnable: ['Runnable', 'woken, waits for a processor'],
   preempted: ['Preempted', 'could go on, but another task took the processor'],
@@ -28,8 +29,8 @@ export const STATE_WORDS: Record<State, [head: string, title: string]> = {
   other: ['Other', 'stopped, traced, dead or unknown'],
 };
 
-/** The reserved colours of these states (colours.ts), from 1. */
-export const STATE_COLOUR: Record<State, number> = {
+/** Reserved colours of the states (colours.ts), from 1. */
+export const STATE_COLOUR: Record<SchedulerState, number> = {
   running: 3,
   runnable: 4,
   preempted: 4,
@@ -39,8 +40,10 @@ export const STATE_COLOUR: Record<State, number> = {
   other: 1,
 };
 
-/** thread (-1: only its name is known), id, name, process, a time for each state, wake-ups, longest
- * wait, row and index of that (-1: none), place and time of each processor that it ran on */
+/**
+ * Thread (-1: only its name is known), id, name, process, time in each state, number of wake-ups,
+ * longest wait, row and index of that wait (-1: none), index and time of each processor.
+ */
 export type StatesRow = [
   number,
   number,
@@ -54,35 +57,39 @@ export type StatesRow = [
   [number, number][],
 ];
 
+/** The answer to `states`. */
 export interface StatesAnswer {
   from_ns: number;
   to_ns: number;
-  /** Track, number, busy time, time of which nothing is known. */
+  /** Track, number, busy time, unknown time. */
   cpus: [number, number, number, number][];
   threads: StatesRow[];
 }
 
-type Place = [row: number, index: number];
+/** Names a slice. */
+type SliceId = [row: number, index: number];
 /** Row, index, frame and time. */
 export type StatePart = [number, number, number, number];
 
+/** The wake-up that ended a state. */
 export interface Wakeup {
   time_ns: number;
-  /** Index of the thread; -1: unknown, or the idle task. */
+  /** Index of the waking thread; -1: unknown, or the idle task. */
   by: number;
   name: string;
-  slice: Place | null;
+  slice: SliceId | null;
   cpu: number;
-  run: Place | null;
+  run: SliceId | null;
   latency_ns: number;
 }
 
+/** A state of a thread. `instead`: slices that ran on the processor meanwhile. */
 export interface ThreadState {
   kind: 'state';
-  state: State;
+  state: SchedulerState;
   thread: number;
   cpu: number;
-  cpu_slice: Place | null;
+  cpu_slice: SliceId | null;
   wakeup: Wakeup | null;
   blocked: { caller: string; io: boolean } | null;
   instead_cpu: number;
@@ -91,15 +98,16 @@ export interface ThreadState {
   then: StatePart | null;
 }
 
+/** A slice of a processor. */
 export interface CpuSlice {
   kind: 'cpu';
   cpu: number;
   thread: number;
-  running: Place | null;
+  running: SliceId | null;
   then: StatePart | null;
 }
 
-/** Of a thread's slice: how long the thread was in which state. */
+/** For a slice of a thread: time in each state. */
 export interface StatesInside {
   kind: 'slice' | 'none';
   times: number[];
@@ -107,27 +115,27 @@ export interface StatesInside {
 
 export type StateAnswer = ThreadState | CpuSlice | StatesInside;
 
-/** Whether the trace tells of the scheduler. */
+/** Tell whether the trace contains scheduler data. */
 export function hasStates(facts: Pick<TraceFacts, 'tracks'>): boolean {
   return facts.tracks.some((t) => t.kind === 'states' || t.kind === 'cpu');
 }
 
-/** Threads that have something in the time line: slices, async ones, or states. */
+/** Count the threads that appear in the timeline: with slices, async slices or states. */
 export function threadsOf(tracks: readonly Track[]): number {
   return threadsIn(tracks).size;
 }
 
-/** The threads that own any of these; lines of the kernel are none. */
+/** Return the threads that own these tracks; lines of the kernel do not count. */
 export function threadsIn(owners: readonly Pick<Track, 'thread' | 'line'>[]): Set<number> {
   return new Set(owners.filter((t) => t.thread >= 0 && !t.line).map((t) => t.thread));
 }
 
-/** How many tracks are of threads. */
+/** Count the tracks of threads. */
 export function activeThreads(tracks: readonly Track[]): number {
   return tracks.filter((t) => t.kind === 'thread' && !t.line).length;
 }
 
-/** Every thread of the trace; one without slices of its own may have a track all the same. */
+/** Count all threads of the trace, with and without slices. */
 export function allThreads({
   tracks,
   idle_threads,
@@ -135,12 +143,14 @@ export function allThreads({
   return threadsIn([...tracks, ...idle_threads]).size;
 }
 
-/** Tracks that tables are computed for: processors and states are no tracks of slices. */
+/** Count the tracks of slices, which tables are computed for. */
 export function tracksOfSlices(tracks: readonly Track[]): number {
   return tracks.filter((t) => t.kind !== 'states' && t.kind !== 'cpu').length;
 }
 
-/** Those that have a name in the time line: states under the slices of their thread have none. */
+/**
+ * Return the tracks with a name in the timeline; states below the slices of their thread have none.
+ */
 export function namedTracks(tracks: readonly Track[]): Track[] {
   const own = new Set(tracks.filter((t) => t.kind === 'thread').map((t) => t.thread));
   return tracks.filter((t) => t.kind !== 'states' || !own.has(t.thread));

@@ -1,74 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of threads by state and of threads by processor: columns, order, texts, export.
+// State tables, by state or by processor: columns, sort order, texts and export.
 
 import { formatCount, formatPercent, formatTime, type FixedUnit, type Unit } from '../base/format';
 import type { Sheet } from './sheet';
 import { STATES, STATE_WORDS, type StatesAnswer, type StatesRow } from './states';
 
-/** What the columns are: states, or processors. */
+/** Columns of the table: states or processors. */
 export type StatesBy = 'state' | 'cpu';
 
+/** Sort order of a state table. */
 export interface StatesSort {
   column: string;
   descending: boolean;
 }
 
-/** What the table shows, and in which order. */
+/** Columns and sort order of the table. */
 export interface StatesChoice extends StatesSort {
   by: StatesBy;
 }
 
-/** In which order a table stands at first. */
+/** Return the default sort order. */
 export function usualStates(by: StatesBy): StatesChoice {
   return { by, column: by === 'state' ? 'running' : 'all', descending: true };
 }
 
+/** Tell whether a choice is the default, which the address omits. */
 export function isUsualStates({ by, column, descending }: StatesChoice): boolean {
   const usual = usualStates(by);
   return by === 'state' && column === usual.column && descending === usual.descending;
 }
 
-/** "cpu.cpu3.up" in the address; of columns the trace does not have the name decides. */
+/** Format a choice for the address, as in "cpu.cpu3.up". */
 export function writeStates({ by, column, descending }: StatesChoice): string {
   return `${by}.${column}.${descending ? 'down' : 'up'}`;
 }
 
+/** Parse the output of writeStates; a column that the trace lacks is sorted by name. */
 export function readStates(text: string | null): StatesChoice | null {
   const [by, column = '', direction] = (text ?? '').split('.');
   if ((by !== 'state' && by !== 'cpu') || !/^[a-z_]+\d*$/.test(column)) return null;
   return { by, column, descending: direction !== 'up' };
 }
 
+/** A column of a state table. */
 export interface StatesColumn {
   id: string;
   head: string;
   title: string;
   kind: 'name' | 'time' | 'count';
-  /** null: a total line has none. */
+  /** null: the line has no value in this column. */
   value: (line: StatesLine) => number | null;
 }
 
-/** A thread, or a line about the processors, which stays on top. */
+/** A thread, or a total of the processors, which stays on top. */
 export interface StatesLine {
   name: string;
   thread: StatesRow | null;
-  /** Times by the places of the columns of processors; most threads ran on few of many. */
+  /** Time by index of the processor; sparse, because most threads ran on few processors. */
   cpus: ReadonlyMap<number, number>;
-  /** What 100 % is. */
+  /** Time that equals 100 %. */
   whole: number;
 }
 
-function sum(values: Iterable<number>): number {
+function sumOf(values: Iterable<number>): number {
   let all = 0;
   for (const value of values) all += value;
   return all;
 }
 
-function nameOf(row: StatesRow): string {
+function threadNameOf(row: StatesRow): string {
   return row[0] < 0 ? row[2] : `[${row[1]}] ${row[2]}`;
 }
 
-const NAME: StatesColumn = {
+const NAME_COLUMN: StatesColumn = {
   id: 'name',
   head: 'Thread',
   title: 'Thread',
@@ -76,7 +80,7 @@ const NAME: StatesColumn = {
   value: () => null,
 };
 
-/** A state that no thread was in has no column, but for the four that everybody looks for. */
+/** Columns that are always present; other states need a thread that was in that state. */
 const ALWAYS = ['running', 'runnable', 'sleeping', 'uninterruptible'];
 
 function stateColumns(answer: StatesAnswer): StatesColumn[] {
@@ -88,7 +92,7 @@ function stateColumns(answer: StatesAnswer): StatesColumn[] {
     return { id: state, head, title, kind: 'time', value: (l) => l.thread?.[4][i] ?? null };
   });
   return [
-    NAME,
+    NAME_COLUMN,
     ...columns.filter((column) => column !== null),
     {
       ...{ id: 'wakeups', head: 'Wake-ups', title: 'How often it was woken', kind: 'count' },
@@ -106,10 +110,10 @@ function stateColumns(answer: StatesAnswer): StatesColumn[] {
 
 function cpuColumns(answer: StatesAnswer): StatesColumn[] {
   return [
-    NAME,
+    NAME_COLUMN,
     {
       ...{ id: 'all', head: 'All CPUs', title: 'All CPUs', kind: 'time' },
-      value: (l) => sum(l.cpus.values()),
+      value: (l) => sumOf(l.cpus.values()),
     },
     ...answer.cpus.map(([, number], i): StatesColumn => {
       const head = `CPU ${number}`;
@@ -124,11 +128,12 @@ function cpuColumns(answer: StatesAnswer): StatesColumn[] {
   ];
 }
 
+/** Return the columns of the table. */
 export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[] {
   return by === 'state' ? stateColumns(answer) : cpuColumns(answer);
 }
 
-function totals(answer: StatesAnswer): StatesLine[] {
+function cpuTotals(answer: StatesAnswer): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
   const { cpus } = answer;
   const line = (name: string, times: number[]): StatesLine => {
@@ -150,7 +155,7 @@ function totals(answer: StatesAnswer): StatesLine[] {
   ];
 }
 
-/** In the order asked for; lines about processors first. */
+/** Return the lines in sort order; totals of processors come first. */
 export function statesLines(
   answer: StatesAnswer,
   by: StatesBy,
@@ -158,16 +163,16 @@ export function statesLines(
   matches: (text: string) => boolean,
 ): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
-  const column = statesColumns(answer, by).find((c) => c.id === sort.column) ?? NAME;
+  const column = statesColumns(answer, by).find((c) => c.id === sort.column) ?? NAME_COLUMN;
   const lines = answer.threads
     .map((thread): StatesLine => {
-      const all = by === 'state' ? sum(thread[4]) : whole;
-      return { name: nameOf(thread), thread, cpus: new Map(thread[9]), whole: all };
+      const all = by === 'state' ? sumOf(thread[4]) : whole;
+      return { name: threadNameOf(thread), thread, cpus: new Map(thread[9]), whole: all };
     })
     .filter(
       (line) =>
         matches(line.name) &&
-        (by === 'state' ? line.thread?.[0] !== -1 : sum(line.cpus.values()) > 0),
+        (by === 'state' ? line.thread?.[0] !== -1 : sumOf(line.cpus.values()) > 0),
     );
   const way = sort.descending ? -1 : 1;
   lines.sort((a, b) =>
@@ -176,9 +181,10 @@ export function statesLines(
       : way * ((column.value(a) ?? 0) - (column.value(b) ?? 0)) ||
         a.name.localeCompare(b.name, 'en'),
   );
-  return by === 'cpu' && answer.cpus.length > 0 ? [...totals(answer), ...lines] : lines;
+  return by === 'cpu' && answer.cpus.length > 0 ? [...cpuTotals(answer), ...lines] : lines;
 }
 
+/** Format a cell. */
 export function statesText(line: StatesLine, column: StatesColumn, unit: Unit): string {
   const value = column.value(line);
   if (column.kind === 'name') return line.name;
@@ -186,16 +192,17 @@ export function statesText(line: StatesLine, column: StatesColumn, unit: Unit): 
   return column.kind === 'time' ? formatTime(value, unit) : formatCount(value);
 }
 
-/** Of the whole, where a share says something. */
+/** Format a cell as a percentage of the whole; empty if a share has no meaning. */
 export function statesShare(line: StatesLine, column: StatesColumn): string {
   if (column.kind !== 'time' || column.id === 'longest_wait' || column.id === 'all') return '';
   return `${formatPercent(column.value(line) ?? 0, line.whole)} %`;
 }
 
-function key(column: StatesColumn): string {
+function statesKey(column: StatesColumn): string {
   return column.kind === 'time' ? `${column.id}_ns` : column.id === 'name' ? 'thread' : column.id;
 }
 
+/** Return the table as a sheet for copying and export. */
 export function statesSheet(
   answer: StatesAnswer,
   by: StatesBy,
@@ -209,7 +216,7 @@ export function statesSheet(
       text: c.kind === 'time' ? `${c.head} ${unit}` : c.head,
       number: c.kind !== 'name',
     })),
-    keys: columns.map(key),
+    keys: columns.map(statesKey),
     count: lines.length,
     shown: (k) => columns.map((c) => statesText(at(k), c, unit)),
     exact: (k) => columns.map((c) => (c.kind === 'name' ? at(k).name : c.value(at(k)))),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slices take, by name: the columns of the table, its order and its export.
+// Statistics of slice durations by name: columns, sort order and texts.
 
 import { formatCount, formatTime, type Unit } from '../base/format';
-import type { TraceFacts } from './engine';
-import { matcher, type Frames } from './names';
+import type { TraceFacts } from './traceFacts';
+import { substringMatcher, type Frames } from './names';
 
-/** From `self` on by the chosen clock, but for `cpu`; null: none of them has a time by it. */
+/**
+ * All times from `self` on are in the chosen clock, except `cpu`; null: no slice has such a time.
+ */
 export type StatisticsRow = [
   frame: number,
   count: number,
@@ -19,12 +21,15 @@ export type StatisticsRow = [
   max: number | null,
 ];
 
-/** One name: its row, buckets with the bounds around them, and the slowest slices. */
+/**
+ * Durations of one name: its row, a histogram (`bounds` has one entry more than `counts`), and the
+ * slowest slices.
+ */
 export interface Durations {
   row: StatisticsRow;
   bounds: number[];
   counts: number[];
-  /** row, index, start, length, track */
+  /** Row, index, start, length, track. */
   slowest: [number, number, number, number, number][];
 }
 
@@ -49,7 +54,7 @@ export interface StatisticsSort {
 
 export const USUAL_STATISTICS_SORT: StatisticsSort = { column: 'total', descending: true };
 
-/** The one object that is left out of an address, where the order is that. */
+/** Return the constant for an order that equals the default, which the address omits. */
 export function usualStatistics(sort: StatisticsSort): StatisticsSort {
   const usual = USUAL_STATISTICS_SORT;
   return sort.column === usual.column && sort.descending === usual.descending ? usual : sort;
@@ -59,6 +64,7 @@ export function isStatisticsColumn(id: string): id is StatisticsColumn {
   return STATISTICS_COLUMNS.some((column) => column === id);
 }
 
+/** Heads and explanations of the columns. */
 export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
   name: ['Name', 'Name'],
   count: ['Count', 'How many touch the selection; each counts with its whole length'],
@@ -72,7 +78,7 @@ export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: st
   max: ['Max', 'The longest'],
 };
 
-/** A clock that the trace lacks has no column. */
+/** Return the columns of a trace; CPU time needs both clocks. */
 export function statisticsColumns(facts: TraceFacts): StatisticsColumn[] {
   const both = facts.clocks.length > 1;
   return STATISTICS_COLUMNS.filter((column) => column !== 'cpu' || both);
@@ -82,25 +88,26 @@ export function statisticsHead(column: StatisticsColumn, facts: TraceFacts): str
   return column === 'total' && facts.axis === 'cpu' ? 'CPU' : STATISTICS_HEADS[column][0];
 }
 
-/** The number of a column; its place in the row is that in the list of columns. */
+/** Return a number by column; rows and columns have the same order. */
 export function statisticsValue(row: StatisticsRow, column: StatisticsColumn): number | null {
   return row[STATISTICS_COLUMNS.indexOf(column)] ?? null;
 }
 
+/** Format a cell. */
 export function statisticsText(row: StatisticsRow, column: StatisticsColumn, unit: Unit): string {
   const value = statisticsValue(row, column);
   if (value === null) return '';
   return column === 'count' ? formatCount(value) : formatTime(value, unit);
 }
 
-/** Sorted, ties by name; only names that have the text to find. */
+/** Filter by name, sort, and break ties by name. */
 export function statisticsRows(
   rows: readonly StatisticsRow[],
   sort: StatisticsSort,
   find: string,
   frames: Frames,
 ): StatisticsRow[] {
-  const test = matcher(find);
+  const test = substringMatcher(find);
   const sign = sort.descending ? -1 : 1;
   const byName = (a: StatisticsRow, b: StatisticsRow): number => {
     const [x, y] = [frames.full(a[0]), frames.full(b[0])];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table by name for other programs.
+// Export the statistics table.
 
 import type { FixedUnit } from '../base/format';
-import type { TraceFacts } from './engine';
+import type { TraceFacts } from './traceFacts';
 import type { Frames } from './names';
 import type { Sheet } from './sheet';
 import {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slices take in the selected range and tracks, by the chosen clock: asked for while somebody looks.
+// Statistics of the selected range and tracks in the chosen clock, loaded while visible.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
@@ -7,10 +7,11 @@ import { ScopeAnswer } from './scopeAnswer';
 import { statisticsRows, type Durations, type StatisticsRow } from './statistics';
 import type { Viewer } from './viewer';
 
+/** Holds the statistics and the durations of the selected name. */
 export class StatisticsStore extends ScopeAnswer<readonly StatisticsRow[]> {
-  /** Of the selected name. */
+  /** Durations of the selected name. */
   readonly durations = signal<Durations | null>(null);
-  /** Sorted and filtered, as the table shows them. */
+  /** Sorted and filtered lines of the table. */
   readonly rows: ReadSignal<readonly StatisticsRow[]>;
 
   constructor(viewer: Viewer, shown: () => boolean) {

@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles by (kind, row, resolution, number).  The painter says each frame what it wants to see and
-// draws what is there; this asks for the rest, in one question where it can, drops questions that
-// nobody waits for any more, and then fetches the neighbours so that panning finds them.
+// Cache of tiles. A tile holds the slices of one lane in one range of time at one resolution.
+// Resolution r has 2^r ns per pixel, and each tile has TILE_PIXELS pixels, so a tile of resolution
+// r + 1 covers two tiles of resolution r, as in a map:
+//
+//   res 2   [        0        ][        1        ]
+//   res 1   [   0   ][   1    ][   2   ][   3    ]
+//   res 0   [ 0 ][ 1 ][ 2 ][ 3 ] ...
+//
+// In every frame the painter names the tiles that it wants, and draws those that are cached, or
+// substitutes of another resolution. The cache then asks the engine for the missing ones: one batch
+// at a time; a batch is aborted when the view has left it. When all wanted tiles are there, the
+// cache prefetches the neighbours for panning. The least recently used tiles are dropped.
 
 import { TILE_PIXELS } from './decode';
 import { isAbort, type Engine, type Tile, type TileKind, type TileLane } from './engine';
 import type { Span } from './span';
 
-/** About 120 MB at the worst; a screen needs a few hundred. */
-const KEEP = 6000;
-/** The engine answers at most this many at once. */
+/** Capacity: about 120 MB in the worst case; one screen needs a few hundred tiles. */
+const CAPACITY = 6000;
+/** Limit of the engine: tiles in one answer. */
 const MOST_AT_ONCE = 2048;
 const FINEST = 0;
 const COARSEST = 52;
 
-export interface Want {
+/** The tiles that the screen shows: of these lanes, from `first` to `last`. */
+export interface WantedTiles {
   lanes: readonly TileLane[];
   res: number;
   first: number;
   last: number;
 }
 
-interface Question {
+/** One question to the engine. */
+interface TileQuestion {
   res: number;
   first: number;
   last: number;
   lanes: TileLane[];
 }
 
-/** The resolution at which a tile's pixel is between half a screen pixel and a whole one. */
+/** Return the resolution at which a tile pixel is between half a screen pixel and a whole one. */
 export function resolutionFor(nsPerPixel: number): number {
   return Math.min(COARSEST, Math.max(FINEST, Math.floor(Math.log2(Math.max(1, nsPerPixel)))));
 }
 
-/** How long a tile is. */
+/** Return the length of a tile in nanoseconds. */
 export function tileSpan(res: number): number {
   return TILE_PIXELS * 2 ** res;
 }
 
+/** Return the numbers of the tiles that a view touches. */
 export function tileRange(view: Span, res: number): { first: number; last: number } {
   const size = tileSpan(res);
   return { first: Math.floor(view.from / size), last: Math.floor(view.to / size) };
@@ -47,10 +59,13 @@ export function tileKey(kind: TileKind, row: number, res: number, number: number
   return `${kind}${row}/${res}/${number}`;
 }
 
-/** Lanes that miss the same tiles are asked for together, as many as one answer holds. */
-export function questionsFor(want: Want, has: (key: string) => boolean): Question[] {
-  const questions: Question[] = [];
-  const open = new Map<string, Question>();
+/**
+ * Return the questions for missing tiles. Lanes that lack the same tiles share a question, up to
+ * the limit of one answer.
+ */
+export function tileQuestions(want: WantedTiles, has: (key: string) => boolean): TileQuestion[] {
+  const questions: TileQuestion[] = [];
+  const open = new Map<string, TileQuestion>();
   for (const lane of want.lanes) {
     let first = want.first;
     let last = want.last;
@@ -69,11 +84,15 @@ export function questionsFor(want: Want, has: (key: string) => boolean): Questio
   return questions;
 }
 
+/**
+ * The cache. `arrived` is called after each answer, `failed` after an error; after an error the
+ * cache pauses until the view changes.
+ */
 export class TileCache {
   private readonly tiles = new Map<string, Tile>();
-  private want: Want | null = null;
-  private asked: { want: Want; controller: AbortController } | null = null;
-  private failedFor: Want | null = null;
+  private want: WantedTiles | null = null;
+  private asked: { want: WantedTiles; controller: AbortController } | null = null;
+  private failedFor: WantedTiles | null = null;
 
   constructor(
     private readonly engine: Engine,
@@ -86,15 +105,17 @@ export class TileCache {
     const key = tileKey(kind, row, res, number);
     const tile = this.tiles.get(key);
     if (tile) {
-      // A Map keeps the order of insertion: what is used moves to the end, what is old falls out.
+      // A Map iterates in order of insertion: reinserting makes the tile the most recently used.
       this.tiles.delete(key);
       this.tiles.set(key, tile);
     }
     return tile;
   }
 
-  /** Any tile that covers tile `number` at `res`: a coarser one, else those finer ones there are. */
-  standIns(kind: TileKind, row: number, res: number, number: number): Tile[] {
+  /**
+   * Return substitutes for a missing tile: a coarser tile, or else the finer ones that are cached.
+   */
+  substitutes(kind: TileKind, row: number, res: number, number: number): Tile[] {
     for (let up = 1; up <= 10; up++) {
       const tile = this.tiles.get(tileKey(kind, row, res + up, Math.floor(number / 2 ** up)));
       if (tile) return [tile];
@@ -107,21 +128,21 @@ export class TileCache {
     return found;
   }
 
-  /** What the screen shows now. */
-  show(want: Want): void {
+  /** Name the tiles that the screen shows now. */
+  show(want: WantedTiles): void {
     this.want = want;
-    this.pump();
+    this.askNext();
   }
 
-  /** True when every tile of the last `show` is here. */
+  /** True when all tiles of the last `show` are cached. */
   get complete(): boolean {
-    return this.want !== null && questionsFor(this.inside(this.want), this.has).length === 0;
+    return this.want !== null && tileQuestions(this.inside(this.want), this.has).length === 0;
   }
 
   private readonly has = (key: string): boolean => this.tiles.has(key);
 
-  /** Where the trace is not there are no tiles to ask for. */
-  private inside(want: Want): Want {
+  /** Limit a range of tiles to the extent of the trace. */
+  private inside(want: WantedTiles): WantedTiles {
     const size = tileSpan(want.res);
     return {
       ...want,
@@ -130,7 +151,8 @@ export class TileCache {
     };
   }
 
-  private pump(): void {
+  /** Start the next batch unless a useful one is pending. */
+  private askNext(): void {
     const want = this.want;
     if (!want || want === this.failedFor) return;
     if (this.asked) {
@@ -140,22 +162,22 @@ export class TileCache {
       this.asked.controller.abort();
       this.asked = null;
     }
-    let questions = questionsFor(this.inside(want), this.has);
+    let questions = tileQuestions(this.inside(want), this.has);
     if (questions.length === 0) {
       const around = { ...want, first: want.first - 1, last: want.last + 1 };
-      questions = questionsFor(this.inside(around), this.has);
+      questions = tileQuestions(this.inside(around), this.has);
     }
     if (questions.length > 0) void this.ask(want, questions);
   }
 
-  private async ask(want: Want, questions: Question[]): Promise<void> {
+  private async ask(want: WantedTiles, questions: TileQuestion[]): Promise<void> {
     const controller = new AbortController();
     const mine = { want, controller };
     this.asked = mine;
     try {
       await Promise.all(
         questions.map(async (q) => {
-          this.keep(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
+          this.insert(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
         }),
       );
     } catch (error) {
@@ -166,15 +188,16 @@ export class TileCache {
     }
     if (this.asked === mine) {
       this.asked = null;
-      this.pump();
+      this.askNext();
     }
   }
 
-  private keep(tiles: Tile[]): void {
+  /** Insert tiles, and drop the least recently used ones. */
+  private insert(tiles: Tile[]): void {
     for (const tile of tiles)
       this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);
     for (const key of this.tiles.keys()) {
-      if (this.tiles.size <= KEEP) break;
+      if (this.tiles.size <= CAPACITY) break;
       this.tiles.delete(key);
     }
     this.arrived();

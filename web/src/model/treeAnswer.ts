@@ -1,51 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked for the tree tables, and the binary answer (docs/view-protocol.md) as typed arrays.
+// Question and answer of the tree tables; decodes the binary answer (docs/view-protocol.md).
 
 import { ByteReader } from '../base/bytes';
-import type { SampleMeasure } from './beside';
+import type { SampleMeasure } from './nonSliceEvents';
 import type { Scope } from './engine';
 
+/** A question for lines of a call tree. */
 export interface TreeQuestion extends Scope {
   /** Calls, or samples by a measure. */
   of: 'calls' | SampleMeasure;
   bottomUp: boolean;
-  /** The opened lines: "12"; from the bottom up with the level, "12.3".  "0": what has no parent. */
+  /** The lines to expand: "12", or "12.3" with the level in a bottom-up tree. "0": the root. */
   nodes?: readonly string[];
-  /** All levels below them. */
+  /** Return all levels below the nodes. */
   below?: boolean;
-  /** Instead of the nodes: what stands above the longest call path of this frame. */
+  /** Instead of nodes: return the path to the longest call path of this frame. */
   reveal?: number;
 }
 
-/** The figures of one clock. */
+/** Times in one clock, by line. */
 export interface TreeTimes {
   total: number;
   incl: Float64Array;
   self: Float64Array;
 }
 
-export const LINE = { hasChildren: 1, opened: 2 } as const;
+/** Flags of a line. */
+export const TREE_LINE = { hasChildren: 1, opened: 2 } as const;
 
+/** Lines of a call tree, in columns with one entry per line. */
 export interface TreeAnswer {
   count: number;
-  /** Nodes of the opened lines, in the order of the question. */
+  /** Nodes of the expanded lines, in the order of the question. */
   opened: Uint32Array;
   real: TreeTimes | null;
   cpu: TreeTimes | null;
   calls: Float64Array;
   frame: Uint32Array;
   node: Uint32Array;
-  /** Below the number of opened lines: one of these; else a line of the answer, from there on. */
+  /** Index of an expanded line; or that number plus the index of a line in this answer. */
   parent: Uint32Array;
   flags: Uint32Array;
 }
 
-function padded(reader: ByteReader, n: number): Uint32Array {
+function readPadded(reader: ByteReader, n: number): Uint32Array {
   const array = reader.u32s(n);
   reader.align(8);
   return array;
 }
 
+/** Decode the answer to `tree`. */
 export function decodeTree(bytes: ArrayBuffer): TreeAnswer {
   const reader = new ByteReader(bytes);
   reader.magic('TVN1');
@@ -60,10 +64,10 @@ export function decodeTree(bytes: ArrayBuffer): TreeAnswer {
     real: times(1, totals[0]),
     cpu: times(2, totals[1]),
     calls: reader.f64s(count),
-    frame: padded(reader, count),
-    node: padded(reader, count),
-    parent: padded(reader, count),
-    flags: padded(reader, count),
+    frame: readPadded(reader, count),
+    node: readPadded(reader, count),
+    parent: readPadded(reader, count),
+    flags: readPadded(reader, count),
     opened: reader.u32s(opened),
   };
 }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of the tree tables: the profile's but for what is per call, with "Self" for
-// "Exclusive"; of samples there is one measure in the place of the clocks.
+// Columns of the tree tables: those of the profile without times per call, and "Self" instead of
+// "Exclusive". A tree of samples has one measure instead of clocks.
 
 import { formatCount, formatPercent, formatTime, unitHead, type Unit } from '../base/format';
 import type { FlameOf } from './address';
-import { columnsFor, type Column } from './columns';
-import type { TraceFacts } from './engine';
+import { profileColumns, type Column } from './profileColumns';
+import type { TraceFacts } from './traceFacts';
 import type { TreeLines } from './treeLines';
 import { wordsFor } from './words';
 
-const MEASURES = { count: 'samples', weight: 'weight', time: 'time' } as const;
+const MEASURE_WORDS = { count: 'samples', weight: 'weight', time: 'time' } as const;
 
+/** A column of a tree table. */
 export interface TreeColumn extends Column {
-  /** One line of head, without the unit. */
+  /** Head without the unit. */
   text: string;
 }
 
-function ofSamples(column: Column, of: Exclude<FlameOf, 'calls'>): TreeColumn {
+function sampleColumn(column: Column, of: Exclude<FlameOf, 'calls'>): TreeColumn {
   const what = column.id.startsWith('incl') ? 'Incl' : 'Self';
-  const title = `${what === 'Incl' ? 'In the frame or what it calls' : 'In the frame itself'}, ${MEASURES[of]}`;
+  const title = `${what === 'Incl' ? 'In the frame or what it calls' : 'In the frame itself'}, ${MEASURE_WORDS[of]}`;
   if (column.kind === 'calls') return { ...column, text: 'Samples', title: 'Samples' };
   if (column.kind === 'name') return { ...column, text: 'Name' };
-  const text = `${what} ${column.kind === 'percent' ? '%' : MEASURES[of]}`;
+  const text = `${what} ${column.kind === 'percent' ? '%' : MEASURE_WORDS[of]}`;
   return { ...column, text, title: column.kind === 'percent' ? `${title}, share of all` : title };
 }
 
-function ofCalls(column: Column, bottomUp: boolean, words: { slices: string }): TreeColumn {
+function callColumn(column: Column, bottomUp: boolean, words: { slices: string }): TreeColumn {
   const self = (text: string): string => text.replace('Exclusive', 'Self').replace('Excl', 'Self');
   const calls = words.slices[0]?.toUpperCase() + words.slices.slice(1);
   if (column.kind === 'name') return { ...column, text: 'Name' };
@@ -35,25 +36,31 @@ function ofCalls(column: Column, bottomUp: boolean, words: { slices: string }): 
   return { ...column, text, title: self(column.title) };
 }
 
+/** Return the columns of a tree table. */
 export function treeColumns(facts: TraceFacts, of: FlameOf, bottomUp: boolean): TreeColumn[] {
   const words = wordsFor(facts);
-  return columnsFor(of === 'calls' ? facts : { clocks: ['real'] })
+  return profileColumns(of === 'calls' ? facts : { clocks: ['real'] })
     .filter((column) => !column.id.endsWith('per_call'))
-    .map((column) => (of === 'calls' ? ofCalls(column, bottomUp, words) : ofSamples(column, of)));
+    .map((column) =>
+      of === 'calls' ? callColumn(column, bottomUp, words) : sampleColumn(column, of),
+    );
 }
 
-export function isTime(column: Column, of: FlameOf): boolean {
+/** Tell whether a column holds times. */
+export function isTreeTime(column: Column, of: FlameOf): boolean {
   return column.kind === 'time' && (of === 'calls' || of === 'time');
 }
 
-export function headText(column: TreeColumn, of: FlameOf, unit: Unit): string {
-  return isTime(column, of) ? unitHead(column.text, unit) : column.text;
+/** Return the head of a column, with its unit. */
+export function treeHead(column: TreeColumn, of: FlameOf, unit: Unit): string {
+  return isTreeTime(column, of) ? unitHead(column.text, unit) : column.text;
 }
 
-function valueText(value: number, column: Column, of: FlameOf, unit: Unit): string {
-  return isTime(column, of) ? formatTime(value, unit) : formatCount(value);
+function treeValue(value: number, column: Column, of: FlameOf, unit: Unit): string {
+  return isTreeTime(column, of) ? formatTime(value, unit) : formatCount(value);
 }
 
+/** Format a cell. */
 export function treeText(
   tree: TreeLines,
   line: number,
@@ -64,18 +71,19 @@ export function treeText(
   const value = tree.figure(line, column.id);
   if (value === null) return '';
   return column.kind === 'percent'
-    ? formatPercent(value, totalOf(tree, column))
-    : valueText(value, column, of, unit);
+    ? formatPercent(value, treeTotal(tree, column))
+    : treeValue(value, column, of, unit);
 }
 
-export function totalOf(tree: TreeLines, column: Column): number {
+/** Return the total that percentages refer to. */
+export function treeTotal(tree: TreeLines, column: Column): number {
   return (column.clock === 'cpu' ? tree.cpu : tree.real)?.total ?? 0;
 }
 
-/** The widest text of a column. */
-export function widestText(tree: TreeLines, column: Column, of: FlameOf, unit: Unit): string {
+/** Return the widest text of a column, to size it. */
+export function widestTreeText(tree: TreeLines, column: Column, of: FlameOf, unit: Unit): string {
   if (column.kind === 'percent') return '100.0';
-  // Each has the unit that suits it: then the greatest is not the longest.
-  if (isTime(column, of) && unit === 'auto') return '999.999 ms';
-  return valueText(tree.most(column.id), column, of, unit);
+  // With automatic units, the greatest number need not be the longest.
+  if (isTreeTime(column, of) && unit === 'auto') return '999.999 ms';
+  return treeValue(tree.most(column.id), column, of, unit);
 }

@@ -1,54 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a tree table that were asked for so far, which of them are open, and those that are
-// shown one under the other.  Lines have numbers, which stay; there may be a million of them.
+// Lines of a tree table: an incremental copy of the engine's call tree. It holds the lines that
+// were loaded so far, which of them are open, and computes the visible ones.
+//
+//   line    0      1      2      3 ...      one number per line, never reused
+//   frame   main   run    read   write      one array per property, for up to a
+//   parent  TOP    0      1      1          million lines
+//   level   0      1      2      2
+//   families: TOP -> [0, 1)   0 -> [1, 2)   1 -> [2, 4)
+//
+// The children of a line (a family) always arrive together and have consecutive numbers, and every
+// child has a greater number than its parent. Backward loops therefore visit children first.
 
-import { figure, type ColumnId, type Figures } from './columns';
+import { columnValue, type ColumnId, type Figures } from './profileColumns';
 import type { Frames } from './names';
 import { MOST_OPEN, type OpenLine } from './openLines';
-import type { Sort } from './profileRows';
-import { LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
+import type { ProfileSort } from './profileRows';
+import { TREE_LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
 
-/** What the lines of the first level lie under. */
-export const TOP = -1;
+/** Parent of the lines of the first level. */
+export const TREE_ROOT = -1;
 
+/** The children of a line: `count` lines from `first` on. */
 interface Family {
   first: number;
   count: number;
 }
 
-/** By line, 1 or 0. */
-export interface Leading {
+/** Result of a search, by line: 1 or 0. */
+export interface FilteredLines {
   kept: Uint8Array;
-  /** Some that is kept lies below it. */
+  /** The line has a kept line below it. */
   above: Uint8Array;
 }
 
-interface Times {
+interface LineTimes {
   total: number;
   incl: number[];
   self: number[];
 }
 
-function emptyTimes(times: TreeTimes | null): Times | null {
+function emptyTimes(times: TreeTimes | null): LineTimes | null {
   return times && { total: times.total, incl: [], self: [] };
 }
 
+/** The loaded part of a tree. */
 export class TreeLines {
   readonly frame: number[] = [];
   readonly parent: number[] = [];
   readonly level: number[] = [];
   readonly calls: number[] = [];
-  readonly real: Times | null;
-  readonly cpu: Times | null;
+  readonly real: LineTimes | null;
+  readonly cpu: LineTimes | null;
   private readonly node: number[] = [];
   private readonly mayOpen: boolean[] = [];
-  /** The children of a line, once they are there. */
+  /** The children of a line, once loaded. */
   private readonly families = new Map<number, Family>();
   private readonly opened = new Set<number>();
   private sorted = new Map<number, Uint32Array>();
-  private order: Sort = { column: 'name', descending: false };
+  private order: ProfileSort = { column: 'name', descending: false };
 
-  /** The totals and the clocks are those of the first answer. */
+  /** Totals and clocks are taken from the first answer. */
   constructor(
     private readonly bottomUp: boolean,
     answer: TreeAnswer,
@@ -61,29 +72,29 @@ export class TreeLines {
     return this.frame.length;
   }
 
-  /** How the engine calls a line. */
+  /** Return the engine's name of a line. */
   name(line: number): string {
-    if (line === TOP) return '0';
+    if (line === TREE_ROOT) return '0';
     const node = this.node[line] ?? 0;
     return this.bottomUp ? `${node}.${this.level[line] ?? 0}` : String(node);
   }
 
   /**
-   * `asked` tells which line the opened one of that number is; null: it is gone.  Lines that are
-   * there stay what they are.  Without `opens` the lines are known, and as open as they were.
+   * Add an answer. `asked` maps the number of an expanded node to its line; null: the line is gone.
+   * Known lines keep their numbers. If `opens` is false, no line is opened.
    */
   add(answer: TreeAnswer, asked: (k: number) => number | null, opens = true): void {
     const opened = answer.opened.length;
-    // Line of the answer to line of the table, for what hangs on it; -2: none.
+    // Maps lines of the answer to lines of the table, for the children that follow; -2: dropped.
     const lines = new Int32Array(answer.count).fill(-2);
     for (let first = 0, end = 0; first < answer.count; first = end) {
       const parent = answer.parent[first] ?? 0;
       while (end < answer.count && answer.parent[end] === parent) end++;
       const under = parent < opened ? asked(parent) : (lines[parent - opened] ?? -2);
-      if (under === null || under < TOP) continue;
+      if (under === null || under < TREE_ROOT) continue;
       this.addFamily(answer, first, end, under, lines);
       for (let k = first; opens && k < end; k++)
-        if (((answer.flags[k] ?? 0) & LINE.opened) !== 0) this.open(lines[k] ?? TOP);
+        if (((answer.flags[k] ?? 0) & TREE_LINE.opened) !== 0) this.open(lines[k] ?? TREE_ROOT);
     }
   }
 
@@ -112,17 +123,17 @@ export class TreeLines {
     this.frame.push(answer.frame[k] ?? 0);
     this.node.push(answer.node[k] ?? 0);
     this.parent.push(under);
-    this.level.push(under === TOP ? 0 : (this.level[under] ?? 0) + 1);
+    this.level.push(under === TREE_ROOT ? 0 : (this.level[under] ?? 0) + 1);
     this.calls.push(answer.calls[k] ?? 0);
     for (const clock of ['real', 'cpu'] as const) {
       this[clock]?.incl.push(answer[clock]?.incl[k] ?? 0);
       this[clock]?.self.push(answer[clock]?.self[k] ?? 0);
     }
-    this.mayOpen.push(((answer.flags[k] ?? 0) & LINE.hasChildren) !== 0);
+    this.mayOpen.push(((answer.flags[k] ?? 0) & TREE_LINE.hasChildren) !== 0);
     return line;
   }
 
-  /** Whether a line is open; null: there is nothing below it. */
+  /** Tell whether a line is open; null: it has no children. */
   isOpen(line: number): boolean | null {
     return this.mayOpen[line] ? this.opened.has(line) : null;
   }
@@ -139,7 +150,7 @@ export class TreeLines {
     this.opened.delete(line);
   }
 
-  /** The open lines that are to be open again, what they lie under before them. */
+  /** Return at most `most` open lines, parents first. */
   openLines(most: number): number[] {
     return [...this.opened]
       .filter((line) => this.families.has(line))
@@ -147,7 +158,7 @@ export class TreeLines {
       .slice(0, most);
   }
 
-  /** What is open, as far as it is shown and an address has room for it. */
+  /** Return the open lines that are visible, as many as an address can hold. */
   openShown(): OpenLine[] {
     const whole = this.openBelow();
     let left = MOST_OPEN;
@@ -163,19 +174,22 @@ export class TreeLines {
       }
       return found;
     };
-    return under(TOP);
+    return under(TREE_ROOT);
   }
 
-  /** Of each line: 0 something below it is closed, 1 nothing is there to be closed, 2 all is open. */
+  /**
+   * For each line: 0: something below is closed, 1: nothing below can be closed, 2: everything is
+   * open.
+   */
   private openBelow(): Uint8Array {
     const whole = new Uint8Array(this.count).fill(1);
-    // Children have greater numbers.
+    // Children have greater numbers than their parents.
     for (let line = this.count - 1; line >= 0; line--) {
       const open = this.opened.has(line) && this.families.has(line);
       const closed = (this.mayOpen[line] ?? false) && !open;
       if (closed) whole[line] = 0;
-      const parent = this.parent[line] ?? TOP;
-      if (parent === TOP || whole[parent] === 0) continue;
+      const parent = this.parent[line] ?? TREE_ROOT;
+      if (parent === TREE_ROOT || whole[parent] === 0) continue;
       if (closed || whole[line] === 0) whole[parent] = 0;
       else if (open) whole[parent] = 2;
     }
@@ -186,7 +200,7 @@ export class TreeLines {
     this.opened.clear();
   }
 
-  /** The line of a frame under another one; null: there is none. */
+  /** Return the child with a frame; null: there is none. */
   childOf(line: number, frame: number): number | null {
     const family = this.families.get(line);
     for (let k = 0; family && k < family.count; k++)
@@ -228,33 +242,33 @@ export class TreeLines {
     return sorted;
   }
 
-  /** Whether all lines of the tree are there. */
+  /** True when all lines of the tree are loaded. */
   get isWhole(): boolean {
     return this.mayOpen.every((may, line) => !may || this.families.has(line));
   }
 
-  /** Lines that are wanted, and those that they lie under: which have such below them. */
-  leading(wanted: (line: number) => boolean): Leading {
+  /** Return the wanted lines and all their ancestors. */
+  leading(wanted: (line: number) => boolean): FilteredLines {
     const kept = new Uint8Array(this.count);
     const above = new Uint8Array(this.count);
-    // Children have greater numbers.
+    // Children have greater numbers than their parents.
     for (let line = this.count - 1; line >= 0; line--) {
       if (above[line] === 0 && !wanted(line)) continue;
       kept[line] = 1;
-      const parent = this.parent[line] ?? TOP;
-      if (parent !== TOP) above[parent] = 1;
+      const parent = this.parent[line] ?? TREE_ROOT;
+      if (parent !== TREE_ROOT) above[parent] = 1;
     }
     return { kept, above };
   }
 
   /**
-   * The lines as they stand under each other: brothers in order, children behind their parent; or of
-   * the leading ones all but those below lines that are `closed`.
+   * Return the visible lines in order, children behind their parent. With `only`, return the kept
+   * lines instead, except below lines in `closed`.
    */
   shown(
-    sort: Sort,
+    sort: ProfileSort,
     frames: Frames,
-    only: { leading: Leading; closed: ReadonlySet<number> } | null = null,
+    only: { leading: FilteredLines; closed: ReadonlySet<number> } | null = null,
   ): number[] {
     if (sort.column !== this.order.column || sort.descending !== this.order.descending) {
       this.order = sort;
@@ -267,7 +281,7 @@ export class TreeLines {
       if (!family) return;
       open.push({ lines: this.sorted.get(line) ?? this.sort(line, family, frames), at: 0 });
     };
-    descend(TOP);
+    descend(TREE_ROOT);
     for (let top = open.at(-1); top; top = open.at(-1)) {
       const line = top.lines[top.at++];
       if (line === undefined) open.pop();
@@ -282,7 +296,7 @@ export class TreeLines {
     return shown;
   }
 
-  /** The greatest figure of a column, for its width. */
+  /** Return the greatest value of a column, to size it. */
   most(id: ColumnId): number {
     const values = this.column(id) ?? [];
     let most = 0;
@@ -291,6 +305,6 @@ export class TreeLines {
   }
 
   figure(line: number, id: ColumnId): number | null {
-    return figure(this.figures(line), id);
+    return columnValue(this.figures(line), id);
   }
 }

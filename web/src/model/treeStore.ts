@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree table: the lines under what is open, asked for when it opens, in the selected range and
-// tracks.  What was open stays open in another range.
+// A tree table of the selected range and tracks. Lines are loaded when their parent opens, and open
+// lines stay open when the range changes.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';
 import type { Scope } from './engine';
-import { matcher } from './names';
+import { substringMatcher } from './names';
 import { readOpen, writeOpen, type OpenLine } from './openLines';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
-import { TOP, TreeLines, type Leading } from './treeLines';
+import { TREE_ROOT, TreeLines, type FilteredLines } from './treeLines';
 import type { Viewer } from './viewer';
 
-/** Lines that are opened again at once; the engine takes 256 names. */
+/** Limit of lines to reopen after a change of the range: the engine accepts 256 nodes. */
 const REOPENED = 255;
 
-type Asked = Omit<TreeQuestion, keyof Scope | 'of' | 'bottomUp'>;
+type NodesQuestion = Omit<TreeQuestion, keyof Scope | 'of' | 'bottomUp'>;
 
+/** Holds one tree table; it loads data while `active`. */
 export class TreeStore {
-  /** What is there, in a new box whenever it has changed; null: no answer yet. */
+  /** The loaded lines, in a new object after every change; null: no answer yet. */
   readonly lines = signal<{ tree: TreeLines } | null>(null);
   readonly shown: ReadSignal<readonly number[]>;
   readonly pending = signal(false);
-  /** Places among the shown lines that have the text to find. */
+  /** Indexes among the visible lines that match the find box. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
-  private scope: Omit<TreeQuestion, keyof Asked> | null = null;
+  private scope: Omit<TreeQuestion, keyof NodesQuestion> | null = null;
   private asked = '';
   private revealed: number | null = null;
-  /** What is open by a selection alone: it needs no address. */
+  /** Lines that are open only because of the selection: the address omits them. */
   private usual = '';
-  /** Lines that an address names are being opened. */
+  /** True while the lines of an address are being opened. */
   private opening = false;
-  /** What leads to the text to find in the whole tree; null: all lines that are open are shown. */
-  private readonly leading: ReadSignal<Leading | null>;
-  /** Lines that were closed among these. */
+  /** Matches of the find box in the whole tree; null: show all open lines. */
+  private readonly leading: ReadSignal<FilteredLines | null>;
+  /** Lines among the matches that the user closed. */
   private readonly closedFound = signal<ReadonlySet<number>>(new Set());
-  /** Of which tree all lines were asked for. */
+  /** The tree whose lines were all requested. */
   private gathered: TreeLines | null = null;
 
   constructor(
@@ -93,14 +94,14 @@ export class TreeStore {
     return this.bottomUp ? this.viewer.openUp : this.viewer.openDown;
   }
 
-  /** What is open goes to the address. */
+  /** Write the open lines to the address. */
   private note(tree: TreeLines): void {
     if (this.opening) return;
     const text = writeOpen(tree.openShown());
     this.named.set(text === this.usual ? null : text);
   }
 
-  /** An address says what is open: it is not what is. */
+  /** Open the lines that the address names and close all others. */
   private goBackTo(text: string | null): void {
     const tree = this.lines.peek()?.tree;
     if (!tree || this.opening || (text ?? this.usual) === writeOpen(tree.openShown())) return;
@@ -113,14 +114,14 @@ export class TreeStore {
     if (frame !== null) this.reveal(frame);
   }
 
-  /** Level by level, for only what lies under an open line has a name to ask for. */
+  /** Open lines level by level: a line can be requested only after its parent is loaded. */
   private openNamed(tree: TreeLines, text: string): void {
     const wanted = readOpen(text);
     this.revealed = this.viewer.frame.peek();
     this.opening = true;
     void this.openLevel(
       tree,
-      wanted.map((open) => ({ under: TOP, open })),
+      wanted.map((open) => ({ under: TREE_ROOT, open })),
     )
       .catch(this.viewer.failed)
       .finally(() => {
@@ -154,7 +155,7 @@ export class TreeStore {
     if (next.length > 0) await this.openLevel(tree, next);
   }
 
-  /** All lines, for what is found may lie under closed ones. */
+  /** Load all lines: matches may lie below closed ones. */
   private gather(tree: TreeLines): void {
     if (this.gathered === tree) return;
     this.gathered = tree;
@@ -164,7 +165,7 @@ export class TreeStore {
       .then((answer) => {
         if (this.lines.peek()?.tree !== tree) return;
         this.pending.set(false);
-        tree.add(answer, () => TOP, false);
+        tree.add(answer, () => TREE_ROOT, false);
         this.lines.set({ tree });
       })
       .catch((error: unknown) => {
@@ -173,19 +174,19 @@ export class TreeStore {
       });
   }
 
-  /** Whether a line shows what lies under it; null: there is nothing, or nothing that was found. */
+  /** Tell whether a line is open; null: nothing below it, or no match. */
   isOpen(line: number): boolean | null {
     const leading = this.leading.peek();
     if (!leading) return this.lines.peek()?.tree.isOpen(line) ?? null;
     return leading.above[line] === 1 ? !this.closedFound.peek().has(line) : null;
   }
 
-  private question(asked: Asked, signal?: AbortSignal): Promise<TreeAnswer> {
+  private question(asked: NodesQuestion, signal?: AbortSignal): Promise<TreeAnswer> {
     const scope = this.scope ?? { of: 'calls' as const, bottomUp: this.bottomUp };
     return this.viewer.engine.tree({ ...scope, ...asked }, signal);
   }
 
-  private ask(scope: Omit<TreeQuestion, keyof Asked>): void {
+  private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>): void {
     const text = JSON.stringify(scope);
     if (text === this.asked) return;
     this.asked = text;
@@ -198,11 +199,11 @@ export class TreeStore {
       (signal) => this.question({ nodes }, signal),
       (answer) => {
         const tree = new TreeLines(this.bottomUp, answer);
-        const now = new Map<number, number | null>([[TOP, TOP]]);
+        const now = new Map<number, number | null>([[TREE_ROOT, TREE_ROOT]]);
         tree.add(answer, (k) => {
           const line = open[k - 1];
-          if (line === undefined || !old) return TOP;
-          const under = now.get(old.parent[line] ?? TOP) ?? null;
+          if (line === undefined || !old) return TREE_ROOT;
+          const under = now.get(old.parent[line] ?? TREE_ROOT) ?? null;
           const same = under === null ? null : tree.childOf(under, old.frame[line] ?? -1);
           now.set(line, same);
           if (same !== null) tree.open(same);
@@ -221,8 +222,8 @@ export class TreeStore {
     );
   }
 
-  /** Asks for what is to be added, unless the table is another one when it comes. */
-  private addTo(asked: Asked, lines: (answer: TreeAnswer, tree: TreeLines) => void): void {
+  /** Request further lines. The answer is dropped if the table was replaced meanwhile. */
+  private addTo(asked: NodesQuestion, lines: (answer: TreeAnswer, tree: TreeLines) => void): void {
     const tree = this.lines.peek()?.tree;
     if (!tree) return;
     this.question(asked)
@@ -268,7 +269,9 @@ export class TreeStore {
     this.lines.set({ tree });
   }
 
-  /** A frame selected elsewhere: the way to its longest call path opens, unless it is in sight. */
+  /**
+   * A method was selected elsewhere: open the path to its longest call path, unless it is visible.
+   */
   private reveal(frame: number): void {
     const tree = this.lines.peek()?.tree;
     if (!tree || this.bottomUp || this.revealed === frame) return;
@@ -278,26 +281,26 @@ export class TreeStore {
     this.addTo({ reveal: frame }, (answer, into) => {
       const way: number[] = [];
       into.add(answer, (k) => {
-        const under = way[k - 1] ?? TOP;
+        const under = way[k - 1] ?? TREE_ROOT;
         const frameOf = k === 0 ? null : this.frameOfNode(answer, k);
-        const line = k === 0 ? TOP : frameOf === null ? null : into.childOf(under, frameOf);
+        const line = k === 0 ? TREE_ROOT : frameOf === null ? null : into.childOf(under, frameOf);
         if (line === null) return null;
         way[k] = line;
-        if (line !== TOP) into.open(line);
+        if (line !== TREE_ROOT) into.open(line);
         return line;
       });
       if (alone) this.usual = writeOpen(into.openShown());
     });
   }
 
-  /** The k-th opened node is a line of the answer under the one before it. */
+  /** The k-th expanded node is a line of the answer, below the previous node. */
   private frameOfNode(answer: TreeAnswer, k: number): number | null {
     const at = answer.node.indexOf(answer.opened[k] ?? -1);
     return at < 0 ? null : (answer.frame[at] ?? null);
   }
 
   private frameMatcher(query: string): (frame: number) => boolean {
-    const matches = matcher(query);
+    const matches = substringMatcher(query);
     const { frames } = this.viewer;
     const known = new Map<number, boolean>();
     return (frame) => {

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands together in the time line and moves as one: a thread with its states, its overflow
-// and its samples; lanes of async slices of one name; a processor with its counters; a counter; a type of objects.
+// Units of the timeline: items that stand together and move as one. A unit is a thread with its
+// states, overflow and samples; or the lanes of equally named async slices; or a processor with its
+// counters; or a counter; or the objects of one type.
 
-import type { Track } from './engine';
+import type { Track } from './traceFacts';
 import type { TrackBox } from './layout';
 import { isLaneOf, type FoldRow, type Row } from './rows';
 
-export type Item = { box: TrackBox } | { row: Row };
+/** A part of a unit: a track or a row. */
+export type UnitItem = { box: TrackBox } | { row: Row };
 
-export interface Unit {
-  /** "t5" is thread 5, "n3" begins with track 3, which is of no thread, "c2" is counter 2. */
+/** Items of the timeline that move together. */
+export interface TimelineUnit {
+  /** "t5": thread 5; "n3": begins with track 3, which has no thread; "c2": counter 2. */
   key: string;
-  items: Item[];
+  items: UnitItem[];
 }
 
-/** Async slices have names of their own, whichever thread began them. */
+/** Async slices do not belong to the thread that began them. */
 function isOfThread(track: Track): boolean {
   return track.thread >= 0 && track.kind !== 'async';
 }
 
-/** The unit that a track begins, or is part of when it is a thread's. */
+/** Return the key of a track's unit: that of its thread, or that of the first track of the unit. */
 export function unitKey(track: Track): string {
   return isOfThread(track) ? `t${track.thread}` : `n${track.track}`;
 }
 
-function belongs(track: Track, first: Track | undefined): boolean {
+/** Tell whether a track belongs to the same unit as the first track. */
+function belongsToUnit(track: Track, first: Track | undefined): boolean {
   if (first === undefined) return false;
   return isOfThread(track) ? track.thread === first.thread : isLaneOf(track, first);
 }
 
-/** Nothing says how the threads stand. */
+/** No order of threads is known. */
 export const NO_PLACES: ReadonlyMap<number, number> = new Map();
 
-/** The list of a key, which a map of lists has from now on. */
+/** Return the list of a key; create it if it is missing. */
 export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
   const known = lists.get(key);
   if (known) return known;
@@ -41,27 +45,33 @@ export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
   return list;
 }
 
-/** Rows of threads by thread, in their order. */
-function byThread(rows: readonly Row[]): Map<number, Row[]> {
+/** Group the rows of threads by thread. */
+function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
   for (const row of rows) if (row.thread >= 0) listAt(found, row.thread).push(row);
   return found;
 }
 
-/** The thread whose unit it is; Infinity: of the process, behind its threads; -1: before them. */
-function ownerOf({ items: [first] }: Unit): number {
+/**
+ * Return the thread of a unit; Infinity: the process, sorted behind its threads; -1: sorted before
+ * them.
+ */
+function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first) return -1;
   if ('row' in first) return first.row.thread;
   return first.box.track.thread < 0 ? Infinity : first.box.track.thread;
 }
 
-/** For all units together: the highest place so far, so that the first behind a place is found at once. */
-function highestPlaces(units: readonly Unit[], placeOf: (thread: number) => number): number[] {
+/** Return the running maximum of positions, which a binary search can use. */
+function highestPlaces(
+  units: readonly TimelineUnit[],
+  placeOf: (thread: number) => number,
+): number[] {
   let highest = -Infinity;
-  return units.map((unit) => (highest = Math.max(highest, placeOf(ownerOf(unit)))));
+  return units.map((unit) => (highest = Math.max(highest, placeOf(threadOfUnit(unit)))));
 }
 
-/** The first of these that do not fall that is higher. */
+/** Return the first index with a greater value in a non-decreasing list. */
 function firstHigher(highest: readonly number[], place: number): number {
   let low = 0;
   let high = highest.length;
@@ -73,48 +83,48 @@ function firstHigher(highest: readonly number[], place: number): number {
   return low;
 }
 
-/** Threads without tracks among those that have some, each before the first that stands behind. */
+/** Insert threads without tracks among the other units, in the order of `places`. */
 function insertThreads(
-  units: readonly Unit[],
+  units: readonly TimelineUnit[],
   threads: ReadonlyMap<number, readonly Row[]>,
   places: ReadonlyMap<number, number>,
-): Unit[] {
+): TimelineUnit[] {
   if (threads.size === 0) return [...units];
   const placeOf = (thread: number): number =>
     thread < 0 ? -1 : (places.get(thread) ?? places.size);
   const highest = highestPlaces(units, placeOf);
-  const before = new Map<number, { place: number; unit: Unit }[]>();
+  const before = new Map<number, { place: number; unit: TimelineUnit }[]>();
   for (const [thread, own] of threads) {
     const place = placeOf(thread);
     const unit = { key: `t${thread}`, items: own.map((row) => ({ row })) };
     listAt(before, firstHigher(highest, place)).push({ place, unit });
   }
-  const standing = (at: number): Unit[] =>
+  const standing = (at: number): TimelineUnit[] =>
     (before.get(at) ?? []).sort((a, b) => a.place - b.place).map(({ unit }) => unit);
   return [...units.flatMap((unit, at) => [...standing(at), unit]), ...standing(units.length)];
 }
 
 /**
- * The rows of a process over its tracks, those of a thread under the thread's own; what names a
- * thread stands over all of it.  `places`: those of threads among each other.
+ * Build the units of a process. Its own rows come before its tracks; rows of a thread come below
+ * the thread's tracks, except a row with its name, which comes above. `places` orders the threads.
  */
 export function unitsOf(
   boxes: readonly TrackBox[],
   rows: readonly Row[],
   folds: ReadonlyMap<number, FoldRow>,
   places: ReadonlyMap<number, number> = NO_PLACES,
-): Unit[] {
-  const units: Unit[] = [];
-  const ofThreads = byThread(rows);
+): TimelineUnit[] {
+  const units: TimelineUnit[] = [];
+  const ofThreads = rowsByThread(rows);
   const there = new Set(boxes.map((box) => box.track.track));
   const under = (row: Row): number | undefined =>
     row.kind === 'counter' && there.has(row.under ?? -1) ? row.under : undefined;
-  const begin = (key: string): Unit => {
-    const unit: Unit = { key, items: [] };
+  const begin = (key: string): TimelineUnit => {
+    const unit: TimelineUnit = { key, items: [] };
     units.push(unit);
     return unit;
   };
-  const put = (unit: Unit, own: readonly (Row | undefined)[]): void => {
+  const put = (unit: TimelineUnit, own: readonly (Row | undefined)[]): void => {
     for (const row of own) if (row) unit.items.push({ row });
   };
   const below = new Map<number, Row[]>();
@@ -124,11 +134,11 @@ export function unitsOf(
     else if (row.thread < 0) put(begin(row.key), [row]);
   }
   let first: Track | undefined;
-  let unit: Unit = { key: '', items: [] };
+  let unit: TimelineUnit = { key: '', items: [] };
   boxes.forEach((box, i) => {
     const { thread, track } = box.track;
     const own = ofThreads.get(thread) ?? [];
-    if (!belongs(box.track, first)) {
+    if (!belongsToUnit(box.track, first)) {
       first = box.track;
       unit = begin(unitKey(first));
       put(

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the page: what is shown, what is selected, in which clock.  Views read the signals
-// and call the functions; nothing here knows elements or pixels.
+// The state of the page: the visible range, the selection, the sort orders and options of all
+// panels. Views read the signals and call the methods; this class knows nothing about elements or
+// pixels.
+//
+//   address  --goTo-->  Viewer signals  --place()-->  address
+//                         |        ^
+//                   read  v        |  set
+//                 views and stores (profileStore, treeStore, ...)
+//
+// The Viewer is made anew for each trace and filter, so `facts`, `frames` and `filter` never
+// change. A member of Place that is null means the default, which depends on the trace.
 
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
-import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
+import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
+import type { Call, Engine, Scope } from './engine';
+import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
@@ -14,24 +24,25 @@ import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
-import type { Chosen } from './opening';
-import type { Sort } from './profileRows';
-import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
+import type { ChosenFile } from './opening';
+import type { ProfileSort } from './profileRows';
+import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { USUAL_STATISTICS_SORT, usualStatistics, type StatisticsSort } from './statistics';
 
+/** The slice under the pointer. */
 export interface Hover {
   track: Track;
   hit: Hit;
 }
 
-/** One line for whoever looks at the page. */
+/** A message to the user in one line. */
 export interface Notice {
   text: string;
-  /** Something that was asked for is not there; else all is well. */
+  /** True: something failed. False: everything is fine. */
   wrong: boolean;
 }
 
@@ -47,85 +58,92 @@ function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
   return a.selection === b.selection && sameNumbers(a.categories, b.categories);
 }
 
+/** Tell whether both name the same call, or both are null. */
 export function sameCall(a: Call | null, b: Call | null): boolean {
   return a === b || (a !== null && b !== null && a.row === b.row && a.index === b.index);
 }
 
+/** The state of the page for one trace. */
 export class Viewer {
   readonly bounds: Span;
   readonly view: Signal<Span>;
   readonly range = signal<Span | null>(null, sameSpan);
-  /** Ranges that are kept, by time. */
+  /** Ranges that the user marked, by time. */
   readonly notes = signal<readonly Note[]>([]);
-  /** Chosen tracks; none chosen means all. */
+  /** Selected tracks; empty means all. */
   readonly tracks = signal<readonly number[]>([], sameNumbers);
   readonly frame = signal<number | null>(null);
   readonly call = signal<Call | null>(null, sameCall);
-  /** The selected instant or the like: then no call is. */
+  /** The selected event other than a call; excludes `call`. */
   readonly mark = signal<Mark | null>(null, sameMark);
-  /** What is selected that flows may touch: a call, or an instant, as a call of row -1. */
+  /** The selected end of flows: a call, or an instant, which is written as a call of row -1. */
   readonly flowEnd: ReadSignal<Call | null> = computed(() => {
     const mark = this.mark.get();
     return mark?.kind === 'instant' ? { row: -1, index: mark.number } : this.call.get();
   });
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
-  readonly sort: Signal<Sort>;
+  readonly sort: Signal<ProfileSort>;
   readonly unit: Signal<Unit>;
   readonly find = signal('');
-  /** Tables that find show only what was found. */
+  /** Show only matching lines in tables with a find box. */
   readonly onlyFound = signal(false);
-  /** Methods that are opened in the profile; null: the selected one. */
+  /** Methods that are expanded in the profile; null: the selected one. */
   readonly openMethods = signal<readonly number[] | null>(null, sameOpened);
-  /** What is open in the tree tables (openLines.ts); null: what the selection leads to. */
+  /** Open lines of the tree tables (openLines.ts); null: the path to the selection. */
   readonly openDown = signal<string | null>(null);
   readonly openUp = signal<string | null>(null);
   readonly search = signal('');
-  /** Where the list of hits searches, and whether case counts whatever the text. */
+  /**
+   * Fields that the list of hits searches; and case-sensitive search even without capital letters.
+   */
   readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
   readonly matchCase = signal(false);
   readonly regex = signal(false);
   readonly hitSort = signal<HitSort>(USUAL_HIT_SORT);
-  /** Order of the table by name. */
+  /** Sort order of the statistics. */
   readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
-  /** Columns and order of the table of states. */
+  /** Columns and sort order of the state table. */
   readonly states = signal<StatesChoice>(usualStates('state'));
-  /** Order of these tables, and what is open in them. */
+  /** Sort order and open groups of these tables. */
   readonly findings = signal<GroupState>(USUAL_GROUPS);
   readonly health = signal<GroupState>(USUAL_GROUPS);
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly flameFold = signal(false);
   readonly flameApart = signal(false);
-  /** The frames from the bottom of the flame graph to the one it begins with, and of which graph. */
+  /**
+   * The path of frames from the root of the flame graph to the zoomed frame, and the graph that it
+   * refers to.
+   */
   readonly flameZoom = signal<{ of: string; way: readonly FlameFrame[] }>({ of: '', way: [] });
-  /** Whether the figures of calls are without what recording them cost. */
+  /** Subtract the overhead of recording from times of calls. */
   readonly compensate = signal(false);
-  /** Order of the tree tables. */
-  readonly treeSort: Signal<Sort>;
+  /** Sort order of the tree tables. */
+  readonly treeSort: Signal<ProfileSort>;
   readonly expanded = signal<ReadonlySet<number>>(new Set());
-  /** Expanded tracks that show every level, however deep. */
+  /** Expanded tracks that show every level. */
   readonly whole = signal<ReadonlySet<number>>(new Set());
-  /** Processes of which only their line is shown. */
+  /** Processes that show only their heading. */
   readonly closed = signal<ReadonlySet<number>>(new Set());
-  /** What is pinned, hidden and moved in the time line. */
+  /** Pinned, hidden and moved units of the timeline. */
   readonly arrangement = signal<Arrangement>(UNARRANGED);
-  /** Only tracks with this text in their names are shown. */
+  /** Show only tracks whose name contains this text. */
   readonly only = signal('');
-  /** The arrows that are drawn. */
+  /** The flows that are drawn. */
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
-  /** Counters whose series are not stacked; whether last values hold until the end. */
+  /** Counters whose series are not stacked; and whether last values are drawn until the end. */
   readonly counterViews = signal<ReadonlyMap<number, CounterView>>(new Map());
   readonly hold = signal(true);
-  /** Lines that stand for many rows and show these (rows.ts). */
+  /** Fold lines that are open (rows.ts). */
   readonly folds = signal<ReadonlySet<string>>(new Set());
-  /** What the flame graph is of: calls, or samples by a measure. */
+  /** Source of the flame graph: calls, or a measure of the samples. */
   readonly flameOf: Signal<FlameOf>;
   readonly hover = signal<Hover | null>(null);
-  /** Time under the pointer, anywhere over the time line. */
+  /** Time under the pointer, anywhere in the timeline. */
   readonly pointer = signal<number | null>(null);
   /** The keyboard is in the table, where letters are typed to find. */
   readonly inTable = signal(false);
-  /** Null when there is nothing to say. */
+  /** The current message; null: none. */
   readonly notice = signal<Notice | null>(null);
   readonly gone = signal(false);
 
@@ -134,19 +152,19 @@ export class Viewer {
     readonly facts: TraceFacts,
     readonly frames: Frames,
     readonly filter = '',
-    /** The files of the trace, as the address has them. */
-    readonly files: readonly Chosen[] | null = null,
+    /** The files of the trace, as in the address. */
+    readonly files: readonly ChosenFile[] | null = null,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
     this.clock = signal<Clock>(this.usualClock());
-    this.sort = signal<Sort>(this.usualSort());
-    this.treeSort = signal<Sort>(this.usualSort());
+    this.sort = signal<ProfileSort>(this.usualSort());
+    this.treeSort = signal<ProfileSort>(this.usualSort());
     this.unit = signal<Unit>(this.usualUnit);
     this.flameOf = signal<FlameOf>(this.usualFlame);
   }
 
-  /** What lower panels are computed for. */
+  /** Return the selected range and tracks, which the lower panels refer to. */
   scope(): Scope {
     const range = this.range.get();
     const tracks = this.tracks.get();
@@ -156,12 +174,12 @@ export class Viewer {
     };
   }
 
-  /** The same for tables of calls, which can be without what recording cost. */
+  /** Return the scope for tables of calls, with the option of compensation. */
   callScope(): Scope {
     return this.compensate.get() ? { ...this.scope(), compensate: true } : this.scope();
   }
 
-  /** What a table of calls is called as a file. */
+  /** Return the file name for exporting a table of calls. */
   nameOfTable(name: string): string {
     return this.compensate.peek() ? `${name}-compensated` : name;
   }
@@ -178,7 +196,7 @@ export class Viewer {
     return this.hasTimes ? (this.facts.unit ?? 'ms') : 'samples';
   }
 
-  /** True when lengths are times, false when they are numbers of samples. */
+  /** True: lengths are times. False: lengths are numbers of samples. */
   get hasTimes(): boolean {
     return this.facts.timeless !== 'counts';
   }
@@ -187,11 +205,11 @@ export class Viewer {
     return this.facts.calls === 0 && this.facts.samples > 0 ? 'count' : 'calls';
   }
 
-  usualSort(): Sort {
+  usualSort(): ProfileSort {
     return { column: `incl_${this.usualClock()}`, descending: true };
   }
 
-  private unusual(sort: Sort): Sort | null {
+  private unusual(sort: ProfileSort): ProfileSort | null {
     const usual = this.usualSort();
     return sort.column === usual.column && sort.descending === usual.descending ? null : sort;
   }
@@ -199,10 +217,13 @@ export class Viewer {
   setClock(clock: Clock): void {
     if (!this.has(clock)) return;
     this.clock.set(clock);
-    // Who asks for a clock wants the tables in its order as well, in the same kind of column.
+    // Choosing a clock also sorts the tables by the same column of that clock.
     for (const sort of [this.sort, this.treeSort]) {
       const { column, descending } = sort.peek();
-      const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
+      const other = column.replace(
+        clock === 'cpu' ? 'real' : 'cpu',
+        clock,
+      ) as ProfileSort['column'];
       sort.set({ column: other, descending });
     }
     const sums = { real: 'total', cpu: 'cpu' } as const;
@@ -211,7 +232,7 @@ export class Viewer {
       this.by.set(usualStatistics({ column: sums[clock], descending }));
   }
 
-  /** Frames of a flame graph have other names in another one. */
+  /** Return a text that identifies the flame graph: path numbers are valid in one graph only. */
   private graph(): string {
     const order = this.flameOrder.get();
     const kind = order === 'by-name' ? 'left-heavy' : order;
@@ -221,7 +242,7 @@ export class Viewer {
     ]);
   }
 
-  /** The frames that the flame graph is zoomed to, one by one; none: all of it is shown. */
+  /** Return the path to the zoomed frame; empty: the whole graph is shown. */
   flameWay(): readonly FlameFrame[] {
     const { of, way } = this.flameZoom.get();
     return of === this.graph() ? way : [];
@@ -231,7 +252,7 @@ export class Viewer {
     this.flameZoom.set({ of: this.graph(), way });
   }
 
-  /** To a frame that an address names: on the way here, if it lies on that. */
+  /** Zoom to the frame that an address names, along the known path if the frame lies on it. */
   private zoomBack(frame: FlameFrame | null): void {
     const { way } = this.flameZoom.peek();
     const at = way.findIndex((known) => known.path === frame?.path);
@@ -301,7 +322,7 @@ export class Viewer {
     this.folds.set(next);
   }
 
-  /** A track that is to be shown must not stand in a closed process, nor under a closed line. */
+  /** Open the process and the fold line that hide a track. */
   openProcessOf(number: number): void {
     const fold = this.facts.order === 'owner' ? foldOfTrack(this.facts.tracks, number) : null;
     if (fold !== null && !this.folds.peek().has(fold)) this.toggleFold(fold);
@@ -309,7 +330,7 @@ export class Viewer {
     if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
   }
 
-  /** A track is asked for that is hidden, or that has not the text in its name. */
+  /** Show a track that is hidden or filtered out by name. */
   unhide(number: number): void {
     const track = this.facts.tracks.find((t) => t.track === number);
     if (!track) return;
@@ -346,7 +367,8 @@ export class Viewer {
     this.notice.set({ text, wrong: false });
   }
 
-  place(): Place {
+  /** Return the state for the address. */
+  place(): PageState {
     const whole = wholeView(this.bounds);
     const view = this.view.get();
     const sort = this.sort.get();
@@ -397,13 +419,17 @@ export class Viewer {
     };
   }
 
-  /** Everything but the visible range, which the caller moves to. */
-  goTo(place: Place): Span {
+  /**
+   * Restore the state of an address, except the visible range, which the caller animates. Return
+   * that range.
+   */
+  goTo(place: PageState): Span {
     this.setRange(place.range);
     const known = new Set(this.facts.tracks.map((t) => t.track));
     this.tracks.set(place.tracks.filter((t) => known.has(t)));
     const named = place.frame !== null && place.frame < this.frames.count ? place.frame : null;
-    // A link may tell of a call alone, whose name the page has when it is the same one.
+    // A link may name a call without its method; the page knows the method if the call is selected
+    // already.
     const same = place.call !== null && sameCall(place.call, this.call.peek());
     this.frame.set(named ?? (same ? this.frame.peek() : null));
     this.call.set(place.call);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of a track that can be seen, as a list: what a screen reader and a keyboard get in the
-// place of the picture.
+// The visible calls of a track as a list, for screen readers and the keyboard.
 
-import type { Tile, Track } from './engine';
+import type { Tile } from './engine';
+import type { Track } from './traceFacts';
 import { FLAG } from './engine';
 import type { Span } from './span';
 import { tileRange, type TileCache } from './tileCache';
 import type { Words } from './words';
 
+/** A call in view. */
 export interface VisibleCall {
   row: number;
   index: number;
@@ -38,7 +39,7 @@ function addVisible(calls: Map<string, VisibleCall>, tile: Tile, depth: number, 
   }
 }
 
-/** At most `most`, the longest ones, in the order of their starts, callers before what they call. */
+/** Return the `most` longest calls in view, sorted by start, callers before their callees. */
 export function visibleCalls(
   cache: TileCache,
   track: Track,
@@ -60,6 +61,7 @@ export function visibleCalls(
     .sort((a, b) => a.start - b.start || a.depth - b.depth);
 }
 
+/** Describe the flags of a slice in words. */
 export function flagWords(flags: number, { events }: Words): string {
   const words = [
     flags & FLAG.enteredBefore ? `${events ? 'begun' : 'entered'} before the trace` : '',

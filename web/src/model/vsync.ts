@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The display's beat, as counters of Android tell it (VSYNC, VSYNC-app, VSYNC-sf, HW_VSYNC), which
-// turn with each beat, or else slices of such a name (Chrome's "VSync"), of which each begins with
-// one: so that bands of two kinds follow one another.
+// Vertical sync of the display, as alternating bands. Android records it as a counter that toggles
+// with each sync (VSYNC, VSYNC-app, VSYNC-sf, HW_VSYNC); Chrome records a slice per sync ("VSync").
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, CounterValues } from './engine';
 import type { Frames } from './names';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import type { Viewer } from './viewer';
 
-const PIXELS = 4096;
+const VSYNC_PIXELS = 4096;
 
-/** What applications draw by comes first, the hardware's own last. */
-const NAMES = [/^VSYNC-app/, /^VSYNC$/, /^VSYNC/, /VSYNC/];
+/** Counters by preference: the signal for applications first, that of the hardware last. */
+const VSYNC_COUNTERS = [/^VSYNC-app/, /^VSYNC$/, /^VSYNC/, /VSYNC/];
 
+/** Return the counter that records the vertical sync; null: none. */
 export function vsyncCounter(counters: readonly CounterFacts[]): CounterFacts | null {
-  for (const name of NAMES) {
+  for (const name of VSYNC_COUNTERS) {
     const found = counters.find((counter) => name.test(counter.name) && counter.samples > 1);
     if (found) return found;
   }
   return null;
 }
 
-/** From where to where the counter is not 0; none where beats are too dense to be told apart. */
+/**
+ * Return the ranges in which the counter is not 0; empty if samples are too dense to distinguish.
+ */
 export function vsyncBands(values: CounterValues, end: number): Span[] {
   if (values.merged) return [];
   const bands: Span[] = [];
@@ -33,28 +35,29 @@ export function vsyncBands(values: CounterValues, end: number): Span[] {
   return bands;
 }
 
-/** Slices that begin with the beat; what only has to do with it has a longer name. */
-const SLICES = [/^vsync-app$/i, /^vsync$/i, /^vsync-sf$/i, /^hw_vsync(_\w+)?$/i];
+/** Names of slices that begin with a sync; other slices about vsync have longer names. */
+const VSYNC_SLICES = [/^vsync-app$/i, /^vsync$/i, /^vsync-sf$/i, /^hw_vsync(_\w+)?$/i];
 
-/** Of such slices, -1: there are none. */
+/** Return the frame of such slices; -1: none. */
 export function vsyncFrame(frames: Frames): number {
-  for (const name of SLICES)
+  for (const name of VSYNC_SLICES)
     for (let frame = 0; frame < frames.count; frame++)
       if (frames.rank(frame) > 0 && name.test(frames.method(frame))) return frame;
   return -1;
 }
 
-/** From every other beat to the next one. */
+/** Return the bands from every other sync to the next one. */
 export function bandsOfBeats(beats: readonly number[], end: number): Span[] {
   const sorted = [...beats].sort((a, b) => a - b);
   return sorted.flatMap((from, i) => (i % 2 === 0 ? [{ from, to: sorted[i + 1] ?? end }] : []));
 }
 
-/** Beats nearer than that share of the trace are one. */
+/** Resolution: syncs closer than this share of the trace are merged. */
 const MOST_BEATS = 65536;
 
+/** Holds the bands in view while `on`. */
 export class VsyncStore {
-  /** Whether the trace tells the beat. */
+  /** True if the trace records the vertical sync. */
   readonly known: ReadSignal<boolean>;
 
   readonly bands = signal<readonly Span[]>([]);
@@ -88,12 +91,13 @@ export class VsyncStore {
     const view = this.viewer.view.peek();
     if (!this.on.peek()) return;
     if (!counter) return this.askBeats();
-    const near = covers && length(covers) < 4 * length(view);
+    const near = covers && spanLength(covers) < 4 * spanLength(view);
     if (near && covers.from <= view.from && covers.to >= view.to) return;
-    const from = Math.floor(view.from - length(view));
-    const to = Math.ceil(view.to + length(view));
+    const from = Math.floor(view.from - spanLength(view));
+    const to = Math.ceil(view.to + spanLength(view));
     this.asking.run(
-      (signal) => this.viewer.engine.counterValues([counter.counter], { from, to }, PIXELS, signal),
+      (signal) =>
+        this.viewer.engine.counterValues([counter.counter], { from, to }, VSYNC_PIXELS, signal),
       ([values]) => {
         this.covers = { from, to };
         this.bands.set(values ? vsyncBands(values, this.viewer.bounds.to) : []);
@@ -101,7 +105,7 @@ export class VsyncStore {
     );
   }
 
-  /** All at once: which bands are dark must not change with what is in view. */
+  /** Load all syncs at once: the dark bands must not change when the view moves. */
   private askBeats(): void {
     const { engine, bounds } = this.viewer;
     if (this.frame < 0 || this.covers) return;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for what a trace holds: a method trace has calls of methods, a file of events slices of
-// names.
+// Terms of a trace: a method trace has calls of methods, an event trace has slices with names.
 
 import { plural } from '../base/format';
-import type { TraceFacts } from './engine';
+import type { TraceFacts } from './traceFacts';
 
+/** The terms of one kind of trace. */
 export interface Words {
-  /** One thing on a time line. */
+  /** One bar of the timeline. */
   slice: string;
   slices: string;
-  /** What several of them have in common. */
+  /** The property that several slices share. */
   name: string;
   names: string;
-  /** Where they lie. */
+  /** The line that slices lie on. */
   track: string;
   events: boolean;
 }
@@ -35,23 +35,26 @@ const SLICES: Words = {
   events: true,
 };
 
-/** Calls were not counted: a method that several samples in a row have is one stretch. */
+/**
+ * For sampled traces, where calls were not counted: consecutive samples of a method form a stretch.
+ */
 const STRETCHES: Words = { ...CALLS, slice: 'stretch', slices: 'stretches' };
 
-type Figures = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
+type CallFacts = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
 
-/** True when each call was recorded, so that numbers of calls and times per call are known. */
-export function countsCalls(facts: Figures): boolean {
+/** Tell whether every call was recorded, so that numbers of calls and times per call are known. */
+export function countsCalls(facts: CallFacts): boolean {
   return !facts.timeless && !facts.sampled;
 }
 
-export function wordsFor(facts: Pick<TraceFacts, 'order'> & Figures): Words {
+/** Return the terms of a trace. */
+export function wordsFor(facts: Pick<TraceFacts, 'order'> & CallFacts): Words {
   if (facts.order === 'owner') return SLICES;
   return countsCalls(facts) ? CALLS : STRETCHES;
 }
 
-/** A sentence written for calls and methods, in the words of the trace. */
-export function inWords(words: Words, sentence: string): string {
+/** Replace the words "call" and "method" in a sentence by the terms of the trace. */
+export function inTermsOf(words: Words, sentence: string): string {
   if (words === CALLS) return sentence;
   if (words === STRETCHES)
     return sentence
@@ -73,11 +76,12 @@ export function inWords(words: Words, sentence: string): string {
     .replace(/\b([Mm])ethod\b/g, (_, c) => (c === 'M' ? 'Name' : 'name'));
 }
 
-/** "3 slices", "1 call". */
-export function slicesOf(words: Words, n: number): string {
+/** Count slices, as in "3 slices" or "1 call". */
+export function countSlices(words: Words, n: number): string {
   return plural(n, words.slice, words.slices);
 }
 
-export function namesOf(words: Words, n: number): string {
+/** Count names, as in "3 names" or "1 method". */
+export function countNames(words: Words, n: number): string {
   return plural(n, words.name, words.names);
 }

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture that stays while what lies over it moves: drawn once, then only copied.
+// A cached background: drawn once, then copied in every frame while the foreground changes.
 
 import { canvasOf, type Surface } from './surface';
 
 export interface Size {
   width: number;
   height: number;
-  /** Device pixels for a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   ratio: number;
 }
 
+/** A cached drawing on a canvas of its own. */
 export class Backdrop {
   private of: readonly unknown[] = [];
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
-  /** `of` is what the picture shows: it is drawn again when one of it is another one. */
+  /**
+   * Copy the cached drawing to `g`, and draw it again first if the size or any value of `of` has
+   * changed.
+   */
   paint(g: Surface, size: Size, of: readonly unknown[], draw: (g: Surface) => void): void {
     const onto = canvasOf(g);
     if (!onto) return draw(g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters as areas, stacked, one before the other or one alone: each value holds until the next.
+// Counters as areas. The series are stacked, overlaid or shown one at a time. Each value holds
+// until the next one.
 
 import { eventColour, hashedColour } from '../model/colours';
 import { boundsOf, numericSeries, sampleAt, valueAt, type CounterView } from '../model/counters';
@@ -16,24 +17,26 @@ export interface CounterScene {
   scale: TimeScale;
   meter: TextMeter;
   values: ReadonlyMap<number, CounterValues>;
-  /** Where the pointer is, and over which counter. */
+  /** The time under the pointer, and the counter under it. */
   pointer: number | null;
   hovered: number | null;
-  /** Those that are not stacked. */
+  /** The view of each counter that is not stacked. */
   views: ReadonlyMap<number, CounterView>;
 }
 
 const PADDING = 4;
-/** So many series are told by their names at the pointer; of more the tooltip tells. */
+/** Up to this many series are named at the pointer. With more, only the tooltip names them. */
 const NAMED = 3;
 
+/** Return the colour of a series. */
 export function seriesColour(theme: Theme, counter: CounterFacts, series: number): string {
   const name = `${counter.name}.${counter.series[series] ?? ''}`;
-  // A colour that the trace names may be that of the forced ground.
+  // With forced colours, a colour from the trace may equal the background.
   const named = theme.outlined ? 0 : counter.colour;
   return theme.bars[eventColour(named, hashedColour(name))] ?? '';
 }
 
+/** Paint the counters that are in view. */
 export function paintCounters(
   g: Surface,
   s: CounterScene,
@@ -51,27 +54,37 @@ export function paintCounters(
   }
 }
 
-/** A value as a place in the box: the whole trace's extremes are its ends. */
-function placer(box: CounterBox, y: number, view: CounterView): (value: number) => number {
+/**
+ * Return the function that maps a value to y. The extremes of the whole trace are the ends of the
+ * box.
+ */
+function counterScale(box: CounterBox, y: number, view: CounterView): (value: number) => number {
   const [low, high] = boundsOf(box.counter, view);
   const room = box.height - 2 * PADDING;
   const range = high - low || 1;
   return (value) => y + PADDING + room - ((value - low) / range) * room;
 }
 
-/** One sample, or those of a pixel: the pixels it holds for, and which of its values they show. */
-interface Piece {
+/**
+ * The columns drawn for one sample, or for the samples of one pixel: their x and width, and whether
+ * they show the last or the highest value.
+ */
+interface CounterStep {
   at: number;
   x: number;
   width: number;
   what: 'last' | 'highest';
 }
 
-function* piecesOf(s: CounterScene, box: CounterBox, values: CounterValues): Generator<Piece> {
+function* counterSteps(
+  s: CounterScene,
+  box: CounterBox,
+  values: CounterValues,
+): Generator<CounterStep> {
   const n = values.time.length;
   const first = Math.max(0, sampleAt(values, s.scale.view.from));
   for (let at = first; at < n; at++) {
-    // On whole pixels: no seams between areas that touch.
+    // Round to whole pixels, so that no seams show between areas that touch.
     const x = Math.max(-1, Math.round(s.scale.x(values.time[at] ?? 0)));
     if (x > s.scale.width) return;
     const end = Math.round(s.scale.x(at + 1 < n ? (values.time[at + 1] ?? 0) : box.end));
@@ -90,14 +103,14 @@ function paintCounter(
   values: CounterValues,
 ): void {
   const view = s.views.get(box.counter.counter) ?? 'stack';
-  const place = placer(box, y, view);
+  const place = counterScale(box, y, view);
   const shown = shownSeries(s, box.counter);
   const look = { g, s, counter: box.counter, values, shown, place, stacked: view === 'stack' };
-  for (const piece of piecesOf(s, box, values)) paintPiece(look, piece);
-  paintNumbers(g, s, box, y, values, place);
+  for (const piece of counterSteps(s, box, values)) paintCounterStep(look, piece);
+  paintCounterValues(g, s, box, y, values, place);
 }
 
-/** The series that are shown. */
+/** Return the series that are shown. */
 function shownSeries(s: CounterScene, counter: CounterFacts): number[] {
   const view = s.views.get(counter.counter);
   return typeof view === 'number' ? [view] : numericSeries(counter);
@@ -108,25 +121,28 @@ interface Look {
   s: CounterScene;
   counter: CounterFacts;
   values: CounterValues;
-  /** Series. */
+  /** Indices of series. */
   shown: readonly number[];
   place: (value: number) => number;
   stacked: boolean;
 }
 
 /**
- * The series that are told: one upon the other under an edge, or each from 0 on, pale with an edge
- * of its own, so that none hides another.
+ * Paint the values of one step. Stacked series lie on each other under one edge. Overlaid series
+ * start at 0, and are pale with an edge each, so that none hides another.
  */
-function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piece: Piece): void {
+function paintCounterStep(
+  { g, s, counter, values, shown, place, stacked }: Look,
+  piece: CounterStep,
+): void {
   const { x } = piece;
   const width = Math.min(x + piece.width, s.scale.width) - x;
   let foot = 0;
-  let told = false;
+  let known = false;
   for (const series of shown) {
     const value = values.series[series]?.[piece.what][piece.at] ?? NaN;
     if (!Number.isFinite(value)) continue;
-    told = true;
+    known = true;
     const [a, b] = [place(foot), place(foot + value)];
     if (stacked) foot += value;
     const high = Math.abs(a - b);
@@ -139,35 +155,43 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
     g.fillStyle = s.theme.colour.text;
     g.fillRect(x, b - 0.5, width, 1);
   }
-  if (!stacked || !told) return;
+  if (!stacked || !known) return;
   g.fillStyle = s.theme.colour['text-2'];
   g.fillRect(x, place(foot) - 0.5, width, 1);
 }
 
-/** What is told at a sample: a place for a dot and words, of few series each by its name. */
+/**
+ * The label of a sample: the values at which dots are drawn, and a text that names each series if
+ * there are few.
+ */
 interface Said {
   dots: number[];
   text: string;
 }
 
-function sayValues(s: CounterScene, box: CounterBox, values: CounterValues, at: number): Said {
+function counterValueText(
+  s: CounterScene,
+  box: CounterBox,
+  values: CounterValues,
+  at: number,
+): Said {
   const stacked = !s.views.has(box.counter.counter);
   const shown = shownSeries(s, box.counter);
-  const told = shown.flatMap((k) => {
+  const known = shown.flatMap((k) => {
     const value = valueAt(values, k, at);
     return value === null ? [] : [{ name: box.counter.series[k] ?? '', value }];
   });
-  const sum = told.reduce((all, { value }) => all + value, 0);
-  const dots = stacked ? (told.length > 0 ? [sum] : []) : told.map(({ value }) => value);
-  if (told.length === 0) return { dots, text: 'not told' };
+  const sum = known.reduce((all, { value }) => all + value, 0);
+  const dots = stacked ? (known.length > 0 ? [sum] : []) : known.map(({ value }) => value);
+  if (known.length === 0) return { dots, text: 'not told' };
   if (shown.length > NAMED) return { dots, text: stacked ? formatValue(sum) : '' };
   const single = numericSeries(box.counter).length === 1;
-  const text = told.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));
+  const text = known.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));
   return { dots, text: text.join('   ') };
 }
 
-/** The highest value at the right; those under the pointer, with dots. */
-function paintNumbers(
+/** Write the highest value at the right, and the values under the pointer with dots. */
+function paintCounterValues(
   g: Surface,
   s: CounterScene,
   box: CounterBox,
@@ -179,17 +203,17 @@ function paintNumbers(
   g.textBaseline = 'middle';
   if (numericSeries(box.counter).length === 0) {
     const none = 'no event has a number';
-    return label(g, s, none, s.scale.width - s.meter.width(none) - 8, y + 9, 'text-3');
+    return paintCounterText(g, s, none, s.scale.width - s.meter.width(none) - 8, y + 9, 'text-3');
   }
   const [low, high] = boundsOf(box.counter, s.views.get(box.counter.counter) ?? 'stack');
   const least = low < 0 ? `min ${formatValue(low)}   ` : '';
   const most = `${least}max ${formatValue(high)}`;
-  label(g, s, most, s.scale.width - s.meter.width(most) - 8, y + 9, 'text-3');
+  paintCounterText(g, s, most, s.scale.width - s.meter.width(most) - 8, y + 9, 'text-3');
   if (s.hovered !== box.counter.counter || s.pointer === null) return;
   const at = sampleAt(values, s.pointer);
   if (at < 0) return;
   if (s.pointer > box.end && at === values.time.length - 1) return;
-  const { dots, text } = sayValues(s, box, values, at);
+  const { dots, text } = counterValueText(s, box, values, at);
   const x = s.scale.x(s.pointer);
   g.fillStyle = s.theme.colour.text;
   for (const value of dots) {
@@ -200,7 +224,7 @@ function paintNumbers(
   if (text === '') return;
   const width = s.meter.width(text);
   const left = x + 8 + width > s.scale.width ? x - 8 - width : x + 8;
-  label(
+  paintCounterText(
     g,
     s,
     text,
@@ -210,7 +234,7 @@ function paintNumbers(
   );
 }
 
-function label(
+function paintCounterText(
   g: Surface,
   s: CounterScene,
   text: string,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flame graph, growing downwards like the call chart above it.
+// Paints a flame graph that grows downwards, like the call chart above it.
 
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
 import type { FlameNames } from '../model/flameNames';
-import { bar, CLOSED, ring, thinOutline } from './shapes';
+import { drawBar, CLOSED, drawRing, drawThinOutline } from './shapes';
 import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
+/** The state from which a flame graph is painted. */
 export interface FlameScene {
   theme: Theme;
   names: Pick<FlameNames, 'short' | 'method' | 'colour'>;
@@ -21,14 +22,15 @@ export interface FlameScene {
   hovered: number;
   matches: Uint8Array | null;
   dimmed: boolean;
-  /** Over everything: "All threads  762.058 ms". */
+  /** The text over the graph, for example "All threads  762.058 ms". */
   title: string;
 }
 
-/** Frames under so many pixels become one grey stub. */
+/** Frames narrower than this, in pixels, are merged into grey stubs. */
 const LEAST = 2;
 const LEAST_LABEL = 22;
 
+/** Return the rectangle of frame `i`. */
 export function flameBox(
   s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
   i: number,
@@ -43,17 +45,19 @@ export function flameBox(
   };
 }
 
+/** Return the height of a row, and of the bar in it. */
 export function flameHeights(theme: Theme): { row: number; bar: number } {
   return { row: theme.heights.frame, bar: theme.heights.frame - 1 };
 }
 
+/** Return the number of levels of the graph. */
 export function flameDepth(graph: FlameGraph): number {
   let deepest = -1;
   for (const depth of graph.depth) if (depth > deepest) deepest = depth;
   return deepest + 1;
 }
 
-/** The frame at a point, or -1. */
+/** Return the index of the frame at a point, or -1. */
 export function flameAt(
   s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
   x: number,
@@ -70,24 +74,27 @@ export function flameAt(
   return -1;
 }
 
+/**
+ * Paint the title, the frames, the stubs of narrow frames, and the marks of selection and hover.
+ */
 export function paintFlame(g: Surface, s: FlameScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.width, s.height);
   g.font = s.theme.barFont;
   g.textBaseline = 'middle';
-  paintTitle(g, s);
+  paintFlameTitle(g, s);
   const stubs = new Map<number, { from: number; to: number }>();
   for (let i = 0; i < s.graph.depth.length; i++) {
     const b = flameBox(s, i);
     if (b.y > s.height || b.y + b.h < 0) continue;
-    if (b.w >= LEAST) paintFrame(g, s, i, b);
-    else paintStub(g, s, b, stubs);
+    if (b.w >= LEAST) paintFlameFrame(g, s, i, b);
+    else paintFlameStub(g, s, b, stubs);
   }
-  for (const [y, stub] of stubs) flushStub(g, s, y, stub);
-  paintMarks(g, s);
+  for (const [y, stub] of stubs) flushFlameStub(g, s, y, stub);
+  paintFlameMarks(g, s);
 }
 
-function paintTitle(g: Surface, s: FlameScene): void {
+function paintFlameTitle(g: Surface, s: FlameScene): void {
   const { bar: high } = flameHeights(s.theme);
   if (s.scroll > high) return;
   g.fillStyle = s.theme.colour.well;
@@ -96,11 +103,11 @@ function paintTitle(g: Surface, s: FlameScene): void {
   g.fillText(s.title, 4, high / 2 + 0.5 - s.scroll);
 }
 
-function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
+function paintFlameFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   const frame = s.graph.frame[i] ?? 0;
   const dim = s.dimmed && s.matches !== null && !s.matches[frame];
   const number = dim ? -1 : s.names.colour(frame);
-  bar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
+  drawBar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
   if (s.dimmed && !dim && s.matches) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
@@ -121,8 +128,8 @@ function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
 }
 
-/** Narrow neighbours grow into one grey piece. */
-function paintStub(
+/** Extend the grey stub of the row, or start a new one if there is a gap. */
+function paintFlameStub(
   g: Surface,
   s: FlameScene,
   b: Box,
@@ -133,17 +140,25 @@ function paintStub(
     open.to = Math.max(open.to, b.x + b.w);
     return;
   }
-  if (open) flushStub(g, s, b.y, open);
+  if (open) flushFlameStub(g, s, b.y, open);
   stubs.set(b.y, { from: b.x, to: b.x + b.w });
 }
 
-function flushStub(g: Surface, s: FlameScene, y: number, stub: { from: number; to: number }): void {
+function flushFlameStub(
+  g: Surface,
+  s: FlameScene,
+  y: number,
+  stub: { from: number; to: number },
+): void {
   g.fillStyle = s.theme.colour['line-strong'];
   g.fillRect(stub.from, y, Math.max(1, stub.to - stub.from - 0.5), flameHeights(s.theme).bar);
 }
 
-/** A ring on the outermost frames of the selected method, a line on those inside them. */
-function paintMarks(g: Surface, s: FlameScene): void {
+/**
+ * Draw a ring around the outermost frames of the selected method, and a thin outline around frames
+ * inside them.
+ */
+function paintFlameMarks(g: Surface, s: FlameScene): void {
   const insideUntil: number[] = [];
   for (let i = 0; i < s.graph.depth.length; i++) {
     if (s.graph.frame[i] !== s.frame) continue;
@@ -154,9 +169,9 @@ function paintMarks(g: Surface, s: FlameScene): void {
     const b = flameBox(s, i);
     if (!inside) insideUntil.push(start, start + (s.graph.width[i] ?? 0));
     if (b.y > s.height || b.y + b.h < 0) continue;
-    if (inside || b.w < 6) thinOutline(g, s.theme.colour.select, b);
-    else ring(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
+    if (inside || b.w < 6) drawThinOutline(g, s.theme.colour.select, b);
+    else drawRing(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
   }
   if (s.hovered >= 0 && s.hovered < s.graph.depth.length)
-    thinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
+    drawThinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
 }

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants: a tick above the slices of a thread or a processor, a line through a process or through
-// everything.
+// Instants: a tick above the slices of a thread or processor, or a line through a process or
+// through the whole trace.
 
 import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
-import type { GroupBox, Placed, TrackBox } from '../model/layout';
+import type { GroupBox, TimelineLayout, TrackBox } from '../model/layout';
 import type { Frames } from '../model/names';
 import type { Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
-/** So far above and beside a mark it is still meant. */
+/** A click within this distance above or beside a mark, in pixels, still means the mark. */
 const REACH = 4;
 const MARK = 6;
 const LEAST_NAME = 30;
 
+/** The state from which instants are painted. */
 export interface InstantScene {
   theme: Theme;
   scale: TimeScale;
   meter: TextMeter;
   frames: Frames;
   selected: number | null;
-  /** The index of a process -> the line under which things of it stand. */
-  placed: Placed;
+  /** The layout, which places the line of each process. */
+  placed: TimelineLayout;
 }
 
-/** Where the mark of an instant stands, and down to where its line goes. */
+/** The position of an instant's mark, and the y to which its line extends. */
 interface Place {
   top: number;
   bottom: number;
-  /** A line without a mark. */
+  /** True for a line without a mark. */
   bare?: boolean;
 }
 
-/** Places of instants among what is in view: there may be thousands of both. */
+/** Finds the positions of instants. There may be thousands of instants and of tracks in view. */
 class Places {
   private readonly groups: readonly GroupBox[];
   private readonly byProcess: Map<number, GroupBox>;
   private readonly byTrack: Map<number, TrackBox>;
 
   constructor(
-    private readonly placed: Placed,
+    private readonly placed: TimelineLayout,
     top: number,
     bottom: number,
   ) {
@@ -71,6 +72,7 @@ class Places {
   }
 }
 
+/** Paint the marks and lines of all instants in view. */
 export function paintInstants(
   g: Surface,
   s: InstantScene,
@@ -101,19 +103,19 @@ export function paintInstants(
       g.closePath();
       g.fillStyle = colour;
       g.fill();
-      // Light colours are seen on the ground by their outline, on a slice too.
+      // The outline makes light colours visible on the background and on slices.
       g.stroke();
       if (chosen) g.fillRect(x - 4, y, 9, 2);
     }
   }
-  paintNames(g, s, instants, places, { scroll, height });
+  paintInstantNames(g, s, instants, places, { scroll, height });
 }
 
 /**
- * Names stand in the lines of processes and in rows of threads without slices, where nothing else
- * does: each up to the next one's mark.
+ * Write the names of instants in the lines of processes and in rows of threads without slices,
+ * where nothing else stands. Each name may extend to the next mark.
  */
-function paintNames(
+function paintInstantNames(
   g: Surface,
   s: InstantScene,
   instants: readonly Instant[],
@@ -150,7 +152,7 @@ function paintNames(
   }
 }
 
-/** The nearest instant whose mark is under a point; y from the top of the list. */
+/** Return the nearest instant whose mark is under a point; y counts from the top of the list. */
 export function instantAt(
   s: Pick<InstantScene, 'placed' | 'scale'>,
   instants: readonly Instant[],

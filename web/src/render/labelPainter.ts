@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names beside the tracks and of the notes: in the page they are elements, in a picture that is
-// kept they are drawn.
+// The names of tracks and notes. In the page they are DOM elements; in a saved picture they are
+// drawn.
 
 import { BOLD } from './picture';
 import type { Surface } from './surface';
@@ -11,15 +11,15 @@ import type { TimeScale } from './timeScale';
 export interface Label {
   top: number;
   height: number;
-  /** Of a process. */
+  /** True for a process. */
   group: boolean;
-  /** Its track is chosen for the tables. */
+  /** The user selected the track for the tables. */
   chosen: boolean;
   id: string;
   name: string;
-  /** At the right: how long it was busy, or what it is. */
+  /** The text at the right: how long the track was busy, or its kind. */
   side: string;
-  /** Under the name. */
+  /** The text below the name. */
   second: string;
 }
 
@@ -29,7 +29,7 @@ export interface LabelScene {
   width: number;
   height: number;
   scroll: number;
-  /** What stands above this, from the top of the list, does not scroll. */
+  /** The height of the pinned tracks at the top of the list, which do not scroll. */
   pinned: number;
 }
 
@@ -38,6 +38,7 @@ const INDENT = 24;
 const GAP = 8;
 const LINE = 16;
 
+/** Paint the labels that are in view. */
 export function paintLabels(g: Surface, s: LabelScene, labels: readonly Label[]): void {
   const { colour } = s.theme;
   g.fillStyle = colour.chrome;
@@ -49,14 +50,14 @@ export function paintLabels(g: Surface, s: LabelScene, labels: readonly Label[])
   g.beginPath();
   g.rect(0, s.pinned, s.width, s.height - s.pinned);
   g.clip();
-  for (const label of scrolled) paintLabel(g, s, label, label.top - s.scroll);
+  for (const label of scrolled) paintTrackLabel(g, s, label, label.top - s.scroll);
   g.restore();
-  for (const label of labels.filter(isPinned)) paintLabel(g, s, label, label.top);
+  for (const label of labels.filter(isPinned)) paintTrackLabel(g, s, label, label.top);
   g.fillStyle = colour.line;
   g.fillRect(s.width - 1, 0, 1, s.height);
 }
 
-function paintLabel(g: Surface, s: LabelScene, label: Label, y: number): void {
+function paintTrackLabel(g: Surface, s: LabelScene, label: Label, y: number): void {
   const { colour } = s.theme;
   if (y + label.height < 0 || y > s.height) return;
   if (label.chosen) {
@@ -86,7 +87,10 @@ function paintLabel(g: Surface, s: LabelScene, label: Label, y: number): void {
   g.fillText(s.meter.fit(label.second, s.width - left - GAP), left, y + label.height - LINE / 2);
 }
 
-/** The name goes before the number, and that before what stands at the right. */
+/**
+ * Choose the texts that fit. The name has priority over the id, and the id over the text at the
+ * right.
+ */
 function wordsThatFit(s: LabelScene, label: Label, room: number): { id: string; side: string } {
   const { group, name } = label;
   const { id } = label;
@@ -105,7 +109,7 @@ export interface NamedSpan {
   text: string;
 }
 
-/** Notes under the ruler, each with its text as far as the next one leaves room. */
+/** Paint the notes below the ruler. Each text may extend to the next note. */
 export function paintNotes(
   g: Surface,
   s: { theme: Theme; meter: TextMeter; scale: TimeScale },

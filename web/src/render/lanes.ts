@@ -1,69 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane shows: the slices and strips of the tiles that are there, coarser or finer ones in the
-// place of those still on their way.
+// Selects the tiles that a lane draws, and visits their slices and density rows. While the tiles of
+// the wanted resolution are still loading, coarser or finer tiles stand in for them.
 
 import { TILE_PIXELS } from '../model/decode';
 import type { Tile, TileLane } from '../model/engine';
 import { tileRange, tileSpan, type TileCache } from '../model/tileCache';
 import type { TimeScale } from './timeScale';
 
-/** A tile, and the part of the time for which it is used. */
-export interface Piece {
+/** A tile, and the part of the time line for which it is drawn. */
+export interface TileExcerpt {
   tile: Tile;
   from: number;
   to: number;
 }
 
-/** Whether tiles cover one of resolution `res` without a gap. */
-function cover(tiles: readonly Tile[], res: number): boolean {
+/** Return true if the tiles cover their range at resolution `res` without a gap. */
+function tilesCover(tiles: readonly Tile[], res: number): boolean {
   return tiles.length === 2 || (tiles[0] !== undefined && tiles[0].res > res);
 }
 
 /**
- * `ready` says whether a tile can be drawn in this frame; one that cannot waits for another frame
- * where what was there before can stand in for it that long.
+ * Choose the tiles to draw for the visible span. `ready` returns true if a tile can be drawn in
+ * this frame. A tile that is not ready waits for another frame if an older tile can stand in for
+ * it.
  */
-export function piecesOf(
+export function tileExcerptsOf(
   cache: TileCache,
   lane: TileLane,
   res: number,
   scale: TimeScale,
   ready: (tile: Tile) => boolean = () => true,
-): Piece[] {
+): TileExcerpt[] {
   const size = tileSpan(res);
   const { first, last } = tileRange(scale.view, res);
-  const pieces: Piece[] = [];
+  const excerpts: TileExcerpt[] = [];
   for (let n = first; n <= last; n++) {
     const from = n * size;
     const to = from + size;
     const exact = cache.get(lane.kind, lane.row, res, n);
     const isReady = exact !== undefined && ready(exact);
-    const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
-    if (exact && (isReady || !cover(others, res) || !others.every(ready))) {
-      pieces.push({ tile: exact, from, to });
+    const others = isReady ? [] : cache.substitutes(lane.kind, lane.row, res, n);
+    if (exact && (isReady || !tilesCover(others, res) || !others.every(ready))) {
+      excerpts.push({ tile: exact, from, to });
       continue;
     }
     for (const tile of others) {
       const own = tileSpan(tile.res);
-      pieces.push({
+      excerpts.push({
         tile,
         from: Math.max(from, tile.number * own),
         to: Math.min(to, (tile.number + 1) * own),
       });
     }
   }
-  return pieces;
+  return excerpts;
 }
 
 export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void;
 
 /**
- * Every visible slice once, in the order of the row: a slice that touches several tiles is in each.
- * Indices grow along a row, so what has been visited lies below the last index.
+ * Visit every visible slice once, in the order of the row. A slice that touches several tiles is in
+ * each of them. Indices grow along a row, so every slice visited so far has an index up to the last
+ * one.
  */
-export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
+export function visitSliceRow(
+  excerpts: readonly TileExcerpt[],
+  scale: TimeScale,
+  visit: VisitSlice,
+): void {
   let done = -1;
-  for (const { tile, from, to } of pieces) {
+  for (const { tile, from, to } of excerpts) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;
       if (start >= to || start >= scale.view.to) break;
@@ -83,8 +89,8 @@ interface Part {
   end: number;
 }
 
-/** Parts of one call that touch are one: tiles cut them at their ends. */
-function joined(parts: Part[]): Part[] {
+/** Join parts of one call that touch: tile borders cut a call into parts. */
+function joinCallParts(parts: Part[]): Part[] {
   parts.sort((a, b) => a.start - b.start);
   const whole: Part[] = [];
   for (const part of parts) {
@@ -99,14 +105,14 @@ function joined(parts: Part[]): Part[] {
   return whole;
 }
 
-/** A lane of innermost calls: the pieces of time in which each call was the innermost one. */
+/** Visit a lane of innermost calls: the intervals in which each call was the innermost one. */
 export function visitInnermost(
-  pieces: readonly Piece[],
+  excerpts: readonly TileExcerpt[],
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
   const parts: Part[] = [];
-  for (const { tile, from, to } of pieces) {
+  for (const { tile, from, to } of excerpts) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;
       const end = start + (tile.length[i] ?? 0);
@@ -114,11 +120,11 @@ export function visitInnermost(
       parts.push({ tile, i, start: Math.max(start, from), end: Math.min(end, to) });
     }
   }
-  for (const part of joined(parts))
+  for (const part of joinCallParts(parts))
     visit(part.tile, part.i, scale.x(part.start), scale.x(part.end));
 }
 
-export type VisitStrip = (
+export type VisitDensityRow = (
   tile: Tile,
   firstPixel: number,
   pixels: number,
@@ -126,19 +132,23 @@ export type VisitStrip = (
   width: number,
 ) => void;
 
-/** The parts of strips that are in view, joined where one tile stands in for several. */
-export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {
-  for (let k = 0; k < pieces.length; k++) {
-    const piece = pieces[k];
-    if (!piece?.tile.strip) continue;
-    let { to } = piece;
-    while (pieces[k + 1]?.tile === piece.tile) to = pieces[++k]?.to ?? to;
-    const pixel = 2 ** piece.tile.res;
-    const origin = piece.tile.number * TILE_PIXELS;
-    const first = Math.max(0, Math.floor(Math.max(piece.from, scale.view.from) / pixel) - origin);
+/** Visit the visible parts of density rows, joined where one tile stands in for several. */
+export function visitDensityRows(
+  excerpts: readonly TileExcerpt[],
+  scale: TimeScale,
+  visit: VisitDensityRow,
+): void {
+  for (let k = 0; k < excerpts.length; k++) {
+    const excerpt = excerpts[k];
+    if (!excerpt?.tile.density) continue;
+    let { to } = excerpt;
+    while (excerpts[k + 1]?.tile === excerpt.tile) to = excerpts[++k]?.to ?? to;
+    const pixel = 2 ** excerpt.tile.res;
+    const origin = excerpt.tile.number * TILE_PIXELS;
+    const first = Math.max(0, Math.floor(Math.max(excerpt.from, scale.view.from) / pixel) - origin);
     const last = Math.min(TILE_PIXELS, Math.ceil(Math.min(to, scale.view.to) / pixel) - origin);
     if (last <= first) continue;
     const x = scale.x((origin + first) * pixel);
-    visit(piece.tile, first, last - first, x, scale.x((origin + last) * pixel) - x);
+    visit(excerpt.tile, first, last - first, x, scale.x((origin + last) * pixel) - x);
   }
 }

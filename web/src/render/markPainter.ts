@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of marks: samples as ticks, as high as there are many in a pixel; memory dumps as diamonds.
+// Rows of marks. Samples are ticks whose height grows with the number of samples in a pixel; memory
+// dumps are diamonds.
 
-import type { MemoryDump, Sample } from '../model/beside';
+import type { MemoryDump, Sample } from '../model/nonSliceEvents';
 import { eventColour } from '../model/colours';
 import type { RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';
@@ -22,13 +23,13 @@ const REACH = 4;
 const MARGIN = 3;
 const DIAMOND = 5;
 
-function line(g: Surface, s: MarkScene, y: number): void {
+function paintMarkRowLine(g: Surface, s: MarkScene, y: number): void {
   g.fillStyle = s.theme.colour.line;
   g.fillRect(0, y, s.scale.width, 1);
 }
 
-/** Those of each thread; their most in a pixel. */
-function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
+/** Group samples by thread. */
+function samplesByThread(samples: readonly Sample[]): Map<number, Sample[]> {
   const found = new Map<number, Sample[]>();
   for (const sample of samples) {
     const own = found.get(sample.thread);
@@ -38,6 +39,7 @@ function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
   return found;
 }
 
+/** Paint the sample rows. The tallest tick of a row is the pixel with the most samples. */
 export function paintSamples(
   g: Surface,
   s: MarkScene,
@@ -46,9 +48,9 @@ export function paintSamples(
   scroll: number,
 ): void {
   if (boxes.length === 0) return;
-  const lists = byThread(samples);
+  const lists = samplesByThread(samples);
   for (const box of boxes) {
-    line(g, s, box.top - scroll);
+    paintMarkRowLine(g, s, box.top - scroll);
     const own = lists.get(box.row.thread) ?? [];
     const most = own.reduce((a, sample) => Math.max(a, sample.count), 1);
     const room = box.height - 2 * MARGIN;
@@ -67,21 +69,21 @@ export function paintSamples(
   }
 }
 
-/** The nearest sample of a thread to a place. */
-export function sampleAt(
+/** Return the sample of a thread that is nearest to x, within reach. */
+export function sampleMarkAt(
   s: Pick<MarkScene, 'scale'>,
   thread: number,
   samples: readonly Sample[],
   x: number,
 ): Sample | null {
-  return nearest(
+  return nearestMark(
     s,
     samples.filter((sample) => sample.thread === thread),
     x,
   );
 }
 
-function nearest<T extends { time: number }>(
+function nearestMark<T extends { time: number }>(
   s: Pick<MarkScene, 'scale'>,
   marks: readonly T[],
   x: number,
@@ -97,13 +99,17 @@ function nearest<T extends { time: number }>(
   return best;
 }
 
-/** Places of background_memory_dump and its neighbours among the reserved colours. */
+/**
+ * The levels of memory dumps, as indices of the reserved colours (background_memory_dump and the
+ * two after it).
+ */
 const LEVELS = new Map([
   ['background', 7],
   ['light', 8],
   ['detailed', 9],
 ]);
 
+/** Paint the memory dump rows. */
 export function paintDumps(
   g: Surface,
   s: MarkScene,
@@ -112,7 +118,7 @@ export function paintDumps(
   scroll: number,
 ): void {
   for (const box of boxes) {
-    line(g, s, box.top - scroll);
+    paintMarkRowLine(g, s, box.top - scroll);
     const y = box.top - scroll + box.height / 2;
     for (const dump of dumps) {
       if (dump.process !== box.row.process) continue;
@@ -136,13 +142,14 @@ export function paintDumps(
   }
 }
 
+/** Return the memory dump of a process that is nearest to x, within reach. */
 export function dumpAt(
   s: Pick<MarkScene, 'scale'>,
   process: number,
   dumps: readonly MemoryDump[],
   x: number,
 ): MemoryDump | null {
-  return nearest(
+  return nearestMark(
     s,
     dumps.filter((dump) => dump.process === process),
     x,

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars too narrow for a name, and waits: there may be ten thousand of them in view, and as rectangles
-// they would cost more than all else together.  All of a lane's are put into a row of pixels, which is
-// drawn once, as high as they are.
+// Bars too narrow for a name, and waits. A view may hold ten thousand of them, and drawn as
+// rectangles they would cost more than everything else. So each lane writes its narrow bars into
+// one row of pixels, which is then drawn once, stretched to the height of the lane.
+//
+//    bars of a lane   | ||| || |     ->  one PixelRow  ->  one drawImage(height of the lane)
 
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
 
-/** From so wide on there is room for a name. */
+/** Bars at least this wide, in pixels, have room for a name. */
 export const LEAST_LABEL = 22;
-/** From so wide on a bar has an edge of its own. */
+/** Bars at least this wide, in pixels, have an edge of their own. */
 const LEAST_EDGE = 3;
 
-/** One row of pixels (ABGR), and which of them are in use. */
+/** One row of pixels (ABGR), and the interval of them that is in use. */
 export class PixelRow {
   pixels = new Uint32Array(0);
   from = Infinity;
@@ -24,7 +26,7 @@ export class PixelRow {
     this.to = 0;
   }
 
-  /** Later ones lie over earlier ones. */
+  /** Fill pixels. Later bars overwrite earlier ones. */
   put(from: number, to: number, colour: number): void {
     const a = Math.max(0, from);
     const b = Math.min(this.pixels.length, to);
@@ -35,7 +37,7 @@ export class PixelRow {
   }
 }
 
-/** The same as an image. */
+/** A PixelRow backed by an image. */
 class RowImage {
   readonly row = new PixelRow();
   private data: ImageData | null = null;
@@ -60,14 +62,17 @@ class RowImage {
   }
 }
 
+/** Collects the narrow bars and waits of one lane at a time. */
 export class NarrowBars {
   private readonly bars = new RowImage();
-  /** The line at the foot of waits, and over it their ends with the ground between. */
+  /**
+   * `foot` holds the line of waits; the row above it holds their ends and the background between.
+   */
   private readonly foot = new RowImage();
   private readonly ends = new RowImage();
   private ratio = 1;
 
-  /** Begin a lane; false where bars must be drawn as shapes. */
+  /** Begin a lane. Return false if the surface must draw bars as shapes. */
   begin(g: Surface, theme: Theme, width: number, ratio: number): boolean {
     if (g.shapes || theme.outlined || typeof OffscreenCanvas === 'undefined') return false;
     this.ratio = ratio;
@@ -75,17 +80,17 @@ export class NarrowBars {
     return [this.bars, this.foot, this.ends].every((image) => image.begin(size));
   }
 
-  /** `number` as for bar(). */
+  /** Add a bar; `number` is a colour number as for bar(). */
   put(theme: Theme, b: Box, number: number): void {
     putBar(this.bars.row, theme, b, number, this.ratio);
   }
 
-  /** As wait() draws one. */
+  /** Add a wait, as wait() draws one. */
   putWait(theme: Theme, b: Box): void {
     putWait(this.foot.row, this.ends.row, theme, b, this.ratio);
   }
 
-  /** Draws the lane's bars. */
+  /** Draw the bars of the lane. */
   draw(g: Surface, y: number, height: number): void {
     const canvas = canvasOf(g);
     if (canvas) this.bars.draw(canvas, y, height, this.ratio);
@@ -99,7 +104,7 @@ export class NarrowBars {
   }
 }
 
-/** Exported for its test: what bar() draws of a narrow bar, as pixels of the screen. */
+/** Write the pixels that bar() would draw for a narrow bar. Exported for its test. */
 export function putBar(row: PixelRow, theme: Theme, b: Box, number: number, ratio: number): void {
   const from = Math.round(b.x * ratio);
   const colour = number < 0 ? theme.dimPixel : (theme.pixels[number] ?? theme.dimPixel);
@@ -109,7 +114,7 @@ export function putBar(row: PixelRow, theme: Theme, b: Box, number: number, rati
   row.put(from, from + Math.round(ratio), edge);
 }
 
-/** What wait() draws, in its lower and its upper half. */
+/** Write the pixels that wait() would draw, in its lower and its upper half. */
 export function putWait(foot: PixelRow, ends: PixelRow, theme: Theme, b: Box, ratio: number): void {
   if (b.w < 2) return;
   const from = Math.round(b.x * ratio);
@@ -120,7 +125,7 @@ export function putWait(foot: PixelRow, ends: PixelRow, theme: Theme, b: Box, ra
   if (b.w > 2) ends.put(from + end, to - end, theme.groundPixel);
 }
 
-/** It is a plain rectangle, without a name and without anything beside its colour and edge. */
+/** Return true if a bar is a plain rectangle, with no name and nothing but its colour and edge. */
 export function isNarrow(theme: Theme, b: Box, number: number): boolean {
   return b.w < LEAST_LABEL && !(theme.hatched[number] && b.w >= LEAST_EDGE);
 }

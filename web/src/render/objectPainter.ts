@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects as bars from creation to deletion, pale until the first snapshot; each snapshot is a
-// block up to the next one, with a line where it was taken.
+// Objects as bars from creation to deletion. The bar is pale before the first snapshot. Each
+// snapshot is a block that reaches to the next snapshot, with a line at its time.
 
 import {
   OBJECT_FLAG,
@@ -8,17 +8,18 @@ import {
   type ObjectsInView,
   type ObjectType,
   type SnapshotMark,
-} from '../model/beside';
+} from '../model/nonSliceEvents';
 import { hashedColour } from '../model/colours';
 import { TRACK_PADDING, type RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';
 import type { ObjectsRow } from '../model/rows';
-import { bar, ring, thinOutline } from './shapes';
+import { drawBar, drawRing, drawThinOutline } from './shapes';
 import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
+/** The state from which object rows are painted. */
 export interface ObjectScene {
   theme: Theme;
   scale: TimeScale;
@@ -29,21 +30,21 @@ export interface ObjectScene {
   hovered: Mark | null;
 }
 
-/** How much of the colour is left where there is no snapshot yet. */
+/** The opacity of a bar where the object has no snapshot yet. */
 const PALE = 0.32;
 const LEAST_LABEL = 22;
 const LABEL_MARGIN = 7;
-/** So far beside a line it is still meant. */
+/** A click within this distance of a line, in pixels, still means the line. */
 const REACH = 3;
 const PAST = 4;
 
-function isMark(mark: Mark | null, kind: Mark['kind'], number: number): boolean {
+function isObjectMark(mark: Mark | null, kind: Mark['kind'], number: number): boolean {
   return mark !== null && mark.kind === kind && mark.number === number;
 }
 
 type Where = Pick<ObjectScene, 'theme' | 'scale'>;
 
-function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
+function objectBox(s: Where, row: RowBox, bar: ObjectBar): Box {
   const x0 = Math.max(-PAST, Math.round(s.scale.x(bar.start)));
   const x1 = Math.min(s.scale.width + PAST, Math.round(s.scale.x(bar.end)));
   const { heights } = s.theme;
@@ -51,8 +52,8 @@ function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
   return { x: x0, y, w: Math.max(bar.count > 1 ? 2 : 1, x1 - x0), h: heights.bar };
 }
 
-/** Snapshots by object, each with where the next one begins. */
-function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
+/** Group snapshots by object, in the order of time. */
+function snapshotsByObject(inView: ObjectsInView): Map<number, SnapshotMark[]> {
   const found = new Map<number, SnapshotMark[]>();
   for (const mark of inView.snapshots) {
     const own = found.get(mark.object);
@@ -62,13 +63,15 @@ function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
   return found;
 }
 
+/** Return the colour number of an object type. */
 export function objectColour(type: string): number {
   return hashedColour(type);
 }
 
+/** Paint the object rows that are in view. */
 export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height: number): void {
   const rows = new Map(s.boxes.map((box) => [box.row.type.row, box]));
-  const blocks = blocksOf(s.inView);
+  const blocks = snapshotsByObject(s.inView);
   for (const box of s.boxes) {
     g.fillStyle = s.theme.colour.line;
     g.fillRect(0, box.top - scroll, s.scale.width, 1);
@@ -84,7 +87,7 @@ export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height:
       object.start > s.scale.view.to
     )
       continue;
-    const b = boxOf(s, row, object);
+    const b = objectBox(s, row, object);
     b.y -= scroll;
     if (b.y + b.h < 0 || b.y > height) continue;
     paintObject(g, s, row.row.type, object, b, blocks.get(object.object) ?? []);
@@ -102,20 +105,21 @@ function paintObject(
   const colour = objectColour(type.type);
   const one = object.count === 1;
   g.globalAlpha = one ? PALE : 1;
-  bar(g, s.theme, b, colour, {
+  drawBar(g, s.theme, b, colour, {
     openLeft: one && (object.flags & OBJECT_FLAG.created) === 0 && blocks.length === 0,
     openRight: one && (object.flags & OBJECT_FLAG.deleted) === 0,
     unrolled: false,
   });
   g.globalAlpha = 1;
-  if (one) thinOutline(g, s.theme.colour['line-strong'], b);
-  blocks.forEach((block, i) => paintBlock(g, s, colour, b, block, blocks[i + 1]));
-  if (one) paintLabel(g, s, `${type.type} ${object.id}`, object.id, b, blocks);
-  if (isMark(s.selected, 'object', object.object)) ring(g, s.theme, b);
-  else if (isMark(s.hovered, 'object', object.object)) thinOutline(g, s.theme.colour.text, b);
+  if (one) drawThinOutline(g, s.theme.colour['line-strong'], b);
+  blocks.forEach((block, i) => paintSnapshotBlock(g, s, colour, b, block, blocks[i + 1]));
+  if (one) paintObjectLabel(g, s, `${type.type} ${object.id}`, object.id, b, blocks);
+  if (isObjectMark(s.selected, 'object', object.object)) drawRing(g, s.theme, b);
+  else if (isObjectMark(s.hovered, 'object', object.object))
+    drawThinOutline(g, s.theme.colour.text, b);
 }
 
-function paintBlock(
+function paintSnapshotBlock(
   g: Surface,
   s: ObjectScene,
   colour: number,
@@ -131,12 +135,16 @@ function paintBlock(
   g.fillRect(own.x, own.y, own.w, own.h);
   g.fillStyle = s.theme.colour['text-2'];
   g.fillRect(Math.round(s.scale.x(block.time)), b.y, own.w > 6 ? 2 : 1, b.h);
-  if (isMark(s.selected, 'snapshot', block.snapshot)) ring(g, s.theme, own);
-  else if (isMark(s.hovered, 'snapshot', block.snapshot)) thinOutline(g, s.theme.colour.text, own);
+  if (isObjectMark(s.selected, 'snapshot', block.snapshot)) drawRing(g, s.theme, own);
+  else if (isObjectMark(s.hovered, 'snapshot', block.snapshot))
+    drawThinOutline(g, s.theme.colour.text, own);
 }
 
-/** Between two lines the first place with room for all of it, else the one with most. */
-function paintLabel(
+/**
+ * Write the label into the first gap between two snapshot lines that holds all of it, else into the
+ * widest gap.
+ */
+function paintObjectLabel(
   g: Surface,
   s: ObjectScene,
   name: string,
@@ -160,15 +168,19 @@ function paintLabel(
   g.fillText(text, best.left, b.y + b.h / 2 + 0.5);
 }
 
+/** The object or snapshot under the pointer. */
 export interface ObjectHit {
   mark: Mark;
   object: ObjectBar;
-  /** The snapshot under the pointer, or that holds there. */
+  /** The snapshot whose line is under the pointer or whose block is. */
   snapshot: SnapshotMark | null;
   row: ObjectsRow;
 }
 
-/** The snapshot that holds at a time, or whose line is that near. */
+/**
+ * Return the last snapshot at or before x. A snapshot whose line is just right of x, within reach,
+ * counts.
+ */
 function snapshotAt(s: Where, blocks: readonly SnapshotMark[], x: number): SnapshotMark | null {
   let found: SnapshotMark | null = null;
   for (const block of blocks) {
@@ -178,14 +190,14 @@ function snapshotAt(s: Where, blocks: readonly SnapshotMark[], x: number): Snaps
   return found;
 }
 
-/** What is under a point; y from the top of the list. */
+/** Return the object or snapshot at a point; y counts from the top of the list. */
 export function objectAt(s: ObjectScene, x: number, y: number): ObjectHit | null {
   const row = s.boxes.find((box) => y >= box.top && y < box.top + box.height);
   if (!row) return null;
   let best: { object: ObjectBar; distance: number } | null = null;
   for (const object of s.inView.objects) {
     if (object.row !== row.row.type.row || object.lane >= row.row.shown) continue;
-    const b = boxOf(s, row, object);
+    const b = objectBox(s, row, object);
     if (y < b.y || y > b.y + b.h) continue;
     const distance = x < b.x ? b.x - x : Math.max(0, x - b.x - b.w);
     if (distance <= REACH && (!best || distance < best.distance)) best = { object, distance };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overview: every thread's activity over the whole trace in grey (colour there would be noise),
-// with the window of what the time line shows.
+// The overview: the activity of every thread over the whole trace in grey, where colour would be
+// noise, and a window that marks the span shown by the time line.
 
 import type { Activity } from '../model/engine';
 import type { Span } from '../model/span';
@@ -8,10 +8,10 @@ import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
-/** What does not change while one moves through the trace. */
+/** The background of the overview, which does not change while the user pans or zooms. */
 export interface OverviewGround {
   theme: Theme;
-  /** Over the whole trace. */
+  /** Spans the whole trace. */
   scale: TimeScale;
   height: number;
   activity: Activity | null;
@@ -25,24 +25,25 @@ export interface OverviewScene extends OverviewGround {
 }
 
 const TOP = 4;
-/** Ticks of hits stand under the lanes. */
+/** The ticks of search hits stand below the lanes. */
 const FOOT = 8;
 const HIT_HEIGHT = 5;
 
+/** Paint the activity lanes. */
 export function paintOverviewGround(g: Surface, s: OverviewGround): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
-  if (s.activity) paintLanes(g, s, s.activity);
+  if (s.activity) paintActivityLanes(g, s, s.activity);
 }
 
-/** Over the ground. */
+/** Paint the range, the window and the search hits over the background. */
 export function paintOverview(g: Surface, s: OverviewScene): void {
-  if (s.range) paintRange(g, s, s.range);
-  paintWindow(g, s);
-  paintHits(g, s);
+  if (s.range) paintOverviewRange(g, s, s.range);
+  paintOverviewWindow(g, s);
+  paintOverviewHits(g, s);
 }
 
-function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
+function paintActivityLanes(g: Surface, s: OverviewGround, activity: Activity): void {
   const n = activity.lanes.length;
   if (n === 0) return;
   const lane = (s.height - TOP - FOOT) / n;
@@ -56,12 +57,12 @@ function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
       g.fillRect(0, Math.round(bottom) - 1, s.scale.width, 1);
     }
     g.fillStyle = s.theme.colour.activity;
-    paintLane(g, heights, width, bottom - (lane >= 4 ? 1 : 0), Math.max(1, lane - 1));
+    paintActivityLane(g, heights, width, bottom - (lane >= 4 ? 1 : 0), Math.max(1, lane - 1));
   }
 }
 
-/** Neighbouring pixels of one height are one rectangle. */
-function paintLane(
+/** Paint one lane of activity. Neighbouring pixels of one height become one rectangle. */
+function paintActivityLane(
   g: Surface,
   heights: Uint8Array,
   width: number,
@@ -71,7 +72,7 @@ function paintLane(
   let from = 0;
   let old = 0;
   for (let x = 0; x <= width; x++) {
-    const now = x < width ? highest(heights, x, width) : 0;
+    const now = x < width ? highestActivity(heights, x, width) : 0;
     if (now === old) continue;
     if (old > 0) {
       const high = Math.max(1, (old / 255) * room);
@@ -82,7 +83,7 @@ function paintLane(
   }
 }
 
-function highest(heights: Uint8Array, x: number, width: number): number {
+function highestActivity(heights: Uint8Array, x: number, width: number): number {
   const first = Math.floor((x * heights.length) / width);
   const last = Math.max(first + 1, Math.floor(((x + 1) * heights.length) / width));
   let most = 0;
@@ -90,7 +91,7 @@ function highest(heights: Uint8Array, x: number, width: number): number {
   return most;
 }
 
-function paintRange(g: Surface, s: OverviewScene, range: Span): void {
+function paintOverviewRange(g: Surface, s: OverviewScene, range: Span): void {
   const a = s.scale.x(range.from);
   const w = Math.max(2, s.scale.x(range.to) - a);
   g.fillStyle = s.theme.colour.range;
@@ -100,7 +101,7 @@ function paintRange(g: Surface, s: OverviewScene, range: Span): void {
   g.fillRect(a, s.height - 2, w, 2);
 }
 
-function paintWindow(g: Surface, s: OverviewScene): void {
+function paintOverviewWindow(g: Surface, s: OverviewScene): void {
   const a = Math.max(0, s.scale.x(s.view.from));
   const b = Math.min(s.scale.width, Math.max(s.scale.x(s.view.to), a + 2));
   g.fillStyle = s.theme.colour.bg;
@@ -119,7 +120,7 @@ function paintWindow(g: Surface, s: OverviewScene): void {
   }
 }
 
-function paintHits(g: Surface, s: OverviewScene): void {
+function paintOverviewHits(g: Surface, s: OverviewScene): void {
   g.fillStyle = s.theme.colour.hit;
   let drawn = -2;
   for (let i = 0; i < s.ticks.length; i += 2) {

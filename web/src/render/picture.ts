@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture to keep: what a view shows now, under a heading that says of what it is, so that it
-// explains itself in a report.
+// A picture to save: the current content of a view below a heading that names the trace and the
+// range, so that the picture explains itself in a report.
 
 import type { Box, Surface } from './surface';
 import { SvgSurface, type MeasureText } from './svg';
@@ -10,9 +10,9 @@ import type { Theme } from './theme';
 export interface Picture {
   width: number;
   height: number;
-  /** The heading in one line, for those who cannot see it. */
+  /** The heading in one line, for readers who cannot see the picture. */
   title: string;
-  /** The fonts of all texts. */
+  /** The font family of all text. */
   family: string;
   parts: readonly PicturePart[];
 }
@@ -22,13 +22,14 @@ export interface PicturePart {
   draw: (g: Surface) => void;
 }
 
+/** Return the picture as an SVG file. */
 export function svgOf(picture: Picture, measure: MeasureText): string {
   const g = new SvgSurface(measure);
   for (const { box, draw } of picture.parts) g.place(box, draw);
   return g.file(picture.width, picture.height, picture.title, picture.family);
 }
 
-/** On a canvas, so many of its pixels for one of the picture. */
+/** Draw the picture on a canvas, with `ratio` canvas pixels per picture pixel. */
 export function drawPicture(g: CanvasRenderingContext2D, picture: Picture, ratio: number): void {
   for (const { box, draw } of picture.parts) {
     g.save();
@@ -43,7 +44,7 @@ export function drawPicture(g: CanvasRenderingContext2D, picture: Picture, ratio
 
 export const HEADING_HEIGHT = 46;
 const MARGIN = 10;
-/** Bold letters are so much wider. */
+/** Bold letters are wider by this factor. */
 export const BOLD = 1.1;
 
 export interface Heading {
@@ -54,7 +55,7 @@ export interface Heading {
   lines: readonly string[];
 }
 
-/** The lines of the heading stand one behind the other, what has no room is cut with an ellipsis. */
+/** Draw the heading. Its lines follow each other in one line of text, cut with an ellipsis. */
 export function paintHeading(g: Surface, s: Heading): void {
   const { colour } = s.theme;
   g.fillStyle = colour.chrome;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ruler: marks of time, the selected range with its handles and length, the pointer's time.
+// The ruler: time ticks, the selected range with its handles and its length, and the time under the
+// pointer.
 
 import { formatFine, formatTick, formatTimeUnit, type Unit } from '../base/format';
 import { tickStep, type Span } from '../model/span';
@@ -8,6 +9,7 @@ import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
+/** The state from which the ruler is painted. */
 export interface RulerScene {
   theme: Theme;
   meter: TextMeter;
@@ -15,7 +17,7 @@ export interface RulerScene {
   height: number;
   bounds: Span;
   range: Span | null;
-  /** A span being dragged out to zoom to. */
+  /** The span that the user is dragging out to zoom to. */
   zoom: Span | null;
   pointer: number | null;
   unit: Unit;
@@ -25,9 +27,10 @@ export const HANDLE_WIDTH = 9;
 const HANDLE_HEIGHT = 17;
 const PIXELS_PER_TICK = 110;
 
-/** Intervals that are taken: labels of marks do not run into them. */
+/** Occupied x intervals. Tick labels do not overlap them. */
 type Taken = [number, number][];
 
+/** Paint the ruler. */
 export function paintRuler(g: Surface, s: RulerScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
@@ -35,10 +38,10 @@ export function paintRuler(g: Surface, s: RulerScene): void {
   g.font = s.theme.font;
   const taken: Taken = [];
   const pill = placePill(s, taken);
-  if (s.range) paintRange(g, s, s.range, taken, pill);
-  if (s.zoom) paintZoom(g, s, s.zoom, taken, pill);
+  if (s.range) paintRulerRange(g, s, s.range, taken, pill);
+  if (s.zoom) paintRulerZoom(g, s, s.zoom, taken, pill);
   if (pill) paintPill(g, s, pill);
-  paintTicks(g, s, taken);
+  paintRulerTicks(g, s, taken);
 }
 
 interface Pill {
@@ -48,7 +51,7 @@ interface Pill {
   text: string;
 }
 
-/** The pointer's time stands at the right of its line, at the left near the right edge. */
+/** Place the time of the pointer right of its line, or left of it near the right edge. */
 function placePill(s: RulerScene, taken: Taken): Pill | null {
   if (s.pointer === null) return null;
   const text = formatFine(Math.round(s.pointer), s.scale.nsPerPixel, s.unit);
@@ -71,7 +74,13 @@ function paintPill(g: Surface, s: RulerScene, pill: Pill): void {
   g.fillRect(pill.x, 0, 1, s.height);
 }
 
-function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: Pill | null): void {
+function paintRulerRange(
+  g: Surface,
+  s: RulerScene,
+  range: Span,
+  taken: Taken,
+  pill: Pill | null,
+): void {
   const a = s.scale.x(range.from);
   const b = s.scale.x(range.to);
   const bottom = s.height;
@@ -99,12 +108,12 @@ function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: 
     g.fillRect(grip + 0.5, bottom - 12, 1, 7);
   }
   taken.push([a - 12, a + 4], [b - 4, b + 12]);
-  // Of what is being dragged out on it the length is told instead.
-  if (!s.zoom) paintLength(g, s, range, taken, pill);
+  // While the user drags out a zoom span, its length is shown instead.
+  if (!s.zoom) paintRangeLength(g, s, range, taken, pill);
 }
 
-/** In the middle of what is visible of the range, out of the pointer's way. */
-function paintLength(
+/** Write the length in the middle of the visible part of the range, away from the pointer. */
+function paintRangeLength(
   g: Surface,
   s: RulerScene,
   range: Span,
@@ -135,16 +144,22 @@ function paintLength(
   g.font = s.theme.font;
 }
 
-function paintZoom(g: Surface, s: RulerScene, zoom: Span, taken: Taken, pill: Pill | null): void {
+function paintRulerZoom(
+  g: Surface,
+  s: RulerScene,
+  zoom: Span,
+  taken: Taken,
+  pill: Pill | null,
+): void {
   const a = s.scale.x(zoom.from);
   g.fillStyle = s.theme.colour.cursor;
   g.globalAlpha = 0.25;
   g.fillRect(a, 0, s.scale.x(zoom.to) - a, s.height);
   g.globalAlpha = 1;
-  paintLength(g, s, zoom, taken, pill);
+  paintRangeLength(g, s, zoom, taken, pill);
 }
 
-/** Far apart enough for the longest of their labels. */
+/** Return a tick distance that fits the longest label. */
 function stepOfTicks(s: RulerScene): number {
   const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
   const last = Math.floor(Math.min(s.scale.view.to, s.bounds.to) / step) * step;
@@ -152,7 +167,7 @@ function stepOfTicks(s: RulerScene): number {
   return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width);
 }
 
-function paintTicks(g: Surface, s: RulerScene, taken: Taken): void {
+function paintRulerTicks(g: Surface, s: RulerScene, taken: Taken): void {
   const step = stepOfTicks(s);
   const small = step / 5;
   const first = Math.ceil(s.scale.view.from / small);
@@ -162,7 +177,8 @@ function paintTicks(g: Surface, s: RulerScene, taken: Taken): void {
     const major = k % 5 === 0;
     g.fillStyle = major ? s.theme.colour['strip-edge'] : s.theme.colour['line-strong'];
     g.fillRect(x, major ? s.height - 8 : s.height - 4, 1, 8);
-    // From the trace's origin, which is a little before its first event, to its end.
+    // Ticks run from the origin of the trace, which lies a little before its first event, to its
+    // end.
     const t = k * small;
     if (!major || t < Math.min(0, s.bounds.from) || t > s.bounds.to) continue;
     const text = formatTick((k / 5) * step, step, s.unit);

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What marks the selected call and the calls of the selected method: ring and brackets.
+// The marks of the selected call and of all calls of the selected method: a ring and brackets.
 
 import { isSingle, lanesOf, TRACK_PADDING, type TrackBox } from '../model/layout';
-import { bracket, ring } from './shapes';
+import { drawBracket, drawRing } from './shapes';
 import type { Surface } from './surface';
-import { PAST, snap } from './timeScale';
+import { PAST, snapToPixel } from './timeScale';
 import type { Scene } from './trackPainter';
 
-/** Every call of the selected method, in the lane under the track's rows. */
+/**
+ * Paint a bracket for every call of the selected method, in the lane below the rows of the track.
+ */
 export function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const times = s.extents?.tracks.get(box.track.track);
   if (!times || s.frame === null || box.track.kind === 'states') return;
-  const y = footOf(s, box) - scroll;
+  const y = rowsFootOf(s, box) - scroll;
   let drawn = -10;
   for (let i = 0; i + 1 < times.length; i += 2) {
-    const from = snap(s, s.scale.x(times[i] ?? 0));
-    const to = snap(s, s.scale.x(times[i + 1] ?? 0));
-    // Brackets that would stand within one pixel of each other are one.
+    const from = snapToPixel(s, s.scale.x(times[i] ?? 0));
+    const to = snapToPixel(s, s.scale.x(times[i + 1] ?? 0));
+    // Merge brackets that would stand within one pixel of each other.
     if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
     drawn = to;
     if (box.expanded)
-      bracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
+      drawBracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
     else {
       g.fillStyle = s.theme.colour['text-2'];
       g.fillRect(from, y, Math.max(2, to - from), 1);
@@ -28,12 +30,14 @@ export function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number
   }
 }
 
-function footOf(s: Scene, box: TrackBox): number {
+function rowsFootOf(s: Scene, box: TrackBox): number {
   const h = s.theme.heights;
   return box.expanded ? box.top + TRACK_PADDING + box.shown * h.row + 1 : box.top + box.height - 2;
 }
 
-/** What a processor ran, and a state: as high as its lane, without a foot for brackets. */
+/**
+ * Draw the ring of a processor slice or a state: as high as its lane, with no foot for brackets.
+ */
 function ringSingle(
   g: Surface,
   s: Scene,
@@ -43,10 +47,10 @@ function ringSingle(
   to: number,
 ): void {
   const x = Math.max(-PAST, from);
-  // Around a state, which is low: it must stay to be seen.
+  // A state track is low, so the ring goes around the state and leaves it visible.
   const around = box.track.kind === 'states' ? 2 : 0;
   for (const lane of lanesOf(box, s.theme.heights, 0, 0))
-    ring(g, s.theme, {
+    drawRing(g, s.theme, {
       x,
       y: lane.top - scroll - around,
       w: Math.max(3, Math.min(s.scale.width + PAST, to) - x),
@@ -54,14 +58,16 @@ function ringSingle(
     });
 }
 
+/** Paint the ring of the selected call. */
 export function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const call = s.call;
   if (!call || call.track !== box.track.track) return;
   const from = s.scale.x(call.start_ns);
   const to = Math.max(s.scale.x(call.start_ns + call.length_ns), from + 2);
-  const foot = footOf(s, box) - scroll;
+  const foot = rowsFootOf(s, box) - scroll;
   if (isSingle(box.track)) return ringSingle(g, s, box, scroll, from, to);
-  if (!box.expanded) return bracket(g, s.theme.colour.select, from, to, foot - 4, s.scale.width, 2);
+  if (!box.expanded)
+    return drawBracket(g, s.theme.colour.select, from, to, foot - 4, s.scale.width, 2);
   const h = s.theme.heights;
   const y = box.top + TRACK_PADDING + call.depth * h.row - scroll;
   g.save();
@@ -77,7 +83,15 @@ export function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: n
   }
   g.stroke();
   g.restore();
-  bracket(g, s.theme.colour.select, snap(s, from), snap(s, to), foot - 1, s.scale.width, 2);
+  drawBracket(
+    g,
+    s.theme.colour.select,
+    snapToPixel(s, from),
+    snapToPixel(s, to),
+    foot - 1,
+    s.scale.width,
+    2,
+  );
   const x = Math.max(-PAST, from);
-  ring(g, s.theme, { x, y, w: Math.min(s.scale.width + PAST, to) - x, h: h.bar });
+  drawRing(g, s.theme, { x, y, w: Math.min(s.scale.width + PAST, to) - x, h: h.bar });
 }

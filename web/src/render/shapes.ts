@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes the time line and the flame graph are made of.
+// The shapes that the time line and the flame graph are made of.
 
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
@@ -7,9 +7,10 @@ import type { Theme } from './theme';
 const TOOTH = 4;
 const TEETH = 4;
 const SLANT = 8;
-/** A bar must be wider to show that an end is open or broken. */
+/** Only bars wider than this show an open or broken end. */
 export const LEAST_OPEN = 10;
 
+/** How the ends of a bar are drawn. */
 export interface BarEdges {
   openLeft: boolean;
   openRight: boolean;
@@ -20,8 +21,8 @@ export const CLOSED: BarEdges = { openLeft: false, openRight: false, unrolled: f
 
 let hatchPattern: { of: number; pattern: CanvasPattern | null } = { of: -1, pattern: null };
 
-/** Lines at 45 degrees, 7 px apart, drawn once a theme. */
-function hatching(g: CanvasRenderingContext2D, theme: Theme): CanvasPattern | null {
+/** Return the pattern of 45 degree lines, 7 px apart. It is drawn once per theme. */
+function createHatchPattern(g: CanvasRenderingContext2D, theme: Theme): CanvasPattern | null {
   if (hatchPattern.of === theme.generation) return hatchPattern.pattern;
   let pattern: CanvasPattern | null = null;
   if (typeof OffscreenCanvas !== 'undefined') {
@@ -46,22 +47,22 @@ function hatching(g: CanvasRenderingContext2D, theme: Theme): CanvasPattern | nu
   return pattern;
 }
 
-function hatch(g: Surface, theme: Theme, b: Box): void {
+function drawHatching(g: Surface, theme: Theme, b: Box): void {
   const canvas = canvasOf(g);
   if (!canvas) return g.shapes?.hatch(b, theme.colour.hatch);
-  const pattern = hatching(canvas, theme);
+  const pattern = createHatchPattern(canvas, theme);
   if (!pattern) return;
   g.fillStyle = pattern;
   g.fillRect(b.x, b.y, b.w, b.h);
 }
 
-function teeth(g: Surface, x: number, y: number, h: number, inward: number): void {
+function traceTeeth(g: Surface, x: number, y: number, h: number, inward: number): void {
   for (let i = 0; i <= TEETH; i++) g.lineTo(x + (i % 2 ? inward * TOOTH : 0), y + (h * i) / TEETH);
 }
 
-function outline(g: Surface, b: Box, edges: BarEdges): void {
+function traceBarOutline(g: Surface, b: Box, edges: BarEdges): void {
   g.beginPath();
-  if (edges.openLeft) teeth(g, b.x, b.y, b.h, 1);
+  if (edges.openLeft) traceTeeth(g, b.x, b.y, b.h, 1);
   else {
     g.moveTo(b.x, b.y);
     g.lineTo(b.x, b.y + b.h);
@@ -76,10 +77,13 @@ function outline(g: Surface, b: Box, edges: BarEdges): void {
   g.closePath();
 }
 
-/** An open edge has teeth with a line; an unrolled call is cut off at a slant with a thick one. */
-function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
+/**
+ * Draw a bar with an open or broken end. An open end has teeth and a line; an unrolled call ends in
+ * a slant with a thick line.
+ */
+function drawBrokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
   g.save();
-  outline(g, b, edges);
+  traceBarOutline(g, b, edges);
   g.fillStyle = colour;
   g.fill();
   g.clip();
@@ -99,24 +103,24 @@ function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarE
   ] as const) {
     if (!open) continue;
     g.beginPath();
-    teeth(g, x, b.y, b.h, inward);
+    traceTeeth(g, x, b.y, b.h, inward);
     g.stroke();
   }
   g.restore();
 }
 
-/** `number` is the method's colour, -1 a dimmed bar. */
-export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: BarEdges): void {
+/** Draw a bar in colour `number`, or dimmed if it is -1. */
+export function drawBar(g: Surface, theme: Theme, b: Box, number: number, edges: BarEdges): void {
   const colour =
     number < 0 ? theme.colour['bar-dim'] : (theme.bars[number] ?? theme.colour['bar-dim']);
   const wide = b.w > LEAST_OPEN;
   if (wide && (edges.openLeft || edges.openRight || edges.unrolled)) {
-    brokenBar(g, theme, b, colour, edges);
+    drawBrokenBar(g, theme, b, colour, edges);
   } else {
     g.fillStyle = colour;
     g.fillRect(b.x, b.y, b.w, b.h);
   }
-  if (number >= 0 && theme.hatched[number] && b.w >= 3) hatch(g, theme, b);
+  if (number >= 0 && theme.hatched[number] && b.w >= 3) drawHatching(g, theme, b);
   if (b.w >= 3 && !(wide && edges.openLeft)) {
     g.fillStyle = theme.colour['bar-edge'];
     g.fillRect(b.x, b.y, 1, b.h);
@@ -128,11 +132,14 @@ export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: Bar
   }
 }
 
-/** The foot of the bar is cut out to the background: the bar has no ground here. */
-export function wait(g: Surface, theme: Theme, b: Box): void {
+/**
+ * Cut the foot of the bar out to the background and draw the wait line there: the thread did not
+ * run.
+ */
+export function drawWait(g: Surface, theme: Theme, b: Box): void {
   if (b.w < 2) return;
   const foot = b.y + b.h;
-  // A line with an end at both sides, by two rectangles: there may be thousands of waits.
+  // Draw the line and its two end marks as two rectangles, because there may be thousands of waits.
   g.fillStyle = theme.colour.wait;
   g.fillRect(b.x, foot - 4, b.w, 4);
   if (b.w <= 2) return;
@@ -140,8 +147,11 @@ export function wait(g: Surface, theme: Theme, b: Box): void {
   g.fillRect(b.x + 1, foot - 4, b.w - 2, 2);
 }
 
-/** The selected call: ink, with a line of the background's colour inside, so that it is seen on any hue. */
-export function ring(g: Surface, theme: Theme, b: Box): void {
+/**
+ * Draw the ring of the selected call: dark, with an inner line of the background colour, so that it
+ * is visible on any hue.
+ */
+export function drawRing(g: Surface, theme: Theme, b: Box): void {
   g.lineWidth = 1;
   g.strokeStyle = theme.colour['select-halo'];
   if (b.w > 5) g.strokeRect(b.x + 1.5, b.y + 1.5, b.w - 3, b.h - 3);
@@ -150,14 +160,17 @@ export function ring(g: Surface, theme: Theme, b: Box): void {
   g.strokeRect(b.x, b.y, Math.max(2, b.w), b.h);
 }
 
-export function thinOutline(g: Surface, colour: string, b: Box): void {
+/** Draw a one pixel outline inside a box. */
+export function drawThinOutline(g: Surface, colour: string, b: Box): void {
   g.strokeStyle = colour;
   g.lineWidth = 1;
   g.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 1), b.h - 1);
 }
 
-/** A bracket lying under calls, open upwards; where it leaves the view an arrow head stands. */
-export function bracket(
+/**
+ * Draw a bracket below calls, open upwards. An arrow head marks an end that lies outside the view.
+ */
+export function drawBracket(
   g: Surface,
   colour: string,
   from: number,
@@ -174,12 +187,12 @@ export function bracket(
   g.fillStyle = colour;
   g.fillRect(a, base, b - a, thick);
   if (from >= 0) g.fillRect(a, y, thick, rise);
-  else if (thick === 2) arrow(g, 0, base + 1, 1);
+  else if (thick === 2) drawArrowHead(g, 0, base + 1, 1);
   if (to <= width) g.fillRect(b - thick, y, thick, rise);
-  else if (thick === 2) arrow(g, width, base + 1, -1);
+  else if (thick === 2) drawArrowHead(g, width, base + 1, -1);
 }
 
-function arrow(g: Surface, x: number, y: number, direction: 1 | -1): void {
+function drawArrowHead(g: Surface, x: number, y: number, direction: 1 | -1): void {
   g.beginPath();
   g.moveTo(x, y);
   g.lineTo(x + direction * 7, y - 4.5);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What painters draw on: the few members of a canvas context that they use.  A canvas context has
-// them as they are, so a frame costs nothing more; svg.ts writes the same calls down as a picture of
-// shapes, and tests note them as text.
+// The drawing surface of the painters: the few members of a canvas context that they use. A real
+// canvas context satisfies the interface as it is, so drawing a frame costs nothing extra. svg.ts
+// implements it by writing the same calls as vector shapes, and the tests record the calls as text.
 //
-// Two things are copied as pixels on a canvas, because there are thousands of them: hatching, and
-// strips of what is too short for a bar.  Any other surface says in `shapes` how it draws them.
+// A canvas copies two things as pixels, because there are thousands of them: hatching, and density
+// rows (the calls too short for a bar). Any other surface implements `shapes` to draw them.
 
 type Context = CanvasRenderingContext2D;
 
+/** A rectangle in CSS pixels. */
 export interface Box {
   x: number;
   y: number;
@@ -15,7 +16,7 @@ export interface Box {
   h: number;
 }
 
-/** Rows of pixels (ABGR, 0 is nothing), of which the columns from `first` on are drawn. */
+/** Rows of pixels (ABGR, 0 is transparent). The `count` columns from `first` are drawn. */
 export interface Pixels {
   data: Uint32Array;
   stride: number;
@@ -24,13 +25,15 @@ export interface Pixels {
   count: number;
 }
 
+/** The operations that a surface must implement if it is not a canvas. */
 export interface Shapes {
-  /** Lines at 45 degrees over a bar. */
+  /** Draw lines at 45 degrees over a bar. */
   hatch(b: Box, colour: string): void;
-  /** Pixels stretched over a box. */
+  /** Draw pixels stretched over a box. */
   strip(pixels: Pixels, b: Box): void;
 }
 
+/** The subset of CanvasRenderingContext2D that painters use. */
 export interface Surface {
   fillStyle: Context['fillStyle'];
   strokeStyle: Context['strokeStyle'];
@@ -48,10 +51,10 @@ export interface Surface {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void;
-  /** Whole circles only. */
+  /** Draws whole circles only. */
   arc(x: number, y: number, r: number, from: number, to: number): void;
   rect(x: number, y: number, w: number, h: number): void;
-  /** Radii from the upper left on, clockwise. */
+  /** The radii start at the upper left corner and go clockwise. */
   roundRect(x: number, y: number, w: number, h: number, radii: number[]): void;
   closePath(): void;
   fill(): void;
@@ -65,7 +68,7 @@ export interface Surface {
   readonly shapes?: Shapes;
 }
 
-/** The canvas behind a surface that has no shapes of its own. */
+/** Return the canvas context behind a surface, or null if the surface draws its own shapes. */
 export function canvasOf(g: Surface): Context | null {
   return g.shapes ? null : (g as Context);
 }

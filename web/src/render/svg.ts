@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A surface that writes what is drawn down as SVG, with nothing outside itself: no script, no style
-// of the page, no picture, no address.  Names come from anywhere; they only ever become text.
+// A surface that writes its drawing as a self-contained SVG file: no script, no page style, no
+// image and no external address. Names in a trace are untrusted; they only ever become escaped
+// text.
 
 import { parseColour } from './theme';
 import type { Box, Pixels, Shapes, Surface } from './surface';
 
-/** How wide a text is in a font. */
+/** Return the width of a text in a font. */
 export type MeasureText = (font: string, text: string) => number;
 
-/** What XML 1.0 cannot hold, not even escaped. */
+/** The characters that XML 1.0 forbids even when they are escaped. */
 const FORBIDDEN =
   /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const ESCAPES: Record<string, string> = {
@@ -19,26 +20,27 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
+/** Escape text for XML, and replace the characters that XML forbids. */
 export function escapeXml(text: string): string {
   return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
 }
 
-/** Two decimals are a hundredth of a pixel. */
-function n(value: number): string {
+/** Format a coordinate. Two decimals are a hundredth of a pixel. */
+function coord(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-function attributes(all: Record<string, string | number | null>): string {
+function svgAttributes(all: Record<string, string | number | null>): string {
   return Object.entries(all)
     .filter(([, value]) => value !== null)
     .map(
       ([name, value]) =>
-        ` ${name}="${typeof value === 'number' ? n(value) : escapeXml(value ?? '')}"`,
+        ` ${name}="${typeof value === 'number' ? coord(value) : escapeXml(value ?? '')}"`,
     )
     .join('');
 }
 
-/** "italic 600 11px family" in its parts. */
+/** Split a font such as "italic 600 11px family" into its parts. */
 function fontParts(font: string): { size: number; weight: string | null; style: string | null } {
   const size = /(\d+(?:\.\d+)?)px/.exec(font);
   return {
@@ -48,7 +50,7 @@ function fontParts(font: string): { size: number; weight: string | null; style: 
   };
 }
 
-/** The middle of a line of text is so far over its foot, in sizes of the font. */
+/** The distance from the baseline of a line of text to its middle, as a share of the font size. */
 const MIDDLE = 0.3;
 const HATCH = 7;
 const HATCH_ALPHA = 0.45;
@@ -64,11 +66,12 @@ class State {
   dashes: readonly number[] = [];
 }
 
-interface Kept {
+interface SavedState {
   state: State;
   open: number;
 }
 
+/** The SVG implementation of Surface. */
 export class SvgSurface extends State implements Surface {
   readonly shapes: Shapes = {
     hatch: (b, colour) => this.hatch(b, colour),
@@ -77,8 +80,8 @@ export class SvgSurface extends State implements Surface {
   private readonly body: string[] = [];
   private readonly defs: string[] = [];
   private readonly hatches = new Map<string, string>();
-  private readonly kept: Kept[] = [];
-  /** Groups that are open since the last state was kept. */
+  private readonly saved: SavedState[] = [];
+  /** The number of groups opened since the last save(). */
   private open = 0;
   private path = '';
   private clips = 0;
@@ -87,10 +90,10 @@ export class SvgSurface extends State implements Surface {
     super();
   }
 
-  /** Draws into a place of the picture; what would lie outside it is cut off. */
+  /** Draw into a box of the picture, and clip to that box. */
   place(b: Box, draw: (g: Surface) => void): void {
     const { x, y, w, h } = b;
-    this.body.push(`<svg${attributes({ x, y, width: w, height: h })}>`);
+    this.body.push(`<svg${svgAttributes({ x, y, width: w, height: h })}>`);
     this.save();
     Object.assign(this, new State());
     draw(this);
@@ -98,11 +101,11 @@ export class SvgSurface extends State implements Surface {
     this.body.push('</svg>');
   }
 
-  /** The whole file; the title is what a reader of the picture is told first. */
+  /** Return the whole file. A screen reader announces the title first. */
   file(width: number, height: number, title: string, family: string): string {
-    const size = { width, height, viewBox: `0 0 ${n(width)} ${n(height)}` };
+    const size = { width, height, viewBox: `0 0 ${coord(width)} ${coord(height)}` };
     return [
-      `<svg xmlns="http://www.w3.org/2000/svg"${attributes(size)} role="img">`,
+      `<svg xmlns="http://www.w3.org/2000/svg"${svgAttributes(size)} role="img">`,
       `<title>${escapeXml(title)}</title>`,
       `<style>text{font-family:${escapeXml(family)};white-space:pre}`,
       'rect,.strip{shape-rendering:crispEdges}</style>',
@@ -115,71 +118,75 @@ export class SvgSurface extends State implements Surface {
   fillRect(x: number, y: number, w: number, h: number): void {
     if (w <= 0 || h <= 0) return;
     this.body.push(
-      `<rect${attributes({ x, y, width: w, height: h, ...this.paint('fill', this.fillStyle) })}/>`,
+      `<rect${svgAttributes({ x, y, width: w, height: h, ...this.paint('fill', this.fillStyle) })}/>`,
     );
   }
 
   strokeRect(x: number, y: number, w: number, h: number): void {
     const at = { x, y, width: Math.max(0, w), height: Math.max(0, h), fill: 'none' };
-    this.body.push(`<rect${attributes({ ...at, ...this.pen() })}/>`);
+    this.body.push(`<rect${svgAttributes({ ...at, ...this.pen() })}/>`);
   }
 
   fillText(text: string, x: number, y: number): void {
     const { size, weight, style } = fontParts(this.font);
     const all = {
       x,
-      // On a whole pixel, as a canvas does: letters are sharp, and stay over what is under them.
+      // Like a canvas, place the text on a whole pixel: letters stay sharp and keep their distance
+      // from what is below.
       y: this.textBaseline === 'middle' ? Math.floor(y + MIDDLE * size) : y,
       'font-size': size,
       'font-weight': weight,
       'font-style': style,
       'text-anchor':
         { center: 'middle', right: 'end', end: 'end' }[this.textAlign as string] ?? null,
-      // In another program's font it is as wide as the place that was found for it.
+      // Another program may use another font. Force the text to the width that was measured for it.
       textLength: Math.max(1, this.measure(this.font, text)),
       lengthAdjust: 'spacingAndGlyphs',
       ...this.paint('fill', this.fillStyle),
     };
-    this.body.push(`<text${attributes(all)}>${escapeXml(text)}</text>`);
+    this.body.push(`<text${svgAttributes(all)}>${escapeXml(text)}</text>`);
   }
 
   beginPath(): void {
     this.path = '';
   }
   moveTo(x: number, y: number): void {
-    this.path += `M${n(x)} ${n(y)}`;
+    this.path += `M${coord(x)} ${coord(y)}`;
   }
   lineTo(x: number, y: number): void {
-    this.path += `${this.path === '' ? 'M' : 'L'}${n(x)} ${n(y)}`;
+    this.path += `${this.path === '' ? 'M' : 'L'}${coord(x)} ${coord(y)}`;
   }
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void {
-    this.path += `C${[x1, y1, x2, y2, x, y].map(n).join(' ')}`;
+    this.path += `C${[x1, y1, x2, y2, x, y].map(coord).join(' ')}`;
   }
   arc(x: number, y: number, r: number): void {
-    const half = (dx: number): string => `a${n(r)} ${n(r)} 0 1 0 ${n(dx)} 0`;
-    this.path += `M${n(x - r)} ${n(y)}${half(2 * r)}${half(-2 * r)}Z`;
+    const half = (dx: number): string => `a${coord(r)} ${coord(r)} 0 1 0 ${coord(dx)} 0`;
+    this.path += `M${coord(x - r)} ${coord(y)}${half(2 * r)}${half(-2 * r)}Z`;
   }
   rect(x: number, y: number, w: number, h: number): void {
-    this.path += `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}Z`;
+    this.path += `M${coord(x)} ${coord(y)}h${coord(w)}v${coord(h)}h${coord(-w)}Z`;
   }
   roundRect(x: number, y: number, w: number, h: number, radii: number[]): void {
     const [a = 0, b = 0, c = 0, d = 0] = radii;
     const corner = (r: number, dx: number, dy: number): string =>
-      r > 0 ? `a${n(r)} ${n(r)} 0 0 1 ${n(dx)} ${n(dy)}` : '';
+      r > 0 ? `a${coord(r)} ${coord(r)} 0 0 1 ${coord(dx)} ${coord(dy)}` : '';
     this.path +=
-      `M${n(x + a)} ${n(y)}H${n(x + w - b)}${corner(b, b, b)}V${n(y + h - c)}${corner(c, -c, c)}` +
-      `H${n(x + d)}${corner(d, -d, -d)}V${n(y + a)}${corner(a, a, -a)}Z`;
+      `M${coord(x + a)} ${coord(y)}H${coord(x + w - b)}${corner(b, b, b)}` +
+      `V${coord(y + h - c)}${corner(c, -c, c)}` +
+      `H${coord(x + d)}${corner(d, -d, -d)}V${coord(y + a)}${corner(a, a, -a)}Z`;
   }
   closePath(): void {
     if (this.path !== '') this.path += 'Z';
   }
   fill(): void {
     if (this.path === '') return;
-    this.body.push(`<path${attributes({ d: this.path, ...this.paint('fill', this.fillStyle) })}/>`);
+    this.body.push(
+      `<path${svgAttributes({ d: this.path, ...this.paint('fill', this.fillStyle) })}/>`,
+    );
   }
   stroke(): void {
     if (this.path === '') return;
-    this.body.push(`<path${attributes({ d: this.path, fill: 'none', ...this.pen() })}/>`);
+    this.body.push(`<path${svgAttributes({ d: this.path, fill: 'none', ...this.pen() })}/>`);
   }
   setLineDash(lengths: number[]): void {
     this.dashes = lengths;
@@ -187,20 +194,20 @@ export class SvgSurface extends State implements Surface {
 
   clip(): void {
     const id = `c${++this.clips}`;
-    this.defs.push(`<clipPath id="${id}"><path${attributes({ d: this.path })}/></clipPath>`);
+    this.defs.push(`<clipPath id="${id}"><path${svgAttributes({ d: this.path })}/></clipPath>`);
     this.body.push(`<g clip-path="url(#${id})">`);
     this.open++;
   }
   save(): void {
-    this.kept.push({ state: { ...this.state() }, open: this.open });
+    this.saved.push({ state: { ...this.state() }, open: this.open });
     this.open = 0;
   }
   restore(): void {
-    const kept = this.kept.pop();
-    if (!kept) return;
+    const saved = this.saved.pop();
+    if (!saved) return;
     for (; this.open > 0; this.open--) this.body.push('</g>');
-    this.open = kept.open;
-    Object.assign(this, kept.state);
+    this.open = saved.open;
+    Object.assign(this, saved.state);
   }
 
   private state(): State {
@@ -212,7 +219,10 @@ export class SvgSurface extends State implements Surface {
     };
   }
 
-  /** A colour without its alpha, which not every program reads in it. */
+  /**
+   * Return a colour and its opacity as separate attributes, because not every program reads an
+   * alpha in the colour.
+   */
   private paint(
     what: 'fill' | 'stroke',
     style: Surface['fillStyle'],
@@ -229,7 +239,7 @@ export class SvgSurface extends State implements Surface {
     return {
       ...this.paint('stroke', this.strokeStyle),
       'stroke-width': this.lineWidth === 1 ? null : this.lineWidth,
-      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(n).join(' ') : null,
+      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(coord).join(' ') : null,
     };
   }
 
@@ -242,25 +252,30 @@ export class SvgSurface extends State implements Surface {
       const pen = { stroke: colour, 'stroke-opacity': HATCH_ALPHA, 'stroke-width': 1.5 };
       this.defs.push(
         `<pattern id="${id}" width="${HATCH}" height="${HATCH}" patternUnits="userSpaceOnUse">` +
-          `<path${attributes({ d: lines.join(''), ...pen })}/></pattern>`,
+          `<path${svgAttributes({ d: lines.join(''), ...pen })}/></pattern>`,
       );
     }
     const { x, y, w, h } = b;
-    this.body.push(`<rect${attributes({ x, y, width: w, height: h, fill: `url(#${id})` })}/>`);
+    this.body.push(`<rect${svgAttributes({ x, y, width: w, height: h, fill: `url(#${id})` })}/>`);
   }
 
-  /** Neighbours of one colour, height and place are one piece; those of a colour are one path. */
+  /**
+   * Draw neighbouring columns of the same colour, height and place as one block, and all blocks of
+   * one colour as one path.
+   */
   private strip(pixels: Pixels, b: Box): void {
     const paths = new Map<number, string>();
     const [across, down] = [b.w / pixels.count, b.h / pixels.rows];
-    for (const { colour, x, y, w, h } of blocksOf(pixels)) {
-      const block = `M${n(b.x + x * across)} ${n(b.y + y * down)}h${n(w * across)}v${n(h * down)}h${n(-w * across)}Z`;
+    for (const { colour, x, y, w, h } of pixelBlocksOf(pixels)) {
+      const block =
+        `M${coord(b.x + x * across)} ${coord(b.y + y * down)}` +
+        `h${coord(w * across)}v${coord(h * down)}h${coord(-w * across)}Z`;
       paths.set(colour, (paths.get(colour) ?? '') + block);
     }
     for (const [colour, d] of paths) {
       const [red, green, blue] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
       const fill = `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
-      this.body.push(`<path${attributes({ class: 'strip', fill, d })}/>`);
+      this.body.push(`<path${svgAttributes({ class: 'strip', fill, d })}/>`);
     }
   }
 }
@@ -269,8 +284,8 @@ interface Block extends Box {
   colour: number;
 }
 
-/** The runs of one colour in a column of pixels. */
-function runsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x' | 'w'>[] {
+/** Return the runs of one colour in a column of pixels. */
+function pixelRunsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x' | 'w'>[] {
   const runs: Omit<Block, 'x' | 'w'>[] = [];
   for (let y = 0; y < rows; y++) {
     const colour = data[y * stride + column] ?? 0;
@@ -281,11 +296,11 @@ function runsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x'
   return runs;
 }
 
-function blocksOf(pixels: Pixels): Block[] {
+function pixelBlocksOf(pixels: Pixels): Block[] {
   const done: Block[] = [];
   let growing: Block[] = [];
   for (let x = 0; x < pixels.count; x++) {
-    const next = runsOf(pixels, pixels.first + x).map((run) => {
+    const next = pixelRunsOf(pixels, pixels.first + x).map((run) => {
       const old = growing.find((b) => b.colour === run.colour && b.y === run.y && b.h === run.h);
       if (old) old.w++;
       return old ?? { ...run, x, w: 1 };

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where strips stand on a collapsed track, so that the names of its bars leave room for them: a name
-// under a strip can be read as little as the strip.
+// Finds the columns of a collapsed track that density rows occupy, so that the names of bars stop
+// before them: if a name and a density row overlap, neither is readable.
 
-import { visitStrips, type Piece } from './lanes';
+import { visitDensityRows, type TileExcerpt } from './lanes';
 import type { TimeScale } from './timeScale';
 
-/** Lower columns, of 255, stay below the letters. */
+/** Columns below this height (of 255) stay below the letters. */
 const LOW = 76;
 
-/** The left edges of columns as high as letters are, from left to right; of async tracks of all. */
-export function takenByStrips(pieces: readonly Piece[], scale: TimeScale, all: boolean): number[] {
+/**
+ * Return the left edges of the columns that reach the height of letters, from left to right. With
+ * `all`, as for async tracks, every column counts.
+ */
+export function columnsTakenByDensity(
+  excerpts: readonly TileExcerpt[],
+  scale: TimeScale,
+  all: boolean,
+): number[] {
   const taken: number[] = [];
-  visitStrips(pieces, scale, (tile, first, pixels, x, width) => {
-    const heights = tile.strip?.height;
+  visitDensityRows(excerpts, scale, (tile, first, pixels, x, width) => {
+    const heights = tile.density?.height;
     if (!heights) return;
     const step = width / pixels;
     for (let i = 0; i < pixels; i++)
@@ -21,8 +28,8 @@ export function takenByStrips(pieces: readonly Piece[], scale: TimeScale, all: b
   return taken;
 }
 
-/** The first of them at or behind a place. */
-export function takenFrom(taken: readonly number[], x: number): number {
+/** Return the first occupied column at or after x. */
+export function firstTakenFrom(taken: readonly number[], x: number): number {
   let low = 0;
   let high = taken.length;
   while (low < high) {

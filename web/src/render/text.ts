@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widths of text, summed from widths of letters: measuring whole names for every bar of every frame
-// would cost more than drawing them.
+// Text widths, summed from the widths of letters. Measuring whole names for every bar of every
+// frame would cost more than drawing them.
 
 export type Measure = (text: string) => number;
 
 const ELLIPSIS = '…';
 
+/** Measures and shortens text of one font, with a cache of widths. */
 export class TextMeter {
   private readonly letters = new Map<string, number>();
   private readonly widths = new Map<string, number>();
@@ -32,7 +33,9 @@ export class TextMeter {
     return width;
   }
 
-  /** The text, or as much of its start as fits before an ellipsis; '' when that is under 3 letters. */
+  /**
+   * Return the text, or the part that fits before an ellipsis, or '' if fewer than 3 letters fit.
+   */
   fit(text: string, room: number): string {
     if (this.width(text) <= room) return text;
     let left = room - this.letter(ELLIPSIS);
@@ -45,10 +48,10 @@ export class TextMeter {
     return n > 2 ? text.slice(0, n) + ELLIPSIS : '';
   }
 
-  /** Class.method, else method, else as much of the method as fits. */
+  /** Return "Class.method" if it fits, else the method, else the start of the method. */
   label(name: string, method: string, room: number): string {
     if (this.width(name) <= room) return name;
-    // Of a short or a special name ("get", "<init>") the class says more.
+    // A short or special method name ("get", "<init>") says less than its class.
     const special = method.length < 4 || method.startsWith('<');
     return (special && this.fit(name, room)) || this.fit(method, room);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours and sizes for the canvases, read from the custom properties of the style sheet, so that
-// a theme is written down in one place only.
+// Colours and sizes for the canvas painters. They are read from the custom properties of the style
+// sheet, so each theme is defined in one place only.
 
 import { HASHED_COLOURS, METHOD_COLOURS, RESERVED } from '../model/colours';
 import type { Heights } from '../model/layout';
@@ -41,17 +41,19 @@ const COLOURS = [
 export type ColourName = (typeof COLOURS)[number];
 export type Palette = 'methods' | 'safe';
 
+/** The colours, fonts and sizes that painters use, resolved for one theme and palette. */
 export interface Theme {
   colour: Record<ColourName, string>;
   /**
-   * By the numbers of model/colours.ts; of the safe palette 8 plain and the same 8 hatched, over and
-   * over, for all but states and greys: the trace's "good" and "terrible" are green and red.
+   * Bar colours, indexed by the colour numbers of model/colours.ts. The safe palette repeats 8
+   * plain colours and the same 8 hatched for all numbers but states and greys, including the
+   * colours that a trace names "good" and "terrible", which are green and red.
    */
   bars: readonly string[];
-  /** What is written on each. */
+  /** The text colour on each bar colour. */
   barTexts: readonly string[];
   hatched: readonly boolean[];
-  /** The same as pixels (ABGR), plain and with the darker top edge. */
+  /** The bar colours as pixels (ABGR), plain and for the darker top edge. */
   pixels: Uint32Array;
   edgePixels: Uint32Array;
   dimPixel: number;
@@ -61,15 +63,20 @@ export interface Theme {
   font: string;
   barFont: string;
   bodyFont: string;
-  /** Forced colours: shapes need outlines, for the fills carry little. */
+  /**
+   * True with forced colours: shapes need outlines because their fills carry little information.
+   */
   outlined: boolean;
   heights: Heights & { frame: number };
   hitSlop: number;
-  /** Changes whenever anything above does; keys for what was drawn with it. */
+  /** Changes whenever any field above changes. Caches of drawn images use it as a key. */
   generation: number;
 }
 
-/** "#rgb" or "#rrggbb", with or without alpha, to red, green, blue, alpha; else a middle grey. */
+/**
+ * Parse "#rgb" or "#rrggbb", with or without alpha, to red, green, blue, alpha; return a middle
+ * grey for anything else.
+ */
 export function parseColour(text: string): [number, number, number, number] {
   const short = /^#[0-9a-f]{3,4}$/i.test(text.trim());
   const long = short ? text.trim().replace(/[0-9a-f]/gi, '$&$&') : text.trim();
@@ -79,27 +86,30 @@ export function parseColour(text: string): [number, number, number, number] {
   return [n >> 16, (n >> 8) & 255, n & 255, hex[2] ? parseInt(hex[2], 16) / 255 : 1];
 }
 
-/** Bytes in memory are red, green, blue, alpha on the little-endian machines browsers run on. */
-function pixel(r: number, g: number, b: number): number {
+/**
+ * Pack a colour as a pixel. Browsers run on little-endian machines, where the bytes in memory are
+ * red, green, blue, alpha.
+ */
+function packPixel(r: number, g: number, b: number): number {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-function over(base: string, top: string): number {
+function blendPixel(base: string, top: string): number {
   const [r, g, b] = parseColour(base);
   const [r2, g2, b2, a] = parseColour(top);
   const mix = (x: number, y: number): number => Math.round(x * (1 - a) + y * a);
-  return pixel(mix(r, r2), mix(g, g2), mix(b, b2));
+  return packPixel(mix(r, r2), mix(g, g2), mix(b, b2));
 }
 
 export type Lookup = (property: string) => string;
 
-function plain(text: string): number {
+function pixelOfColour(text: string): number {
   const [r, g, b] = parseColour(text);
-  return pixel(r, g, b);
+  return packPixel(r, g, b);
 }
 
-/** Black or white, whichever is seen on a colour that no theme has chosen. */
-function readable(bar: string): string {
+/** Return black or white, whichever is readable on a colour that no theme has chosen. */
+function readableTextColour(bar: string): string {
   const [r, g, b] = parseColour(bar);
   return 0.299 * r + 0.587 * g + 0.114 * b > 128 ? '#14171c' : '#ffffff';
 }
@@ -109,11 +119,14 @@ function isGrey(bar = ''): boolean {
   return r === g && g === b;
 }
 
-/** The first reserved colours, in their order: a theme has its own. */
+/**
+ * The custom properties that override the first reserved colours, in the order of those colours.
+ */
 const STATE_COLOURS = ['unint', 'iowait', 'running', 'runnable', 'sleep'];
 
 let generations = 0;
 
+/** Read the theme from the style sheet. `lookup` returns the value of a custom property. */
 export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): Theme {
   const colour = Object.fromEntries(
     COLOURS.map((name) => [name, lookup(`--${name}`)]),
@@ -135,14 +148,14 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
   return {
     colour,
     bars,
-    barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readable(bar))),
+    barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readableTextColour(bar))),
     hatched: bars.map((_, i) => palette === 'safe' && isDealt(i) && i % 16 >= 8),
-    pixels: Uint32Array.from(bars, plain),
-    edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
-    dimPixel: plain(colour['bar-dim']),
-    waitPixel: plain(colour.wait),
-    groundPixel: plain(colour.bg),
-    dimEdgePixel: over(colour['bar-dim'], colour['bar-edge']),
+    pixels: Uint32Array.from(bars, pixelOfColour),
+    edgePixels: Uint32Array.from(bars, (bar) => blendPixel(bar, colour['bar-edge'])),
+    dimPixel: pixelOfColour(colour['bar-dim']),
+    waitPixel: pixelOfColour(colour.wait),
+    groundPixel: pixelOfColour(colour.bg),
+    dimEdgePixel: blendPixel(colour['bar-dim'], colour['bar-edge']),
     font: `11px ${family}`,
     bodyFont: `12px ${family}`,
     barFont: `${lookup('--t-bar')} ${family}`,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time to pixels and back, for one visible span and one width.
+// Converts time to pixels and back, for one visible span and one width.
 
 import type { Span } from '../model/span';
 
+/** A linear mapping between trace time (ns) and x (CSS pixels). */
 export class TimeScale {
   readonly nsPerPixel: number;
 
@@ -22,10 +23,10 @@ export class TimeScale {
   }
 }
 
-/** Bars are drawn a little past the edges, so that no edge shows that is none. */
+/** Bars are drawn this far past the edges of the view, so that no clipped bar shows a false end. */
 export const PAST = 8;
 
-/** To the next whole pixel of the screen. */
-export function snap({ ratio }: { ratio: number }, x: number): number {
+/** Round x to a whole device pixel. */
+export function snapToPixel({ ratio }: { ratio: number }, x: number): number {
   return Math.round(x * ratio) / ratio;
 }

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the tracks that are in view: bars, strips, waits, the marks of selection and search.
+// Paints the tracks that are in view: bars, density rows, waits, and the marks of selection and
+// search.
+//
+// A frame is painted from back to front:
+//
+//    background   grid lines, vsync bands, time outside the trace, note edges, range tint
+//    tracks       one after the other, each made of lanes (one lane per row if expanded)
+//    range edges and the pointer line
+//
+// A lane is painted from tiles (lanes.ts). Wide slices are drawn as shapes with names. Narrow
+// slices are collected as pixels (narrowBars.ts), and calls shorter than a pixel come as density
+// rows (densityRows.ts). In a collapsed track the density rows lie over the bars, otherwise below them.
+// Marks and waits come last.
 
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
@@ -17,29 +29,30 @@ import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
 import type { TileCache } from '../model/tileCache';
 import {
-  piecesOf,
+  tileExcerptsOf,
   visitInnermost,
-  visitRow,
-  visitStrips,
-  type Piece,
+  visitSliceRow,
+  visitDensityRows,
+  type TileExcerpt,
   type VisitSlice,
 } from './lanes';
 import { paintState } from './statePainter';
 import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
 import { paintExtents, paintSelectedCall } from './selectionPainter';
-import { bar, CLOSED, LEAST_OPEN, thinOutline, wait } from './shapes';
+import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
-import type { StripImages } from './strips';
-import { takenByStrips, takenFrom } from './taken';
+import type { DensityImages } from './densityRows';
+import { columnsTakenByDensity, firstTakenFrom } from './taken';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
-import { PAST, snap, type TimeScale } from './timeScale';
+import { PAST, snapToPixel, type TimeScale } from './timeScale';
 
+/** The state from which tracks are painted. */
 export interface Scene {
   theme: Theme;
   frames: Frames;
   meter: TextMeter;
-  strips: StripImages;
+  densityImages: DensityImages;
   narrow: NarrowBars;
   cache: TileCache;
   scale: TimeScale;
@@ -47,38 +60,39 @@ export interface Scene {
   ratio: number;
   bounds: Span;
   range: Span | null;
-  /** Ranges that are kept: their ends are seen. */
+  /** The saved ranges, whose edges are shown. */
   notes: readonly Span[];
-  /** The display's beat, behind everything. */
+  /** The vsync bands of the display, behind everything. */
   bands: readonly Span[];
   pointer: number | null;
   frame: number | null;
   call: CallDetails | null;
   extents: ExtentsOfFrame | null;
   hovered: Call | null;
-  /** Matches of the search; everything else is dimmed while `dimmed`. */
+  /** The frames that match the search. All others are dimmed while `dimmed` is set. */
   matches: Uint8Array | null;
   dimmed: boolean;
   hit: Call | null;
 }
 
-/** From so wide on the CPU's share of a slice is seen. */
+/** Slices at least this wide, in pixels, show their CPU share. */
 const LEAST_SHARE = 4;
 const DIAMOND = 4;
-/** How much of its colour an asynchronous slice has. */
+/** The opacity of an asynchronous slice. */
 const ASYNC = 0.5;
 
 interface Lane extends LaneBox {
   y: number;
-  /** Of an asynchronous track: its slices are no work of a thread, and look like that. */
+  /** True for an asynchronous track. No thread ran its slices, so they are pale and italic. */
   async: boolean;
-  /** Of a strip of states. */
+  /** True for a state track. */
   states: boolean;
 }
 
-/** A wait in one row: from x0 to x1. */
+/** The waits of each row, as pairs of x. */
 type Waits = Map<number, [number, number][]>;
 
+/** Paint all visible tracks, the range and the pointer line. */
 export function paintTracks(
   g: Surface,
   s: Scene,
@@ -86,16 +100,16 @@ export function paintTracks(
   scroll: number,
   height: number,
 ): void {
-  paintGround(g, s, height);
+  paintTrackBackground(g, s, height);
   for (const box of boxesIn(boxes, scroll, scroll + height)) paintTrack(g, s, box, scroll, height);
-  paintRange(g, s, height);
+  paintRangeEdges(g, s, height);
   if (s.pointer !== null) {
     g.fillStyle = s.theme.colour.cursor;
-    g.fillRect(snap(s, s.scale.x(s.pointer)), 0, 1, height);
+    g.fillRect(snapToPixel(s, s.scale.x(s.pointer)), 0, 1, height);
   }
 }
 
-/** The lines of processes. */
+/** Paint the header lines of processes. */
 export function paintGroups(
   g: Surface,
   s: Scene,
@@ -113,7 +127,7 @@ export function paintGroups(
   }
 }
 
-function paintGround(g: Surface, s: Scene, height: number): void {
+function paintTrackBackground(g: Surface, s: Scene, height: number): void {
   const { scale, theme } = s;
   g.fillStyle = theme.colour.bg;
   g.fillRect(0, 0, scale.width, height);
@@ -121,13 +135,13 @@ function paintGround(g: Surface, s: Scene, height: number): void {
   g.fillStyle = theme.colour.grid;
   const step = tickStep(scale.nsPerPixel, 110);
   for (let t = Math.ceil(scale.view.from / step) * step; t <= scale.view.to; t += step) {
-    g.fillRect(snap(s, scale.x(t)), 0, 1, height);
+    g.fillRect(snapToPixel(s, scale.x(t)), 0, 1, height);
   }
-  beyond(g, s, 0, scale.x(s.bounds.from), height);
-  beyond(g, s, scale.x(s.bounds.to), scale.width, height);
+  paintOutsideTrace(g, s, 0, scale.x(s.bounds.from), height);
+  paintOutsideTrace(g, s, scale.x(s.bounds.to), scale.width, height);
   g.fillStyle = theme.colour['range-tint'];
   for (const { from, to } of s.notes)
-    for (const t of [from, to]) g.fillRect(snap(s, scale.x(t)), 0, 2, height);
+    for (const t of [from, to]) g.fillRect(snapToPixel(s, scale.x(t)), 0, 2, height);
   if (s.range) {
     const x = scale.x(s.range.from);
     g.fillStyle = theme.colour['range-tint'];
@@ -135,20 +149,20 @@ function paintGround(g: Surface, s: Scene, height: number): void {
   }
 }
 
-/** Bands that are hardly a pixel would be one grey. */
+/** Bands narrower than this, in pixels, would merge into one grey. */
 const LEAST_BAND = 2;
 
 function paintBands(g: Surface, s: Scene, height: number): void {
   g.fillStyle = s.theme.colour.well;
   for (const { from, to } of s.bands) {
-    const x = Math.max(0, snap(s, s.scale.x(from)));
-    const right = Math.min(s.scale.width, snap(s, s.scale.x(to)));
+    const x = Math.max(0, snapToPixel(s, s.scale.x(from)));
+    const right = Math.min(s.scale.width, snapToPixel(s, s.scale.x(to)));
     if (right - x >= LEAST_BAND) g.fillRect(x, 0, right - x, height);
   }
 }
 
-/** Time outside the trace never looks like time without data. */
-function beyond(g: Surface, s: Scene, from: number, to: number, height: number): void {
+/** Paint the time outside the trace, so that it never looks like time without events. */
+function paintOutsideTrace(g: Surface, s: Scene, from: number, to: number, height: number): void {
   const a = Math.max(0, from);
   const b = Math.min(s.scale.width, to);
   if (b <= a) return;
@@ -158,11 +172,11 @@ function beyond(g: Surface, s: Scene, from: number, to: number, height: number):
   g.fillRect(from > 0 ? a : b - 1, 0, 1, height);
 }
 
-function paintRange(g: Surface, s: Scene, height: number): void {
+function paintRangeEdges(g: Surface, s: Scene, height: number): void {
   if (!s.range) return;
   g.fillStyle = s.theme.colour.range;
-  g.fillRect(snap(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
-  g.fillRect(snap(s, s.scale.x(s.range.to)), 0, 1, height);
+  g.fillRect(snapToPixel(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
+  g.fillRect(snapToPixel(s, s.scale.x(s.range.to)), 0, 1, height);
 }
 
 function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height: number): void {
@@ -174,7 +188,7 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
   for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
     const async = box.track.kind === 'async';
     const states = box.track.kind === 'states';
-    paintLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
+    paintTrackLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
   }
   paintExtents(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
@@ -183,8 +197,8 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
 function waitsOf(s: Scene, box: TrackBox): Waits {
   const waits: Waits = new Map();
   if (box.track.waits === 0) return waits;
-  const pieces = piecesOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
-  visitRow(pieces, s.scale, (tile, i, x0, x1) => {
+  const excerpts = tileExcerptsOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
+  visitSliceRow(excerpts, s.scale, (tile, i, x0, x1) => {
     const row = tile.rows[i] ?? 0;
     const list = waits.get(row);
     if (list) list.push([x0, x1]);
@@ -193,8 +207,8 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
   return waits;
 }
 
-function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
-  const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale, s.strips.ready);
+function paintTrackLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
+  const excerpts = tileExcerptsOf(s.cache, lane.lane, s.res, s.scale, s.densityImages.ready);
   g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
   const own: LaneWork = {
@@ -205,22 +219,27 @@ function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits
         : (waits.get(box.track.first_row + lane.depth) ?? []),
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
-    // In the rows of an open track strips stand beside the bars.
-    taken: lane.depth < 0 || lane.async ? takenByStrips(pieces, s.scale, lane.async) : [],
+    // In the rows of an expanded track, density rows stand beside the bars and hide no name.
+    taken: lane.depth < 0 || lane.async ? columnsTakenByDensity(excerpts, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
-  if (lane.depth < 0) visitInnermost(pieces, s.scale, paint);
+  if (lane.depth < 0) visitInnermost(excerpts, s.scale, paint);
   else {
-    paintStrips(g, s, lane, pieces);
-    visitRow(pieces, s.scale, paint);
+    paintDensityRows(g, s, lane, excerpts);
+    visitSliceRow(excerpts, s.scale, paint);
   }
   if (own.narrow) s.narrow.draw(g, lane.y, lane.height);
-  if (lane.depth < 0) paintStrips(g, s, lane, pieces);
+  if (lane.depth < 0) paintDensityRows(g, s, lane, excerpts);
   for (const mark of own.marked) markSlice(g, s, lane, mark);
   paintWaits(g, s, own);
 }
 
-function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
+function paintDensityRows(
+  g: Surface,
+  s: Scene,
+  lane: Lane,
+  excerpts: readonly TileExcerpt[],
+): void {
   const look = {
     height: lane.height,
     ratio: s.ratio,
@@ -228,23 +247,23 @@ function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[])
     flat: lane.depth < 0 || lane.states,
     states: lane.states,
   };
-  visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
-    if (lane.async) paintLone(g, s, lane, tile, { first, pixels, x, width });
+  visitDensityRows(excerpts, s.scale, (tile, first, pixels, x, width) => {
+    if (lane.async) paintLoneAsync(g, s, lane, tile, { first, pixels, x, width });
     const onto = { x, y: lane.y, w: width, h: lane.height };
-    s.strips.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
+    s.densityImages.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
   });
 }
 
-interface StripPart {
+interface DensityPart {
   first: number;
   pixels: number;
   x: number;
   width: number;
 }
 
-/** Of asynchronous slices what is short and by itself, as instants are, is a diamond. */
-function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
-  const heights = tile.strip?.height;
+/** Draw a diamond for each short asynchronous slice with no neighbours, as for an instant. */
+function paintLoneAsync(g: Surface, s: Scene, lane: Lane, tile: Tile, part: DensityPart): void {
+  const heights = tile.density?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;
   const y = lane.y + lane.height / 2;
@@ -266,16 +285,16 @@ function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart
 
 function paintWaits(g: Surface, s: Scene, { lane, waits, narrow }: LaneWork): void {
   for (const [x0, x1] of waits) {
-    const x = snap(s, Math.max(-PAST, x0));
-    const w = snap(s, Math.min(s.scale.width + PAST, x1)) - x;
+    const x = snapToPixel(s, Math.max(-PAST, x0));
+    const w = snapToPixel(s, Math.min(s.scale.width + PAST, x1)) - x;
     const b = { x, y: lane.y, w, h: lane.height };
     if (narrow) s.narrow.putWait(s.theme, b);
-    else wait(g, s.theme, b);
+    else drawWait(g, s.theme, b);
   }
   if (narrow) s.narrow.drawWaits(g, lane.y + lane.height);
 }
 
-function edgesOf(flags: number): typeof CLOSED {
+function sliceEdges(flags: number): typeof CLOSED {
   const open = FLAG.unrolled | FLAG.enteredBefore | FLAG.openAtEnd | FLAG.missingExit;
   if ((flags & open) === 0) return CLOSED;
   return {
@@ -285,16 +304,16 @@ function edgesOf(flags: number): typeof CLOSED {
   };
 }
 
-/** What is known while a lane is painted. */
+/** State shared by the steps that paint one lane. */
 interface LaneWork {
   lane: Lane;
-  /** They lift names off the foot of bars. */
+  /** Names move up from the foot of a bar that holds a wait. */
   waits: readonly [number, number][];
-  /** Narrow bars become pixels. */
+  /** Narrow bars of this lane are drawn as pixels. */
   narrow: boolean;
-  /** What is marked among those, once they are drawn. */
+  /** Narrow slices to mark after the pixels are drawn. */
   marked: Marked[];
-  /** Columns of strips that names must not run into. */
+  /** The columns of density rows, which names must not overlap. */
   taken: readonly number[];
 }
 
@@ -318,17 +337,17 @@ function paintSlice(
   const frame = tile.frame[i] ?? 0;
   const matches = s.matches !== null && s.matches[frame] === 1;
   const dim = s.dimmed && s.matches !== null && !matches;
-  const x = snap(s, Math.max(-PAST, x0));
-  const right = snap(s, Math.min(s.scale.width + PAST, x1));
+  const x = snapToPixel(s, Math.max(-PAST, x0));
+  const right = snapToPixel(s, Math.min(s.scale.width + PAST, x1));
   const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
-  // The ends of a part of a call are not the call's.
-  const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
+  // A collapsed lane shows parts of calls. The end of a part is not an end of the call.
+  const edges = lane.depth < 0 ? CLOSED : sliceEdges(tile.flags[i] ?? 0);
   const reserved = reservedColour(tile.flags[i] ?? 0);
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   const call = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
   const mark = { call, frame, b, hit: matches && s.dimmed };
   const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
-  // Ends that are open or broken show from 10 px on, shares of the CPU from 4 px on.
+  // Open and broken ends are visible from 10 px, CPU shares from 4 px.
   const plain = edges === CLOSED || b.w <= LEAST_OPEN;
   if (
     own.narrow &&
@@ -337,21 +356,21 @@ function paintSlice(
     isNarrow(s.theme, b, number)
   ) {
     s.narrow.put(s.theme, b, number);
-    if (mark.hit || isMarked(s, call, frame)) own.marked.push(mark);
+    if (mark.hit || isMarkedSlice(s, call, frame)) own.marked.push(mark);
     return;
   }
   const faint = lane.async && !dim;
   if (faint) g.globalAlpha = ASYNC;
   if (lane.states) paintState(g, s.theme, b, number);
-  else bar(g, s.theme, b, number, edges);
+  else drawBar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
   if (share !== null) paintOffCpu(g, s, b, x0 + (x1 - x0) * share);
-  if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
+  if (faint && b.w >= 3 && edges === CLOSED) drawThinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = own.waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
     const left = edges.openLeft ? 4 : 0;
-    const free = takenFrom(own.taken, Math.max(b.x, 0) + left) - (lane.async ? DIAMOND : 0);
-    paintLabel(g, s, frame, b, {
+    const free = firstTakenFrom(own.taken, Math.max(b.x, 0) + left) - (lane.async ? DIAMOND : 0);
+    paintSliceLabel(g, s, frame, b, {
       left,
       right: Math.max(edges.openRight || edges.unrolled ? 6 : 0, b.x + b.w - free),
       lift: waiting ? 2 : 0,
@@ -362,20 +381,23 @@ function paintSlice(
   markSlice(g, s, lane, mark);
 }
 
-function same(a: Call | null, b: Call): boolean {
+function isSameCall(a: Call | null, b: Call): boolean {
   return a !== null && a.row === b.row && a.index === b.index;
 }
 
-function isMarked(s: Scene, call: Call, frame: number): boolean {
-  return frame === s.frame || same(s.hit, call) || same(s.hovered, call);
+function isMarkedSlice(s: Scene, call: Call, frame: number): boolean {
+  return frame === s.frame || isSameCall(s.hit, call) || isSameCall(s.hovered, call);
 }
 
-/** So much of the ground lies over the part of a slice that had no CPU. */
+/** The opacity of the background over the part of a slice without CPU. */
 const OFF_CPU = 0.45;
 
-/** Only the sum is known: the CPU's share is at the left in full colour, the rest is pale. */
+/**
+ * Draw the CPU share of a slice. Only the sum is known, so the left part keeps the full colour and
+ * the rest is pale.
+ */
 function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
-  const x = Math.max(b.x + 1, snap(s, from));
+  const x = Math.max(b.x + 1, snapToPixel(s, from));
   if (b.w < LEAST_SHARE || x >= b.x + b.w) return;
   g.globalAlpha = OFF_CPU;
   g.fillStyle = s.theme.colour.bg;
@@ -388,12 +410,15 @@ interface LabelLook {
   right: number;
   lift: number;
   number: number;
-  /** On a bar that lets the ground through. */
+  /** True on a bar that lets the background through. */
   faint?: boolean;
 }
 
-/** From the bar's visible left edge, so that it stays in view while panning. */
-export function paintLabel(
+/**
+ * Write the name of a slice at the visible left edge of its bar, so that it stays in view while the
+ * user pans.
+ */
+export function paintSliceLabel(
   g: Surface,
   s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>,
   frame: number,
@@ -423,12 +448,12 @@ function markSlice(g: Surface, s: Scene, lane: Lane, { call, frame, b, hit }: Ma
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
   }
-  if (s.dimmed && same(s.hit, call)) {
+  if (s.dimmed && isSameCall(s.hit, call)) {
     g.strokeStyle = s.theme.colour.hit;
     g.lineWidth = 2;
     g.strokeRect(b.x, b.y, b.w, b.h);
   }
   if (frame === s.frame && b.w > 3 && lane.depth >= 0 && !lane.states)
-    thinOutline(g, s.theme.colour.select, b);
-  else if (same(s.hovered, call)) thinOutline(g, s.theme.colour.text, b);
+    drawThinOutline(g, s.theme.colour.select, b);
+  else if (isSameCall(s.hovered, call)) drawThinOutline(g, s.theme.colour.text, b);
 }

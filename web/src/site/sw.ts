@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service worker of a site: keeps its one page, so that it opens without a network.  A new page
-// comes with a new worker, which takes the place of the old when the page is whole: the visit after
-// the one that found it shows it.
+// The service worker of the site. It caches the one page, so that the page opens offline. A new
+// page has a new worker, which replaces the old one when the page is completely cached; the next
+// visit shows the new page.
 
-/** What service workers have and pages do not. */
+/** Types that exist in service workers only. */
 interface Lasting extends Event {
   waitUntil(until: Promise<unknown>): void;
 }
@@ -19,22 +19,25 @@ interface Own {
 }
 declare const self: Own;
 
-/** SHA-256 of the page that this worker came with, in hex; the build puts it here. */
+/** The SHA-256 of the page of this worker, in hex, inserted by the build. */
 declare const PAGE_DIGEST: string;
 
-/** Other sites of the same host, below other paths, have names of their own. */
+/** Other sites of the same host have other paths, and so other cache names. */
 const OURS = `traceview ${self.registration.scope} `;
 const KEPT = OURS + PAGE_DIGEST;
 
-function hex(bytes: ArrayBuffer): string {
+function hexOf(bytes: ArrayBuffer): string {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** While a host is given a new version its files may be of two: no such pair is kept. */
-async function keep(): Promise<void> {
+/**
+ * Cache the page. During a deployment the host may serve files of two versions; a mixed pair is not
+ * cached.
+ */
+async function cachePage(): Promise<void> {
   const answer = await fetch('./', { cache: 'no-cache' });
   const page = await answer.arrayBuffer();
-  if (hex(await crypto.subtle.digest('SHA-256', page)) !== PAGE_DIGEST)
+  if (hexOf(await crypto.subtle.digest('SHA-256', page)) !== PAGE_DIGEST)
     throw new Error('the page is of another version than its worker');
   const headers = { 'Content-Type': 'text/html; charset=utf-8' };
   await (await caches.open(KEPT)).put('./', new Response(page, { headers }));
@@ -47,7 +50,7 @@ async function forgetOthers(): Promise<void> {
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 
-async function page(request: Request): Promise<Response> {
+async function answerWithPage(request: Request): Promise<Response> {
   return (await (await caches.open(KEPT)).match('./')) ?? (await fetch(request));
 }
 
@@ -57,10 +60,10 @@ function isPage({ mode, url }: Request): boolean {
   return mode === 'navigate' && (place === root || place === `${root}index.html`);
 }
 
-self.addEventListener('install', (e) => e.waitUntil(keep()));
+self.addEventListener('install', (e) => e.waitUntil(cachePage()));
 self.addEventListener('activate', (e) => e.waitUntil(forgetOthers()));
 self.addEventListener('fetch', (e) => {
-  if (isPage(e.request)) e.respondWith(page(e.request));
+  if (isPage(e.request)) e.respondWith(answerWithPage(e.request));
 });
 
 export {};

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that lie somewhere, and a place where bytes are gathered: in a worker files of the browser,
-// in tests arrays.
+// Interfaces for bytes and their storage: files of the browser in a worker, arrays in tests.
 
+/** Bytes that can be read at any offset. */
 export interface Bytes {
   readonly size: number;
-  /** As many as there are, at most `length`. */
+  /** Return at most `length` bytes; fewer only at the end. */
   read(offset: number, length: number): Uint8Array;
-  /** The same bytes without a copy, from `start` to before `end`. */
+  /** Return a part without copying, from `start` to before `end`. */
   part(start: number, end: number): Bytes;
 }
 
+/** Collects bytes. */
 export interface Spool {
-  /** Takes the array over. */
+  /** Append an array; the spool owns it from now on. */
   add(bytes: Uint8Array): void;
   finish(): Bytes;
 }
 
-export interface Room {
+/** Creates storage for unpacked bytes. */
+export interface ByteStorage {
   spool(): Spool;
-  /** One behind the other. */
+  /** Concatenate. */
   join(first: Bytes, second: Bytes): Bytes;
 }
 
-/** What is read of a container at once; what comes of it, a thousand times as much, is in memory. */
-const PIECE = 64 * 1024;
+/**
+ * Number of packed bytes to read at once. They may unpack to a thousand times as much, in memory.
+ */
+const CHUNK_LENGTH = 64 * 1024;
 
-/** All bytes from `from` to before `to`, in pieces; false from `take` ends it. */
-export function eachPiece(
+/** Pass the bytes from `from` to before `to` to `take` in chunks, until `take` returns false. */
+export function eachChunk(
   bytes: Bytes,
   from: number,
   take: (piece: Uint8Array, last: boolean) => boolean,
   to = bytes.size,
 ): void {
-  for (let at = from; at < to; at += PIECE) {
-    const more = take(bytes.read(at, Math.min(PIECE, to - at)), at + PIECE >= to);
+  for (let at = from; at < to; at += CHUNK_LENGTH) {
+    const more = take(bytes.read(at, Math.min(CHUNK_LENGTH, to - at)), at + CHUNK_LENGTH >= to);
     if (!more) return;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of a frame of zstd: the lower half of XXH64 with the seed 0 (RFC 8878, 3.1.1, and
-// the XXH64 specification).  Numbers of 64 bits are two of 32: BigInt is twenty times slower.
+// The checksum of zstd frames: the lower half of XXH64 with seed 0 (RFC 8878, 3.1.1, and the XXH64
+// specification). A 64-bit number is a pair of 32-bit numbers, since BigInt is twenty times slower.
 
-/** A number of 64 bits: the upper and the lower half. */
+/** A mutable 64-bit number. All operations change it in place and return it. */
 class Word {
   constructor(
     public high: number,
@@ -37,13 +37,13 @@ class Word {
     return this.put(carried + high, Math.imul(this.low, by.low));
   }
 
-  /** By 1 to 31 bits. */
+  /** Rotate left by 1 to 31 bits. */
   turn(by: number): this {
     const { high, low } = this;
     return this.put((high << by) | (low >>> (32 - by)), (low << by) | (high >>> (32 - by)));
   }
 
-  /** With what stands this many bits further left: 29, 32 or 33. */
+  /** XOR with itself shifted right by 29, 32 or 33 bits. */
   fold(by: number): this {
     const { high, low } = this;
     if (by >= 32) return this.put(high, low ^ (high >>> (by - 32)));
@@ -66,13 +66,13 @@ function copy(of: Word): Word {
   return new Word(0, 0).set(of);
 }
 
-/** Gathers bytes and gives their checksum. */
+/** Computes the checksum of bytes that arrive in chunks. */
 export class Checksum {
   private readonly lanes = [copy(P1).add(P2), copy(P2), copy(ZERO), new Word(~P1.high, -P1.low)];
-  /** What does not make a stripe yet. */
+  /** Bytes that do not fill a stripe yet. */
   private readonly rest = new Uint8Array(STRIPE);
   private kept = 0;
-  /** Of all bytes. */
+  /** Number of all bytes. */
   private length = 0;
   private readonly lane = new Word(0, 0);
 
@@ -118,7 +118,7 @@ export class Checksum {
     return sum;
   }
 
-  /** The lower half of all that was added. */
+  /** Return the lower half of the checksum of all bytes. */
   low(): number {
     const sum = this.together().add(new Word(Math.floor(this.length / 2 ** 32), this.length));
     const view = new DataView(this.rest.buffer, 0, this.kept);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One packed stream as a member: gzip, zlib (also as "atrace -z" prints it).  A stream that ends
-// early or is damaged gives what came before.
+// Unpacking of single compressed streams: gzip, and zlib (also as "atrace -z" prints it). A
+// truncated or damaged stream yields the bytes before the damage.
 
 import { FlateErrorCode, Gunzip, Unzlib, type FlateError } from 'fflate';
-import { eachPiece, type Bytes } from './bytes';
+import { eachChunk, type Bytes } from './bytes';
 
-/** Where what is unpacked goes; false: no more is wanted. */
+/** Receives unpacked bytes; returns false to stop. */
 export type Take = (bytes: Uint8Array) => boolean;
 
-/** What somebody who takes throws to end it; it is nothing of the container's. */
+/**
+ * An error that ends unpacking and is shown to the user. Unpackers must pass it on, unlike errors
+ * of damaged data.
+ */
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -22,8 +25,8 @@ interface Unpacker {
   push(piece: Uint8Array, last: boolean): void;
 }
 
-/** True: whole to its end. */
-function run(
+/** Unpack a stream; true: complete, or stopped by `take`. */
+function runUnpacker(
   packed: Bytes,
   from: number,
   make: (take: (bytes: Uint8Array, last: boolean) => void) => Unpacker,
@@ -36,7 +39,7 @@ function run(
     if (wanted && bytes.length > 0) wanted = take(bytes);
   });
   try {
-    eachPiece(packed, from, (piece, last) => {
+    eachChunk(packed, from, (piece, last) => {
       unpacker.push(piece, last);
       return wanted;
     });
@@ -47,16 +50,16 @@ function run(
   return ended || !wanted;
 }
 
-/** Head and tail of a stream without anything in it. */
+/** Length of header and trailer, which an empty stream has as well. */
 const SHORTEST_GZIP = 18;
 const DEFLATED = 8;
 
 /**
- * Several streams one behind the other are one; what stands behind them and is no stream, such as
- * the zeros up to the end of a tape's block, is no damage.
+ * Unpack gzip. Concatenated streams form one, and trailing data that is no stream, such as the
+ * padding of a tape block, is ignored.
  */
 export function gunzip(packed: Bytes, take: Take): boolean {
-  // The first head is one, so that what is none comes behind a stream.
+  // Only data behind a valid stream counts as trailing.
   const deflated = packed.read(2, 1)[0] === DEFLATED;
   let behind = false;
   const make = (out: (bytes: Uint8Array, last: boolean) => void): Unpacker => {
@@ -73,10 +76,13 @@ export function gunzip(packed: Bytes, take: Take): boolean {
       },
     };
   };
-  return packed.size >= SHORTEST_GZIP && (run(packed, 0, make, take) || behind);
+  return packed.size >= SHORTEST_GZIP && (runUnpacker(packed, 0, make, take) || behind);
 }
 
-/** Where a zlib stream begins, and how many carriage returns a terminal put before line feeds. */
+/**
+ * Position of a zlib stream, and number of carriage returns that a terminal inserted before each
+ * line feed.
+ */
 export interface ZlibPlace {
   start: number;
   returns: number;
@@ -86,15 +92,15 @@ const MOST_RETURNS = 2; // "\r\r\n": a terminal in raw mode under another one in
 const LINE_FEED = 10;
 const RETURN = 13;
 
-/** RFC 1950: deflate, no dictionary, and a checksum of five bits. */
-function isHeader(first: number | undefined, second: number | undefined): boolean {
+/** Check a zlib header (RFC 1950): deflate, no dictionary, and a valid check value of five bits. */
+function isZlibHeader(first: number | undefined, second: number | undefined): boolean {
   if (first === undefined || second === undefined) return false;
   const method = (first & 0x0f) === 8 && first >> 4 <= 7 && (second & 0x20) === 0;
   return method && ((first << 8) | second) % 31 === 0;
 }
 
-/** Behind a line "TRACE:" within these first bytes. */
-function behindMarker(head: Uint8Array): ZlibPlace | null {
+/** Find the position after a line "TRACE:". */
+function zlibAfterMarker(head: Uint8Array): ZlibPlace | null {
   let line = 0;
   for (;;) {
     const end = head.indexOf(LINE_FEED, line);
@@ -107,9 +113,9 @@ function behindMarker(head: Uint8Array): ZlibPlace | null {
   }
 }
 
-/** Two bytes of a header may be chance: something has to come out. */
-function comesOut(head: Uint8Array, place: ZlibPlace): boolean {
-  if (!isHeader(head[place.start], head[place.start + 1])) return false;
+/** Two bytes may match a header by chance: check that the stream yields data. */
+function yieldsData(head: Uint8Array, place: ZlibPlace): boolean {
+  if (!isZlibHeader(head[place.start], head[place.start + 1])) return false;
   let some = false;
   try {
     const unpacker = new Unzlib((bytes) => (some ||= bytes.length > 0));
@@ -120,16 +126,17 @@ function comesOut(head: Uint8Array, place: ZlibPlace): boolean {
   return some;
 }
 
+/** Find a zlib stream at the begin of a file or after "TRACE:"; null: none. */
 export function findZlib(head: Uint8Array): ZlibPlace | null {
   const whole = { start: 0, returns: 0 };
-  if (comesOut(head, whole)) return whole;
-  const behind = behindMarker(head);
-  return behind && comesOut(head, behind) ? behind : null;
+  if (yieldsData(head, whole)) return whole;
+  const behind = zlibAfterMarker(head);
+  return behind && yieldsData(head, behind) ? behind : null;
 }
 
 /**
- * Takes out the carriage returns in front of line feeds, as many as were put in; of more in a row
- * the first ones are the stream's own.  Those at the end of a piece are kept for the next.
+ * Return a filter that removes inserted carriage returns before line feeds. Of a longer row, the
+ * first ones belong to the stream. Those at the end of a chunk wait for the next chunk.
  */
 function withoutReturns(returns: number): (from: Uint8Array, last: boolean) => Uint8Array {
   let pending = 0;
@@ -150,11 +157,12 @@ function withoutReturns(returns: number): (from: Uint8Array, last: boolean) => U
   };
 }
 
+/** Unpack a zlib stream; true: complete. */
 export function unzlib(packed: Bytes, place: ZlibPlace, take: Take): boolean {
   const strip = withoutReturns(place.returns);
   const make = (out: (bytes: Uint8Array, last: boolean) => void): Unpacker => {
     const unpacker = new Unzlib(out);
     return { push: (piece, last) => unpacker.push(strip(piece, last), last) };
   };
-  return run(packed, place.start, make, take);
+  return runUnpacker(packed, place.start, make, take);
 }

@@ -1,101 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traces in a file, as src/unpack and src/cli/input/inputs.c find them: it may be one itself, packed,
-// an archive of several, a page, and all that in each other.  Nothing here trusts its input.
+// Finding the traces in a file, like src/unpack and src/cli/inputs.c: the file may be a trace, a
+// compressed trace, an archive, an HTML page, or any nesting of these.
+//
+//   Unpacking.run    a stack of parts, depth first
+//     recognizeContainer   page, zlib, gzip, zstd, zip, tar; otherwise the part is a trace
+//     Unpacking.take       one container: the unpacker calls ContainerMembers (a Taker)
+//                          for each member, which keeps those that the engine knows
+//
+// Input is not trusted. Limits hold for nesting, members, traces, and for the unpacked size in
+// relation to the file's size, against decompression bombs.
 
-import { brief, visible } from '../base/visible';
+import { shortened, makeVisible } from '../base/visible';
 import { isTar, untar, type Taker } from './archives';
-import type { Bytes, Room } from './bytes';
-import { joinHalves } from './halves';
+import type { Bytes, ByteStorage } from './bytes';
 import { findZlib, gunzip, Refusal, unzlib } from './streams';
 import { ENCRYPTION, unzip } from './zip';
 import { unzstd } from './zstd';
 
-export interface Part {
+/** A trace, or a container that may have traces in it. */
+export interface TracePart {
   name: string;
   bytes: Bytes;
-  /** Those of one page that are of one machine have one number; null: of a machine of its own. */
+  /** Parts of one page with equal numbers come from one machine; null: a machine of its own. */
   machine: number | null;
   /** Added to its times, in nanoseconds. */
   offset: bigint;
 }
 
-/** A trace in an HTML page: where it stands, and, where it is not plain, its text. */
+/** A trace in an HTML page: its position, and its properties. */
 export interface PageTrace {
   start: number;
   end: number;
-  /** Those of its blocks: between them is what is none of it. */
+  /** Total length of its blocks; the gaps between them do not belong to it. */
   bytes: number;
   plain: boolean;
-  /** The page ends within it. */
+  /** The page ends before the trace does. */
   open: boolean;
-  /** Of a file of a report; else empty. */
+  /** File name, in a page that is a report; otherwise empty. */
   name: string;
-  /** Those of one number are of one machine. */
+  /** Traces with equal numbers come from one machine. */
   machine: number;
   offset: bigint;
 }
 
-export interface Page {
+/** The contents of an HTML page. */
+export interface PageContents {
   traces: PageTrace[];
-  /** What is to be told of it. */
+  /** Messages for the user. */
   notes: string[];
-  /** It ends before traces that it lists. */
+  /** The page ends before traces that it lists. */
   cut: boolean;
 }
 
-/** What only the engine knows. */
+/** Questions about formats that only the engine can answer. */
 export interface Judge {
   knows(head: Uint8Array, size: number): boolean;
   isPage(head: Uint8Array): boolean;
-  /** What no reader knows, in words; empty: it does not know either. */
+  /** Name a format that no reader knows; empty: unknown. */
   foreign(head: Uint8Array): string;
-  /** Throws a Refusal. */
-  page(page: Bytes): Page;
-  /** False: it is damaged there. */
+  /** List the traces of a page; throws a Refusal. */
+  page(page: Bytes): PageContents;
+  /** Pass the text of a trace to `take`; false: damaged. */
   traceText(page: Bytes, trace: number, take: (bytes: Uint8Array) => boolean): boolean;
 }
 
+/** The result of unpacking. */
 export interface Unpacked {
-  parts: Part[];
-  /** What was left out, or is not whole, in words. */
+  parts: TracePart[];
+  /** Messages about parts that were skipped or are incomplete. */
   notes: string[];
-  /** So many containers end early or are damaged. */
+  /** Number of containers that are truncated or damaged. */
   cut: number;
 }
 
-const HEAD = 4096;
-/** A container inside a container inside a container is as far as it goes. */
+const PREFIX_LENGTH = 4096;
+/** Limit of nested containers. */
 const NESTING = 3;
-/** Streams directly in streams count as one, as libarchive takes them, up to so many. */
+/** Limit of directly nested streams, which count as one container, as in libarchive. */
 const LAYERS = 25;
 const MOST_PARTS = 64;
 const FREE = 2 ** 30;
 const RATIO = 256;
-/** What a page can hold at all. */
+/** Limit of what a page can hold. */
 const CEILING = 2 ** 32;
 
-type Kind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
+type ContainerKind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
 
-function begins(head: Uint8Array, ...magic: number[]): boolean {
+function beginsWith(head: Uint8Array, ...magic: number[]): boolean {
   return magic.every((byte, i) => head[i] === byte);
 }
 
-function archiveKind(head: Uint8Array): Kind | null {
-  if (begins(head, 0x1f, 0x8b)) return 'gzip';
-  if (begins(head, 0x28, 0xb5, 0x2f, 0xfd)) return 'zstd';
-  if (begins(head, 0x50, 0x4b, 3, 4)) return 'zip';
+function archiveKind(head: Uint8Array): ContainerKind | null {
+  if (beginsWith(head, 0x1f, 0x8b)) return 'gzip';
+  if (beginsWith(head, 0x28, 0xb5, 0x2f, 0xfd)) return 'zstd';
+  if (beginsWith(head, 0x50, 0x4b, 3, 4)) return 'zip';
   return isTar(head) ? 'tar' : null;
 }
 
-/** Archives first: the head of one may show the line "TRACE:" of a member that is stored. */
-function kindOf(head: Uint8Array, judge: Judge): Kind | null {
+/**
+ * Recognize a container; null: none. Archives come first, since the begin of an archive may show
+ * the line "TRACE:" of a stored member.
+ */
+function recognizeContainer(head: Uint8Array, judge: Judge): ContainerKind | null {
   const archive = archiveKind(head);
   if (archive) return archive;
   if (judge.isPage(head)) return 'page';
   return findZlib(head) ? 'zlib' : null;
 }
 
-/** Of members that are left out so many are named. */
+/** Number of skipped members to name in a message. */
 const NAMED = 3;
 const LONGEST_NAME = 80;
 
@@ -104,7 +117,10 @@ interface LeftOut {
   count: number;
 }
 
-/** "a and b: packed with bzip2, which is not unpacked in a page: left out". */
+/**
+ * Describe skipped members: "a and b: packed with bzip2, which is not unpacked in a page: left
+ * out".
+ */
 function leftOutWords(way: string, { names, count }: LeftOut): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const done = way === ENCRYPTION ? 'encrypted' : `packed with ${way}`;
@@ -119,28 +135,28 @@ function nothingUnpacked(leftOut: ReadonlyMap<string, LeftOut>): Refusal {
   return new Refusal(`${what}, which is not unpacked in a page`, 'unsupported');
 }
 
-/** 73 years, as in the program (TV_MOVE_MAX). */
+/** Limit of a time offset: 73 years, as in the program (TV_MOVE_MAX). */
 const MOST_MOVED = 1n << 61n;
 
-/** A file moved, and once more with what it lies in: within that. */
-function moved(outer: bigint, inner: bigint): bigint {
+/** Add the offset of a file and that of its container, and clamp the sum. */
+function addOffsets(outer: bigint, inner: bigint): bigint {
   const sum = outer + inner;
   return sum > MOST_MOVED ? MOST_MOVED : sum < -MOST_MOVED ? -MOST_MOVED : sum;
 }
 
-/** One container, and what is taken out of it. */
-class Taking implements Taker {
-  readonly parts: Part[] = [];
+/** Keeps the traces among the members of one container. */
+class ContainerMembers implements Taker {
+  readonly parts: TracePart[] = [];
   foreign = '';
-  /** What was done to members that were left out, and which those are. */
+  /** Skipped members, by compression method. */
   readonly leftOut = new Map<string, LeftOut>();
 
   constructor(
-    private readonly container: Part,
-    /** So many machines there were before. */
+    private readonly container: TracePart,
+    /** `machines`: the number of machines in earlier containers. */
     private readonly of: {
       judge: Judge;
-      room: Room;
+      room: ByteStorage;
       machines: number;
       grown: (bytes: number) => void;
     },
@@ -148,7 +164,7 @@ class Taking implements Taker {
 
   private wanted(head: Uint8Array): boolean {
     const { judge } = this.of;
-    if (!kindOf(head, judge) && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
+    if (!recognizeContainer(head, judge) && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
       this.foreign ||= judge.foreign(head);
       return false;
     }
@@ -163,19 +179,25 @@ class Taking implements Taker {
     this.parts.push({ name: full, bytes, machine, offset });
   }
 
-  /** A page in a page is of the machine of that. */
-  place(part: Part, { machine, offset }: PageTrace): void {
+  /**
+   * Set machine and offset from the page. A page inside a page comes from the machine of the outer
+   * one.
+   */
+  place(part: TracePart, { machine, offset }: PageTrace): void {
     part.machine ??= this.of.machines + machine;
-    part.offset = moved(part.offset, offset);
+    part.offset = addOffsets(part.offset, offset);
   }
 
-  /** The first bytes are gathered until there are enough to tell what it is. */
+  /**
+   * Collect the first bytes until they suffice to recognize the format, then keep or drop the
+   * member.
+   */
   begin(name: string): ReturnType<Taker['begin']> {
     const spool = this.of.room.spool();
     let head = new Uint8Array(0);
     let wanted: boolean | null = null;
     const decide = (): boolean => {
-      wanted = this.wanted(head.subarray(0, HEAD));
+      wanted = this.wanted(head.subarray(0, PREFIX_LENGTH));
       if (wanted) spool.add(head);
       return wanted;
     };
@@ -191,7 +213,7 @@ class Taking implements Taker {
         all.set(head);
         all.set(bytes, head.length);
         head = all;
-        return head.length < HEAD || decide();
+        return head.length < PREFIX_LENGTH || decide();
       },
       end: () => {
         if (wanted ?? (head.length > 0 && decide())) this.add(name, spool.finish());
@@ -201,18 +223,18 @@ class Taking implements Taker {
 
   leaveOut(name: string, way: string): void {
     const { names, count } = this.leftOut.get(way) ?? { names: [], count: 0 };
-    if (names.length < NAMED) names.push(brief(visible(name), LONGEST_NAME));
+    if (names.length < NAMED) names.push(shortened(makeVisible(name), LONGEST_NAME));
     this.leftOut.set(way, { names, count: count + 1 });
   }
 
   plain(name: string, bytes: Bytes): void {
-    if (bytes.size > 0 && this.wanted(bytes.read(0, HEAD))) this.add(name, bytes);
+    if (bytes.size > 0 && this.wanted(bytes.read(0, PREFIX_LENGTH))) this.add(name, bytes);
   }
 }
 
-function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
+function unpackStream(kind: ContainerKind, packed: Bytes, taker: Taker): boolean {
   const { take, end } = taker.begin('');
-  const place = kind === 'zlib' ? findZlib(packed.read(0, HEAD)) : null;
+  const place = kind === 'zlib' ? findZlib(packed.read(0, PREFIX_LENGTH)) : null;
   const whole = place
     ? unzlib(packed, place, take)
     : (kind === 'gzip' ? gunzip : unzstd)(packed, take);
@@ -220,7 +242,12 @@ function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
   return whole;
 }
 
-function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): boolean {
+function unpackPage(
+  bytes: Bytes,
+  judge: Judge,
+  taker: ContainerMembers,
+  page: PageContents,
+): boolean {
   let whole = !page.cut;
   page.traces.forEach((trace, i) => {
     const called = trace.name || `block ${i + 1}`;
@@ -240,7 +267,7 @@ function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): bool
       taker.place(part, trace);
     } else if (trace.bytes > 0) {
       page.notes.push(
-        `${brief(visible(called), LONGEST_NAME)}, ${trace.bytes} bytes at byte ${trace.start}, ` +
+        `${shortened(makeVisible(called), LONGEST_NAME)}, ${trace.bytes} bytes at byte ${trace.start}, ` +
           'is of no known format: left out',
       );
     }
@@ -248,6 +275,26 @@ function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): bool
   return whole;
 }
 
+/** A split trace consists of x.key and x.data. */
+function areHalves(key: string, data: string): boolean {
+  return key.endsWith('.key') && data.endsWith('.data') && key.slice(0, -3) === data.slice(0, -4);
+}
+
+/** Join the two halves of each split trace, in place of the key file. */
+export function joinHalves<T extends { name: string }>(
+  parts: T[],
+  join: (key: T, data: T) => T,
+): T[] {
+  const second = new Set<T>();
+  const joined = parts.map((part) => {
+    const data = parts.find(({ name }) => areHalves(part.name, name));
+    if (data) second.add(data);
+    return data ? { of: part, part: join(part, data) } : { of: part, part };
+  });
+  return joined.filter(({ of }) => !second.has(of)).map(({ part }) => part);
+}
+
+/** Finds the traces in one file. */
 export class Unpacking {
   private readonly notes: string[] = [];
   private readonly ceiling: number;
@@ -257,7 +304,7 @@ export class Unpacking {
 
   constructor(
     private readonly judge: Judge,
-    private readonly room: Room,
+    private readonly room: ByteStorage,
     private readonly file: { name: string; bytes: Bytes },
   ) {
     this.ceiling = Math.min(FREE + RATIO * file.bytes.size, CEILING);
@@ -271,7 +318,7 @@ export class Unpacking {
     throw new Refusal(`${most} of a page`, 'memory');
   }
 
-  private takePage(bytes: Bytes, taking: Taking): boolean {
+  private takePage(bytes: Bytes, taking: ContainerMembers): boolean {
     const page = this.judge.page(bytes);
     const whole = unpackPage(bytes, this.judge, taking, page);
     for (const { machine } of taking.parts)
@@ -280,10 +327,10 @@ export class Unpacking {
     return whole;
   }
 
-  private take(container: Part, kind: Kind): Part[] {
+  private take(container: TracePart, kind: ContainerKind): TracePart[] {
     const { judge, room, machines } = this;
     const grown = (bytes: number): void => this.grown(bytes);
-    const taking = new Taking(container, { judge, room, machines, grown });
+    const taking = new ContainerMembers(container, { judge, room, machines, grown });
     const { bytes } = container;
     const whole =
       kind === 'page'
@@ -306,7 +353,7 @@ export class Unpacking {
     }));
   }
 
-  private nothing(kind: Kind, whole: boolean, foreign: string): Refusal {
+  private nothing(kind: ContainerKind, whole: boolean, foreign: string): Refusal {
     const what = kind === 'page' ? 'an HTML page' : 'a container (gzip, zlib, zstd, zip or tar)';
     if (foreign)
       return new Refusal(`a container without a trace in it: found ${foreign}`, 'unsupported');
@@ -315,16 +362,19 @@ export class Unpacking {
     return new Refusal('damaged container: it cannot be unpacked', 'syntax');
   }
 
-  /** Throws a Refusal when there is no trace in it; what is no container is left to the reader. */
+  /**
+   * Return the traces. Throws a Refusal if a container has none. A file that is no container is
+   * returned as it is, for the reader to judge.
+   */
   run(): Unpacked {
     const { name, bytes } = this.file;
-    const parts: Part[] = [];
-    const whole: Part = { name, bytes, machine: null, offset: 0n };
+    const parts: TracePart[] = [];
+    const whole: TracePart = { name, bytes, machine: null, offset: 0n };
     const stack = [{ part: whole, nesting: 0, layers: 0 }];
     for (let next = stack.pop(); next; next = stack.pop()) {
       const { part, nesting, layers } = next;
-      const head = part.bytes.read(0, HEAD);
-      const kind = nesting < NESTING ? kindOf(head, this.judge) : null;
+      const head = part.bytes.read(0, PREFIX_LENGTH);
+      const kind = nesting < NESTING ? recognizeContainer(head, this.judge) : null;
       if (!kind) {
         parts.push(part);
         continue;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zip, member after member as their heads stand in it (APPNOTE 4.3): what is cut off has no
-// directory.  Only what is wanted of a member is unpacked.
+// Unpacking of zip files by their local headers in order (APPNOTE 4.3), because a truncated file
+// lacks its directory. A member is unpacked only as far as it is wanted.
 
 import { Inflate, inflateSync, strFromU8 } from 'fflate';
-import { counted, type Taker } from './archives';
-import { eachPiece, type Bytes } from './bytes';
+import { countMember, type Taker } from './archives';
+import { eachChunk, type Bytes } from './bytes';
 import { Refusal } from './streams';
 
-/** What is told of members that nobody reads without a password. */
+/** The `way` of encrypted members in leaveOut. */
 export const ENCRYPTION = 'encryption';
 
 const STORED = 0;
 const DEFLATED = 8;
 const AES = 99;
-/** The other methods that the format names. */
+/** Names of unsupported compression methods. */
 const METHODS: Readonly<Record<number, string>> = {
   1: 'Shrink',
   6: 'Implode',
@@ -26,81 +26,87 @@ const METHODS: Readonly<Record<number, string>> = {
 };
 
 const P = 0x50;
-/** "PK" and two bytes more. */
-const HEAD = 0x04034b50;
+/** Signatures: "PK" and two more bytes. */
+const LOCAL_HEADER = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;
 const DIRECTORY = 0x02014b50;
 const END = 0x06054b50;
 const LARGE_END = 0x06064b50;
-const SIGNATURES: readonly number[] = [HEAD, DESCRIPTOR, DIRECTORY, END, LARGE_END];
+const SIGNATURES: readonly number[] = [LOCAL_HEADER, DESCRIPTOR, DIRECTORY, END, LARGE_END];
 
-const HEAD_LENGTH = 30;
+const LOCAL_HEADER_LENGTH = 30;
 const ENCRYPTED = 1;
-/** The length stands behind the member. */
+/** Flag: the length follows the member in a data descriptor. */
 const DESCRIBED = 8;
 const UTF8 = 0x800;
-/** Then a field of the extra ones has the length. */
+/** Marks a length that stands in the zip64 extra field. */
 const ELSEWHERE = 0xffffffff;
 
-interface Head {
+interface LocalHeader {
   name: string;
   method: number;
   encrypted: boolean;
-  /** Where the member begins. */
+  /** Offset of the member's data. */
   start: number;
-  /** Null: it stands behind the member. */
+  /** Length of the packed data; null: it follows the member. */
   length: number | null;
 }
 
-/** Where a member ends, and what comes next begins; `whole` false: the archive ends before. */
-interface Place {
+/** End of a member and begin of the next header; `whole` is false if the archive ends before. */
+interface MemberExtent {
   end: number;
   next: number;
   whole: boolean;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function dataViewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-function long(view: DataView, at: number): number {
+function readU64(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
 }
 
-/** Behind the length of what was packed, where the fields have it. */
+/**
+ * Return the packed length from the zip64 extra field, which follows the unpacked length; null:
+ * none.
+ */
 function longLength(extra: DataView): number | null {
   for (let at = 0; at + 4 <= extra.byteLength;) {
     const [id, size] = [extra.getUint16(at, true), extra.getUint16(at + 2, true)];
-    if (id === 1 && size >= 16 && at + 20 <= extra.byteLength) return long(extra, at + 12);
+    if (id === 1 && size >= 16 && at + 20 <= extra.byteLength) return readU64(extra, at + 12);
     at += 4 + size;
   }
   return null;
 }
 
-/** Null: it is not whole. */
-function headAt(packed: Bytes, at: number): Head | null {
-  const head = viewOf(packed.read(at, HEAD_LENGTH));
-  if (head.byteLength < HEAD_LENGTH) return null;
+/** Parse a local header; null: truncated. */
+function readLocalHeader(packed: Bytes, at: number): LocalHeader | null {
+  const head = dataViewOf(packed.read(at, LOCAL_HEADER_LENGTH));
+  if (head.byteLength < LOCAL_HEADER_LENGTH) return null;
   const word = (field: number): number => head.getUint16(field, true);
   const [flags, method, named, more] = [word(6), word(8), word(26), word(28)];
-  const rest = packed.read(at + HEAD_LENGTH, named + more);
+  const rest = packed.read(at + LOCAL_HEADER_LENGTH, named + more);
   if (rest.length < named + more) return null;
   const length = head.getUint32(18, true);
-  const large = length === ELSEWHERE ? longLength(viewOf(rest.subarray(named))) : null;
+  const large = length === ELSEWHERE ? longLength(dataViewOf(rest.subarray(named))) : null;
   return {
     name: strFromU8(rest.slice(0, named), (flags & UTF8) === 0),
     method,
     encrypted: (flags & ENCRYPTED) !== 0 || method === AES,
-    start: at + HEAD_LENGTH + named + more,
+    start: at + LOCAL_HEADER_LENGTH + named + more,
     length: (flags & DESCRIBED) === 0 ? (large ?? length) : null,
   };
 }
 
-/** What is searched at once, at first and at most. */
+/** Number of bytes to search at once, at first and at most. */
 const FIRST_PIECE = 256;
 const LARGEST_PIECE = 64 * 1024;
 
-/** Places of signatures from `from` on, whatever they are, until `found` says that this is it. */
+/**
+ * Report the offset of each signature from `from` on, until `found` returns true. Data may contain
+ * signatures by chance.
+ */
 function findSignature(
   packed: Bytes,
   from: number,
@@ -110,7 +116,7 @@ function findSignature(
   for (let start = from; start + 4 <= packed.size; start += piece - 3, piece *= 2) {
     piece = Math.min(piece, LARGEST_PIECE);
     const bytes = packed.read(start, piece);
-    const view = viewOf(bytes);
+    const view = dataViewOf(bytes);
     for (let at = bytes.indexOf(P); at >= 0 && at + 4 <= bytes.length;) {
       const signature = view.getUint32(at, true);
       if (SIGNATURES.includes(signature) && found(signature, start + at)) return;
@@ -120,15 +126,15 @@ function findSignature(
 }
 
 /**
- * What stands behind a member whose end nobody knows says how long it is, with a signature of its
- * own or without one; in 4 bytes or in 8.
+ * Find the end of a member of unknown length. The data descriptor behind it states the length, with
+ * or without a signature, in 4 or 8 bytes; a match of that length confirms the position.
  */
-function described(packed: Bytes, start: number): Place | null {
-  let place: Place | null = null;
+function findDescriptor(packed: Bytes, start: number): MemberExtent | null {
+  let place: MemberExtent | null = null;
   const fits = (at: number, end: number, next: number, large: boolean): boolean => {
-    const field = viewOf(packed.read(at, 8));
+    const field = dataViewOf(packed.read(at, 8));
     if (end < start || field.byteLength < 8) return false;
-    if ((large ? long(field, 0) : field.getUint32(0, true)) !== end - start) return false;
+    if ((large ? readU64(field, 0) : field.getUint32(0, true)) !== end - start) return false;
     place = { end, next, whole: true };
     return true;
   };
@@ -140,30 +146,37 @@ function described(packed: Bytes, start: number): Place | null {
   return place;
 }
 
-function placeOf(packed: Bytes, { start, length }: Head): Place {
+function memberExtent(packed: Bytes, { start, length }: LocalHeader): MemberExtent {
   const rest = { end: packed.size, next: packed.size, whole: false };
-  if (length === null) return described(packed, start) ?? rest;
+  if (length === null) return findDescriptor(packed, start) ?? rest;
   const end = start + length;
   return end <= packed.size ? { end, next: end, whole: true } : rest;
 }
 
-/** Members that are shorter packed are unpacked at once where this is room enough. */
+/** Packed length up to which a member is unpacked in one call, if the result fits the buffer. */
 const SHORT = 16 * 1024;
-const room = new Uint8Array(64 * 1024);
+const inflateBuffer = new Uint8Array(64 * 1024);
 
-/** Null: it is not short, or damaged. The stream's own way has buffers of 200 KB for each. */
-function inflateShort(packed: Bytes, start: number, { end, whole }: Place): Uint8Array | null {
+/**
+ * Unpack a short member; null: not short, or damaged. The streaming way allocates 200 KB for each
+ * member.
+ */
+function inflateShort(
+  packed: Bytes,
+  start: number,
+  { end, whole }: MemberExtent,
+): Uint8Array | null {
   if (!whole || end - start > SHORT) return null;
   try {
-    const bytes = inflateSync(packed.read(start, end - start), { out: room });
-    return bytes.length < room.length ? bytes.slice() : null;
+    const bytes = inflateSync(packed.read(start, end - start), { out: inflateBuffer });
+    return bytes.length < inflateBuffer.length ? bytes.slice() : null;
   } catch {
     return null;
   }
 }
 
-/** False: it is damaged, or ends early; what came before is taken. */
-function inflate(packed: Bytes, head: Head, place: Place, taker: Taker): boolean {
+/** Unpack a member; false: truncated or damaged, after delivering the bytes before the damage. */
+function inflate(packed: Bytes, head: LocalHeader, place: MemberExtent, taker: Taker): boolean {
   const member = taker.begin(head.name);
   const short = inflateShort(packed, head.start, place);
   if (short) {
@@ -178,7 +191,7 @@ function inflate(packed: Bytes, head: Head, place: Place, taker: Taker): boolean
     if (wanted && bytes.length > 0) wanted = member.take(bytes);
   });
   try {
-    eachPiece(
+    eachChunk(
       packed,
       head.start,
       (piece, last) => {
@@ -195,7 +208,7 @@ function inflate(packed: Bytes, head: Head, place: Place, taker: Taker): boolean
   return sound || !wanted;
 }
 
-function takeMember(packed: Bytes, head: Head, place: Place, taker: Taker): boolean {
+function takeMember(packed: Bytes, head: LocalHeader, place: MemberExtent, taker: Taker): boolean {
   const { name, method, encrypted, start } = head;
   if (name.endsWith('/')) return place.whole;
   if (encrypted) taker.leaveOut(name, ENCRYPTION);
@@ -205,7 +218,7 @@ function takeMember(packed: Bytes, head: Head, place: Place, taker: Taker): bool
   return place.whole;
 }
 
-/** True: whole to its end. */
+/** Unpack a zip file; true: complete. */
 export function unzip(packed: Bytes, taker: Taker): boolean {
   let looks = 0;
   for (let at = 0; at < packed.size;) {
@@ -214,11 +227,11 @@ export function unzip(packed: Bytes, taker: Taker): boolean {
       [signature, at] = [found, place];
       return found !== DESCRIPTOR;
     });
-    if (signature !== HEAD) return signature !== 0 && signature !== DESCRIPTOR;
-    looks = counted(looks);
-    const head = headAt(packed, at);
+    if (signature !== LOCAL_HEADER) return signature !== 0 && signature !== DESCRIPTOR;
+    looks = countMember(looks);
+    const head = readLocalHeader(packed, at);
     if (!head) return false;
-    const place = placeOf(packed, head);
+    const place = memberExtent(packed, head);
     if (!takeMember(packed, head, place, taker)) return false;
     at = place.next;
   }

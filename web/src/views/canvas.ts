@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A canvas that keeps the size of its place in device pixels, and is drawn at most once a frame.
+// A canvas whose size follows its container in device pixels, painted at most once per frame.
 
 import { h } from '../base/dom';
 import type { Surface } from '../render/surface';
 
+/** A canvas element with its paint callback. */
 export class Canvas {
   readonly element: HTMLCanvasElement;
   width = 0;
@@ -12,7 +13,10 @@ export class Canvas {
   private readonly context: CanvasRenderingContext2D;
   private waiting = 0;
 
-  /** As wide as `place`, and as high as `frame`: another element where `place` scrolls inside it. */
+  /**
+   * The canvas is as wide as `place`, and as high as `frame`, which differs if `place` scrolls
+   * inside it.
+   */
   constructor(
     place: HTMLElement,
     frame: HTMLElement,
@@ -29,7 +33,7 @@ export class Canvas {
       this.width = place.clientWidth;
       this.height = frame.clientHeight;
       resized?.();
-      // At once, not in the next frame: a resized canvas is blank until it is drawn.
+      // Paint now, not in the next frame: a resized canvas is blank until it is painted.
       this.paint();
     });
     for (const element of new Set([place, frame])) observer.observe(element);

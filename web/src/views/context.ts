@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every view is given: the state, the stores beside it, and the means to move.
+// The context that every view receives: state, stores, and navigation.
 
 import { formatCount, formatTimeUnit } from '../base/format';
-import { brief } from '../base/visible';
-import type { BesideStore } from '../model/besideStore';
+import { shortened } from '../base/visible';
+import type { NonSliceStore } from '../model/nonSliceStore';
 import type { CounterStore } from '../model/counters';
 import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
 import type { MarkStore } from '../model/marks';
-import type { Chosen, Input } from '../model/opening';
+import type { ChosenFile, OpenedInput } from '../model/opening';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
-import { framing, revealing, type Span } from '../model/span';
-import type { Call, CallDetails, Track } from '../model/engine';
+import { framingView, revealingView, type Span } from '../model/span';
+import type { Call, CallDetails } from '../model/engine';
+import type { Track } from '../model/traceFacts';
 import type { Viewer } from '../model/viewer';
 import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
@@ -21,15 +22,16 @@ import { TextMeter } from '../render/text';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 
-/** The files that the trace is made of, and the ways to others. */
+/** The files of the trace, and how to change them. */
 export interface TraceFiles {
-  inputs: readonly Input[];
-  /** The browser's dialog for files. */
+  inputs: readonly OpenedInput[];
+  /** Open the file dialog of the browser. */
   choose: () => void;
-  /** The same files, moved otherwise in time. */
-  move: (files: readonly Chosen[]) => void;
+  /** Reopen the same files with other time offsets. */
+  move: (files: readonly ChosenFile[]) => void;
 }
 
+/** The context of all views of one trace. */
 export interface Views {
   viewer: Viewer;
   profile: ProfileStore;
@@ -39,23 +41,23 @@ export interface Views {
   vsync: VsyncStore;
   flows: FlowStore;
   instants: InstantStore;
-  beside: BesideStore;
+  beside: NonSliceStore;
   marks: MarkStore;
   settings: Settings;
   mover: Mover;
   meters: Meters;
-  /** Scrolls a track into view and opens it. */
+  /** Scroll a track into view and expand it. */
   showTrack: (track: Track) => void;
-  /** The range can be typed. */
+  /** Let the user type a range. */
   askForRange: () => void;
   files: TraceFiles;
-  /** To the whole trace. */
+  /** Go to the unfiltered trace. */
   unfilter: () => void;
-  /** Words for a screen reader, spoken once. */
+  /** Announce a text to screen readers once. */
   announce: (text: string) => void;
 }
 
-/** Widths of letters in a font are measured once for all canvases. */
+/** Text meters by font, shared by all canvases. */
 export class Meters {
   private readonly byFont = new Map<string, TextMeter>();
   private readonly context = document.createElement('canvas').getContext('2d');
@@ -69,7 +71,7 @@ export class Meters {
     return meter;
   }
 
-  /** As a whole: letters beside each other may stand closer. */
+  /** Measure a text as a whole, including kerning. */
   measure(font: string, text: string): number {
     if (!this.context) return text.length * 6;
     this.context.font = font;
@@ -77,7 +79,7 @@ export class Meters {
   }
 }
 
-export function spanOf(call: CallDetails): Span {
+export function callSpan(call: CallDetails): Span {
   return { from: call.start_ns, to: call.start_ns + Math.max(1, call.length_ns) };
 }
 
@@ -86,27 +88,28 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
   try {
     const details = await v.viewer.engine.slice(call);
     v.viewer.selectCall(details, details.frame);
-    reveal(v, details);
+    revealCall(v, details);
   } catch (error) {
     v.viewer.failed(error);
   }
 }
 
-export function reveal(v: Views, call: CallDetails): void {
-  v.mover.glide(revealing(v.mover.goal, spanOf(call), v.viewer.bounds));
-  v.announce(describe(v, call));
+export function revealCall(v: Views, call: CallDetails): void {
+  v.mover.glide(revealingView(v.mover.goal, callSpan(call), v.viewer.bounds));
+  v.announce(describeCall(v, call));
 }
 
 export function zoomToCall(v: Views, call: CallDetails): void {
-  v.mover.glide(framing(spanOf(call), v.viewer.bounds));
+  v.mover.glide(framingView(callSpan(call), v.viewer.bounds));
 }
 
-function describe(v: Views, call: CallDetails): string {
+function describeCall(v: Views, call: CallDetails): string {
   const { viewer } = v;
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);
   return (
-    `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
+    `${shortened(viewer.frames.short(call.frame))}, ` +
+    `${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
     `in ${track?.name ?? words.track}, level ${call.depth + 1}, ` +
     formatTimeUnit(call.length_ns, viewer.unit.peek())
   );

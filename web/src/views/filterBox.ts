@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one line that filters everything (docs/filter.md), with what it leaves and what is wrong.
+// The box that filters everything (docs/filter.md). It also shows the number of remaining events,
+// or the error in the filter.
 
 import { fill, h, icon, iconButton, setText } from '../base/dom';
 import { formatCount, plural } from '../base/format';
@@ -9,6 +10,7 @@ const REST = 300;
 const HINT = 'Only events that all terms want, everywhere (Shift+Ctrl+F)';
 const WORDS = 'Filter: thread:main -name:init dur>2ms';
 
+/** The filter box. */
 export class FilterBox {
   readonly element: HTMLElement;
   private readonly label: HTMLElement;
@@ -16,14 +18,14 @@ export class FilterBox {
   private readonly share = h('span', { class: 'share', attrs: { role: 'status' } });
   private readonly fault = h('div', { class: 'filter-fault', id: 'filter-fault', hidden: true });
   private readonly clear: HTMLButtonElement;
-  /** What was asked for last, while there is no answer. */
+  /** The requested filter while its answer is pending. */
   private asked: string | null = null;
-  /** What somebody asked for last. */
+  /** The last requested filter. */
   private last: string | null = null;
   private readonly rest: () => void;
 
   constructor(private readonly apply: (text: string) => void) {
-    // Enter may have asked meanwhile.
+    // Enter may have requested the filter already.
     this.rest = debounce(REST, () => {
       if (this.input.value.trim() !== this.last) this.ask();
     });
@@ -60,22 +62,22 @@ export class FilterBox {
     this.input.select();
   }
 
-  /** Not while somebody types. */
+  /** Set the text, unless the user is typing. */
   set(text: string): void {
     if (this.input.value.trim() !== text) this.input.value = text;
     this.last = text;
     this.clear.hidden = text === '';
   }
 
-  /** The answer is being made. */
+  /** Show that the answer is pending. */
   wait(text: string): void {
     if (this.asked === null) this.set(text);
     this.asked = text;
     this.element.classList.add('busy');
   }
 
-  /** What is left, or what is wrong, and where. */
-  tell(
+  /** Show how many events remain, or the error and its position. */
+  showResult(
     left: { slices: number; of: number } | null,
     fault: string | null,
     column: number | null,
@@ -101,7 +103,7 @@ export class FilterBox {
     fill(this.fault, marked, h('span', null, fault));
   }
 
-  /** Work that takes the element out of the document for a moment. */
+  /** Run work that removes the element from the document for a moment, and keep its focus. */
   keepFocus(work: () => void): void {
     const { input } = this;
     const focused = document.activeElement === input;
@@ -117,7 +119,7 @@ export class FilterBox {
     this.apply(this.last);
   }
 
-  /** All is wanted again. */
+  /** Remove the filter. */
   empty(): void {
     this.input.value = '';
     this.clear.hidden = true;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and gestures, as a dialog.
+// The dialog that lists keys and gestures.
 
-import { h, iconButton } from '../base/dom';
+import { h, iconButton, blurWhenClosed } from '../base/dom';
 import { effect } from '../base/signal';
-import { letGoWhenClosed } from '../base/modal';
-import type { TraceFacts } from '../model/engine';
-import { inWords, wordsFor, type Words } from '../model/words';
+import type { TraceFacts } from '../model/traceFacts';
+import { inTermsOf, wordsFor, type Words } from '../model/words';
 import type { Settings } from './settings';
 
 type Section = [string, [string, string][]];
@@ -115,7 +114,7 @@ const ABOUT = [
 
 function sectionElement([title, rows]: Section, words: Words): HTMLElement {
   const lines = rows.map(([keys, what]) =>
-    h('tr', null, h('td', null, keys), h('td', null, inWords(words, what))),
+    h('tr', null, h('td', null, keys), h('td', null, inTermsOf(words, what))),
   );
   return h('section', null, h('h2', null, title), h('table', null, h('tbody', null, ...lines)));
 }
@@ -129,6 +128,7 @@ function wheelSwitch(settings: Settings): HTMLElement {
   return h('label', { class: 'switch' }, box, 'The plain wheel zooms the time line');
 }
 
+/** The help dialog. */
 export class HelpDialog {
   readonly element: HTMLDialogElement;
 
@@ -143,7 +143,7 @@ export class HelpDialog {
       ...SECTIONS.map((s) => sectionElement(s, words)),
     );
     const exception = words.events ? '' : ' A slanted end: the call was left by an exception.';
-    const about = h('p', { class: 'second' }, inWords(words, ABOUT + exception));
+    const about = h('p', { class: 'second' }, inTermsOf(words, ABOUT + exception));
     this.element.append(
       h(
         'div',
@@ -157,7 +157,7 @@ export class HelpDialog {
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();
     });
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => e.stopPropagation());
   }
 

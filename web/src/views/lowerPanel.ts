@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lower panel: tabs, what it is computed for, the splitter above it, the details beside it.
+// The lower panel: tabs, a text that says which range and threads they describe, the splitter
+// above, and the details at the side.
 
 import { h, setAttribute, setText } from '../base/dom';
 import { formatCount } from '../base/format';
@@ -43,13 +44,14 @@ const NAMES: Record<Tab, string> = {
   info: 'Info',
 };
 
+/** The lower panel. */
 export class LowerPanel {
   readonly element: HTMLElement;
   readonly splitter: HTMLElement;
   readonly table: ProfileTable;
   readonly flame: FlameView;
   private readonly find: FindBox;
-  /** What is told of the tab that is shown, where it has a table. */
+  /** The table interface of each tab that has one. */
   private readonly tables: Partial<Record<Tab, TableTab>>;
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
@@ -59,10 +61,10 @@ export class LowerPanel {
   private readonly statistics: StatisticsStore;
   private readonly statisticsView: StatisticsView;
   private readonly tabs: readonly Tab[];
-  /** The Selection tab shows the table by name: no single thing is selected. */
+  /** True if the Selection tab shows the table by name, because no single thing is selected. */
   private readonly byName: ReadSignal<boolean>;
 
-  /** `focusSearch` goes to the search box of the top bar. */
+  /** `focusSearch` focuses the search box of the top bar. */
   constructor(
     private readonly v: Views,
     focusSearch: () => void,
@@ -79,7 +81,7 @@ export class LowerPanel {
     this.statistics = new StatisticsStore(viewer, () => this.byName.get());
     this.statisticsView = new StatisticsView(v, this.statistics);
     const shown = (tab: Tab) => (): boolean => viewer.tab.get() === tab;
-    // Not every trace tells of the scheduler.
+    // Not every trace has scheduler events.
     const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
     this.tabs = TABS.filter((tab) => tab !== 'states' || states);
     const trees = {
@@ -204,7 +206,7 @@ export class LowerPanel {
     return h('div', { class: 'tab-row' }, tabs, this.makeScope());
   }
 
-  /** How much there is in a tab, behind its name. */
+  /** Return the number shown after the name of a tab. */
   private tabCount(tab: Tab): HTMLElement | null {
     const { facts } = this.v.viewer;
     const faults = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);
@@ -221,7 +223,7 @@ export class LowerPanel {
     return count;
   }
 
-  /** The table of the tab that is shown; null: it has none. */
+  /** Return the table of the visible tab, or null. */
   private shown(): TableTab | null {
     const tab = this.v.viewer.tab.get();
     if (tab === 'selection' && !this.byName.get()) return null;
@@ -259,7 +261,7 @@ export class LowerPanel {
       tools.hidden = table === null;
       this.find.element.hidden = table?.findable === null;
     });
-    // What the file says of itself is computed for nothing.
+    // The Info and Health tabs do not depend on the selection.
     const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
     return h(
       'div',
@@ -271,7 +273,7 @@ export class LowerPanel {
     );
   }
 
-  /** The lines of the table that the keyboard is in. */
+  /** Return the marked lines of the table that has the focus. */
   copyText(): string | null {
     return untracked(() => this.shown()?.copyText() ?? null);
   }
@@ -280,7 +282,7 @@ export class LowerPanel {
     return this.find.input;
   }
 
-  /** The page's grid holds the heights. */
+  /** Attach the panel. The CSS grid of the page stores the heights. */
   attach(page: HTMLElement): void {
     this.page = page;
   }

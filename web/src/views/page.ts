@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page with a trace: all views put together.
+// The page of a trace: all views put together.
 
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
-import type { Track, TraceFacts } from '../model/engine';
+import type { Track, TraceFacts } from '../model/traceFacts';
 import {
   firstExpanded,
   firstWhole,
@@ -12,7 +12,7 @@ import {
   processesOf,
   totalHeight,
 } from '../model/layout';
-import { BesideStore } from '../model/besideStore';
+import { NonSliceStore } from '../model/nonSliceStore';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
@@ -22,12 +22,12 @@ import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
 import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
-import { Meters, reveal, type TraceFiles, type Views } from './context';
+import { Meters, revealCall, type TraceFiles, type Views } from './context';
 import { CallList } from './timeline/callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
-import { NotesStrip } from './timeline/notesStrip';
+import { NotesRow } from './timeline/notesRow';
 import { OverviewView } from './timeline/overviewView';
 import { pictureEntries } from './files/pictures';
 import { RangeDialog } from './timeline/rangeDialog';
@@ -41,13 +41,13 @@ import { ThreadFinder } from './timeline/threadFinder';
 import { Tip } from './tip';
 import { TopBar } from './topBar';
 
-/** Top bar, overview, readout, ruler and splitter. */
+/** The height of top bar, overview, readout, ruler and splitter. */
 const AROUND = 153;
 const USUAL_PANEL = 398;
 const LOWEST_PANEL = 300;
 
-/** The tracks, busiest first. */
-function busiest(facts: TraceFacts): readonly Track[] {
+/** Return the tracks, busiest first. */
+function busiestTracks(facts: TraceFacts): readonly Track[] {
   if (facts.order === 'busiest') return facts.tracks;
   return facts.tracks
     .filter((t) => !isSingle(t))
@@ -59,14 +59,18 @@ function hasTimes(facts: TraceFacts): boolean {
   return facts.tracks.length + beside + facts.samples + facts.memory_dumps > 0;
 }
 
-/** What leads out of the page. */
+/** The actions that leave the page. */
 export interface PageActions extends TraceFiles {
   quit: (() => void) | null;
-  /** On an upload server: the page of the trace, which takes the place of what opens and ends. */
+  /**
+   * On an upload server, the address of the trace page, which replaces the actions that open and
+   * quit.
+   */
   home: string | null;
   unfilter: () => void;
 }
 
+/** The page of one trace. */
 export class Page {
   readonly element: HTMLElement;
   readonly views: Views;
@@ -76,7 +80,7 @@ export class Page {
   readonly help: HelpDialog;
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
-  readonly notes: NotesStrip;
+  readonly notes: NotesRow;
   readonly range: RangeDialog;
 
   constructor(
@@ -98,11 +102,11 @@ export class Page {
       vsync: new VsyncStore(viewer, counters.list, settings.vsync),
       flows: new FlowStore(viewer),
       instants: new InstantStore(viewer),
-      beside: new BesideStore(viewer),
+      beside: new NonSliceStore(viewer),
       marks: new MarkStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
-        reveal(views, call);
+        revealCall(views, call);
       }),
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),
@@ -113,7 +117,7 @@ export class Page {
     };
     this.views = views;
     this.line = new TimelineView(views);
-    this.notes = new NotesStrip(views, () => this.line.canvas.width);
+    this.notes = new NotesRow(views, () => this.line.canvas.width);
     this.line.tracks.append(new CallList(views, this.line).element);
     this.range = new RangeDialog(views);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
@@ -163,7 +167,7 @@ export class Page {
       this.element.classList.toggle('with-notes', any);
       this.element.style.setProperty('--h-notes', any ? `${this.notes.height}px` : '0px');
     });
-    // Without anything that has a time there is none to draw.
+    // A trace with no times has no time line.
     this.element.classList.toggle('no-tracks', !hasTimes(viewer.facts));
     this.arrange();
     this.lower.attach(this.element);
@@ -174,11 +178,14 @@ export class Page {
   private showTrack({ track }: Track): void {
     const { viewer } = this;
     if (!viewer.expanded.peek().has(track)) viewer.toggleExpanded(track);
-    // Its place is known when the labels are laid out anew.
+    // The place is known after the labels are laid out again.
     requestAnimationFrame(() => this.line.showTrack(track));
   }
 
-  /** Expand the busiest threads while they fit, and give the tracks the room the first one needs. */
+  /**
+   * Expand the busiest threads while they fit, and give the tracks the height that the first one
+   * needs.
+   */
   private arrange(): void {
     const { heights } = this.views.settings.theme.peek();
     const { facts } = this.viewer;
@@ -190,12 +197,12 @@ export class Page {
     this.element.style.setProperty('--lower', `${Math.min(lower, Math.round(free * 0.6))}px`);
     const lines = facts.order === 'owner' ? processesOf(tracks).size * heights.group : 0;
     const room = free - lower - lines;
-    const expanded = firstExpanded(busiest(facts), heights, room);
+    const expanded = firstExpanded(busiestTracks(facts), heights, room);
     this.viewer.expanded.set(expanded);
-    this.viewer.whole.set(firstWhole(busiest(facts), expanded, heights, room));
+    this.viewer.whole.set(firstWhole(busiestTracks(facts), expanded, heights, room));
   }
 
-  /** Overview and ruler end where the tracks end: beside the scroll bar, however wide it is. */
+  /** End overview and ruler where the tracks end: at the scroll bar, whatever its width. */
   private matchScrollbar(): void {
     const { tracks } = this.line;
     new ResizeObserver(() => {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What covers the page: before there is a file, while it is read, when it could not be, when the
-// program has ended.
+// The screens that cover the page: no file is open, a file could not be opened, the program has
+// ended.
 
 import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatCount } from '../base/format';
-import type { KnownFile, Status } from '../model/opening';
+import type { KnownFile, LoadingStatus } from '../model/opening';
 import { remedyFor } from './files/remedy';
 
+/** A screen with a heading. */
 export class Screen {
   readonly element: HTMLElement;
   protected readonly file = h('span', { class: 'file' });
@@ -19,13 +20,13 @@ export class Screen {
     this.element = h('div', { class: 'screen' }, this.header, this.main);
   }
 
-  /** The keyboard and a screen reader begin here, not where the page before had left them. */
+  /** Start keyboard and screen reader here, not where they were on the previous page. */
   begin(): void {
     this.main.focus();
   }
 }
 
-export function button(text: string, className: string, act: () => void): HTMLButtonElement {
+export function screenButton(text: string, className: string, act: () => void): HTMLButtonElement {
   return h(
     'button',
     { class: `button ${className}`.trim(), attrs: { type: 'button' }, on: { click: act } },
@@ -36,16 +37,16 @@ export function button(text: string, className: string, act: () => void): HTMLBu
 export interface EmptyActions {
   choose: () => void;
   open: (file: KnownFile) => void;
-  /** Null: there is no program to end. */
+  /** Null if there is no program to end. */
   quit: (() => void) | null;
-  /** The address of something to look at for those who have no file; null: there is none. */
+  /** The address of an example trace, or null. */
   example: string | null;
-  /** The page is all there is: no program stands behind it. */
+  /** True if no program serves the page. */
   alone: boolean;
 }
 
 const NOWHERE = 'Files are read on this machine and go nowhere else';
-/** For who comes by, and has no program: what this is, and that it keeps to itself. */
+/** The introduction for visitors: what the page does, and that all data stay on this machine. */
 const ABOUT =
   'traceview shows what a program did and when: its threads, its calls and how long they took, ' +
   'as a time line, a profile and flame graphs.';
@@ -75,9 +76,9 @@ function knownFiles(files: readonly KnownFile[], open: (file: KnownFile) => void
   );
 }
 
-/** Nothing is open: the whole page takes files. */
+/** The screen without a trace. The whole page accepts files. */
 export class EmptyScreen extends Screen {
-  /** `said`: why that is so, where somebody asked for something else. */
+  /** `said` explains why no trace is open, if the user asked for one. */
   constructor(files: readonly KnownFile[], said: string, tools: HTMLElement, act: EmptyActions) {
     super('traceview', tools);
     this.element.classList.add('invites');
@@ -93,12 +94,12 @@ export class EmptyScreen extends Screen {
           'div',
           { class: 'actions' },
           'or',
-          button('Open files…', 'primary', act.choose),
+          screenButton('Open files…', 'primary', act.choose),
           h('kbd', null, 'Ctrl+O'),
           act.example !== null &&
             h('a', { class: 'link', attrs: { href: act.example } }, 'Look at an example'),
           h('span', { class: 'grow' }),
-          act.quit && button('Quit', '', act.quit),
+          act.quit && screenButton('Quit', '', act.quit),
         ),
         h('p', null, act.alone ? ALONE : `${NOWHERE}.`),
         h(
@@ -121,23 +122,23 @@ export class EmptyScreen extends Screen {
   }
 }
 
-/** The files as the words of a command, in quotes where a shell would take them apart. */
-function wordsOf({ inputs, name }: Status): string {
+/** Return the files as command line arguments, quoted for a shell where necessary. */
+function commandWordsOf({ inputs, name }: LoadingStatus): string {
   const names = inputs.length > 0 ? inputs.map((input) => input.name) : [name];
   return names
     .map((n) => (/^[\w./+-]+$/.test(n) ? n : `'${n.replaceAll("'", "'\\''")}'`))
     .join(' ');
 }
 
-/** To the page of a trace that lies on an upload server. */
+/** Create the link to the page of a trace on an upload server. */
 export function homeLink(home: string, text: string): HTMLElement {
   return h('a', { class: 'button primary', attrs: { href: home } }, text);
 }
 
 const LINE = 16;
 
-/** The byte that an error is about, and what stands around it, as a table of bytes. */
-function quoteOf(offset: number, error: { quoted_at?: number; quote?: string }): HTMLElement {
+/** Show the bytes around the byte that an error is about, as a table. */
+function errorQuote(offset: number, error: { quoted_at?: number; quote?: string }): HTMLElement {
   const { quoted_at: from = 0, quote = '' } = error;
   const bytes = quote.match(/../g) ?? [];
   const signs = bytes.map((hex) => parseInt(hex, 16)).map((b) => (b > 31 && b < 127 ? b : 0xb7));
@@ -167,14 +168,14 @@ function quoteOf(offset: number, error: { quoted_at?: number; quote?: string }):
 
 export interface ErrorActions {
   choose: () => void;
-  /** To what was open before, or to the empty page. */
+  /** Go back to the trace open before, or to the empty screen. */
   back: () => void;
-  /** Null: there is no program to end. */
+  /** Null if there is no program to end. */
   quit: (() => void) | null;
 }
 
 export class ErrorScreen extends Screen {
-  constructor(status: Status, tools: HTMLElement, act: ErrorActions) {
+  constructor(status: LoadingStatus, tools: HTMLElement, act: ErrorActions) {
     super(status.name, tools);
     const message = status.error?.message ?? 'The file could not be read.';
     const offset = status.error?.offset;
@@ -184,33 +185,36 @@ export class ErrorScreen extends Screen {
       this.main,
       h('h1', null, icon('error'), `${name} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
-      offset !== undefined && quoteOf(offset, status.error ?? {}),
+      offset !== undefined && errorQuote(offset, status.error ?? {}),
       h('p', null, remedyFor(status.error?.kind, message)),
       h(
         'div',
         { class: 'actions' },
         status.home !== undefined && homeLink(status.home, 'About this trace'),
-        status.home === undefined && button('Open other files…', 'primary', act.choose),
+        status.home === undefined && screenButton('Open other files…', 'primary', act.choose),
         status.home === undefined &&
-          button(status.behind ? 'Back to what was open' : 'Back', '', act.back),
-        button(
+          screenButton(status.behind ? 'Back to what was open' : 'Back', '', act.back),
+        screenButton(
           'Copy report',
           '',
           () => void navigator.clipboard.writeText(`${status.name}: ${message}`),
         ),
-        status.home === undefined && act.quit && button('Quit', '', act.quit),
+        status.home === undefined && act.quit && screenButton('Quit', '', act.quit),
       ),
       h(
         'p',
         null,
         large ? 'In a terminal: ' : 'The same message in a terminal: ',
-        h('span', { class: 'mono' }, `traceview ${large ? '' : 'info '}${wordsOf(status)}`),
+        h('span', { class: 'mono' }, `traceview ${large ? '' : 'info '}${commandWordsOf(status)}`),
       ),
     );
   }
 }
 
-/** The program has ended: by the page's button, by Ctrl+C, or with its terminal. */
+/**
+ * The screen after the program has ended: by the button of the page, by Ctrl+C, or with its
+ * terminal.
+ */
 export class EndedScreen extends Screen {
   constructor(name: string, byHand: boolean) {
     super(name, null);

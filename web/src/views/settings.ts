@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the page looks on this machine: theme, palette, row height.  Kept by the browser, not in the
-// address: a copied link shows the same trace, not the same taste.
+// The settings of this machine: theme, palette, row height. The browser stores them, not the
+// address, so a copied link shows the same trace in the reader's own style.
 
 import { effect, signal, type ReadSignal } from '../base/signal';
 import { readTheme, type Palette, type Theme } from '../render/theme';
@@ -8,24 +8,24 @@ import { readTheme, type Palette, type Theme } from '../render/theme';
 export type Shade = 'light' | 'dark';
 export type Density = 'regular' | 'compact';
 
-export function stored(name: string): string | null {
+export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(`traceview.${name}`);
   } catch {
-    return null; // Storage may be switched off; then nothing is remembered.
+    return null; // storage may be disabled; then nothing is remembered
   }
 }
 
-export function store(name: string, value: string): void {
+export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(`traceview.${name}`, value);
   } catch {
-    // See stored().
+    // See readSetting().
   }
 }
 
-/** A colour of the system, which has a name, in the way that what counts with colours reads. */
-function resolved(value: string): string {
+/** Resolve a named system colour to numbers, as the painters need them. */
+function resolveSystemColour(value: string): string {
   if (!/^[A-Z][A-Za-z]+$/.test(value)) return value;
   const probe = document.createElement('span');
   probe.style.setProperty('forced-color-adjust', 'none');
@@ -37,16 +37,17 @@ function resolved(value: string): string {
   return `#${[r, g, b].map((n) => Math.round(Number(n)).toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** The stored settings as signals. */
 export class Settings {
   readonly shade = signal<Shade>(this.firstShade());
-  readonly palette = signal<Palette>(stored('palette') === 'safe' ? 'safe' : 'methods');
-  readonly density = signal<Density>(stored('density') === 'compact' ? 'compact' : 'regular');
-  /** Bands behind the tracks for each beat of the display. */
-  readonly vsync = signal<boolean>(stored('vsync') === 'on');
-  /** The plain wheel zooms the time line, as it does in some other programs. */
-  readonly wheelZooms = signal<boolean>(stored('wheel') === 'zooms');
-  /** Of the names beside the time line, CSS pixels; null: as wide as usual. */
-  readonly labelWidth = signal<number | null>(Number(stored('labels')) || null);
+  readonly palette = signal<Palette>(readSetting('palette') === 'safe' ? 'safe' : 'methods');
+  readonly density = signal<Density>(readSetting('density') === 'compact' ? 'compact' : 'regular');
+  /** Show a band behind the tracks for each vsync of the display. */
+  readonly vsync = signal<boolean>(readSetting('vsync') === 'on');
+  /** The plain wheel zooms the time line, as in some other programs. */
+  readonly wheelZooms = signal<boolean>(readSetting('wheel') === 'zooms');
+  /** The width of the track names in CSS pixels; null is the default width. */
+  readonly labelWidth = signal<number | null>(Number(readSetting('labels')) || null);
   readonly theme: ReadSignal<Theme>;
   private readonly changes = signal(0);
 
@@ -64,19 +65,21 @@ export class Settings {
       this.changes.get();
       const forced = matchMedia('(forced-colors: active)').matches;
       const shade = this.shade.get();
-      // Bars must fit the ground that is forced, whatever was chosen for another one.
+      // With forced colours, bars must fit the forced background, whatever theme was chosen.
       root.dataset['theme'] = forced ? this.systemShade() : shade;
       root.dataset['density'] = this.density.get();
       const style = getComputedStyle(root);
       const value = (name: string): string => style.getPropertyValue(name).trim();
       const palette = this.palette.get();
-      made.set(readTheme(forced ? (name) => resolved(value(name)) : value, palette, forced));
+      made.set(
+        readTheme(forced ? (name) => resolveSystemColour(value(name)) : value, palette, forced),
+      );
     });
     this.theme = made as ReadSignal<Theme>;
   }
 
   private firstShade(): Shade {
-    const kept = stored('shade');
+    const kept = readSetting('shade');
     if (kept === 'light' || kept === 'dark') return kept;
     return this.systemShade();
   }
@@ -87,31 +90,31 @@ export class Settings {
 
   toggleShade(): void {
     this.shade.update((shade) => (shade === 'dark' ? 'light' : 'dark'));
-    store('shade', this.shade.peek());
+    writeSetting('shade', this.shade.peek());
   }
 
   togglePalette(): void {
     this.palette.update((palette) => (palette === 'safe' ? 'methods' : 'safe'));
-    store('palette', this.palette.peek());
+    writeSetting('palette', this.palette.peek());
   }
 
   toggleVsync(): void {
     this.vsync.update((on) => !on);
-    store('vsync', this.vsync.peek() ? 'on' : 'off');
+    writeSetting('vsync', this.vsync.peek() ? 'on' : 'off');
   }
 
   setWheelZooms(on: boolean): void {
     this.wheelZooms.set(on);
-    store('wheel', on ? 'zooms' : 'scrolls');
+    writeSetting('wheel', on ? 'zooms' : 'scrolls');
   }
 
   setLabelWidth(pixels: number | null): void {
     this.labelWidth.set(pixels);
-    store('labels', String(pixels ?? ''));
+    writeSetting('labels', String(pixels ?? ''));
   }
 
   toggleDensity(): void {
     this.density.update((density) => (density === 'compact' ? 'regular' : 'compact'));
-    store('density', this.density.peek());
+    writeSetting('density', this.density.peek());
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bar between the time line and the lower panel: dragged, or moved with the arrow keys.
+// The splitter between the time line and the lower panel, moved by dragging or with the arrow keys.
 
 import { h, setAttribute } from '../base/dom';
 
 const LEAST_HEIGHT = 120;
-/** Top bar, overview, readout, ruler and some of the tracks stay. */
+/** The minimum height of everything above: top bar, overview, readout, ruler and some tracks. */
 const LEAST_ABOVE = 260;
 const KEY_STEP = 24;
 

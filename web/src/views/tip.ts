@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tooltip: after a rest, right under the pointer, flipped at the edges, never over what it tells of.
+// The tooltip. It appears after a delay next to the pointer, flips at the edges of the window, and
+// never covers its subject.
 
 import { fill, h } from '../base/dom';
-import { brief } from '../base/visible';
+import { shortened } from '../base/visible';
 import type { Frames } from '../model/names';
 import type { Settings } from './settings';
 import { swatch } from './swatch';
@@ -10,6 +11,7 @@ import { swatch } from './swatch';
 const REST = 300;
 const MOST_LINES = 16;
 
+/** The tooltip. */
 export class Tip {
   readonly element = h('div', { class: 'tip', attrs: { role: 'tooltip' }, hidden: true });
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -25,16 +27,16 @@ export class Tip {
         'div',
         { class: 'title' },
         swatch(this.frames, frame, this.settings.theme.peek(), colour),
-        brief(this.frames.short(frame)),
+        shortened(this.frames.short(frame)),
       ),
       h('div', { class: 'line' }, text),
     ]);
   }
 
-  /** A title, and lines of a colour, a name and a value. */
+  /** Show a title, and lines of colour, name and value. */
   values(x: number, y: number, title: string, lines: readonly [string, string, string][]): void {
     this.rest(x, y, () => [
-      h('div', { class: 'title' }, brief(title)),
+      h('div', { class: 'title' }, shortened(title)),
       ...lines.slice(0, MOST_LINES).map(([colour, name, value]) =>
         h(
           'div',
@@ -44,7 +46,7 @@ export class Tip {
             style: { 'background-color': colour },
             attrs: { 'aria-hidden': 'true' },
           }),
-          `${brief(name)} `,
+          `${shortened(name)} `,
           h('b', null, value),
         ),
       ),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The top bar: which file, which clock, the search, the health of the trace, how the page looks.
+// The top bar: file, clock, search, notes on the trace, and appearance.
 
 import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
 import {
@@ -11,16 +11,16 @@ import {
   type Unit,
 } from '../base/format';
 import { effect } from '../base/signal';
-import type { Clock, TraceFacts } from '../model/engine';
-import { gravest } from '../model/severity';
+import type { Clock, TraceFacts } from '../model/traceFacts';
+import { highestSeverity } from '../model/severity';
 import { allThreads } from '../model/states';
-import { namesOf, slicesOf, wordsFor } from '../model/words';
+import { countNames, countSlices, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './timeline/flowMenu';
 import type { SaveMenu } from './files/saveMenu';
 import type { Settings } from './settings';
 
-/** Facts in a few words; the Info tab has them all. */
+/** Return the most important facts in a few words; the Info tab has all of them. */
 export function factWords(facts: TraceFacts, unit: Unit): string[] {
   const clocks =
     facts.timeless === 'counts'
@@ -43,7 +43,7 @@ export function factWords(facts: TraceFacts, unit: Unit): string[] {
   ];
 }
 
-/** What is told of a trace whose threads have no slices, the most telling first. */
+/** The facts for a trace whose threads have no slices, the most telling first. */
 const THINGS: readonly [fact: string, one: string, many?: string][] = [
   ['Async slices', 'async slice'],
   ['Slices of processors', 'CPU slice'],
@@ -63,7 +63,7 @@ function thingWords(facts: TraceFacts): string[] {
     return count > 0 ? [plural(count, one, many)] : [];
   });
   return facts.calls > 0 || things.length === 0
-    ? [slicesOf(wordsFor(facts), facts.calls)]
+    ? [countSlices(wordsFor(facts), facts.calls)]
     : things.slice(0, MOST_THINGS);
 }
 
@@ -75,7 +75,9 @@ export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
     : `sampled (inferred), interval ≤ ${interval}`;
 }
 
-/** Theme, palette, row height and help: on the screens without a trace as well. */
+/**
+ * Create the buttons for theme, palette, row height and help, also used on screens without a trace.
+ */
 export function lookButtons(settings: Settings, help: () => void): HTMLElement {
   const safe = iconButton('eye', 'Colour-blind-safe palette', () => settings.togglePalette());
   const rows = iconButton('rows', 'Compact rows', () => settings.toggleDensity());
@@ -100,20 +102,21 @@ export function lookButtons(settings: Settings, help: () => void): HTMLElement {
 
 export interface TopActions {
   help: () => void;
-  /** Null: there is no program to end. */
+  /** Null if there is no program to end. */
   quit: (() => void) | null;
   open: () => void;
   health: () => void;
-  /** On an upload server: the page of the trace; nothing is opened or ended here then. */
+  /** On an upload server, the address of the trace page. Then the bar can neither open nor quit. */
   home: string | null;
 }
 
-/** What kind of notes there are, in a word or two; a click tells them in full. */
+/** Return the kinds of notes in a word or two. A click shows them in full. */
 function noteWords(notes: readonly string[]): string {
   if (notes.some((note) => note.startsWith('This is a part'))) return 'A part of the trace';
   return notes.some((note) => note.startsWith('Hashes stand')) ? 'Names are hashes' : 'Notes';
 }
 
+/** The top bar. */
 export class TopBar {
   readonly element: HTMLElement;
   readonly searchInput: HTMLInputElement;
@@ -187,7 +190,7 @@ export class TopBar {
     return more > 0 ? `${name} and ${more} more` : name;
   }
 
-  /** That the trace is not all of it, or not as it was, is in view at every width. */
+  /** Show at every width that the trace is incomplete or modified. */
   private notes(): HTMLElement | null {
     const { viewer } = this.v;
     const { notes = [] } = viewer.facts;
@@ -226,7 +229,7 @@ export class TopBar {
     );
   }
 
-  /** Hidden where nothing tells the display's beat. */
+  /** Create the vsync switch. It is hidden if the trace has no vsync events. */
   private vsync(): HTMLElement {
     const { settings, vsync } = this.v;
     const button = h(
@@ -282,14 +285,14 @@ export class TopBar {
   private countText(methods: number, byCall: boolean, position: number, total: number): string {
     if (methods === 0) return this.hasMoreToSearch ? 'no name, Enter lists all' : '0 of 0';
     if (byCall && total === 0) return '…';
-    const names = namesOf(wordsFor(this.v.viewer.facts), methods);
+    const names = countNames(wordsFor(this.v.viewer.facts), methods);
     if (!byCall) return position > 0 ? `${position} of ${names}` : names;
     return position > 0
       ? `${formatCount(position)} of ${formatCount(total)}`
       : `${formatCount(total)} in ${names}`;
   }
 
-  /** Events have categories and arguments, in which the list searches as well. */
+  /** True if the list can also search categories and arguments of events. */
   private get hasMoreToSearch(): boolean {
     return this.v.viewer.facts.order === 'owner';
   }
@@ -312,7 +315,7 @@ export class TopBar {
   private health(open: () => void): HTMLElement {
     const { facts } = this.v.viewer;
     const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);
-    const severity = facts.overflow ? 'error' : gravest(facts.diagnostics);
+    const severity = facts.overflow ? 'error' : highestSeverity(facts.diagnostics);
     const sign = severity !== 'note' && severity;
     const button = h('button', {
       class: `text-button${sign ? ` ${sign}` : ''}`,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of the file around a place: as text where they are text, else as numbers.
+// The bytes of the file around a place: as text if they look like text, else as a hex dump.
 
 import { fill, h, iconButton } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { Latest } from '../../base/latest';
-import { brief, visible } from '../../base/visible';
-import type { FileBytes } from '../../model/found';
+import { shortened, makeVisible } from '../../base/visible';
+import type { FileBytes } from '../../model/eventAnswers';
 import type { Views } from '../context';
 
 const BEFORE = 1024;
 const LENGTH = 4096;
-/** A line of text that is longer goes on below. */
+/** Longer lines of text are wrapped. */
 const WIDEST = 120;
 const HEX_WIDTH = 16;
 
@@ -20,19 +20,19 @@ export function bytesOfHex(hex: string): Uint8Array {
   );
 }
 
-/** Few control characters, and some line or quote: text. */
+/** Return true if there are few control characters, and a line feed or quote. */
 export function looksLikeText(bytes: Uint8Array): boolean {
   const odd = bytes.reduce((n, b) => n + (b < 32 && b !== 9 && b !== 10 && b !== 13 ? 1 : 0), 0);
   return odd * 50 <= bytes.length;
 }
 
-/** Where lines begin: behind line feeds, and where a line becomes too long. */
+/** Return the line starts: after line feeds, and where a line becomes too long. */
 export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
   const starts = [0];
   let start = 0;
   for (let i = 0; i < bytes.length; i++) {
     const full = i + 1 - start >= (text ? WIDEST : HEX_WIDTH);
-    // A character of several bytes is not taken apart.
+    // Do not split a character of several bytes.
     const inside = text && ((bytes[i + 1] ?? 0) & 0xc0) === 0x80;
     if (!(text && bytes[i] === 10) && (!full || inside)) continue;
     start = i + 1;
@@ -41,16 +41,17 @@ export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
   return starts;
 }
 
-function decode(bytes: Uint8Array): string {
-  return visible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
+function decodeText(bytes: Uint8Array): string {
+  return makeVisible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
 }
 
-function numbers(bytes: Uint8Array): string {
+function hexNumbers(bytes: Uint8Array): string {
   const hex = [...bytes].map((b) => b.toString(16).padStart(2, '0')).join(' ');
   const signs = [...bytes].map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : '·')).join('');
   return `${hex.padEnd(HEX_WIDTH * 3)} ${signs}`;
 }
 
+/** The view of bytes. */
 export class BytesView {
   readonly element = h('div', {
     class: 'bytes-view',
@@ -64,7 +65,7 @@ export class BytesView {
     this.asking = new Latest(v.viewer.failed);
   }
 
-  /** `file` is named where there are several. */
+  /** Show the bytes around a place. `file` is named if there are several files. */
   show(place: number, input = 0, file = ''): void {
     const { engine } = this.v.viewer;
     const from = Math.max(0, place - BEFORE);
@@ -90,7 +91,7 @@ export class BytesView {
     });
     const title =
       `Byte ${formatCount(place)} of ${formatCount(answer.size)}` +
-      (file === '' ? '' : ` in ${brief(visible(file), 200)}`);
+      (file === '' ? '' : ` in ${shortened(makeVisible(file), 200)}`);
     const close = iconButton('close', 'Close the bytes', () => this.close());
     fill(
       this.element,
@@ -102,12 +103,12 @@ export class BytesView {
     this.v.announce(title);
   }
 
-  /** `at` is where the place lies in the line, if it does. */
+  /** `at` is the index of the place within the line, if the line contains it. */
   private line(bytes: Uint8Array, offset: number, at: number, text: boolean): HTMLElement {
     const here = at >= 0 && at < bytes.length;
     const gutter = h('span', { class: 'gutter' }, formatCount(offset));
     if (!text) {
-      const content = numbers(bytes);
+      const content = hexNumbers(bytes);
       return h(
         'div',
         { class: here ? 'here' : '' },
@@ -115,18 +116,18 @@ export class BytesView {
         here ? h('mark', null, content) : content,
       );
     }
-    if (!here) return h('div', null, gutter, decode(bytes));
-    const marked = decode(bytes.subarray(at, at + 1));
-    // A character of several bytes is marked as one.
+    if (!here) return h('div', null, gutter, decodeText(bytes));
+    const marked = decodeText(bytes.subarray(at, at + 1));
+    // Mark all bytes of a multibyte character.
     let end = at + 1;
     while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end++;
     return h(
       'div',
       { class: 'here' },
       gutter,
-      decode(bytes.subarray(0, at)),
-      h('mark', null, end > at + 1 ? decode(bytes.subarray(at, end)) : marked || ' '),
-      decode(bytes.subarray(end)),
+      decodeText(bytes.subarray(0, at)),
+      h('mark', null, end > at + 1 ? decodeText(bytes.subarray(at, end)) : marked || ' '),
+      decodeText(bytes.subarray(end)),
     );
   }
 }

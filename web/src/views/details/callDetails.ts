@@ -3,17 +3,26 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTime } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { CallDetails } from '../../model/engine';
-import { idOf, trackName } from '../../model/names';
-import { inWords, slicesOf, wordsFor, type Words } from '../../model/words';
-import { goToCall, spanOf, zoomToCall, type Views } from '../context';
-import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
+import { ownerId, trackName } from '../../model/names';
+import { inTermsOf, countSlices, wordsFor, type Words } from '../../model/words';
+import { goToCall, callSpan, zoomToCall, type Views } from '../context';
+import {
+  eventFacts,
+  eventParts,
+  factRow,
+  factTable,
+  frameHead,
+  linkButton,
+  stepToCall,
+  timesTable,
+} from './detailsParts';
 import { joinParts } from './joinDetails';
 
 const CALLERS_SHOWN = 12;
 
-/** `beside` stands before its arguments: flows, contexts. */
+/** Create the details. `beside` (flows, contexts) stands before the arguments. */
 export function callDetails(
   v: Views,
   call: CallDetails,
@@ -26,7 +35,7 @@ export function callDetails(
   const track = viewer.trackOfRow(call.row);
   const { processes } = viewer.facts;
   const process = track && processes[track.process];
-  // Events tell how long they had the CPU, not when they waited.
+  // Events record how long they had the CPU, not when they waited.
   const off = call.cpu_length_ns === null ? null : Math.max(0, call.length_ns - call.cpu_length_ns);
   const waited = words.events ? (realAxis ? off : null) : call.wait_ns;
   const share =
@@ -51,9 +60,9 @@ export function callDetails(
           ),
         ];
   return [
-    ...head(v, call.frame, call.colour),
-    ...notes(call, words),
-    times(
+    ...frameHead(v, call.frame, call.colour),
+    ...callNotes(call, words),
+    timesTable(
       v,
       [
         [
@@ -70,28 +79,34 @@ export function callDetails(
       ],
     ),
     factTable(
-      fact(
-        inWords(words, 'Call'),
+      factRow(
+        inTermsOf(words, 'Call'),
         `${formatCount(call.nth)} of ${formatCount(call.of)} in this ${words.track}`,
       ),
-      fact(
+      factRow(
         '',
         h(
           'div',
           { class: 'actions' },
-          link('‹ previous', () => void step(v, call.frame, call.start_ns, -1, call.track)),
-          link('next ›', () => void step(v, call.frame, call.start_ns, 1, call.track)),
+          linkButton(
+            '‹ previous',
+            () => void stepToCall(v, call.frame, call.start_ns, -1, call.track),
+          ),
+          linkButton('next ›', () => void stepToCall(v, call.frame, call.start_ns, 1, call.track)),
         ),
       ),
       processes.length > 1 && process
-        ? fact('Process', `${idOf(process)} ${process.name}`.trim())
+        ? factRow('Process', `${ownerId(process)} ${process.name}`.trim())
         : null,
-      fact('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
+      factRow('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
       call.recursion > 0
-        ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
+        ? factRow(
+            'Recursion',
+            `${countSlices(words, call.recursion)} of this ${words.name} above it`,
+          )
         : null,
-      fact(
-        inWords(words, 'Calls inside'),
+      factRow(
+        inTermsOf(words, 'Calls inside'),
         call.children === 0 ? 'none' : formatCount(call.children),
       ),
       ...eventFacts(call),
@@ -99,19 +114,22 @@ export function callDetails(
     h(
       'div',
       { class: 'actions' },
-      link('Zoom to it', () => zoomToCall(v, call)),
-      link('Use as range', () => viewer.setRange(spanOf(call))),
+      linkButton('Zoom to it', () => zoomToCall(v, call)),
+      linkButton('Use as range', () => viewer.setRange(callSpan(call))),
       call.first_child &&
-        link(inWords(words, 'First call inside'), () => void goTo(v, call.first_child)),
+        linkButton(
+          inTermsOf(words, 'First call inside'),
+          () => void goToNeighbour(v, call.first_child),
+        ),
     ),
     ...beside,
     ...eventParts(v, call),
     ...joinParts(v, call.joins),
-    ...callers(v, call),
+    ...callerLines(v, call),
   ];
 }
 
-function notes(call: CallDetails, { events }: Words): HTMLElement[] {
+function callNotes(call: CallDetails, { events }: Words): HTMLElement[] {
   const notes: string[] = [];
   if (call.entered_before)
     notes.push(`${events ? 'Begun' : 'Entered'} before the trace began: its start is not known.`);
@@ -126,11 +144,11 @@ function notes(call: CallDetails, { events }: Words): HTMLElement[] {
   return notes.map((text) => h('p', { class: 'state-note' }, text));
 }
 
-async function goTo(v: Views, call: [number, number] | null): Promise<void> {
+async function goToNeighbour(v: Views, call: [number, number] | null): Promise<void> {
   if (call) await goToCall(v, { row: call[0], index: call[1] });
 }
 
-function callers(v: Views, call: CallDetails): HTMLElement[] {
+function callerLines(v: Views, call: CallDetails): HTMLElement[] {
   const { frames } = v.viewer;
   const { events } = wordsFor(v.viewer.facts);
   if (call.path.length === 0)
@@ -146,7 +164,7 @@ function callers(v: Views, call: CallDetails): HTMLElement[] {
         h(
           'li',
           null,
-          link(brief(frames.short(frame)), () => void goTo(v, [row, index])),
+          linkButton(shortened(frames.short(frame)), () => void goToNeighbour(v, [row, index])),
         ),
       ),
       rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a narrow page the details have no room beside the tables: one line under them says what is
-// selected, and leads to its tab.
+// On a narrow page the details have no room next to the tables. One line below the tables names the
+// selection and leads to its tab.
 
 import { fill, h } from '../../base/dom';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { MarkKind } from '../../model/marks';
 import type { Views } from '../context';
 import { swatch } from '../swatch';
@@ -40,7 +40,7 @@ export function detailsHint(v: Views, open: () => void): HTMLElement {
       fill(
         what,
         swatch(viewer.frames, frame, v.settings.theme.get()),
-        brief(viewer.frames.short(frame)),
+        shortened(viewer.frames.short(frame)),
       );
   });
   return element;

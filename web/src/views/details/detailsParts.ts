@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the details of several kinds of things are put together from.
+// Building blocks shared by the details of several kinds of things.
 
 import { breakable, h } from '../../base/dom';
 import { formatCount, formatTime, unitHead } from '../../base/format';
-import { visible } from '../../base/visible';
+import { makeVisible } from '../../base/visible';
 import type { EventAnswer } from '../../model/engine';
 import { goToCall, type Views } from '../context';
 import { referenceLinks } from './references';
 import { swatch } from '../swatch';
 import { valueTree } from './valueTree';
 
-/** A line of the table of times: what, real, CPU. */
+/** A line of the table of times: label, real time, CPU time. */
 export type TimesRow = [string, number | null, number | null];
 
-/** A longer name is cut in the head; all of it stands below. */
+/** A longer name is cut in the heading and repeated in full below. */
 const LONGEST_HEAD = 120;
 
-/** The name of a frame with its colour, or that of the one slice, and all of its name. */
-export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
+/** Return the name of a frame with its colour, or with the own colour of a slice. */
+export function frameHead(v: Views, frame: number, colour = 0): HTMLElement[] {
   const { frames } = v.viewer;
   const mark = swatch(frames, frame, v.settings.theme.peek(), colour);
   const short = frames.short(frame);
@@ -36,8 +36,8 @@ export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
   ];
 }
 
-/** Two columns of times; a clock the trace lacks has none. */
-export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]): HTMLElement {
+/** Return a table of times with a column for each clock of the trace. */
+export function timesTable(v: Views, rows: readonly TimesRow[], more: HTMLElement[]): HTMLElement {
   const { viewer } = v;
   const unit = viewer.unit.peek();
   const clocks = (['real', 'cpu'] as const).filter((clock) => viewer.has(clock));
@@ -78,11 +78,11 @@ export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]):
   );
 }
 
-export function section(title: string, ...contents: (HTMLElement | null)[]): HTMLElement {
+export function detailsSection(title: string, ...contents: (HTMLElement | null)[]): HTMLElement {
   return h('section', null, h('h3', null, title), ...contents);
 }
 
-/** Arguments, stacks, links to objects and whatever else an event says. */
+/** Return arguments, stacks, links to objects and all other data of an event. */
 export function eventParts(v: Views, answer: EventAnswer): HTMLElement[] {
   if (answer.event === undefined) return [];
   if (!answer.event)
@@ -99,20 +99,20 @@ export function eventParts(v: Views, answer: EventAnswer): HTMLElement[] {
   const sections = parts
     .filter(([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
     .filter(([, value]) => value !== undefined)
-    .map(([title, value]) => section(title, valueTree(value)));
+    .map(([title, value]) => detailsSection(title, valueTree(value)));
   return [...referenceLinks(v, references), ...sections];
 }
 
-export function fact(what: string, value: string | HTMLElement): HTMLElement {
+export function factRow(what: string, value: string | HTMLElement): HTMLElement {
   return h('tr', null, h(what === '' ? 'td' : 'th', null, what), h('td', null, value));
 }
 
-/** Category and place of an event, where it has these. */
+/** Return category and place of an event, where it has them. */
 export function eventFacts(answer: EventAnswer): HTMLElement[] {
   const facts: HTMLElement[] = [];
-  if (answer.category) facts.push(fact('Category', visible(answer.category)));
+  if (answer.category) facts.push(factRow('Category', makeVisible(answer.category)));
   if (answer.offset !== undefined)
-    facts.push(fact('In the file', `byte ${formatCount(answer.offset)}`));
+    facts.push(factRow('In the file', `byte ${formatCount(answer.offset)}`));
   return facts;
 }
 
@@ -120,12 +120,12 @@ export function factTable(...facts: (HTMLElement | null)[]): HTMLElement {
   return h('table', null, h('tbody', null, ...facts));
 }
 
-export function link(text: string, act: () => void): HTMLElement {
+export function linkButton(text: string, act: () => void): HTMLElement {
   return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, text);
 }
 
-/** To the next call of a method after a time, or the one before it. */
-export async function step(
+/** Go to the next or previous call of a method. */
+export async function stepToCall(
   v: Views,
   frame: number,
   time: number,

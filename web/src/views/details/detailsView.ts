@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about what is selected: a mark, a call or, where only a method is, that.  Each kind of
-// thing has a file of its own.
+// The details of the selection: a mark, a call, or a method if no call is selected. Each kind has
+// its own file.
 
 import { fill, h } from '../../base/dom';
 import { effect } from '../../base/signal';
-import { figuresOf } from '../../model/columns';
+import { figuresOf } from '../../model/profileColumns';
 import type { MarkDetails } from '../../model/marks';
 import { StateOfCall } from '../../model/stateStore';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from '../context';
-import { head } from './detailsParts';
+import { frameHead } from './detailsParts';
 import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
 import { memoryDetails } from './memoryDetails';
@@ -34,6 +34,7 @@ function markDetails(v: Views, mark: MarkDetails, flows: HTMLElement): HTMLEleme
   }
 }
 
+/** The details view. */
 export class DetailsView {
   private readonly flows: FlowLinks;
   private readonly state: StateOfCall;
@@ -59,7 +60,7 @@ export class DetailsView {
       const hint =
         'Nothing is selected. Click on a call in the time line, or on a ' +
         'method in the table: its details stand here.';
-      return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
+      return [h('p', { class: 'nothing' }, inTermsOf(wordsFor(viewer.facts), hint))];
     }
     const answer = profile.answer.get();
     const row = answer?.rows.find((r) => r[0] === frame);
@@ -72,8 +73,8 @@ export class DetailsView {
       ];
       return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
     }
-    // Whether there are slices of it is not known before the answers are there.
-    if (!row && (!answer || viewer.call.get())) return head(this.v, frame);
+    // Wait for the answers before deciding that there are no slices.
+    if (!row && (!answer || viewer.call.get())) return frameHead(this.v, frame);
     return methodDetails(this.v, frame, row ? figuresOf(row) : null);
   }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the details of a call or an instant: the flows that arrive and leave, as links to the calls at their other
-// ends, and the contexts it ran in.
+// The flows of a call or instant, incoming and outgoing, as links to the calls at their other ends,
+// and the contexts in which the call ran.
 
 import { fill, h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
 import { Latest } from '../../base/latest';
 import { effect, signal } from '../../base/signal';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 import type { CallDetails, Flow } from '../../model/engine';
-import { revealing, type Span } from '../../model/span';
+import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
-import { eventFacts, eventParts, factTable, link } from './detailsParts';
+import { eventFacts, eventParts, factTable, linkButton } from './detailsParts';
 import { goToFlowEnd, ownerOfEnd } from '../timeline/followFlow';
 import { goToSnapshot } from './references';
 
@@ -62,7 +62,7 @@ export class FlowLinks {
     );
   }
 
-  /** Some of both directions, in their order. */
+  /** Select some flows of both directions, in their order. */
   private fewOf(lines: [Direction, Flow][]): [Direction, Flow][] {
     const arriving = lines.filter(([direction]) => direction === 'in').length;
     const leaving = lines.length - arriving;
@@ -78,7 +78,7 @@ export class FlowLinks {
     );
   }
 
-  /** What the events of the flow itself say, read when somebody opens it. */
+  /** Show the events of a flow, loaded when the user opens them. */
   private events(flow: Flow, words: string): HTMLElement {
     const { engine, failed } = this.v.viewer;
     const said = h('div', null);
@@ -107,7 +107,7 @@ export class FlowLinks {
     const name = `${viewer.frames.short(flow.frame)} ${flow.id}`;
     return h(
       'li',
-      { title: `Flow ${brief(name)}` },
+      { title: `Flow ${shortened(name)}` },
       h('span', { class: 'way' }, direction === 'in' ? '‹ from' : 'to ›'),
       h(
         'button',
@@ -116,25 +116,25 @@ export class FlowLinks {
           attrs: { type: 'button' },
           on: { click: () => void goToFlowEnd(this.v, flow, end, '') },
         },
-        brief(viewer.frames.short(end.frame), 120),
+        shortened(viewer.frames.short(end.frame), 120),
       ),
       h(
         'span',
         { class: 'time' },
         `${formatTimeUnit(Math.abs(between), viewer.unit.peek())} ${later ? 'after' : 'before'}`,
       ),
-      this.events(flow, `${ownerOfEnd(viewer.facts, end)}, flow ${brief(name, 120)}`),
+      this.events(flow, `${ownerOfEnd(viewer.facts, end)}, flow ${shortened(name, 120)}`),
     );
   }
 }
 
-/** All tables tell of that time alone; it comes into view. */
+/** Select the span as the range of all tables, and bring it into view. */
 function useAsRange(v: Views, span: Span): void {
   v.viewer.setRange(span);
-  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
-/** Type and id of what the thread was in when the call began. */
+/** Return type and id of the contexts of the thread when the call began. */
 export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
   const contexts = call.contexts ?? [];
   if (contexts.length === 0) return [];
@@ -154,18 +154,21 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
             h(
               'tr',
               { title: `Entered by the event at byte ${formatCount(offset)}` },
-              h('th', null, brief(visible(type), 80)),
+              h('th', null, shortened(makeVisible(type), 80)),
               h(
                 'td',
                 null,
                 snapshot < 0
-                  ? brief(visible(id), 80)
-                  : link(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
+                  ? shortened(makeVisible(id), 80)
+                  : linkButton(
+                      shortened(makeVisible(id), 80),
+                      () => void goToSnapshot(v, snapshot),
+                    ),
               ),
               h(
                 'td',
                 { class: 'number dim' },
-                link(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
+                linkButton(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
                   useAsRange(v, { from: start, to: end }),
                 ),
               ),

@@ -3,16 +3,16 @@
 
 import { formatTimeUnit } from '../../base/format';
 import type { InstantDetails } from '../../model/engine';
-import { idOf, trackPlace } from '../../model/names';
+import { ownerId, trackPlace } from '../../model/names';
 import type { Views } from '../context';
-import { eventFacts, eventParts, fact, factTable, head } from './detailsParts';
+import { eventFacts, eventParts, factRow, factTable, frameHead } from './detailsParts';
 
-function ownerOf(v: Views, { scope, of }: InstantDetails): string {
+function instantOwner(v: Views, { scope, of }: InstantDetails): string {
   const { facts } = v.viewer;
   if (scope === 2) return 'the whole trace';
   if (scope === 1) {
     const process = facts.processes[of];
-    return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
+    return `process ${process ? `${ownerId(process)} ${process.name}` : ''}`;
   }
   if (scope === 3) return facts.tracks.find((t) => t.track === of)?.name ?? 'a processor';
   const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
@@ -28,10 +28,10 @@ export function instantDetails(
 ): HTMLElement[] {
   const unit = v.viewer.unit.peek();
   return [
-    ...head(v, instant.frame, instant.colour),
+    ...frameHead(v, instant.frame, instant.colour),
     factTable(
-      fact('Time', formatTimeUnit(instant.time_ns, unit)),
-      fact('Scope', ownerOf(v, instant)),
+      factRow('Time', formatTimeUnit(instant.time_ns, unit)),
+      factRow('Scope', instantOwner(v, instant)),
       ...eventFacts(instant),
     ),
     flows,

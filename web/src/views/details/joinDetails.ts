@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids that "=" events made one: which they are, what those events say, and the objects among them.
+// The ids that "=" events joined, the data of those events, and the objects among the ids.
 
 import { h } from '../../base/dom';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 import type { Joins } from '../../model/engine';
 import type { Views } from '../context';
-import { fact, factTable, link, section } from './detailsParts';
+import { factRow, factTable, linkButton, detailsSection } from './detailsParts';
 import { goToObject } from './references';
 import { valueTree } from './valueTree';
 
 function idList({ ids, more_ids }: Joins): string {
-  return ids.map((id) => brief(visible(id), 120)).join(', ') + (more_ids ? ', …' : '');
+  return ids.map((id) => shortened(makeVisible(id), 120)).join(', ') + (more_ids ? ', …' : '');
 }
 
 export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
@@ -19,7 +19,7 @@ export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
     h(
       'li',
       null,
-      `${brief(visible(id), 120)} = ${brief(visible(linked_id), 120)}`,
+      `${shortened(makeVisible(id), 120)} = ${shortened(makeVisible(linked_id), 120)}`,
       event?.args ? valueTree(event.args) : null,
     ),
   );
@@ -27,16 +27,20 @@ export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
     h(
       'li',
       null,
-      link(brief(visible(`${type} ${id}`), 120), () => goToObject(v, 'object', number)),
+      linkButton(shortened(makeVisible(`${type} ${id}`), 120), () =>
+        goToObject(v, 'object', number),
+      ),
     ),
   );
   return [
-    section(
+    detailsSection(
       'Joined ids',
-      factTable(fact('Ids', idList(joins))),
+      factTable(factRow('Ids', idList(joins))),
       h('ul', null, ...events),
       joins.more_events > 0 ? h('p', { class: 'dim' }, `${joins.more_events} more`) : null,
     ),
-    ...(objects.length > 0 ? [section('Objects of these ids', h('ul', null, ...objects))] : []),
+    ...(objects.length > 0
+      ? [detailsSection('Objects of these ids', h('ul', null, ...objects))]
+      : []),
   ];
 }

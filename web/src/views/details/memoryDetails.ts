@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a memory dump: a table of the processes dumped together, and one of everything
-// that this process tells, nested as the allocators are.
+// The details of a memory dump: a table of the processes dumped together, and a tree of all
+// allocators of this process.
 
 import { h } from '../../base/dom';
 import { formatBytes, formatCount, formatTimeUnit, formatValue, plural } from '../../base/format';
-import { brief } from '../../base/visible';
-import type { MemoryDumpDetails, MemoryFigure } from '../../model/beside';
-import { columnsOf, memoryTree, type MemoryNode } from '../../model/memoryTree';
-import { idOf } from '../../model/names';
+import { shortened } from '../../base/visible';
+import type { MemoryDumpDetails, MemoryFigure } from '../../model/nonSliceEvents';
+import { memoryColumns, memoryTree, type MemoryNode } from '../../model/memoryTree';
+import { ownerId } from '../../model/names';
 import type { Views } from '../context';
-import { fact, factTable, link, section } from './detailsParts';
+import { factRow, factTable, linkButton, detailsSection } from './detailsParts';
 
-/** Tables of more have the others in the lines' titles. */
+/** The other columns are in the tooltips of the lines. */
 const COLUMNS_SHOWN = 4;
 const LINES_SHOWN = 600;
 
-function processName(v: Views, process: number): string {
+function memoryProcessName(v: Views, process: number): string {
   const found = v.viewer.facts.processes[process];
-  return found ? `${idOf(found)} ${found.name}`.trim() : 'all processes (global)';
+  return found ? `${ownerId(found)} ${found.name}`.trim() : 'all processes (global)';
 }
 
-function valueText(units: string, value: number | null): string {
+function memoryValueText(units: string, value: number | null): string {
   if (value === null) return '';
   if (units === 'bytes') return formatBytes(value);
   return Number.isInteger(value) ? formatCount(value) : formatValue(value);
 }
 
-/** "resident_set_bytes" says its unit twice. */
+/** "resident_set_bytes" repeats its unit, so remove the unit from the name. */
 function columnName(name: string): string {
   return name.replace(/_bytes$/, '').replaceAll('_', ' ');
 }
 
-function numbers(columns: readonly string[], node: MemoryNode): HTMLElement[] {
+function memoryCells(columns: readonly string[], node: MemoryNode): HTMLElement[] {
   return columns.map((column) => {
     const figure = node.figures.get(column);
-    const text = figure ? valueText(figure.units, figure.value) : '';
+    const text = figure ? memoryValueText(figure.units, figure.value) : '';
     const exact =
       figure?.value === undefined || figure.value === null ? '' : formatCount(figure.value);
     return h('td', { class: 'number', title: exact && `${exact} ${figure?.units ?? ''}` }, text);
@@ -44,11 +44,11 @@ function numbers(columns: readonly string[], node: MemoryNode): HTMLElement[] {
 function otherFigures(columns: readonly string[], node: MemoryNode): string {
   const others = [...node.figures].filter(([name]) => !columns.includes(name));
   return others
-    .map(([name, { units, value }]) => `${columnName(name)}: ${valueText(units, value)}`)
+    .map(([name, { units, value }]) => `${columnName(name)}: ${memoryValueText(units, value)}`)
     .join('\n');
 }
 
-function header(first: string, columns: readonly string[]): HTMLElement {
+function memoryTableHead(first: string, columns: readonly string[]): HTMLElement {
   return h(
     'thead',
     null,
@@ -61,17 +61,19 @@ function header(first: string, columns: readonly string[]): HTMLElement {
   );
 }
 
-/** It may be wider than the details: then it scrolls by itself, for the keyboard as well. */
+/**
+ * Create a table that scrolls by itself, also with the keyboard, if it is wider than the details.
+ */
 function wideTable(columns: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
   return h(
     'div',
     { class: 'wide', tabIndex: 0, attrs: { role: 'region', 'aria-label': 'Figures' } },
-    h('table', { class: 'memory' }, header('', columns), h('tbody', null, ...rows)),
+    h('table', { class: 'memory' }, memoryTableHead('', columns), h('tbody', null, ...rows)),
   );
 }
 
-/** The lines of a tree, each before what stands in it. */
-function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
+/** Flatten a tree, each node before its children. */
+function flattenMemoryTree(roots: readonly MemoryNode[]): [MemoryNode, number][] {
   const lines: [MemoryNode, number][] = [];
   const rest: [MemoryNode, number][] = [...roots].reverse().map((node) => [node, 0]);
   for (let next = rest.pop(); next; next = rest.pop()) {
@@ -84,8 +86,8 @@ function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
 
 function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement[] {
   if (figures.length === 0) return [];
-  const columns = columnsOf(figures).slice(0, COLUMNS_SHOWN);
-  const lines = linesOf(memoryTree(figures));
+  const columns = memoryColumns(figures).slice(0, COLUMNS_SHOWN);
+  const lines = flattenMemoryTree(memoryTree(figures));
   const rows = lines
     .slice(0, LINES_SHOWN)
     .map(([node, depth]) =>
@@ -95,14 +97,14 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
         h(
           'td',
           { style: { 'padding-left': `${Math.min(depth, 12) * 12}px` } },
-          brief(node.name || '(no name)', 80),
+          shortened(node.name || '(no name)', 80),
         ),
-        ...numbers(columns, node),
+        ...memoryCells(columns, node),
       ),
     );
   const more = lines.length - LINES_SHOWN;
   return [
-    section(
+    detailsSection(
       title,
       wideTable(columns, rows),
       more > 0 ? h('p', { class: 'dim' }, plural(more, 'more line')) : null,
@@ -110,28 +112,28 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
   ];
 }
 
-/** A process a line: its totals, else what its allocators have. */
+/** Create one line per process: its totals, or the totals of its allocators. */
 function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
   if (dump.together.length < 2) return [];
   const totals = (figures: readonly MemoryFigure[]): MemoryFigure[] =>
     figures.filter(([of]) => of === 'totals');
   const all = dump.together.flatMap(({ figures }) => totals(figures));
-  const columns = columnsOf(all).slice(0, COLUMNS_SHOWN);
+  const columns = memoryColumns(all).slice(0, COLUMNS_SHOWN);
   const rows = dump.together.map((other) => {
     const node: MemoryNode = { name: '', path: '', figures: new Map(), children: [] };
     for (const [, name, units, value] of totals(other.figures))
       node.figures.set(name, { units, value });
-    const name = brief(processName(v, other.process), 60);
+    const name = shortened(memoryProcessName(v, other.process), 60);
     const chosen = other.dump === dump.dump;
     const select = (): void => v.viewer.selectMark({ kind: 'memory', number: other.dump });
     return h(
       'tr',
       { attrs: { 'aria-current': chosen ? 'true' : null } },
-      h('td', null, chosen ? h('b', null, name) : link(name, select)),
-      ...numbers(columns, node),
+      h('td', null, chosen ? h('b', null, name) : linkButton(name, select)),
+      ...memoryCells(columns, node),
     );
   });
-  return [section('Processes of this dump', wideTable(columns, rows))];
+  return [detailsSection('Processes of this dump', wideTable(columns, rows))];
 }
 
 export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
@@ -141,12 +143,14 @@ export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] 
   return [
     h('h2', null, 'Memory dump'),
     factTable(
-      fact('Process', processName(v, dump.process)),
-      fact('Time', formatTimeUnit(dump.time_ns, unit)),
-      dump.level ? fact('Level of detail', dump.level) : null,
-      fact('Dump', brief(dump.id, 80)),
-      dump.offset === undefined ? null : fact('In the file', `byte ${formatCount(dump.offset)}`),
-      ...totals.map(([, name, units, value]) => fact(columnName(name), valueText(units, value))),
+      factRow('Process', memoryProcessName(v, dump.process)),
+      factRow('Time', formatTimeUnit(dump.time_ns, unit)),
+      dump.level ? factRow('Level of detail', dump.level) : null,
+      factRow('Dump', shortened(dump.id, 80)),
+      dump.offset === undefined ? null : factRow('In the file', `byte ${formatCount(dump.offset)}`),
+      ...totals.map(([, name, units, value]) =>
+        factRow(columnName(name), memoryValueText(units, value)),
+      ),
     ),
     ...processTable(v, dump),
     ...treeTable(others, 'Allocators'),

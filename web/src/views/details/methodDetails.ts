@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a method: its figures in what is selected.
+// The details of a method: its totals in the selection.
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { compensationWords } from '../../model/compensation';
-import type { Figures } from '../../model/columns';
-import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
+import type { Figures } from '../../model/profileColumns';
+import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
-import { head, link, step, times, type TimesRow } from './detailsParts';
+import { frameHead, linkButton, stepToCall, timesTable, type TimesRow } from './detailsParts';
 
 export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
   const { viewer } = v;
@@ -18,7 +18,7 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
       : 'in the whole trace';
   if (!f)
     return [
-      ...head(v, frame),
+      ...frameHead(v, frame),
       h(
         'p',
         { class: 'second' },
@@ -30,11 +30,11 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
   const n = f.calls + f.recursive;
   const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
   const perCall: TimesRow[] = countsCalls(viewer.facts)
-    ? [[inWords(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
+    ? [[inTermsOf(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
     : [];
   return [
-    ...head(v, frame),
-    times(
+    ...frameHead(v, frame),
+    timesTable(
       v,
       [['Inclusive', f.incl_real, f.incl_cpu], ['Exclusive', f.excl_real, f.excl_cpu], ...perCall],
       [],
@@ -42,14 +42,20 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
     h(
       'p',
       { class: 'second' },
-      `${slicesOf(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
+      `${countSlices(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
     ),
     ...(less ? [h('p', { class: 'second' }, `${less}.`)] : []),
     h(
       'div',
       { class: 'actions' },
-      link(inWords(words, 'First call'), () => void step(v, frame, viewer.bounds.from - 1, 1)),
-      link(inWords(words, 'Last call'), () => void step(v, frame, viewer.bounds.to + 1, -1)),
+      linkButton(
+        inTermsOf(words, 'First call'),
+        () => void stepToCall(v, frame, viewer.bounds.from - 1, 1),
+      ),
+      linkButton(
+        inTermsOf(words, 'Last call'),
+        () => void stepToCall(v, frame, viewer.bounds.to + 1, -1),
+      ),
     ),
   ];
 }

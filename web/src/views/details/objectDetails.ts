@@ -3,18 +3,25 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
-import { brief, visible } from '../../base/visible';
-import type { ObjectDetails, SnapshotDetails } from '../../model/beside';
-import { idOf } from '../../model/names';
+import { shortened, makeVisible } from '../../base/visible';
+import type { ObjectDetails, SnapshotDetails } from '../../model/nonSliceEvents';
+import { ownerId } from '../../model/names';
 import { objectColour } from '../../render/objectPainter';
 import type { Views } from '../context';
-import { eventFacts, eventParts, fact, factTable, link, section } from './detailsParts';
+import {
+  eventFacts,
+  eventParts,
+  factRow,
+  factTable,
+  linkButton,
+  detailsSection,
+} from './detailsParts';
 import { joinParts } from './joinDetails';
 import { followFrom, goToObject, goToSnapshot } from './references';
 import { screenshot } from './screenshot';
 import { valueTree } from './valueTree';
 
-function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
+function objectTitle(v: Views, { type, id }: ObjectDetails): HTMLElement {
   const theme = v.settings.theme.peek();
   const colour = theme.bars[objectColour(type)] ?? '';
   return h(
@@ -25,73 +32,79 @@ function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
       style: { 'background-color': colour },
       attrs: { 'aria-hidden': 'true' },
     }),
-    h('span', null, `${brief(type, 120)} `, h('span', { class: 'dim' }, brief(id, 120))),
+    h('span', null, `${shortened(type, 120)} `, h('span', { class: 'dim' }, shortened(id, 120))),
   );
 }
 
-function time(v: Views, ns: number): string {
+function objectTime(v: Views, ns: number): string {
   const unit = v.viewer.unit.peek();
   return formatTimeUnit(ns, unit);
 }
 
-function processOf(v: Views, { process }: ObjectDetails): string {
+function objectProcess(v: Views, { process }: ObjectDetails): string {
   const found = v.viewer.facts.processes[process];
-  return found ? `${idOf(found)} ${found.name}` : 'of no process';
+  return found ? `${ownerId(found)} ${found.name}` : 'of no process';
 }
 
-function facts(v: Views, object: ObjectDetails): (HTMLElement | null)[] {
+function objectFacts(v: Views, object: ObjectDetails): (HTMLElement | null)[] {
   return [
-    object.base_type ? fact('Base type', object.base_type) : null,
-    object.category ? fact('Category', object.category) : null,
-    object.scope !== 'ptr' ? fact('Scope', object.scope) : null,
-    fact('Process', processOf(v, object)),
-    fact(
+    object.base_type ? factRow('Base type', object.base_type) : null,
+    object.category ? factRow('Category', object.category) : null,
+    object.scope !== 'ptr' ? factRow('Scope', object.scope) : null,
+    factRow('Process', objectProcess(v, object)),
+    factRow(
       'Created',
-      `${time(v, object.created_ns)}${object.created ? '' : ', when first seen: no event says it'}`,
+      `${objectTime(v, object.created_ns)}${object.created ? '' : ', when first seen: no event says it'}`,
     ),
-    fact('Deleted', object.deleted ? time(v, object.deleted_ns) : 'not while it was traced'),
-    fact('Lived', formatTimeUnit(object.deleted_ns - object.created_ns, v.viewer.unit.peek())),
+    factRow(
+      'Deleted',
+      object.deleted ? objectTime(v, object.deleted_ns) : 'not while it was traced',
+    ),
+    factRow('Lived', formatTimeUnit(object.deleted_ns - object.created_ns, v.viewer.unit.peek())),
   ];
 }
 
-function joined(v: Views, object: ObjectDetails): HTMLElement[] {
+function joinedObjects(v: Views, object: ObjectDetails): HTMLElement[] {
   if (object.joined.length === 0) return [];
   const lines = object.joined.map(([number, type, id]) =>
     h(
       'li',
       null,
-      link(brief(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
+      linkButton(shortened(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
     ),
   );
-  return [section('The same as', h('ul', null, ...lines))];
+  return [detailsSection('The same as', h('ul', null, ...lines))];
 }
 
-/** The objects among them stand above. */
-function joinsOf(v: Views, { joins }: ObjectDetails): HTMLElement[] {
+/** Return the joined ids. The objects among them are listed above. */
+function objectJoins(v: Views, { joins }: ObjectDetails): HTMLElement[] {
   return joins ? joinParts(v, { ...joins, objects: [] }) : [];
 }
 
 export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
   const { first_snapshot: first, snapshots: count } = object;
   return [
-    title(v, object),
-    factTable(...facts(v, object), fact('Snapshots', count === 0 ? 'none' : formatCount(count))),
+    objectTitle(v, object),
+    factTable(
+      ...objectFacts(v, object),
+      factRow('Snapshots', count === 0 ? 'none' : formatCount(count)),
+    ),
     h(
       'div',
       { class: 'actions' },
-      count > 0 && link('First snapshot', () => void goToSnapshot(v, first)),
-      count > 1 && link('Last snapshot', () => void goToSnapshot(v, first + count - 1)),
-      link('Use as range', () => {
+      count > 0 && linkButton('First snapshot', () => void goToSnapshot(v, first)),
+      count > 1 && linkButton('Last snapshot', () => void goToSnapshot(v, first + count - 1)),
+      linkButton('Use as range', () => {
         v.viewer.setRange({ from: object.created_ns, to: object.deleted_ns });
       }),
     ),
-    ...joined(v, object),
-    ...joinsOf(v, object),
+    ...joinedObjects(v, object),
+    ...objectJoins(v, object),
   ];
 }
 
-/** A snapshot's event has nothing but the snapshot in its arguments, mostly. */
-function contents(
+/** Show the snapshot in the arguments of an event as an image or a tree, then the other arguments. */
+function snapshotContents(
   v: Views,
   { of, snapshot: number }: SnapshotDetails,
   args: unknown,
@@ -100,36 +113,36 @@ function contents(
   const { snapshot, ...others } = args;
   const follow = (holder: Record<string, unknown>): void => void followFrom(v, number, holder);
   const picture = screenshot(of.type, snapshot);
-  const parts = [section('Snapshot', picture ?? valueTree(snapshot, follow))];
-  if (Object.keys(others).length > 0) parts.push(section('Arguments', valueTree(others)));
+  const parts = [detailsSection('Snapshot', picture ?? valueTree(snapshot, follow))];
+  if (Object.keys(others).length > 0) parts.push(detailsSection('Arguments', valueTree(others)));
   return parts;
 }
 
 export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElement[] {
   const { of: object, snapshot: number, nth } = snapshot;
   const { event, ...place } = snapshot;
-  const own = event ? contents(v, snapshot, event.args) : [];
+  const own = event ? snapshotContents(v, snapshot, event.args) : [];
   const rest = event && own.length > 0 ? { ...event, args: undefined } : event;
   return [
-    title(v, object),
+    objectTitle(v, object),
     factTable(
-      fact('Snapshot', `${formatCount(nth)} of ${formatCount(object.snapshots)}`),
-      fact(
+      factRow('Snapshot', `${formatCount(nth)} of ${formatCount(object.snapshots)}`),
+      factRow(
         '',
         h(
           'div',
           { class: 'actions' },
-          nth > 1 && link('‹ previous', () => void goToSnapshot(v, number - 1)),
-          nth < object.snapshots && link('next ›', () => void goToSnapshot(v, number + 1)),
-          link('the object', () => goToObject(v, 'object', object.object)),
+          nth > 1 && linkButton('‹ previous', () => void goToSnapshot(v, number - 1)),
+          nth < object.snapshots && linkButton('next ›', () => void goToSnapshot(v, number + 1)),
+          linkButton('the object', () => goToObject(v, 'object', object.object)),
         ),
       ),
-      fact('Taken', time(v, snapshot.time_ns)),
-      fact('Holds until', time(v, snapshot.until_ns)),
-      snapshot.inner ? fact('Found', 'inside the snapshot of another object') : null,
-      object.base_type ? fact('Base type', object.base_type) : null,
-      object.category ? fact('Category', visible(object.category)) : null,
-      fact('Process', processOf(v, object)),
+      factRow('Taken', objectTime(v, snapshot.time_ns)),
+      factRow('Holds until', objectTime(v, snapshot.until_ns)),
+      snapshot.inner ? factRow('Found', 'inside the snapshot of another object') : null,
+      object.base_type ? factRow('Base type', object.base_type) : null,
+      object.category ? factRow('Category', makeVisible(object.category)) : null,
+      factRow('Process', objectProcess(v, object)),
       ...eventFacts(place),
     ),
     ...own,

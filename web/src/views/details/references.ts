@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to objects and their snapshots.
+// Links to objects and their snapshots.
 
 import { h } from '../../base/dom';
-import { brief, visible } from '../../base/visible';
-import { revealing, type Span } from '../../model/span';
+import { shortened, makeVisible } from '../../base/visible';
+import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 import { nestedId } from './valueTree';
 
-/** Select an object or a snapshot, and bring its time into view when that is known. */
+/** Select an object or snapshot, and bring its time into view if it is known. */
 export function goToObject(
   v: Views,
   kind: 'object' | 'snapshot',
@@ -15,12 +15,12 @@ export function goToObject(
   span?: Span,
 ): void {
   v.viewer.selectMark({ kind, number });
-  if (span) v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  if (span) v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
 export async function goToSnapshot(v: Views, number: number): Promise<void> {
   try {
-    const { time_ns } = await v.viewer.engine.beside.snapshot(number);
+    const { time_ns } = await v.viewer.engine.nonSlice.snapshot(number);
     goToObject(v, 'snapshot', number, { from: time_ns, to: time_ns + 1 });
   } catch (error) {
     v.viewer.failed(error);
@@ -32,14 +32,17 @@ function snapshotLink(v: Views, name: string, snapshot: number): HTMLElement {
   return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, name);
 }
 
-/** An entry of "references": what the arguments say, and what that means (docs/view-protocol.md). */
+/**
+ * An entry of "references": the text of the argument, and the object it means
+ * (docs/view-protocol.md).
+ */
 interface Reference {
   id_ref?: unknown;
   object: number;
   snapshot: number;
 }
 
-function isReference(value: unknown): value is Reference {
+function isArgumentReference(value: unknown): value is Reference {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -48,13 +51,13 @@ function isReference(value: unknown): value is Reference {
   );
 }
 
-/** Links to the snapshots that an event's arguments refer to. */
+/** Create links to the snapshots that the arguments of an event refer to. */
 export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
-  const list = Array.isArray(references) ? references.filter(isReference) : [];
+  const list = Array.isArray(references) ? references.filter(isArgumentReference) : [];
   if (list.length === 0) return [];
   const lines = list.map((reference) => {
     const id = typeof reference.id_ref === 'string' ? reference.id_ref : String(reference.id_ref);
-    const name = brief(visible(id), 120);
+    const name = shortened(makeVisible(id), 120);
     return h('li', null, snapshotLink(v, name, reference.snapshot));
   });
   return [
@@ -67,7 +70,10 @@ export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
   ];
 }
 
-/** What stands behind an id in a snapshot: the object's snapshot at that time. */
+/**
+ * Return a function that follows an id inside a snapshot to the snapshot of that object at that
+ * time.
+ */
 export async function followFrom(
   v: Views,
   snapshot: number,
@@ -81,9 +87,9 @@ export async function followFrom(
     ...(typeof pid === 'string' || typeof pid === 'number' ? { pid: String(pid) } : {}),
   };
   try {
-    const found = await v.viewer.engine.beside.reference(snapshot, id, named);
+    const found = await v.viewer.engine.nonSlice.reference(snapshot, id, named);
     if (found >= 0) await goToSnapshot(v, found);
-    else v.viewer.wrong(`${brief(visible(id), 80)} has no snapshot at this time`);
+    else v.viewer.wrong(`${shortened(makeVisible(id), 80)} has no snapshot at this time`);
   } catch (error) {
     v.viewer.failed(error);
   }

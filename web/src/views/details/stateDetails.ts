@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a state of a thread, of what a processor ran, and of how long a thread was in which
-// state inside a slice: with links to who woke it and who ran instead.
+// The details of a thread state, of a processor slice, and of the thread states within a slice,
+// with links to the waking thread and to the thread that ran instead.
 
 import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { eventColour } from '../../model/colours';
 import type { CallDetails } from '../../model/engine';
 import { trackName } from '../../model/names';
@@ -13,77 +13,85 @@ import {
   STATE_COLOUR,
   STATE_WORDS,
   type CpuSlice,
-  type State,
+  type SchedulerState,
   type StateAnswer,
   type StatePart,
   type StatesInside,
   type ThreadState,
 } from '../../model/states';
-import { goToCall, spanOf, zoomToCall, type Views } from '../context';
-import { eventFacts, eventParts, fact, factTable, head, link, section } from './detailsParts';
+import { goToCall, callSpan, zoomToCall, type Views } from '../context';
+import {
+  eventFacts,
+  eventParts,
+  factRow,
+  factTable,
+  frameHead,
+  linkButton,
+  detailsSection,
+} from './detailsParts';
 
 const SHOWN = 12;
 
 type Place = [number, number];
 
-function jump(v: Views, text: string, place: Place): HTMLElement {
-  return link(brief(text), () => void goToCall(v, { row: place[0], index: place[1] }));
+function jumpLink(v: Views, text: string, place: Place): HTMLElement {
+  return linkButton(shortened(text), () => void goToCall(v, { row: place[0], index: place[1] }));
 }
 
-function time(v: Views, ns: number): string {
+function stateTime(v: Views, ns: number): string {
   return formatTimeUnit(ns, v.viewer.unit.peek());
 }
 
-/** "[655] launcher" of a thread's index. */
-function threadName(v: Views, thread: number): string {
+/** Return a thread as "[655] launcher". */
+function stateThreadName(v: Views, thread: number): string {
   const { tracks } = v.viewer.facts;
   const track = tracks.find((t) => t.thread === thread && t.kind !== 'async');
   return track ? trackName(track) : '';
 }
 
-/** Times and the way along the row. */
-function basics(v: Views, call: CallDetails): (HTMLElement | null)[] {
+/** Show the times, and the links along the row. */
+function stateBasics(v: Views, call: CallDetails): (HTMLElement | null)[] {
   return [
-    fact('Duration', time(v, call.length_ns)),
-    fact('Start', time(v, call.start_ns)),
-    fact('End', time(v, call.start_ns + call.length_ns)),
-    fact(
+    factRow('Duration', stateTime(v, call.length_ns)),
+    factRow('Start', stateTime(v, call.start_ns)),
+    factRow('End', stateTime(v, call.start_ns + call.length_ns)),
+    factRow(
       '',
       h(
         'div',
         { class: 'actions' },
-        call.previous && jump(v, '‹ previous', call.previous),
-        call.next && jump(v, 'next ›', call.next),
+        call.previous && jumpLink(v, '‹ previous', call.previous),
+        call.next && jumpLink(v, 'next ›', call.next),
       ),
     ),
   ];
 }
 
-function notes(call: CallDetails): HTMLElement[] {
+function stateNotes(call: CallDetails): HTMLElement[] {
   return call.open_at_end
     ? [h('p', { class: 'state-note' }, 'It went on when the trace ended.')]
     : [];
 }
 
-function actions(v: Views, call: CallDetails): HTMLElement {
+function stateActions(v: Views, call: CallDetails): HTMLElement {
   return h(
     'div',
     { class: 'actions' },
-    link('Zoom to it', () => zoomToCall(v, call)),
-    link('Use as range', () => v.viewer.setRange(spanOf(call))),
+    linkButton('Zoom to it', () => zoomToCall(v, call)),
+    linkButton('Use as range', () => v.viewer.setRange(callSpan(call))),
   );
 }
 
-function wakeup(v: Views, { wakeup }: ThreadState): (HTMLElement | null)[] {
+function wakeupLines(v: Views, { wakeup }: ThreadState): (HTMLElement | null)[] {
   if (!wakeup) return [];
-  const name = wakeup.by < 0 ? '' : threadName(v, wakeup.by) || wakeup.name;
+  const name = wakeup.by < 0 ? '' : stateThreadName(v, wakeup.by) || wakeup.name;
   const cpu = wakeup.cpu < 0 ? '' : ` on CPU ${wakeup.cpu}`;
   const words = `${name || 'an interrupt, or the idle task'}${cpu}`;
-  const after = wakeup.latency_ns < 0 ? 'it never ran again' : time(v, wakeup.latency_ns);
+  const after = wakeup.latency_ns < 0 ? 'it never ran again' : stateTime(v, wakeup.latency_ns);
   return [
-    fact('Woken by', wakeup.slice ? jump(v, words, wakeup.slice) : words),
-    fact('Woken at', time(v, wakeup.time_ns)),
-    fact('Until it ran', wakeup.run ? jump(v, after, wakeup.run) : after),
+    factRow('Woken by', wakeup.slice ? jumpLink(v, words, wakeup.slice) : words),
+    factRow('Woken at', stateTime(v, wakeup.time_ns)),
+    factRow('Until it ran', wakeup.run ? jumpLink(v, after, wakeup.run) : after),
   ];
 }
 
@@ -92,8 +100,8 @@ function partLine(v: Views, part: StatePart): HTMLElement {
   return h(
     'li',
     null,
-    jump(v, v.viewer.frames.short(frame), [row, index]),
-    h('span', { class: 'dim' }, ` ${time(v, ns)}`),
+    jumpLink(v, v.viewer.frames.short(frame), [row, index]),
+    h('span', { class: 'dim' }, ` ${stateTime(v, ns)}`),
   );
 }
 
@@ -101,10 +109,10 @@ function insteadParts(v: Views, state: ThreadState): HTMLElement[] {
   if (state.instead_cpu < 0) return [];
   const title = `Who ran instead on CPU ${state.instead_cpu}`;
   const none = 'Nobody: the processor was idle.';
-  if (state.instead.length === 0) return [section(title, h('p', { class: 'second' }, none))];
+  if (state.instead.length === 0) return [detailsSection(title, h('p', { class: 'second' }, none))];
   const rest = state.instead.length - SHOWN + state.instead_left_out;
   return [
-    section(
+    detailsSection(
       title,
       h(
         'ul',
@@ -120,44 +128,44 @@ function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElem
   const { frames } = v.viewer;
   const { blocked, then } = state;
   return [
-    ...head(v, call.frame),
-    ...notes(call),
+    ...frameHead(v, call.frame),
+    ...stateNotes(call),
     factTable(
-      fact('State', STATE_WORDS[state.state][1]),
-      fact('Thread', threadName(v, state.thread)),
-      state.cpu_slice && fact('CPU', jump(v, `CPU ${state.cpu}`, state.cpu_slice)),
-      ...basics(v, call),
-      ...wakeup(v, state),
-      blocked && fact('Blocked in', brief(blocked.caller) || 'not told'),
-      blocked && fact('Waited for I/O', blocked.io ? 'yes' : 'no'),
+      factRow('State', STATE_WORDS[state.state][1]),
+      factRow('Thread', stateThreadName(v, state.thread)),
+      state.cpu_slice && factRow('CPU', jumpLink(v, `CPU ${state.cpu}`, state.cpu_slice)),
+      ...stateBasics(v, call),
+      ...wakeupLines(v, state),
+      blocked && factRow('Blocked in', shortened(blocked.caller) || 'not told'),
+      blocked && factRow('Waited for I/O', blocked.io ? 'yes' : 'no'),
       then &&
-        fact(
+        factRow(
           'Then',
           h(
             'span',
             null,
-            jump(v, frames.short(then[2]), [then[0], then[1]]),
-            h('span', { class: 'dim' }, ` ${time(v, then[3])}`),
+            jumpLink(v, frames.short(then[2]), [then[0], then[1]]),
+            h('span', { class: 'dim' }, ` ${stateTime(v, then[3])}`),
           ),
         ),
       ...eventFacts(call),
     ),
-    actions(v, call),
+    stateActions(v, call),
     ...insteadParts(v, state),
-    legend(v),
+    stateLegend(v),
     ...eventParts(v, call),
   ];
 }
 
-/** Arguments of the switch that began it: what runs next has that priority. */
-function priority(call: CallDetails): string | null {
+/** Return the priority from the arguments of the switch that began the slice. */
+function switchPriority(call: CallDetails): string | null {
   const event = call.event as { details?: unknown } | null | undefined;
   const details = typeof event?.details === 'string' ? event.details : '';
   const found = /next_prio=(-?\d+)/.exec(details) ?? /==> .*\[(-?\d+)\]/.exec(details);
   return found?.[1] ?? null;
 }
 
-/** Why it gave up the processor, by the state in which it did. */
+/** Why a thread left the processor, by its state at that moment. */
 const REASONS: Partial<Record<string, string>> = {
   'Runnable (preempted)': 'preempted by another task',
   Runnable: 'gave way to another task',
@@ -170,38 +178,38 @@ const REASONS: Partial<Record<string, string>> = {
 function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
   const { frames } = v.viewer;
   const { then } = cpu;
-  const name = cpu.thread < 0 ? '' : threadName(v, cpu.thread);
-  const prio = priority(call);
-  // Who came and left at one time has no state of running.
+  const name = cpu.thread < 0 ? '' : stateThreadName(v, cpu.thread);
+  const prio = switchPriority(call);
+  // A thread that came and left at the same time has no running state.
   const way: Place | null = cpu.running ?? (then && [then[0], then[1]]);
   const ended = then ? frames.method(then[2]) : '';
   return [
-    ...head(v, call.frame),
-    ...notes(call),
+    ...frameHead(v, call.frame),
+    ...stateNotes(call),
     factTable(
-      fact('Ran on', `CPU ${cpu.cpu}`),
-      name !== '' ? fact('Thread', way ? jump(v, name, way) : name) : null,
-      prio === null ? null : fact('Priority', prio),
-      ...basics(v, call),
-      then && fact('Switched out', REASONS[ended] ?? ended),
-      then && fact('State behind it', jump(v, ended, [then[0], then[1]])),
+      factRow('Ran on', `CPU ${cpu.cpu}`),
+      name !== '' ? factRow('Thread', way ? jumpLink(v, name, way) : name) : null,
+      prio === null ? null : factRow('Priority', prio),
+      ...stateBasics(v, call),
+      then && factRow('Switched out', REASONS[ended] ?? ended),
+      then && factRow('State behind it', jumpLink(v, ended, [then[0], then[1]])),
       ...eventFacts(call),
     ),
-    actions(v, call),
+    stateActions(v, call),
     ...eventParts(v, call),
   ];
 }
 
-/** The square in a state's colour. */
-export function stateSwatch(v: Views, state: State): HTMLElement {
+/** Create the square in the colour of a state. */
+export function stateSwatch(v: Views, state: SchedulerState): HTMLElement {
   const theme = v.settings.theme.peek();
   const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
   square.style.backgroundColor = theme.bars[eventColour(STATE_COLOUR[state], 0)] ?? '';
   return square;
 }
 
-function legend(v: Views): HTMLElement {
-  return section(
+function stateLegend(v: Views): HTMLElement {
+  return detailsSection(
     'States',
     h(
       'ul',
@@ -213,7 +221,7 @@ function legend(v: Views): HTMLElement {
   );
 }
 
-/** How long the thread was in which state inside of one of its slices. */
+/** Show how long the thread was in each state during one of its slices. */
 export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[] {
   if (answer?.kind !== 'slice') return [];
   const { times }: StatesInside = answer;
@@ -225,20 +233,22 @@ export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[
       'tr',
       null,
       h('th', null, stateSwatch(v, state), ` ${STATE_WORDS[state][0]}`),
-      h('td', { class: 'number' }, time(v, ns)),
+      h('td', { class: 'number' }, stateTime(v, ns)),
       h('td', { class: 'number dim' }, `${formatPercent(ns, all)} %`),
     );
   });
   if (lines.length === 0) return [];
   return [
-    section(
+    detailsSection(
       'States of the thread meanwhile',
       h('table', { class: 'states-inside' }, h('tbody', null, ...lines)),
     ),
   ];
 }
 
-/** A slice of a processor or of a thread's states; null: it is none, or its answer not there. */
+/**
+ * Return the details of a processor slice or thread state; null for other slices, or while loading.
+ */
 export function scheduleDetails(
   v: Views,
   call: CallDetails,
@@ -248,5 +258,5 @@ export function scheduleDetails(
   if (kind !== 'cpu' && kind !== 'states') return null;
   if (answer?.kind === 'state') return stateDetails(v, call, answer);
   if (answer?.kind === 'cpu') return cpuDetails(v, call, answer);
-  return head(v, call.frame);
+  return frameHead(v, call.frame);
 }

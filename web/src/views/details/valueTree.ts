@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON value as a tree: objects and lists open and close, all else is one line.
+// A JSON value as a tree. Objects and lists open and close; every other value is one line.
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 
-/** Longer texts ask before they are shown, and are cut; longer lists are cut. */
+/** Longer texts are folded and cut; longer lists are cut. */
 const FOLDED = 300;
 const LONGEST = 100_000;
 const MOST = 100;
-/** So many levels are open at first. */
+/** The number of levels that are open at first. */
 const OPEN = 2;
 
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A longer text is shown whole when it is asked for. */
+/** Return a text, folded if it is long. */
 export function foldedText(text: string): HTMLElement | string {
-  if (text.length <= FOLDED) return visible(text);
+  if (text.length <= FOLDED) return makeVisible(text);
   const words = h('span', null);
   const button = h('button', { class: 'link', attrs: { type: 'button' } });
   const show = (open: boolean): void => {
-    words.textContent = visible(brief(text, open ? LONGEST : FOLDED));
+    words.textContent = makeVisible(shortened(text, open ? LONGEST : FOLDED));
     button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
     button.setAttribute('aria-expanded', String(open));
   };
@@ -31,7 +31,7 @@ export function foldedText(text: string): HTMLElement | string {
   return h('span', null, words, ' ', button);
 }
 
-function leaf(value: unknown): HTMLElement | string {
+function leafValue(value: unknown): HTMLElement | string {
   return foldedText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
@@ -40,27 +40,27 @@ function summaryText(value: object): string {
   return Array.isArray(value) ? `[${formatCount(count)}]` : `{${formatCount(count)}}`;
 }
 
-/** Follows a reference to an object: given the members that stand beside the id. */
+/** Follow a reference to an object. `holder` is the object that contains the id. */
 export type Follow = (holder: Record<string, unknown>) => void;
 
 const REFERENCES = ['id_ref', 'idRef'];
-/** "Tree/0x1" of an object inside a snapshot: it is one of its own. */
+/** The id of a nested object, such as "Tree/0x1". */
 const NESTED = /^.+\/([^/]+)$/;
 
-/** The id of an object inside a snapshot; null: it is none. */
+/** Return the id of an object nested in a snapshot, or null. */
 export function nestedId(id: unknown): string | null {
   return (typeof id === 'string' && NESTED.exec(id)?.[1]) || null;
 }
 
-function isReference(key: string, member: unknown, depth: number): boolean {
+function isIdReference(key: string, member: unknown, depth: number): boolean {
   if (REFERENCES.includes(key)) return !isContainer(member);
   return key === 'id' && depth > 0 && nestedId(member) !== null;
 }
 
-function members(value: object, depth: number, follow: Follow | null): HTMLElement[] {
+function memberLines(value: object, depth: number, follow: Follow | null): HTMLElement[] {
   const entries = Object.entries(value);
   const lines = entries.slice(0, MOST).map(([key, member]) => {
-    if (follow && isReference(key, member, depth))
+    if (follow && isIdReference(key, member, depth))
       return referenceLine(key, member, () => follow(value as Record<string, unknown>));
     return valueLine(key, member, depth, follow);
   });
@@ -70,27 +70,32 @@ function members(value: object, depth: number, follow: Follow | null): HTMLEleme
 }
 
 function referenceLine(key: string, id: unknown, act: () => void): HTMLElement {
-  const text = visible(brief(String(id), FOLDED));
+  const text = makeVisible(shortened(String(id), FOLDED));
   const button = h(
     'button',
     { class: 'link', attrs: { type: 'button' }, on: { click: act } },
     text,
   );
-  return h('li', null, h('b', null, visible(key)), ' ', button);
+  return h('li', null, h('b', null, makeVisible(key)), ' ', button);
 }
 
-/** Members appear when the line is first opened: a snapshot may have a million. */
-function container(key: string, value: object, depth: number, follow: Follow | null): HTMLElement {
+/** Create the members when the line is first opened, because a snapshot may have a million. */
+function containerLine(
+  key: string,
+  value: object,
+  depth: number,
+  follow: Follow | null,
+): HTMLElement {
   const list = h('ul', { class: 'value-tree' });
   const details = h(
     'details',
     null,
-    h('summary', null, h('b', null, visible(key)), ' ', summaryText(value)),
+    h('summary', null, h('b', null, makeVisible(key)), ' ', summaryText(value)),
     list,
   ) as HTMLDetailsElement;
   const show = (): void => {
     if (details.open && list.childElementCount === 0)
-      list.append(...members(value, depth + 1, follow));
+      list.append(...memberLines(value, depth + 1, follow));
   };
   details.addEventListener('toggle', show);
   if (depth < OPEN) {
@@ -101,12 +106,14 @@ function container(key: string, value: object, depth: number, follow: Follow | n
 }
 
 function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
-  if (isContainer(value)) return container(key, value, depth, follow);
-  return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
+  if (isContainer(value)) return containerLine(key, value, depth, follow);
+  return h('li', null, h('b', null, makeVisible(key)), ' ', leafValue(value));
 }
 
-/** The members of an object or list; of anything else the one value. */
+/** Return the members of an object or list, or one line for any other value. */
 export function valueTree(value: unknown, follow: Follow | null = null): HTMLElement {
-  const lines = isContainer(value) ? members(value, 0, follow) : [h('li', null, leaf(value))];
+  const lines = isContainer(value)
+    ? memberLines(value, 0, follow)
+    : [h('li', null, leafValue(value))];
   return h('ul', { class: 'value-tree' }, ...lines);
 }

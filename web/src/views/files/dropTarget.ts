@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files dragged over the page: all of it takes them, and says so.
+// Drag and drop of files onto the page. The whole page is the target, and shows that it is.
 
 import { h, icon, setText } from '../../base/dom';
 
-/** What was dropped: files, and the names of folders, which cannot be read as one. */
+/** The dropped files, and the names of directories, which cannot be opened as one file. */
 export interface Dropped {
   files: File[];
   folders: string[];
@@ -13,7 +13,7 @@ function bringsFiles(e: DragEvent): boolean {
   return e.dataTransfer?.types.includes('Files') ?? false;
 }
 
-function sort(data: DataTransfer): Dropped {
+function sortDropped(data: DataTransfer): Dropped {
   const dropped: Dropped = { files: [], folders: [] };
   for (const item of data.items) {
     const file = item.kind === 'file' ? item.getAsFile() : null;
@@ -24,6 +24,7 @@ function sort(data: DataTransfer): Dropped {
   return dropped;
 }
 
+/** The drop target. */
 export class DropTarget {
   private readonly words = h('b', null);
   readonly element = h(
@@ -31,7 +32,7 @@ export class DropTarget {
     { class: 'drop-target', hidden: true, attrs: { 'aria-hidden': true } },
     h('div', null, icon('open'), this.words),
   );
-  /** Elements entered and not left: the events come for each. */
+  /** The number of elements entered and not left, because each element gets events. */
   private depth = 0;
 
   constructor(dropped: (what: Dropped) => void, words = 'Drop to open') {
@@ -57,7 +58,7 @@ export class DropTarget {
       e.preventDefault();
       this.depth = 0;
       this.element.hidden = true;
-      if (e.dataTransfer) dropped(sort(e.dataTransfer));
+      if (e.dataTransfer) dropped(sortDropped(e.dataTransfer));
     });
   }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the reading of files is, with a sketch of what was read so far and a way to stop it.
+// Shows the progress of loading, with a preview of the data read so far and a Cancel button.
 
 import { h, setText } from '../../base/dom';
 import { fileName, formatBig, formatBytes } from '../../base/format';
-import type { Status } from '../../model/opening';
-import { button, homeLink, Screen } from '../screens';
+import type { LoadingStatus } from '../../model/opening';
+import { screenButton, homeLink, Screen } from '../screens';
 import { SketchView } from '../timeline/sketchView';
 
-/** Milliseconds over which the rate is taken. */
+/** The time in ms over which the rate is measured. */
 const WINDOW = 2000;
 const NOTHING = '\u00a0';
 
-/** What is done just now: a rate counts only within one of them. */
+/** The current phase. A rate is measured within one phase only. */
 type Doing = 'Unpacking' | 'Reading' | 'Putting together';
 
-function doing(status: Status): Doing {
+function loadingPhase(status: LoadingStatus): Doing {
   return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
 }
 
-/** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
+/** The loading screen. Its line, figures and Cancel button have fixed places while data arrive. */
 export class LoadingScreen extends Screen {
   private readonly bar = h('i', null);
   private readonly progress = h(
@@ -37,10 +37,10 @@ export class LoadingScreen extends Screen {
   private recent: { at: number; done: number }[] = [];
   private doing: Doing = 'Reading';
 
-  constructor({ name, home }: Status, tools: HTMLElement, cancel: () => void) {
+  constructor({ name, home }: LoadingStatus, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
     const stop =
-      home === undefined ? button('Cancel', '', cancel) : homeLink(home, 'About this trace');
+      home === undefined ? screenButton('Cancel', '', cancel) : homeLink(home, 'About this trace');
     if (home === undefined) stop.append(h('kbd', { attrs: { 'aria-hidden': true } }, 'Esc'));
     this.header.append(this.progress);
     this.main.append(
@@ -57,11 +57,11 @@ export class LoadingScreen extends Screen {
     );
   }
 
-  show(status: Status, now: number): void {
+  show(status: LoadingStatus, now: number): void {
     setText(this.file, fileName(status.name));
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
     const percent = Math.floor(share * 100);
-    const what = doing(status);
+    const what = loadingPhase(status);
     this.bar.style.width = `${(share * 100).toFixed(1)}%`;
     this.progress.setAttribute('aria-valuenow', String(percent));
     this.progress.setAttribute('aria-valuetext', `${what}, ${percent} %`);
@@ -74,7 +74,7 @@ export class LoadingScreen extends Screen {
     this.showRate(what, what === 'Unpacking' ? status.bytes : status.records, now);
   }
 
-  /** Of events while they are read, of bytes before, and none while nothing is gone over. */
+  /** Show the rate: of events while reading, of bytes while unpacking, none in the last phase. */
   private showRate(what: Doing, done: number, now: number): void {
     if (what !== this.doing) this.recent = [];
     this.doing = what;

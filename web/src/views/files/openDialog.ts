@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialog between choosing files and reading them: what is to become of what is open, how far
-// the taking in is, and what went wrong with it.
+// The dialog between choosing and loading files. It asks what to do with the open trace, and shows
+// the progress and errors of the upload.
 
-import { fill, h, icon, setText } from '../../base/dom';
+import { fill, h, icon, setText, blurWhenClosed } from '../../base/dom';
 import { formatBytes, plural } from '../../base/format';
-import { brief, visible } from '../../base/visible';
-import { letGoWhenClosed } from '../../base/modal';
-import type { ErrorKind, How } from '../../model/opening';
+import { shortened, makeVisible } from '../../base/visible';
+import type { ErrorKind, OpeningMode } from '../../model/opening';
 import { remedyFor } from './remedy';
-import { button } from '../screens';
+import { screenButton } from '../screens';
 
-/** Milliseconds over which the rate is taken. */
+/** The time in ms over which the rate is measured. */
 const WINDOW = 2000;
 
-/** "app.trace", "app.trace and 2 more files". */
+/** Return "app.trace" or "app.trace and 2 more files". */
 export function filesWords(names: readonly string[]): string {
   const [first = ''] = names;
   const more = names.length - 1;
-  const shown = brief(visible(first), 120);
+  const shown = shortened(makeVisible(first), 120);
   return more > 0 ? `${shown} and ${plural(more, 'more file', 'more files')}` : shown;
 }
 
+/** The dialog. */
 export class OpenDialog {
   readonly element = h('dialog', { class: 'open-dialog' });
   private readonly body = h('div', { class: 'open-body' });
-  /** What Esc, and the end of the dialog by anything but its buttons, means. */
+  /** Called by Esc, or when the dialog closes in any other way than by its buttons. */
   private closed: () => void = () => undefined;
   private recent: { at: number; bytes: number }[] = [];
 
@@ -34,8 +34,8 @@ export class OpenDialog {
       e.preventDefault();
       this.closed();
     });
-    // Keys of the page are not for whoever answers here; nor is the browser's own Ctrl+O.
-    letGoWhenClosed(this.element);
+    // Keep keys from the page, and Ctrl+O from the browser, while the dialog is open.
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
       e.stopPropagation();
@@ -58,10 +58,10 @@ export class OpenDialog {
     this.body.querySelector<HTMLElement>('.primary, .button')?.focus();
   }
 
-  /** What becomes of what is open; null: nothing is to be opened after all. */
-  ask(names: readonly string[], open: string): Promise<How | null> {
+  /** Ask what to do with the open trace; null means that nothing shall be opened. */
+  ask(names: readonly string[], open: string): Promise<OpeningMode | null> {
     return new Promise((answered) => {
-      const answer = (how: How | null) => () => {
+      const answer = (how: OpeningMode | null) => () => {
         this.close();
         answered(how);
       };
@@ -69,21 +69,21 @@ export class OpenDialog {
         'Open files',
         answer(null),
         h('h1', null, `Open ${filesWords(names)}`),
-        h('p', null, `${brief(open, 120)} is open.`),
+        h('p', null, `${shortened(open, 120)} is open.`),
         h(
           'div',
           { class: 'choices' },
-          button('Open instead', 'primary', answer('instead')),
+          screenButton('Open instead', 'primary', answer('instead')),
           h('span', null, 'what is open now is put away; Back leads to it'),
-          button('Add to this trace', '', answer('beside')),
+          screenButton('Add to this trace', '', answer('beside')),
           h('span', null, 'together on one time line; Info moves one against the other'),
         ),
-        h('div', { class: 'actions' }, button('Cancel', '', answer(null))),
+        h('div', { class: 'actions' }, screenButton('Cancel', '', answer(null))),
       );
     });
   }
 
-  /** Files are taken in: what comes back is told of how far that is. */
+  /** Show the upload. Return the function that reports its progress in bytes. */
   taking(names: readonly string[], total: number, cancel: () => void): (bytes: number) => void {
     const bar = h('i', null);
     const progress = h(
@@ -99,7 +99,7 @@ export class OpenDialog {
       h('h1', null, `Taking in ${filesWords(names)}`),
       progress,
       figures,
-      h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+      h('div', { class: 'actions' }, screenButton('Cancel', '', cancel)),
     );
     return (bytes) => {
       const share = total > 0 ? bytes / total : 1;
@@ -124,10 +124,10 @@ export class OpenDialog {
     this.show(
       'Files could not be opened',
       close,
-      h('h1', null, icon('error'), `${brief(visible(name), 120)} could not be opened`),
+      h('h1', null, icon('error'), `${shortened(makeVisible(name), 120)} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
       h('p', null, remedyFor(kind, message)),
-      h('div', { class: 'actions' }, button('Close', 'primary', close)),
+      h('div', { class: 'actions' }, screenButton('Close', 'primary', close)),
     );
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line and the flame graph as pictures to keep: of shapes, which other programs can change,
-// or of pixels, two for one of the screen, for reports.
+// Saves the time line and the flame graph as pictures: as SVG, which other programs can edit, or as
+// PNG with two pixels per screen pixel, for reports.
 
 import { h } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Span } from '../../model/span';
 import { wordsFor } from '../../model/words';
 import { NOTES_HEIGHT, paintLabels, paintNotes } from '../../render/labelPainter';
@@ -23,19 +23,19 @@ import type { SaveEntry } from './saveMenu';
 import type { TimelineView } from '../timeline/timelineView';
 
 const RATIO = 2;
-/** No browser makes a canvas longer than that. */
+/** The maximum canvas height in all browsers. */
 const LONGEST = 16000;
-/** Under the last track, as in the page. */
+/** The space below the last track, as in the page. */
 const FOOT = 8;
 
-/** "1.000 ms to 2.500 ms, 1.500 ms" */
-function spanWords(v: Views, { from, to }: Span): string {
+/** Return "1.000 ms to 2.500 ms, 1.500 ms". */
+function pictureSpanWords(v: Views, { from, to }: Span): string {
   const unit = v.viewer.unit.peek();
   const time = (ns: number): string => formatTimeUnit(Math.round(ns), unit);
   return `${time(from)} to ${time(to)}, ${time(to - from)}`;
 }
 
-/** What is chosen and left out, of which nobody could know who sees the picture alone. */
+/** Describe selection and filters, which the picture alone does not show. */
 function scopeLines(v: Views): string[] {
   const { viewer, selection } = v;
   const range = viewer.range.peek();
@@ -45,18 +45,18 @@ function scopeLines(v: Views): string[] {
   const words = wordsFor(viewer.facts);
   const names = tracks.map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '');
   const lines: string[] = [];
-  if (range) lines.push(`Selected: ${spanWords(v, range)}`);
+  if (range) lines.push(`Selected: ${pictureSpanWords(v, range)}`);
   if (tracks.length > 2) lines.push(`Of ${plural(tracks.length, words.track)}`);
-  else if (tracks.length > 0) lines.push(`Of ${brief(names.join(', '), 80)}`);
+  else if (tracks.length > 0) lines.push(`Of ${shortened(names.join(', '), 80)}`);
   if (call) {
     const length = formatTimeUnit(call.length_ns, viewer.unit.peek());
-    lines.push(`${brief(viewer.frames.short(call.frame), 80)}: ${length}`);
-  } else if (frame !== null) lines.push(`Marked: ${brief(viewer.frames.short(frame), 80)}`);
-  if (viewer.filter !== '') lines.push(`Filter: ${brief(viewer.filter, 120)}`);
+    lines.push(`${shortened(viewer.frames.short(call.frame), 80)}: ${length}`);
+  } else if (frame !== null) lines.push(`Marked: ${shortened(viewer.frames.short(frame), 80)}`);
+  if (viewer.filter !== '') lines.push(`Filter: ${shortened(viewer.filter, 120)}`);
   return lines;
 }
 
-/** `parts` stand under the heading. */
+/** Create a picture with `parts` below the heading. */
 function pictureOf(
   v: Views,
   { w, h: high }: { w: number; h: number },
@@ -64,7 +64,7 @@ function pictureOf(
   parts: readonly PicturePart[],
 ): Picture {
   const theme = v.settings.theme.peek();
-  const title = brief(fileName(v.viewer.facts.name), 200);
+  const title = shortened(fileName(v.viewer.facts.name), 200);
   const meter = v.meters.get(theme.bodyFont);
   const heading = { theme, meter, width: w, title, lines };
   return {
@@ -82,7 +82,7 @@ function pictureOf(
   };
 }
 
-/** What is in view, with the ruler over it and the names beside it. */
+/** Return the visible part of the time line, with ruler and names. */
 function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   const { viewer, settings, meters } = v;
   const theme = settings.theme.peek();
@@ -90,7 +90,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   const { width } = line.canvas;
   const placed = line.placed.peek();
   const scroll = line.tracks.scrollTop;
-  // No empty room under the last track.
+  // Leave no empty space below the last track.
   const height = Math.min(line.canvas.height, Math.max(1, placed.height - scroll + FOOT));
   const names = line.tracks.clientWidth - width;
   const ruler = line.ruler.clientHeight;
@@ -115,7 +115,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   return pictureOf(
     v,
     { w: names + width, h: top + height },
-    [`Time line, ${spanWords(v, view)}`, ...scopeLines(v)],
+    [`Time line, ${pictureSpanWords(v, view)}`, ...scopeLines(v)],
     [
       { box: { x: 0, y: 0, w: names, h: top }, draw: paintEdge },
       { box: { x: names, y: 0, w: width, h: ruler }, draw: (g) => line.drawRuler(g, null) },
@@ -137,7 +137,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   );
 }
 
-/** The whole graph, also what is scrolled away. */
+/** Return the whole flame graph, including what is scrolled out of view. */
 function flamePicture(v: Views, flame: FlameView): Picture {
   const { viewer } = v;
   const { width, height } = flame.size;
@@ -151,7 +151,7 @@ function flamePicture(v: Views, flame: FlameView): Picture {
   );
 }
 
-async function png(v: Views, picture: (ratio: number) => Picture): Promise<Blob> {
+async function pngBlob(v: Views, picture: (ratio: number) => Picture): Promise<Blob> {
   const { width, height } = picture(1);
   const ratio = Math.min(RATIO, LONGEST / Math.max(width, height));
   const canvas = h('canvas', null);
@@ -167,7 +167,7 @@ async function png(v: Views, picture: (ratio: number) => Picture): Promise<Blob>
   return blob;
 }
 
-function svg(v: Views, picture: Picture): Blob {
+function svgBlob(v: Views, picture: Picture): Blob {
   const text = svgOf(picture, (font, words) => v.meters.measure(font, words));
   return new Blob([text], { type: 'image/svg+xml' });
 }
@@ -184,14 +184,18 @@ export function pictureEntries(v: Views, line: TimelineView, flame: FlameView): 
   return [
     {
       ...entry('Time line, shapes', asShapes, 'svg'),
-      make: () => Promise.resolve(svg(v, ofLine(1))),
+      make: () => Promise.resolve(svgBlob(v, ofLine(1))),
     },
-    { ...entry('Time line, pixels', asPixels, 'png'), make: () => png(v, ofLine) },
+    { ...entry('Time line, pixels', asPixels, 'png'), make: () => pngBlob(v, ofLine) },
     {
       ...entry('Flame graph, shapes', asShapes, 'flame.svg'),
       shown,
-      make: () => Promise.resolve(svg(v, ofFlame())),
+      make: () => Promise.resolve(svgBlob(v, ofFlame())),
     },
-    { ...entry('Flame graph, pixels', asPixels, 'flame.png'), shown, make: () => png(v, ofFlame) },
+    {
+      ...entry('Flame graph, pixels', asPixels, 'flame.png'),
+      shown,
+      make: () => pngBlob(v, ofFlame),
+    },
   ];
 }

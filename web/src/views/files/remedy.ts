@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody can do about a file that could not be opened.
+// Advice for files that could not be opened.
 
 import type { ErrorKind } from '../../model/opening';
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be saved as a file, in one menu: each entry makes the file's bytes, some take a while.
+// The menu that saves files. Each entry produces the bytes of one file, which may take a while.
 
 import { download, fill, h, icon, listen, setAttribute, setText } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { isAbort } from '../../model/engine';
-import type { Disguise, SavedKind } from '../../model/saved';
+import type { Disguise, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
+/** An entry of the menu. */
 export interface SaveEntry {
-  /** As the menu calls it. */
+  /** The name in the menu. */
   name: string;
-  /** What becomes of it, as a tip. */
+  /** The tooltip. */
   title: string;
-  /** Of the file's name, without the point. */
+  /** The file name extension without the dot. */
   ending: string;
-  /** Absent: always. */
+  /** If missing, the entry is always shown. */
   shown?: () => boolean;
   make: (signal: AbortSignal) => Promise<Blob>;
 }
@@ -31,7 +32,7 @@ const KINDS: Record<SavedKind, Omit<SaveEntry, 'make'>> = {
   },
 };
 
-/** As long as the page lies open, whatever is filtered meanwhile. */
+/** The redaction settings. They last as long as the page is open, across filters. */
 const disguise: Disguise = { names: false, args: false };
 
 const DISGUISES: Record<keyof Disguise, { name: string; title: string }> = {
@@ -45,7 +46,7 @@ const DISGUISES: Record<keyof Disguise, { name: string; title: string }> = {
   },
 };
 
-/** The selection as a trace: as what this one can be written. */
+/** Return the entries that save the selection as a trace, for each format possible. */
 export function traceEntries(v: Views): SaveEntry[] {
   const { engine, facts } = v.viewer;
   return (facts.saves ?? []).map((kind) => ({
@@ -54,7 +55,7 @@ export function traceEntries(v: Views): SaveEntry[] {
   }));
 }
 
-/** "app.trace" as JSON: "app.json", or "app-part.json" where something is selected. */
+/** Return the file name: "app.trace" as JSON is "app.json", or "app-part.json" with a selection. */
 export function savedName(v: Views, ending: string): string {
   const own = disguise.names ? '' : fileName(v.viewer.facts.name);
   const name = own.replace(/(\.(trace|json|html|txt|gz|zip|zst))+$/i, '');
@@ -63,8 +64,8 @@ export function savedName(v: Views, ending: string): string {
   return `${name || 'trace'}${part}.${ending}`;
 }
 
-/** What is saved, in words. */
-function scopeOf(v: Views): string {
+/** Describe the part of the trace that is saved. */
+function savedScope(v: Views): string {
   const { viewer } = v;
   const { from, to, tracks } = viewer.scope();
   const whole = viewer.filter === '' ? 'Whole trace' : 'All that is filtered';
@@ -75,6 +76,7 @@ function scopeOf(v: Views): string {
   return tracks ? `${time}, ${plural(tracks.length, wordsFor(viewer.facts).track)}` : time;
 }
 
+/** The menu. */
 export class SaveMenu {
   readonly button: HTMLButtonElement;
   private readonly label = h('span', null, 'Save');
@@ -83,7 +85,7 @@ export class SaveMenu {
     attrs: { role: 'menu', 'aria-label': 'Save' },
     hidden: true,
   });
-  /** While a file is being made. */
+  /** The file being produced. */
   private making: { name: string; abort: AbortController } | null = null;
   private returnTo: Element | null = null;
 
@@ -132,7 +134,7 @@ export class SaveMenu {
     this.menu.querySelector('button')?.focus();
   }
 
-  /** Closes it, and the keyboard is where it was. */
+  /** Close the menu and restore the focus. */
   private leave(): void {
     this.show(false);
     const { returnTo } = this;
@@ -145,7 +147,7 @@ export class SaveMenu {
     const { making } = this;
     const head = h('div', { class: 'head', attrs: { role: 'presentation' } });
     if (making) {
-      setText(head, `Making ${brief(making.name, 60)}`);
+      setText(head, `Making ${shortened(making.name, 60)}`);
       fill(
         this.menu,
         head,
@@ -153,7 +155,7 @@ export class SaveMenu {
       );
       return;
     }
-    setText(head, scopeOf(this.v));
+    setText(head, savedScope(this.v));
     fill(
       this.menu,
       head,
@@ -166,7 +168,7 @@ export class SaveMenu {
     );
   }
 
-  /** What is not told in a saved trace. */
+  /** Create the check boxes that redact names and arguments. */
   private checks(): HTMLElement[] {
     const { saves = [], hashes = false } = this.v.viewer.facts;
     if (saves.length === 0) return [];

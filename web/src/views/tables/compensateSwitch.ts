@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch that takes what recording cost off the figures of calls, and what it says of that.
+// The switch that subtracts the cost of recording from the times of calls, and its explanation.
 
 import { h, setAttribute, setText } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { effect } from '../../base/signal';
-import { applies, asRecorded, compensationWords } from '../../model/compensation';
+import {
+  compensationApplies,
+  showsRecordedTimes,
+  compensationWords,
+} from '../../model/compensation';
 import type { Views } from '../context';
 
 const MISSING =
@@ -19,6 +23,7 @@ function usualTitle(cost: number): string {
   );
 }
 
+/** Return the switch. */
 export function compensateSwitch({ viewer, profile }: Views): HTMLElement {
   const cost = viewer.facts.clock_cost_ns;
   const word = h('span', { class: 'long' });
@@ -37,10 +42,10 @@ export function compensateSwitch({ viewer, profile }: Views): HTMLElement {
   );
   effect(() => {
     const on = viewer.compensate.get();
-    const recorded = asRecorded(viewer);
+    const recorded = showsRecordedTimes(viewer);
     const answer = profile.answer.get();
     const said = on && answer ? compensationWords(answer, viewer.unit.get()) : null;
-    button.hidden = !applies(viewer);
+    button.hidden = !compensationApplies(viewer);
     button.disabled = cost === undefined || recorded;
     button.title = cost === undefined ? MISSING : recorded ? IN_TIME : (said ?? usualTitle(cost));
     const text = on && !recorded ? 'Compensated' : 'Compensate';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table as a file, or on the clipboard.
+// Saves a table as a file, or copies it.
 
 import { download, h, listen } from '../../base/dom';
 import { fileName } from '../../base/format';
-import { sheetPieces, type ExportFormat, type Sheet } from '../../model/sheet';
+import { sheetChunks, type ExportFormat, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
@@ -13,23 +13,24 @@ const FORMATS: readonly [ExportFormat, string, string, string][] = [
   ['markdown', 'Markdown', 'md', 'text/markdown'],
 ];
 
-/** A table that can be saved: its lines, and the word for it in the file's name. */
+/** A table that can be saved: its lines, and the word for it in the file name. */
 export interface Exported {
   name: string;
-  /** null: there is nothing yet. */
+  /** Null if there is no content yet. */
   sheet: () => Sheet | null;
 }
 
-/** The page goes on between the pieces of a long table. */
-async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
+/** Format a sheet chunk by chunk, so that the page stays responsive. */
+async function sheetTextInChunks(sheet: Sheet, format: ExportFormat): Promise<string[]> {
   const pieces: string[] = [];
-  for (const piece of sheetPieces(sheet, format)) {
+  for (const piece of sheetChunks(sheet, format)) {
     pieces.push(piece);
     if (pieces.length % 8 === 0) await new Promise((done) => setTimeout(done));
   }
   return pieces;
 }
 
+/** Return the button with the export menu. */
 export function exportButton(v: Views, shown: () => Exported | null): HTMLElement {
   const button = h(
     'button',
@@ -54,7 +55,7 @@ export function exportButton(v: Views, shown: () => Exported | null): HTMLElemen
               const sheet = table?.sheet();
               const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
               if (sheet)
-                void textOf(sheet, format).then((pieces) =>
+                void sheetTextInChunks(sheet, format).then((pieces) =>
                   download(to, new Blob(pieces, { type: `${type};charset=utf-8` })),
                 );
               show(false);

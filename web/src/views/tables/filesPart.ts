@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the trace in the Info tab: each can be moved in time against the others.
+// The files of the trace in the Info tab. Each file can be shifted in time.
 
 import { fill, h, setAttribute, setText } from '../../base/dom';
 import { fileName } from '../../base/format';
-import { offsetText, parseOffset, type Input } from '../../model/opening';
+import { offsetText, parseOffset, type OpenedInput } from '../../model/opening';
 import type { TraceFiles } from '../context';
 
 const HINT = 'Expected a time such as 12 ms, -1.5 s or 300 µs';
 
-/** One file, and by how much its times are moved: Enter or leaving the box moves it. */
-function row(input: Input, moved: (offset: bigint) => void): HTMLElement {
+/**
+ * Create the row of one file with its time offset. Enter, or leaving the box, applies the offset.
+ */
+function fileRow(input: OpenedInput, moved: (offset: bigint) => void): HTMLElement {
   const name = fileName(input.name);
   const wrong = h('span', { class: 'wrong', attrs: { role: 'alert' } });
   const box = h('input', {
@@ -51,6 +53,7 @@ function row(input: Input, moved: (offset: bigint) => void): HTMLElement {
   );
 }
 
+/** Return the list of files. */
 export function filesPart({ inputs, choose, move }: TraceFiles): HTMLElement {
   const element = h('div', { class: 'files' });
   const several = inputs.length > 1;
@@ -75,7 +78,7 @@ export function filesPart({ inputs, choose, move }: TraceFiles): HTMLElement {
           null,
           h('tr', null, h('th', null, 'File'), h('th', null, 'Moved by'), h('td', null)),
         ),
-        h('tbody', null, ...inputs.map((input, at) => row(input, moved(at)))),
+        h('tbody', null, ...inputs.map((input, at) => fileRow(input, moved(at)))),
       ),
     several &&
       h(

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The box that finds in the table of the tab that is shown.
+// The box that finds text in the table of the visible tab.
 
 import { h, icon, setAttribute, setText } from '../../base/dom';
 import { effect, flushEffects } from '../../base/signal';
 import type { Viewer } from '../../model/viewer';
 
-/** A table in which something can be found; its texts are worked out from signals. */
+/** A table that can be searched. Its texts are computed from signals. */
 export interface Findable {
-  /** "3 of 41"; nothing when nothing is looked for. */
+  /** "3 of 41", or empty if no text is searched. */
   text: () => string;
   miss: () => boolean;
-  /** What is looked for has changed. */
+  /** The text changed. */
   typed: () => void;
-  /** Enter and the arrows: to the next, and select it. */
+  /** Go to the next or previous match, and select it. */
   step: (direction: 1 | -1) => void;
   focus: () => void;
-  /** It goes from match to match, and shows only these where that is wanted; others always do. */
+  /**
+   * True if the box jumps from match to match, and filters only on request. Other tables always
+   * filter.
+   */
   jumps?: boolean;
 }
 
+/** The find box. */
 export class FindBox {
   readonly element: HTMLElement;
-  /** The switch beside it. */
+  /** The switch that filters the table. */
   readonly only: HTMLElement;
   readonly input: HTMLInputElement;
 
   constructor(
     private readonly viewer: Viewer,
-    /** null: there is nothing to find in. */
+    /** Null if the visible tab cannot be searched. */
     private readonly shown: () => Findable | null,
   ) {
     this.input = h('input', {
@@ -54,7 +58,7 @@ export class FindBox {
     effect(() => setAttribute(this.only, 'aria-pressed', viewer.onlyFound.get()));
     this.input.addEventListener('input', () => {
       viewer.find.set(this.input.value);
-      // What is found is worked out before the jump, not in the next microtask.
+      // Compute the results before the jump, not in the next microtask.
       flushEffects();
       this.shown()?.typed();
     });

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Findings tab: what in the selected range and tracks is worth looking at first, each with its
-// places, and beside the table what the rule under the cursor says; below, what was looked for
-// without finding anything.
+// The Findings tab: conspicuous things in the selected range and tracks, each with its places. Next
+// to the table stands the explanation of the rule under the cursor, and below it the rules that
+// found nothing.
 
 import { fill, h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
 import { computed, effect, untracked } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { FindingPlace, FindingsStore, Rule } from '../../model/findings';
 import { findingsSheet, type FindingWords } from '../../model/findingsSheet';
 import {
-  callOf,
+  callOfFinding,
   findingGroups,
-  ruleOf,
-  startOf,
-  timeOf,
-  timesOf,
+  ruleOfFinding,
+  startOfFinding,
+  timeOfFinding,
+  countOfFinding,
   type FindingItem,
 } from '../../model/findingsTable';
-import { EVENT } from '../../model/found';
-import { matchAt, trackPlace } from '../../model/names';
+import { EVENT } from '../../model/eventAnswers';
+import { indexOfMatch, trackPlace } from '../../model/names';
 import { SEVERITIES } from '../../model/severity';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { goToEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
@@ -30,6 +30,7 @@ import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import type { Views } from '../context';
 
+/** The view of findings. */
 export class FindingsView {
   readonly element: HTMLElement;
   readonly findable: Findable;
@@ -42,7 +43,7 @@ export class FindingsView {
   });
   private readonly words: FindingWords;
 
-  /** `toHealth` shows a kind of fault there. */
+  /** `toHealth` shows a kind of fault in the Health tab. */
   constructor(
     private readonly v: Views,
     private readonly store: FindingsStore,
@@ -54,7 +55,7 @@ export class FindingsView {
     this.words = {
       name: (frame) => (frame < 0 ? '' : frames.full(frame)),
       track: (number) => this.trackOf(number),
-      said: (text) => inWords(wordsFor(viewer.facts), text),
+      said: (text) => inTermsOf(wordsFor(viewer.facts), text),
     };
     this.table = new GroupTable<FindingItem>(v, {
       label: 'Findings',
@@ -65,7 +66,7 @@ export class FindingsView {
       shown,
       go: (item) => this.go(item),
       selected: (item) => this.isSelected(item),
-      moved: (item) => this.tell(item),
+      moved: (item) => this.explain(item),
       whenEmpty: () => this.emptyText(),
       sheet: (items) => findingsSheet(items, this.words, fixedUnit(viewer.unit.peek())),
     });
@@ -110,7 +111,7 @@ export class FindingsView {
     const severity = (item: FindingItem): string =>
       item.is === 'finding' ? SEVERITIES[item.rule.severity] : '';
     const times = (item: FindingItem): string => {
-      const count = timesOf(item);
+      const count = countOfFinding(item);
       return count === null ? '' : formatCount(count);
     };
     return [
@@ -127,18 +128,18 @@ export class FindingsView {
       },
       {
         ...{ id: 'count', head: 'Count', title: 'How often; of a place how many, or levels' },
-        ...{ number: true, value: timesOf, text: times },
+        ...{ number: true, value: countOfFinding, text: times },
       },
       {
         id: 'time',
         head: unitHead('Time', unit),
         title: 'What lies in the range in all; of a place its length, wait or cost of the clock',
-        ...{ number: true, value: timeOf, text: (item) => time(timeOf(item)) },
+        ...{ number: true, value: timeOfFinding, text: (item) => time(timeOfFinding(item)) },
       },
       {
         ...{ id: 'start', head: unitHead('Start', unit), title: 'When the first place begins' },
-        ...{ number: true, value: startOf },
-        text: (item) => (item.is === 'place' ? time(startOf(item)) : ''),
+        ...{ number: true, value: startOfFinding },
+        text: (item) => (item.is === 'place' ? time(startOfFinding(item)) : ''),
       },
       {
         ...{ id: 'track', head: 'Track', title: 'Where it lies', number: false, width: 190 },
@@ -150,7 +151,7 @@ export class FindingsView {
   private title(item: FindingItem): string {
     switch (item.is) {
       case 'place':
-        return brief(this.words.name(item.place[4]), 300);
+        return shortened(this.words.name(item.place[4]), 300);
       case 'kind':
         return this.words.said(item.kind[2]);
       case 'rules':
@@ -178,9 +179,9 @@ export class FindingsView {
       case 'place': {
         const frame = item.place[4];
         const find = viewer.find.peek();
-        const at = matchAt(viewer.frames.full(frame), find);
+        const at = indexOfMatch(viewer.frames.full(frame), find);
         const path = pathText(viewer.frames, frame, [at, at + find.length]);
-        path.classList.toggle('link', callOf(item) !== null);
+        path.classList.toggle('link', callOfFinding(item) !== null);
         return [swatch(viewer.frames, frame, settings.theme.peek()), path];
       }
       case 'kind':
@@ -218,9 +219,9 @@ export class FindingsView {
     return this.store.answer.peek() ? 'Nothing here holds the text to find.' : '';
   }
 
-  /** What the line under the cursor is about, in whole sentences. */
-  private tell(item: FindingItem | null): void {
-    const rule = item && ruleOf(item);
+  /** Explain the line under the cursor in whole sentences. */
+  private explain(item: FindingItem | null): void {
+    const rule = item && ruleOfFinding(item);
     if (!rule) {
       const hint = item
         ? 'These rules found nothing, or the trace does not have what they need.'
@@ -248,7 +249,7 @@ export class FindingsView {
 
   private go(item: FindingItem): void {
     if (item.is === 'kind') return this.toHealth(item.kind[0]);
-    const place = callOf(item);
+    const place = callOfFinding(item);
     if (place) this.goTo(place);
   }
 
@@ -256,10 +257,10 @@ export class FindingsView {
     void goToEvent(this.v, [EVENT.slice, row, index, time, length, track, -1, frame, null]);
   }
 
-  /** The call that is selected is marked among the places. */
+  /** Return true for the place of the selected call. */
   private isSelected(item: FindingItem): boolean {
     const call = this.v.viewer.call.peek();
-    const place = callOf(item);
+    const place = callOfFinding(item);
     return place !== null && call?.row === place[0] && call.index === place[1];
   }
 

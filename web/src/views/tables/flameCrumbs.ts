@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to the frame that a flame graph begins with: each step leads back to its frame.
+// The path to the frame at which a flame graph begins. Each step leads back to its frame.
 
 import { fill, h, type Child } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { FlameFrame } from '../../model/address';
 import type { FlameNames } from '../../model/flameNames';
 
-/** So many frames at the end are named; those before are one mark. */
+/** The last NAMED frames are named; earlier ones are one mark. */
 const NAMED = 3;
 
-function crumb(text: string, title: string, click: () => void): HTMLElement {
+function flameCrumb(text: string, title: string, click: () => void): HTMLElement {
   return h('button', { class: 'link', title, attrs: { type: 'button' }, on: { click } }, text);
 }
 
-/** `hint` stands there when nothing is zoomed. */
+/** Show the path, or `hint` if the graph is not zoomed. */
 export function showCrumbs(
   element: HTMLElement,
   way: readonly FlameFrame[],
@@ -25,12 +25,14 @@ export function showCrumbs(
   const first = Math.max(0, way.length - NAMED);
   const step = (at: number, text: string): Child[] => [
     h('span', null, '›'),
-    crumb(text, names.short(way[at]?.frame ?? 0), () => go(way.slice(0, at + 1))),
+    flameCrumb(text, names.short(way[at]?.frame ?? 0), () => go(way.slice(0, at + 1))),
   ];
   fill(
     element,
-    crumb('All threads', 'The whole graph again', () => go([])),
+    flameCrumb('All threads', 'The whole graph again', () => go([])),
     ...(first > 0 ? step(first - 1, '…') : []),
-    ...way.slice(first).flatMap(({ frame }, k) => step(first + k, brief(names.short(frame), 60))),
+    ...way
+      .slice(first)
+      .flatMap(({ frame }, k) => step(first + k, shortened(names.short(frame), 60))),
   );
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flame graph is of, and its order: the switches above it.
+// The switches above a flame graph: its content and its order.
 
 import { h, setAttribute } from '../../base/dom';
 import { effect, type Signal } from '../../base/signal';
 import type { FlameOf, FlameOrder } from '../../model/address';
 import type { Viewer } from '../../model/viewer';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 
 const ORDERS: readonly [FlameOrder, string, string, string][] = [
   [
@@ -36,15 +36,17 @@ const FLAMES: readonly [FlameOf, string][] = [
   ['time', 'Samples, by time'],
 ];
 
-/** Calls or samples, where the trace has both; by what samples are measured. */
-export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
+/**
+ * Return the menu that chooses calls or samples, and the weight of samples, if the trace has both.
+ */
+export function flameContentSwitch(viewer: Viewer, label: string): HTMLElement | null {
   if (viewer.facts.samples === 0) return null;
   const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
   const select = h(
     'select',
     { class: 'of', attrs: { 'aria-label': label } },
     ...choices.map(([of, text]) =>
-      h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
+      h('option', { attrs: { value: of } }, inTermsOf(wordsFor(viewer.facts), text)),
     ),
   );
   select.addEventListener('change', () => {
@@ -64,7 +66,7 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
       const button = h(
         'button',
         {
-          title: inWords(wordsFor(viewer.facts), title),
+          title: inTermsOf(wordsFor(viewer.facts), title),
           attrs: { type: 'button' },
           on: { click: () => viewer.flameOrder.set(order) },
         },
@@ -77,7 +79,7 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
   );
 }
 
-function toggle(
+function flameToggle(
   text: string,
   title: string,
   on: Signal<boolean>,
@@ -101,10 +103,10 @@ function toggle(
   return button;
 }
 
-/** Whether threads are merged, and whether a method that calls itself is one frame. */
+/** Return the switches that merge threads and that merge recursive calls into one frame. */
 export function flameToggles(viewer: Viewer): HTMLElement[] {
   const { flameApart, flameFold } = viewer;
-  const threads = toggle(
+  const threads = flameToggle(
     'Threads apart',
     'Threads side by side, not merged; a click on one shows it alone',
     flameApart,
@@ -114,9 +116,9 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
       return { pressed: time || (!samples && flameApart.get()), disabled: time || samples };
     },
   );
-  const folded = toggle(
+  const folded = flameToggle(
     'Fold recursion',
-    inWords(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
+    inTermsOf(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
     flameFold,
     () => ({ pressed: flameFold.get(), disabled: false }),
   );

@@ -4,20 +4,20 @@
 import { fill, h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';
 import type { FlameGraph, ProfileRow } from '../../model/engine';
 import { FlameNames } from '../../model/flameNames';
 import { NO_SELF } from '../../model/flameSides';
 import { FlameStore } from '../../model/flameStore';
-import { neighbour, widestOf } from '../../model/flameWalk';
-import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
+import { nextFlameFrame, widestFlameFrame } from '../../model/flameWalk';
+import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flamePainter';
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { showCrumbs } from './flameCrumbs';
-import { flameToggles, ofSwitch, orderName, orderSwitch } from './flameSwitches';
+import { flameToggles, flameContentSwitch, orderName, orderSwitch } from './flameSwitches';
 
 const MEASURES = {
   count: 'the number of samples',
@@ -25,6 +25,7 @@ const MEASURES = {
   time: 'the time until the next sample',
 } as const;
 
+/** The view of the flame graph. */
 export class FlameView {
   readonly element: HTMLElement;
   private readonly place = h('div', { class: 'canvas scroller', tabIndex: 0 });
@@ -49,7 +50,7 @@ export class FlameView {
     this.canvas.element.style.top = '0';
     this.place.append(this.none, this.inner);
     const switches = [
-      ofSwitch(viewer, 'What the flame graph is of'),
+      flameContentSwitch(viewer, 'What the flame graph is of'),
       orderSwitch(viewer),
       ...flameToggles(viewer),
     ];
@@ -110,7 +111,7 @@ export class FlameView {
     const whole = this.store.whole(graph);
     const what =
       viewer.flameOrder.peek() === 'sandwich' && frame !== null
-        ? inWords(
+        ? inTermsOf(
             wordsFor(viewer.facts),
             `Callers above ${this.names.short(frame)}, below what it calls`,
           )
@@ -123,7 +124,7 @@ export class FlameView {
     );
   }
 
-  /** A width in words: a time, or samples. */
+  /** Format a width: a time, or a number of samples. */
   private amount(width: number): string {
     const of = this.v.viewer.flameOf.peek();
     if (of === 'count') return plural(width, 'sample');
@@ -132,7 +133,7 @@ export class FlameView {
     return formatTimeUnit(width, unit);
   }
 
-  /** Of all of it, as a picture; no height while there is none. */
+  /** The size of the whole graph for a saved picture. The height is 0 while there is no graph. */
   get size(): { width: number; height: number } {
     const graph = this.graph.peek();
     const { row } = flameHeights(this.v.settings.theme.peek());
@@ -174,13 +175,13 @@ export class FlameView {
     canvas.addEventListener('pointermove', (e) => this.hovered.set(this.at(e)));
     canvas.addEventListener('pointerleave', () => this.hovered.set(-1));
     canvas.addEventListener('click', (e) => {
-      // The second of a double click would be on another graph.
+      // Ignore the second click of a double click: the graph has changed below it.
       if (e.detail <= 1) this.click(this.at(e), e.ctrlKey || e.metaKey);
     });
     this.place.addEventListener('keydown', (e) => this.key(e));
   }
 
-  /** Selects the method everywhere, and zooms; beside the frames it goes back. */
+  /** Select the method everywhere, and zoom to the frame. A click outside the frames zooms out. */
   private click(i: number, selectOnly: boolean): void {
     const frame = this.graph.peek()?.frame[i];
     if (frame === undefined) {
@@ -208,7 +209,7 @@ export class FlameView {
 
   private selected(): number {
     const graph = this.graph.peek();
-    return graph ? widestOf(graph, this.v.viewer.frame.peek()) : -1;
+    return graph ? widestFlameFrame(graph, this.v.viewer.frame.peek()) : -1;
   }
 
   private key(e: KeyboardEvent): void {
@@ -224,14 +225,16 @@ export class FlameView {
     e.stopPropagation();
   }
 
-  /** Arrows go from frame to frame: down to the widest callee, up to the caller, along the row. */
+  /**
+   * Move to a neighbour: down to the widest callee, up to the caller, left and right along the row.
+   */
   private walk(key: string): boolean {
     const graph = this.graph.peek();
     if (!graph || !key.startsWith('Arrow')) return false;
     const shown = this.hovered.peek() >= 0;
     const from = shown ? this.hovered.peek() : this.selected();
-    const beside = from < 0 ? 0 : neighbour(graph, from, key);
-    // At the edge there is nowhere to go, but what is selected is told when it was not yet.
+    const beside = from < 0 ? 0 : nextFlameFrame(graph, from, key);
+    // At an edge the frame stays, but show its details if they are not shown yet.
     const next = beside < 0 && !shown ? from : beside;
     if (next >= 0 && next < graph.frame.length) {
       this.hovered.set(next);
@@ -247,18 +250,18 @@ export class FlameView {
     const width = graph.width[i] ?? 0;
     const self = graph.self[i] ?? 0;
     const words = [
-      `${brief(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
+      `${shortened(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
       `${formatPercent(width, this.store.whole(graph))} %${this.store.isPart ? ' of all' : ''}`,
     ];
     if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
     const calls = graph.calls[i] ?? 0;
     if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
     else if (calls > 0 && countsCalls(viewer.facts))
-      words.push(slicesOf(wordsFor(viewer.facts), calls));
+      words.push(countSlices(wordsFor(viewer.facts), calls));
     return words.join(', ');
   }
 
-  /** A sandwich is of a method: which one? */
+  /** Ask the user to select a method, which a sandwich view needs. */
   private showNone(): void {
     const { viewer, profile } = this.v;
     const frame = viewer.frame.get();
@@ -270,7 +273,7 @@ export class FlameView {
     if (this.none.hidden) return;
     const words = wordsFor(viewer.facts);
     if (!asksFor) {
-      const name = brief(this.names.short(frame ?? 0));
+      const name = shortened(this.names.short(frame ?? 0));
       return fill(
         this.none,
         `${name} has no ${words.slice} in the selected range and ${words.track}s.`,
@@ -290,11 +293,11 @@ export class FlameView {
           attrs: { type: 'button' },
           on: { click: () => viewer.selectFrame(row[0]) },
         },
-        brief(this.names.short(row[0]), 80),
+        shortened(this.names.short(row[0]), 80),
       );
     fill(
       this.none,
-      h('p', null, inWords(words, text)),
+      h('p', null, inTermsOf(words, text)),
       ...rows.slice(0, 8).map((row) => h('div', null, link(row))),
     );
   }
@@ -326,7 +329,7 @@ export class FlameView {
       );
     }
     const text = this.words(graph, i);
-    const name = brief(this.names.short(graph.frame[i] ?? 0));
+    const name = shortened(this.names.short(graph.frame[i] ?? 0));
     fill(this.about, h('b', null, name), text.slice(name.length));
   }
 }

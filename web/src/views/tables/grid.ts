@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of which only the visible lines are elements: heads that sort, a cursor for the keyboard,
-// lines that are marked to be copied.  However many lines there are: beyond what a browser can lay
-// out the scroll bar counts in parts, while the wheel and the keys go line by line all the same.
+// A table that creates elements only for its visible lines, with heads that sort, a cursor for the
+// keyboard, and marked lines that can be copied.
+//
+// The scroller holds a spacer as tall as all lines. Browsers cannot lay out more than some 16
+// million pixels, so the spacer is at most TALLEST. For a longer table one pixel of the scroll bar
+// means several lines ("in parts"), and `exact` holds the line at the top:
+//
+//    scroll bar 0 .. TALLEST   -->   line 0 .. count      (the bar picks a line, coarsely)
+//    wheel and keys            -->   exact.line += n      (line by line, then the bar follows)
 
-import { append, fill, h, setAttribute, type Child } from '../../base/dom';
+import { appendChildren, fill, h, setAttribute, type Child } from '../../base/dom';
 import type { Settings } from '../settings';
 
-/** Browsers lay out some 16 million pixels; beyond this one pixel of the bar is several. */
+/** Browsers lay out some 16 million pixels. Beyond this height one pixel of the bar is several. */
 const TALLEST = 8_000_000;
 const AHEAD = 8;
 
@@ -14,15 +20,15 @@ export interface GridColumn {
   id: string;
   head: string;
   title: string;
-  /** In pixels; 0: shares what is left. */
+  /** In pixels; 0 shares the remaining width. */
   width: number;
   least?: number;
   number: boolean;
   sorts: boolean;
-  /** A line at its left begins a new group. */
+  /** A line at the left edge starts a new group of columns. */
   begins?: boolean;
   cell: (line: number) => Child | Child[];
-  /** Of a hundred: a bar behind the number shows it. */
+  /** In percent: a bar behind the number shows the share. */
   share?: (line: number) => number;
 }
 
@@ -31,42 +37,42 @@ export interface GridSort {
   descending: boolean;
 }
 
-/** The lines from `first` to `last` are marked. */
+/** The marked lines, from `first` to `last`. */
 export interface GridBlock {
   first: number;
   last: number;
 }
 
 export interface GridActions {
-  /** `target` is what was clicked; a key activates without one. */
+  /** `target` is the clicked element. It is missing if a key activates the line. */
   activate: (line: number, target?: Element) => void;
-  /** Lines that are made in another way than by the columns; the grid adds what all have. */
+  /** Create a line in place of the columns. The grid adds the common attributes. */
   row?: (line: number) => HTMLElement;
-  /** In the place of the grid's own. */
+  /** Replaces the head of the grid. */
   head?: HTMLElement;
   sort?: (column: string) => void;
-  /** Whether a line is the selected thing. */
+  /** Return true if a line is the selected thing. */
   selected?: (line: number) => boolean;
-  /** Lines that open: then it is a tree. */
+  /** Lines that open make the grid a tree. */
   tree?: GridTree;
   focused?: (on: boolean) => void;
-  /** The cursor went to another line. */
+  /** The cursor moved to another line. */
   moved?: () => void;
   resized?: () => void;
 }
 
 export interface GridTree {
-  /** From 0. */
+  /** Counts from 0. */
   level: (line: number) => number;
-  /** null: there is nothing to open. */
+  /** Null if there is nothing to open. */
   isOpen: (line: number) => boolean | null;
   setOpen: (line: number, open: boolean) => void;
   openBelow: (line: number) => void;
-  /** -1: none. */
+  /** -1 if there is no parent. */
   parent: (line: number) => number;
 }
 
-/** As --h-table of the style sheet. */
+/** Return the height of a line, as --h-table in the style sheet. */
 export function lineHeight(settings: Settings): number {
   if (matchMedia('(pointer: coarse)').matches) return 28;
   return settings.density.peek() === 'compact' ? 18 : 20;
@@ -74,6 +80,7 @@ export function lineHeight(settings: Settings): number {
 
 let grids = 0;
 
+/** A virtual table. */
 export class Grid {
   readonly element: HTMLElement;
   readonly scroller: HTMLElement;
@@ -85,9 +92,12 @@ export class Grid {
   private columns: readonly GridColumn[] = [];
   private count = 0;
   private line = -1;
-  /** Where the marked lines begin; the cursor is their other end. */
+  /** The start of the marked lines; the cursor is their end. */
   private anchor = -1;
-  /** The line at the top, where the scroll bar is too coarse to say it, and what the bar says. */
+  /**
+   * The exact line at the top if the scroll bar is too coarse, and the bar position that belongs to
+   * it.
+   */
   private exact: { bar: number; line: number } | null = null;
 
   constructor(
@@ -149,7 +159,7 @@ export class Grid {
         ...columns.map((c) => this.headOf(c, sort)),
       ),
     );
-    // The buttons are new ones: the keyboard's place must not be lost with the old.
+    // The buttons are new elements: restore the keyboard focus.
     if (had) this.head.querySelector<HTMLElement>(`[data-column="${had}"]`)?.focus();
     setAttribute(this.scroller, 'aria-colcount', columns.length);
   }
@@ -180,14 +190,14 @@ export class Grid {
     );
   }
 
-  /** What is marked: one line at least; null where there is no cursor. */
+  /** The marked lines, at least one; null without a cursor. */
   get block(): GridBlock | null {
     if (this.line < 0) return null;
     const from = this.anchor < 0 ? this.line : this.anchor;
     return { first: Math.min(from, this.line), last: Math.max(from, this.line) };
   }
 
-  /** So many lines, all of them new; the cursor stays on its line, or goes where that one went. */
+  /** Show `count` new lines. The cursor stays on its line number, or goes where `went` maps it. */
   show(count: number, whenEmpty: string | Child[], went?: (line: number) => number): void {
     if (count !== this.count) this.exact = null;
     this.count = count;
@@ -204,7 +214,7 @@ export class Grid {
     this.renderAll();
   }
 
-  /** To the first line again, with no cursor. */
+  /** Scroll to the first line and remove the cursor. */
   reset(): void {
     this.line = -1;
     this.anchor = -1;
@@ -216,12 +226,12 @@ export class Grid {
     return Math.max(0, this.scroller.clientHeight - this.head.offsetHeight);
   }
 
-  /** Whether a pixel of the scroll bar is more than one of the lines. */
+  /** True if a pixel of the scroll bar is more than one pixel of lines. */
   private get inParts(): boolean {
     return this.count * this.rowHeight() > TALLEST;
   }
 
-  /** The line at the top of what is visible, with its fraction. */
+  /** Return the line at the top of the view, with its fraction. */
   private top(): number {
     const high = this.rowHeight();
     const bar = this.scroller.scrollTop;
@@ -244,19 +254,19 @@ export class Grid {
   }
 
   private scrolled(): void {
-    // Lines stand where the scroll bar says: in parts they move against each other.
+    // In parts, lines have no fixed place below the bar, so render all of them again.
     if (this.inParts) this.renderAll();
     else this.render();
   }
 
-  /** In parts the browser would go several lines for each that the wheel asks for. */
+  /** Scroll by the wheel. In parts, the browser would skip several lines for each one. */
   private wheel(e: WheelEvent): void {
     if (!this.inParts || e.ctrlKey || e.shiftKey || e.deltaY === 0) return;
     const line = this.rowHeight();
     const step = { 0: 1, 1: line, 2: this.room }[e.deltaMode] ?? 1;
     const before = this.top();
     this.scrollToTop(before + (e.deltaY * step) / line);
-    if (this.top() === before) return; // At an end the page may go on.
+    if (this.top() === before) return; // At the end, the page may scroll instead.
     this.renderAll();
     e.preventDefault();
   }
@@ -339,12 +349,12 @@ export class Grid {
       attrs: { role: 'gridcell', 'data-column': column.id },
     });
     const content = column.cell(line);
-    append(cell, Array.isArray(content) ? content : [content]);
+    appendChildren(cell, Array.isArray(content) ? content : [content]);
     if (share !== undefined) cell.style.setProperty('--share', `${Math.min(100, share)}%`);
     return cell;
   }
 
-  /** The cursor goes to a line, which comes into view; with `marking` the lines between are marked. */
+  /** Move the cursor to a line and scroll it into view. With `marking`, mark the lines between. */
   moveTo(line: number, marking = false): void {
     if (this.count === 0) return;
     if (marking && this.anchor < 0) this.anchor = Math.max(0, this.line);
@@ -358,7 +368,7 @@ export class Grid {
     this.actions.moved?.();
   }
 
-  /** The same for a line that somebody led to: with some of what lies under it. */
+  /** Move the cursor to a line on behalf of another view, and show some of the lines below it. */
   leadTo(line: number): void {
     const top = this.top();
     const visible = this.room / this.rowHeight();
@@ -400,12 +410,12 @@ export class Grid {
     e.stopPropagation();
   }
 
-  /** Those of a line that has just been opened may not be there yet. */
+  /** Return true if the children of an opened line are loaded. */
   private hasChild(tree: GridTree, line: number): boolean {
     return line + 1 < this.count && tree.level(line + 1) > tree.level(line);
   }
 
-  /** Right opens, then goes to the first child; left closes, then goes to the parent. */
+  /** Right opens a line, then goes to its first child. Left closes it, then goes to its parent. */
   private treeKey(key: string): boolean {
     const { tree } = this.actions;
     const { line } = this;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of groups with their places (model/groups.ts): what the tabs Findings and Health show.
+// A table of groups and their places (model/groups.ts), as in the tabs Findings and Health.
 
 import { h, icon, type Child } from '../../base/dom';
 import { formatCount } from '../../base/format';
@@ -21,13 +21,13 @@ import {
   type GroupState,
   type GroupValue,
 } from '../../model/groups';
-import { matcher } from '../../model/names';
+import { substringMatcher } from '../../model/names';
 import { sheetText, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 
-/** Padding on both sides. */
+/** The padding on both sides. */
 const PADDING = 18;
 const LEAST = 56;
 
@@ -36,12 +36,15 @@ export interface GroupColumn<T> {
   head: string;
   title: string;
   number: boolean;
-  /** In pixels, what text there is may be cut off; else as wide as its widest text. 0: what is left. */
+  /**
+   * In pixels, and the text may be cut off. If missing, as wide as the widest text; 0 takes the
+   * rest.
+   */
   width?: number;
   least?: number;
   value: (item: T) => GroupValue;
   text: (item: T) => string;
-  /** In the place of the text. */
+  /** Replaces the text. */
   cell?: (item: T) => Child[];
 }
 
@@ -49,26 +52,27 @@ export interface GroupTableParts<T> {
   label: string;
   state: Signal<GroupState>;
   groups: ReadSignal<readonly Group<T>[]>;
-  /** The one that has the names is the first. */
+  /** The first column has the names. */
   columns: ReadSignal<readonly GroupColumn<T>[]>;
-  /** What the find box looks at. */
+  /** The text that the find box searches. */
   words: (item: T) => string;
   shown: () => boolean;
-  /** Places are gone to by a click and by Enter; heads open. */
+  /** Go to a place, by a click or Enter. A head opens instead. */
   go: (item: T) => void;
   selected?: (item: T) => boolean;
-  /** The line under the cursor, the first where there is none. */
+  /** The line under the cursor changed; the first line if there is no cursor. */
   moved?: (item: T | null) => void;
   whenEmpty: () => string;
   sheet: (items: readonly T[]) => Sheet;
 }
 
+/** A table of groups that open. */
 export class GroupTable<T> {
   readonly grid: Grid;
-  /** What has the text to find. */
+  /** The groups that contain the text to find. */
   readonly found: ReadSignal<readonly Group<T>[]>;
   private readonly lines: ReadSignal<readonly GroupLine<T>[]>;
-  /** What was opened and closed among what was found; null: as usual. */
+  /** The groups opened among the results; null means the default. */
   private readonly openFound = signal<readonly string[] | null>(null);
   private before: readonly GroupLine<T>[] = [];
 
@@ -100,7 +104,7 @@ export class GroupTable<T> {
     );
     this.found = computed(() => {
       const find = parts.shown() ? viewer.find.get() : '';
-      const matches = matcher(find);
+      const matches = substringMatcher(find);
       const all = parts.groups.get();
       return find === '' ? all : groupsWith(all, (item) => matches(parts.words(item)));
     });
@@ -139,7 +143,7 @@ export class GroupTable<T> {
     else this.parts.state.update((state) => ({ ...state, open: now }));
   }
 
-  /** The group with that id is opened and gets the cursor. */
+  /** Open the group with this id and move the cursor there. */
   leadTo(id: string): void {
     const open = untracked(() => this.openNow());
     if (!open.includes(id)) this.parts.state.update((state) => ({ ...state, open: [...open, id] }));
@@ -159,12 +163,12 @@ export class GroupTable<T> {
     const at = this.lines.peek()[line];
     if (!at) return;
     if (at.level === 0) {
-      // A button in the line does its own work.
+      // A button in the line handles its own click.
       if (at.isOpen !== null && !target?.closest('button')) this.setOpen(line, !at.isOpen);
     } else this.parts.go(at.item);
   }
 
-  /** By the order in which it was told again after both directions. */
+  /** Sort ascending, then descending, then in the original order. */
   private sortBy(column: string): void {
     const number = this.parts.columns.peek().find(({ id }) => id === column)?.number ?? false;
     this.parts.state.update((state) => {
@@ -176,7 +180,7 @@ export class GroupTable<T> {
     this.grid.reset();
   }
 
-  /** Digits are never cut off: a column is as wide as its widest text. */
+  /** Make each column as wide as its widest text, so that digits are never cut off. */
   private showColumns(): void {
     const { v } = this;
     const meter = v.meters.get(v.settings.theme.get().bodyFont);
@@ -239,7 +243,7 @@ export class GroupTable<T> {
     this.parts.moved?.(lines[Math.max(0, this.grid.cursor)]?.item ?? null);
   }
 
-  /** All that was found, opened or not: places, and heads that have none. */
+  /** Return the sheet of all results, opened or not. A head with no places is a line too. */
   sheet(): Sheet {
     const groups = untracked(() => this.sorted()).filter((group) => !group.last);
     return this.parts.sheet(
@@ -247,7 +251,7 @@ export class GroupTable<T> {
     );
   }
 
-  /** The marked lines, as they stand. */
+  /** Return the marked lines as text. */
   copyText(): string | null {
     const { block } = this.grid;
     if (!block) return null;
@@ -255,7 +259,7 @@ export class GroupTable<T> {
     return sheetText(this.parts.sheet(items.map(({ item }) => item)), 'tsv');
   }
 
-  /** `ready`: there is an answer to find in. */
+  /** Return the interface of the find box. `ready` returns true if there is an answer to search. */
   findable(ready: () => boolean): Findable {
     const count = (groups: readonly Group<T>[]): number => groups.filter((g) => !g.last).length;
     return {

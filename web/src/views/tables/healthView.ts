@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Health tab: what the reader repaired, moved or skipped, each with its places; from a place to
-// the event that stands there, and to the bytes.
+// The Health tab: everything the reader repaired, moved or skipped, with the places. Each place
+// leads to its event and to the bytes of the file.
 
 import { fill, h, icon, type Child } from '../../base/dom';
 import { fileName, formatCount } from '../../base/format';
 import { computed, effect, flushEffects, signal, untracked } from '../../base/signal';
-import { brief, visible } from '../../base/visible';
-import type { EventRow, Health, HealthPlace } from '../../model/found';
-import { EVENT_WORDS } from '../../model/found';
+import { shortened, makeVisible } from '../../base/visible';
+import type { EventRow, Health, HealthPlace } from '../../model/eventAnswers';
+import { EVENT_WORDS } from '../../model/eventAnswers';
 import { healthSheet } from '../../model/healthSheet';
 import { healthGroups, healthKinds, type HealthItem } from '../../model/healthTable';
 import { SEVERITIES } from '../../model/severity';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { BytesView } from '../details/bytesView';
 import { eventName, goToEvent } from './events';
 import type { Exported } from './exportMenu';
@@ -19,12 +19,13 @@ import type { Findable } from './findBox';
 import { GroupTable, type GroupColumn } from './groupTable';
 import type { Views } from '../context';
 
+/** The view of repaired, moved and skipped events. */
 export class HealthView {
   readonly element: HTMLElement;
   readonly findable: Findable;
   private readonly table: GroupTable<HealthItem>;
   private readonly bytes: BytesView;
-  /** What stands at the place that was gone to last. */
+  /** A text that names the event at the last place visited. */
   private readonly there = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
   private readonly answer = signal<Health | null>(null);
   private asked = false;
@@ -74,7 +75,7 @@ export class HealthView {
   }
 
   private said(text: string): string {
-    return inWords(wordsFor(this.v.viewer.facts), text);
+    return inTermsOf(wordsFor(this.v.viewer.facts), text);
   }
 
   private hint(): string {
@@ -113,7 +114,7 @@ export class HealthView {
     };
     const name = ({ kind, place }: HealthItem): string =>
       place ? this.placeText(place) : this.said(kind.text);
-    const file = ({ place }: HealthItem): string => visible(fileName(place?.file ?? ''));
+    const file = ({ place }: HealthItem): string => makeVisible(fileName(place?.file ?? ''));
     const head = (of: (item: HealthItem) => string) => (item: HealthItem) =>
       item.place ? '' : of(item);
     return [
@@ -169,15 +170,17 @@ export class HealthView {
     return this.answer.peek()?.readable[input] ?? false;
   }
 
-  /** That kind is opened, and the keyboard goes there. */
+  /** Open a kind and focus it. */
   leadTo(kind: string): void {
     this.v.viewer.tab.set('health');
-    // It takes the keyboard when it is shown.
+    // The tab must be visible before it can take the focus.
     flushEffects();
     this.table.leadTo(kind);
   }
 
-  /** What was left out is no event: nothing is selected, its bytes are shown and its neighbour told. */
+  /**
+   * Go to a place. A skipped event cannot be selected, so show its bytes and name its neighbour.
+   */
   private async goTo(place: HealthPlace): Promise<void> {
     const { viewer } = this.v;
     const at = `Byte ${formatCount(place.offset)}`;
@@ -211,7 +214,7 @@ export class HealthView {
   }
 
   private name(event: EventRow): string {
-    return `${EVENT_WORDS[event[0]] ?? ''} ${brief(eventName(this.v, event), 80)}`;
+    return `${EVENT_WORDS[event[0]] ?? ''} ${shortened(eventName(this.v, event), 80)}`;
   }
 
   exported(): Exported {

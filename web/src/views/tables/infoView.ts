@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the file says about itself.
+// The Info tab: everything that the file says about itself.
 
 import { fill, h } from '../../base/dom';
 import {
@@ -11,11 +11,11 @@ import {
   type Unit,
 } from '../../base/format';
 import { effect } from '../../base/signal';
-import type { TraceFacts } from '../../model/engine';
-import { idOf } from '../../model/names';
+import type { TraceFacts } from '../../model/traceFacts';
+import { ownerId } from '../../model/names';
 import type { Sheet } from '../../model/sheet';
 import { activeThreads, allThreads } from '../../model/states';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { Exported } from './exportMenu';
 import { filesPart } from './filesPart';
@@ -24,10 +24,10 @@ import { foldedText, valueTree } from '../details/valueTree';
 
 type Pair = [string, string];
 
-/** Lines of a table here: a trace may have as many processes as it likes. */
+/** The maximum number of lines in a table: a trace may have any number of processes. */
 const MOST = 200;
 
-function table<T>(
+function infoTable<T>(
   all: readonly T[],
   pairOf: (one: T) => [string, string | HTMLElement],
 ): HTMLElement {
@@ -51,7 +51,7 @@ function inCapital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** The name of the axis: no clock where the file does not say when events happened. */
+/** Return the clock of the time axis, if the file has times. */
 function axisPairs(f: TraceFacts): Pair[] {
   if (f.timeless)
     return [['Figures', f.timeless === 'counts' ? 'numbers of samples' : 'sums of times']];
@@ -62,7 +62,7 @@ function axisPairs(f: TraceFacts): Pair[] {
   ];
 }
 
-function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
+function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = activeThreads(f.tracks);
   const all = plural(allThreads(f), 'thread');
   const words = wordsFor(f);
@@ -74,7 +74,7 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
     ...(f.timeless ? [] : [[words.events ? 'Events' : 'Records', formatCount(f.records)] as Pair]),
     [
       inCapital(words.slices),
-      `${slicesOf(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
+      `${countSlices(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
     ],
     words.events
       ? ['Names', formatCount(f.frames)]
@@ -88,13 +88,13 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   for (const p of f.processes)
     pairs.push([
       'Process',
-      `${idOf(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
+      `${ownerId(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
     ]);
   f.files.forEach((file) => pairs.push(['File', file]));
   return pairs;
 }
 
-/** The time line of a file that has stacks and no times. */
+/** The words for the time axis of a file with stacks and no times. */
 const TIMELESS = {
   counts:
     'The file has stacks with numbers of samples and no times: they lie one behind the other. What ' +
@@ -104,8 +104,8 @@ const TIMELESS = {
     'is further right is not later.',
 } as const;
 
-/** What a value is where it is written as JSON: an object or a list. */
-function nested(value: string): object | null {
+/** Parse a value that is a JSON object or list; null for others. */
+function parseNestedValue(value: string): object | null {
   if (!/^\s*[{[]/.test(value)) return null;
   try {
     const parsed: unknown = JSON.parse(value);
@@ -116,19 +116,19 @@ function nested(value: string): object | null {
 }
 
 function propertyValue(value: string): HTMLElement | string {
-  const tree = nested(value);
+  const tree = parseNestedValue(value);
   if (tree) return valueTree(tree);
   return foldedText(value);
 }
 
-function show(
+function showInfo(
   element: HTMLElement,
   files: HTMLElement,
   f: TraceFacts,
   called: number,
   unit: Unit,
 ): void {
-  const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
+  const idle = f.idle_threads.map((t): Pair => [ownerId(t), t.name]);
   fill(
     element,
     h(
@@ -138,7 +138,7 @@ function show(
         'section',
         null,
         h('h2', null, 'Trace'),
-        table(facts(f, called, unit), (pair) => pair),
+        infoTable(infoFacts(f, called, unit), (pair) => pair),
         f.timeless && h('p', null, TIMELESS[f.timeless]),
         !wordsFor(f).events &&
           !f.timeless &&
@@ -152,7 +152,7 @@ function show(
           h(
             'p',
             null,
-            inWords(
+            inTermsOf(
               wordsFor(f),
               `The recording ${f.sampled.inferred === false ? 'was' : 'seems to be'} sampled: calls ` +
                 'shorter than the interval may be missing, times are multiples of it, and nothing ' +
@@ -166,21 +166,21 @@ function show(
         files,
         h('h2', null, 'Properties'),
         f.metadata.length > 0
-          ? table(f.metadata, ([key, value]) => [key, propertyValue(value)])
+          ? infoTable(f.metadata, ([key, value]) => [key, propertyValue(value)])
           : h('p', null, 'The file has none.'),
         idle.length > 0 && h('h2', null, `Threads without ${wordsFor(f).slices}`),
-        idle.length > 0 && table(idle, (pair) => pair),
+        idle.length > 0 && infoTable(idle, (pair) => pair),
       ),
     ),
   );
 }
 
-/** For other programs: what stands in the tab, piece by piece. */
+/** Return the content of the tab as a sheet for other programs. */
 function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   const lines = [
-    ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
+    ...infoFacts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
     ...f.metadata.map(([key, value]) => ['Properties', key, value]),
-    ...f.idle_threads.map((t) => ['Threads without events', idOf(t), t.name]),
+    ...f.idle_threads.map((t) => ['Threads without events', ownerId(t), t.name]),
   ];
   const line = (at: number): string[] => lines[at] ?? [];
   return {
@@ -192,6 +192,7 @@ function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   };
 }
 
+/** The view of trace facts. */
 export class InfoView {
   readonly element = h('div', {
     class: 'info-pane scroller',
@@ -203,7 +204,9 @@ export class InfoView {
   constructor(private readonly v: Views) {
     const { viewer } = v;
     const files = filesPart(v.files);
-    effect(() => show(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()));
+    effect(() =>
+      showInfo(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()),
+    );
   }
 
   exported(): Exported {

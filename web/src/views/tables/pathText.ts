@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name in a cell: its package gives way where room is short, the eye looks for what is behind it.
+// A qualified name in a cell. If space is short, the package is cut, because the reader looks for
+// the name behind it.
 
 import { h, type Child } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Frames } from '../../model/names';
 
-/** `found` is the part of the full name to be marked, from and to; -1: none. */
+/** `found` is the range of the full name to mark, or -1. */
 export function pathText(
   frames: Frames,
   frame: number,
@@ -16,7 +17,7 @@ export function pathText(
   const name = prefix + frames.short(frame);
   const [at, end] = found;
   const part = (from: number, to: number, style: string): Child =>
-    from < to && h('span', { class: style }, brief(name.slice(from, to)));
+    from < to && h('span', { class: style }, shortened(name.slice(from, to)));
   const pieces = (from: number, to: number, style: string): Child[] => {
     const a = Math.min(to, Math.max(from, at < 0 ? to : at));
     const b = Math.min(to, Math.max(a, at < 0 ? to : end));
@@ -24,7 +25,7 @@ export function pathText(
   };
   return h(
     'span',
-    { class: 'text path', title: brief(title) },
+    { class: 'text path', title: shortened(title) },
     prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
     h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
   );

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of the profile table as an element.
+// Creates the element of one line of the profile table.
 
-import { append, h, icon, type Child } from '../../base/dom';
+import { appendChildren, h, icon, type Child } from '../../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
-import { cellText, figure, totalOf, type Column } from '../../model/columns';
+import {
+  profileCellText,
+  columnValue,
+  profileTotal,
+  type Column,
+} from '../../model/profileColumns';
 import type { ProfileAnswer } from '../../model/engine';
-import { matchAt, type Frames } from '../../model/names';
+import { indexOfMatch, type Frames } from '../../model/names';
 import {
   TOP_LEVEL_NAME,
   WAITS,
   WAITS_NAME,
-  type GroupId,
-  type Line,
+  type RelationGroup,
+  type ProfileLine,
   type MethodLine,
   type RelationLine,
 } from '../../model/profileRows';
-import { inWords, type Words } from '../../model/words';
+import { inTermsOf, type Words } from '../../model/words';
 import type { Theme } from '../../render/theme';
 import { swatch } from '../swatch';
 
@@ -30,7 +35,7 @@ export interface CellContext {
   selected: number | null;
 }
 
-const GROUP_WORDS: Record<GroupId, [string, string]> = {
+const GROUP_WORDS: Record<RelationGroup, [string, string]> = {
   parents: ['▴ Parents', 'callers of the outermost calls'],
   children: ['▾ Children', 'called by the outermost calls'],
   recursive_parents: [
@@ -43,7 +48,7 @@ const GROUP_WORDS: Record<GroupId, [string, string]> = {
   ],
 };
 
-export function lineKey(line: Line): string {
+export function lineKey(line: ProfileLine): string {
   switch (line.kind) {
     case 'method':
       return `m${line.frame}`;
@@ -56,7 +61,8 @@ export function lineKey(line: Line): string {
   }
 }
 
-export function rowElement(line: Line, c: CellContext): HTMLElement {
+/** Create the element of a line. */
+export function rowElement(line: ProfileLine, c: CellContext): HTMLElement {
   switch (line.kind) {
     case 'method':
       return methodRow(line, c);
@@ -73,9 +79,9 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
   }
 }
 
-function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
+function groupRow(group: RelationGroup, exceeds: boolean, words: Words): HTMLElement {
   const [title, text] = GROUP_WORDS[group];
-  const how = inWords(words, text);
+  const how = inTermsOf(words, text);
   const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
   return h(
     'div',
@@ -84,8 +90,13 @@ function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
   );
 }
 
-/** The part [from, to) of a name, with what the find box matches underlined. */
-function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
+/** Return the part [from, to) of a name, with the match of the find box underlined. */
+function markedNamePart(
+  name: string,
+  from: number,
+  to: number,
+  found: readonly [number, number],
+): Child[] {
   const a = Math.min(to, Math.max(from, found[0]));
   const b = Math.max(a, Math.min(to, found[1]));
   const match = name.slice(a, b);
@@ -97,18 +108,23 @@ function marked(name: string, from: number, to: number, found: readonly [number,
 }
 
 /**
- * Package in grey, Class.method in ink, signature in grey.  Where room is short the signature gives
- * way first, then the package: the eye looks for the name.
+ * Return package in grey, Class.method in ink and signature in grey. If space is short, the
+ * signature is cut first, then the package.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
   const prefix = frames.packagePrefix(frame);
   const name = prefix + frames.short(frame);
-  const at = withSignature ? matchAt(name, c.find) : -1;
+  const at = withSignature ? indexOfMatch(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
-  const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
+  const own = h(
+    'span',
+    { class: 'own' },
+    ...markedNamePart(name, prefix.length, name.length, found),
+  );
   const before =
-    prefix !== '' && h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found));
+    prefix !== '' &&
+    h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
@@ -128,19 +144,22 @@ function methodRow(line: MethodLine, c: CellContext): HTMLElement {
     },
   });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
-  append(name, [
+  appendChildren(name, [
     h('span', { class: 'rank' }, isWaits ? '' : formatCount(line.rank)),
     h('span', { class: 'twist' }, isWaits ? null : icon(line.opened ? 'down' : 'right')),
   ]);
   if (isWaits) {
     name.title = 'Threads entered a call but did not run: real time minus CPU time';
-    append(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
+    appendChildren(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
   } else {
     name.title =
       `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
-    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, true)]);
+    appendChildren(name, [
+      swatch(c.frames, line.frame, c.theme),
+      ...nameParts(line.frame, c, true),
+    ]);
   }
-  append(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
+  appendChildren(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
   return row;
 }
 
@@ -153,8 +172,8 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   const cell = emptyCell(column);
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
-  append(cell, [h('span', null, text)]);
-  // Recursive calls of a group count each level: inclusive shares of such lines add up.
+  appendChildren(cell, [h('span', null, text)]);
+  // In a recursive group each level counts, so inclusive shares may add up to more than 100.
   if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;
 }
@@ -164,12 +183,12 @@ function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLEleme
   if (column.kind === 'percent') {
     cell = percentCell(
       column,
-      figure(line.figures, column.id) ?? 0,
-      totalOf(c.answer, column.clock),
+      columnValue(line.figures, column.id) ?? 0,
+      profileTotal(c.answer, column.clock),
     );
   } else {
     cell = emptyCell(column);
-    cell.textContent = cellText(line.figures, column, c.answer, c.unit);
+    cell.textContent = profileCellText(line.figures, column, c.answer, c.unit);
   }
   cell.dataset['column'] = column.id;
   return cell;
@@ -186,24 +205,30 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
     },
   });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
-  if (line.kind === 'self') append(name, [swatch(c.frames, -1, c.theme), 'self']);
-  else if (line.frame < 0) append(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);
+  if (line.kind === 'self') appendChildren(name, [swatch(c.frames, -1, c.theme), 'self']);
+  else if (line.frame < 0) appendChildren(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);
   else {
     name.title = `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)}`;
-    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, false)]);
+    appendChildren(name, [
+      swatch(c.frames, line.frame, c.theme),
+      ...nameParts(line.frame, c, false),
+    ]);
   }
-  append(row, [name, ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit))]);
+  appendChildren(row, [
+    name,
+    ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit)),
+  ]);
   return row;
 }
 
-/** Its inclusive columns show its share of the opened method's; the others do not apply. */
+/** Inclusive columns show the share of the opened method; other columns do not apply. */
 function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLElement {
   const time = column.clock === 'cpu' ? line.cpu : line.real;
   let cell = emptyCell(column);
   if (column.id === 'calls' && line.kind === 'relation') {
     cell.textContent = `${formatCount(line.calls)}/${formatCount(line.total)}`;
   } else if (column.id.startsWith('incl_') && time !== null) {
-    const whole = figure(line.ownerFigures, column.id) ?? 0;
+    const whole = columnValue(line.ownerFigures, column.id) ?? 0;
     if (column.kind === 'percent') cell = percentCell(column, time, whole);
     else cell.textContent = formatTime(time, unit);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding in the profile table: typing goes to the first match, Enter selects it and goes on.
+// Find in the profile table: typing goes to the first match; Enter selects it and goes on.
 
 import { formatCount } from '../../base/format';
 import { signal } from '../../base/signal';
@@ -7,12 +7,13 @@ import type { Views } from '../context';
 import type { Findable } from './findBox';
 import type { ProfileTable } from './profileTable';
 
+/** Return the find box interface of the profile table. */
 export function profileFind(v: Views, table: ProfileTable): Findable {
   const { viewer, profile } = v;
-  /** Which match the cursor went to, for its place in the table is no signal. */
+  /** The match under the cursor. It is a signal because the cursor of the table is not. */
   const moved = signal(0);
 
-  /** To the match under the cursor or the first after it (0), the next (1), the one before (-1). */
+  /** Go to the match at or after the cursor (0), the next one (1) or the previous one (-1). */
   const jump = (direction: 0 | 1 | -1): number | null => {
     const found = profile.found.peek();
     if (found.length === 0) return null;

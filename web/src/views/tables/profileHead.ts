@@ -4,20 +4,21 @@
 import { fill, h } from '../../base/dom';
 import { unitLabel, type Unit } from '../../base/format';
 import { effect } from '../../base/signal';
-import { longestText, type Column } from '../../model/columns';
+import { widestProfileText, type Column } from '../../model/profileColumns';
 import { compensationWords } from '../../model/compensation';
 import type { ProfileAnswer } from '../../model/engine';
-import type { Sort } from '../../model/profileRows';
-import { namesOf, wordsFor } from '../../model/words';
+import type { ProfileSort } from '../../model/profileRows';
+import { countNames, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
 const NAME_LEAST = 200;
-/** Padding on both sides and the line between groups. */
+/** The padding on both sides and the line between groups. */
 const PADDING = 18;
 const HINT =
   'Tracing slows every call, small ones most: compare these times with each other, ' +
   'do not take them as absolute.';
 
+/** The head of the profile table. */
 export class ProfileHead {
   readonly element = h('div', { class: 'head', attrs: { role: 'rowgroup' } });
 
@@ -31,11 +32,11 @@ export class ProfileHead {
     effect(() => this.setWidths(v.profile.answer.get(), v.viewer.unit.get()));
   }
 
-  /** Digits are never cut off: each column is as wide as the longest number in it. */
+  /** Make each column as wide as its longest number, so that digits are never cut off. */
   private setWidths(answer: ProfileAnswer | null, unit: Unit): void {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     const widths = this.columns.slice(1).map((column) => {
-      const text = answer ? longestText(answer, column, unit) : '';
+      const text = answer ? widestProfileText(answer, column, unit) : '';
       return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
     });
     const total = NAME_LEAST + widths.reduce((a, b) => a + b, 0);
@@ -57,7 +58,7 @@ export class ProfileHead {
       h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(methods)),
       h('div', { class: 'line', attrs: { role: 'row' } }, ...heads),
     );
-    // The buttons are new ones: the keyboard's place must not be lost with the old.
+    // The buttons are new elements: restore the keyboard focus.
     if (focused) this.element.querySelector<HTMLElement>(`[data-column="${focused}"]`)?.focus();
   }
 
@@ -72,7 +73,7 @@ export class ProfileHead {
       h(
         'span',
         { class: 'name dim', title: traced ? (less ?? HINT) : '' },
-        namesOf(words, methods),
+        countNames(words, methods),
         traced && hint,
       ),
     ];
@@ -81,14 +82,14 @@ export class ProfileHead {
       const clock = column.clock ? ` ${column.clock}` : '';
       const attributes = { class: `group${begins}${clock}`, title: column.title };
       if (column.kind === 'percent') attributes.class += ' wide';
-      // A share and its time stand under one head.
+      // A share and its time stand below one head.
       else if (column.head === '') continue;
       heads.push(h('span', attributes, column.group));
     }
     return heads;
   }
 
-  private columnHead(column: Column, sort: Sort, unit: Unit): HTMLElement {
+  private columnHead(column: Column, sort: ProfileSort, unit: Unit): HTMLElement {
     const on = column.id === sort.column;
     const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit) || 'time';
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
@@ -113,7 +114,7 @@ export class ProfileHead {
     );
   }
 
-  /** Numbers begin with the greatest, names with the first; again reverses. */
+  /** Sort numbers from the largest, names from the first. A second click reverses the order. */
   private sortBy(column: Column): void {
     const { sort } = this.v.viewer;
     const old = sort.peek();

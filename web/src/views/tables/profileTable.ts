@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile table: methods, and under an opened one its callers and what it called.
+// The profile table: methods, and below an opened method its callers and callees.
 
 import { h, setAttribute, type Child } from '../../base/dom';
 import { effect, untracked } from '../../base/signal';
 import { fixedUnit } from '../../base/format';
-import { elsewhere } from '../../model/elsewhere';
-import { columnsFor, type Column } from '../../model/columns';
-import type { Line, Method } from '../../model/profileRows';
+import { otherEventsHint } from '../../model/otherEventsHint';
+import { profileColumns, type Column } from '../../model/profileColumns';
+import type { ProfileLine, RankedMethod } from '../../model/profileRows';
 import { profileSheet } from '../../model/profileSheet';
 import { sheetText, type Sheet } from '../../model/sheet';
 import { wordsFor } from '../../model/words';
@@ -16,16 +16,17 @@ import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Exported } from './exportMenu';
 import type { Views } from '../context';
 
+/** The table of methods. */
 export class ProfileTable {
   readonly element: HTMLElement;
   private readonly grid: Grid;
   private readonly columns: readonly Column[];
-  private lines: readonly Line[] = [];
+  private lines: readonly ProfileLine[] = [];
   private shown: number | null = null;
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
-    this.columns = columnsFor(v.viewer.facts, wordsFor(v.viewer.facts));
+    this.columns = profileColumns(v.viewer.facts, wordsFor(v.viewer.facts));
     this.element = h('div', { class: 'profile' });
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
     this.grid = new Grid(
@@ -105,8 +106,11 @@ export class ProfileTable {
     untracked(() => this.grid.show(this.lines.length, empty, (at) => this.wentTo(before[at], at)));
   }
 
-  /** Where the cursor's line is gone it goes to what came in its place, else to the method. */
-  private wentTo(line: Line | undefined, at: number): number {
+  /**
+   * Return where the cursor goes if its line disappears: to the line in its place, else to the
+   * method.
+   */
+  private wentTo(line: ProfileLine | undefined, at: number): number {
     if (!line || this.lines[at] === line) return at;
     const same = this.indexOf(lineKey(line));
     if (same >= 0 || line.kind === 'method') return same;
@@ -121,7 +125,7 @@ export class ProfileTable {
     if (answer.rows.length > 0) return 'No name holds the text to find.';
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     const { slice: what, track } = wordsFor(viewer.facts);
-    const other = elsewhere(viewer.facts);
+    const other = otherEventsHint(viewer.facts);
     const text = scoped ? `No ${what} runs in the selected range and ${track}s.` : other.text;
     const way = scoped ? 'Compute for the whole trace' : other.way;
     const go = (): void => {
@@ -140,14 +144,14 @@ export class ProfileTable {
     return this.lines.findIndex((line) => lineKey(line) === key);
   }
 
-  /** When a method is selected elsewhere its line comes into view. */
+  /** Scroll to a method that was selected elsewhere. */
   private follow(): void {
     const frame = this.v.viewer.frame.get();
     this.v.profile.lines.get();
     untracked(() => {
       if (frame !== this.shown) this.pendingScroll = frame !== null;
       this.shown = frame;
-      // Without a height nothing can be scrolled: the size of the grid changes when it has one.
+      // A grid without height cannot scroll. Its resize handler comes back when it has one.
       if (!this.pendingScroll || frame === null || this.grid.room === 0) return;
       const at = this.indexOf(`m${frame}`);
       if (at < 0) return;
@@ -156,7 +160,7 @@ export class ProfileTable {
     });
   }
 
-  /** A click selects a method everywhere and opens it; another one closes it again. */
+  /** Select the clicked method everywhere and open it; a second click closes it. */
   private activate(at: number, target?: Element): void {
     const { viewer } = this.v;
     const line = this.lines[at];
@@ -167,17 +171,17 @@ export class ProfileTable {
     }
     if (target?.closest('.twist') || viewer.frame.peek() === line.frame)
       return this.setOpen(at, !line.opened);
-    this.shown = line.frame; // It is where it was clicked: nothing needs to scroll.
+    this.shown = line.frame; // The line is where the user clicked, so do not scroll.
     viewer.selectFrame(line.frame);
   }
 
-  /** Put the cursor on a method without selecting it: what the find box does while one types. */
+  /** Move the cursor to a method without selecting it, while the user types in the find box. */
   showMethod(frame: number): void {
     const at = this.indexOf(`m${frame}`);
     if (at >= 0) this.grid.leadTo(at);
   }
 
-  /** The method the cursor is on or under. */
+  /** The method of the line under the cursor. */
   get cursorMethod(): number | null {
     const line = this.lines[this.grid.cursor];
     return line ? (line.kind === 'method' ? line.frame : line.owner) : null;
@@ -187,7 +191,7 @@ export class ProfileTable {
     this.grid.scroller.focus();
   }
 
-  private sheetOf(methods: readonly Method[]): Sheet | null {
+  private sheetOf(methods: readonly RankedMethod[]): Sheet | null {
     const { viewer, profile } = this.v;
     const answer = profile.answer.peek();
     const unit = fixedUnit(viewer.unit.peek());
@@ -199,7 +203,7 @@ export class ProfileTable {
     return { name, sheet: () => this.sheetOf(this.v.profile.sorted.peek()) };
   }
 
-  /** The marked methods, or the one under the cursor, as lines of text. */
+  /** Return the marked methods, or the one under the cursor, as text. */
   copyText(): string | null {
     const { block } = this.grid;
     if (!block) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lower panel is computed for, in words, with chips that lead back to the whole trace.
+// Describes the range and threads of the lower panel, with chips that return to the whole trace.
 
 import { fill, h, iconButton, setText } from '../../base/dom';
 import { formatTime, formatTimeUnit, plural, unitLabel, UNITS, type Unit } from '../../base/format';
@@ -8,11 +8,11 @@ import { tracksOfSlices } from '../../model/states';
 import type { Viewer } from '../../model/viewer';
 import { wordsFor } from '../../model/words';
 
-function chip(text: string, label: string, clear: () => void): HTMLElement {
+function scopeChip(text: string, label: string, clear: () => void): HTMLElement {
   return h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
 }
 
-function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
+function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   const range = viewer.range.get();
   const tracks = viewer.tracks.get();
   const unit = viewer.unit.get();
@@ -33,17 +33,19 @@ function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   fill(
     chips,
     range &&
-      chip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
+      scopeChip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
         viewer.setRange(null),
       ),
     tracks.length > 0 &&
-      chip(tracks.length > 2 ? plural(tracks.length, track) : names, `All ${track}s again`, () =>
-        viewer.tracks.set([]),
+      scopeChip(
+        tracks.length > 2 ? plural(tracks.length, track) : names,
+        `All ${track}s again`,
+        () => viewer.tracks.set([]),
       ),
   );
 }
 
-/** The words and the chips; hidden where nothing is computed for a selection. */
+/** Return the text and the chips. They are hidden in tabs that do not depend on a selection. */
 export function scopeWords(
   viewer: Viewer,
   applies: () => boolean,
@@ -59,10 +61,11 @@ export function scopeWords(
   effect(() => {
     for (const element of [words, chips]) element.hidden = !applies();
   });
-  effect(() => show(viewer, words, chips));
+  effect(() => showScope(viewer, words, chips));
   return [words, chips];
 }
 
+/** Return the menu of time units. */
 export function unitSelect(viewer: Viewer): HTMLElement {
   const unit = h(
     'select',

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Search tab: all that matches, as a list.
+// The Search tab: the list of all matches.
 
 import { h, setAttribute, setText, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
 import { effect, untracked } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import {
   EVENT,
   EVENT_WORDS,
@@ -14,14 +14,14 @@ import {
   type HitColumn,
   type SearchField,
   type SearchRow,
-} from '../../model/found';
+} from '../../model/eventAnswers';
 import { sameMark } from '../../model/marks';
-import { caseCounts, matchAt } from '../../model/names';
+import { isCaseSensitive, indexOfMatch } from '../../model/names';
 import { patternAt } from '../../model/patternMatch';
 import type { SearchList } from '../../model/searchList';
 import { searchSheet } from '../../model/searchSheet';
 import { wordsFor } from '../../model/words';
-import { eventName, eventPlace, goToEvent, markOf } from './events';
+import { eventName, eventPlace, goToEvent, markOfEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -35,9 +35,10 @@ const FIELD_WORDS: Record<SearchField, string> = {
   categories: 'Categories',
   args: 'Arguments',
 };
-/** A name that is longer is cut around its match. */
+/** A longer name is cut around its match. */
 const LONGEST_NAME = 300;
 
+/** The list of search results. */
 export class SearchView {
   readonly element: HTMLElement;
   private readonly grid: Grid;
@@ -60,7 +61,7 @@ export class SearchView {
     this.element = h('div', { class: 'with-bar' }, this.bar(focusSearch), this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.show());
-    // Another search begins at the top.
+    // A new search starts at the top.
     effect(() => {
       v.viewer.search.get();
       untracked(() => this.grid.reset());
@@ -128,7 +129,7 @@ export class SearchView {
     return button;
   }
 
-  /** At least one stays on. */
+  /** Create the button of a field. At least one field stays on. */
   private fieldButton(field: SearchField): HTMLElement {
     const { searchIn } = this.v.viewer;
     const flip = (): void => {
@@ -234,7 +235,7 @@ export class SearchView {
     return markedText(this.grid, this.exported());
   }
 
-  /** The table has only hits with the text to find. */
+  /** The table shows only hits that contain the text to find. */
   readonly findable: Findable = {
     text: () => {
       this.list.version.get();
@@ -252,26 +253,26 @@ export class SearchView {
     focus: () => this.grid.scroller.focus(),
   };
 
-  /** Where what is searched for stands in a text; -1: nowhere. */
+  /** Return where the search text stands in a text, or -1. */
   private found(text: string): readonly [at: number, end: number] {
     const { viewer } = this.v;
     const query = viewer.search.peek();
     const matchCase = viewer.matchCase.peek();
     if (viewer.regex.peek())
-      return patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1];
-    const at = matchAt(text, query, matchCase);
+      return patternAt(text, query, isCaseSensitive(query, matchCase)) ?? [-1, -1];
+    const at = indexOfMatch(text, query, matchCase);
     return [at, at + query.length];
   }
 
-  /** Text with the match underlined. */
+  /** Return the text with the match underlined. */
   private marked(text: string): Child[] {
     const [at, end] = this.found(text);
-    if (at < 0) return [brief(text, LONGEST_NAME)];
+    if (at < 0) return [shortened(text, LONGEST_NAME)];
     const found = h('span', { class: 'found' }, text.slice(at, end));
     return [
       text.slice(Math.max(0, at - LONGEST_NAME), at),
       found,
-      brief(text.slice(end), LONGEST_NAME),
+      shortened(text.slice(end), LONGEST_NAME),
     ];
   }
 
@@ -292,8 +293,8 @@ export class SearchView {
         ? pathText(viewer.frames, frame, inName ? this.found(name) : [-1, -1])
         : h(
             'span',
-            { class: 'text', title: brief(name) },
-            ...(inName ? this.marked(name) : [brief(name)]),
+            { class: 'text', title: shortened(name) },
+            ...(inName ? this.marked(name) : [shortened(name)]),
           );
     return [swatch(viewer.frames, frame, settings.theme.peek()), text];
   }
@@ -329,7 +330,7 @@ export class SearchView {
     const call = this.v.viewer.call.peek();
     const mark = this.v.viewer.mark.peek();
     if (hit?.[0] === EVENT.slice) return call?.row === hit[1] && call.index === hit[2];
-    return hit !== null && mark !== null && sameMark(markOf(hit), mark);
+    return hit !== null && mark !== null && sameMark(markOfEvent(hit), mark);
   }
 
   private sortBy(column: HitColumn): void {
@@ -346,7 +347,7 @@ export class SearchView {
   }
 }
 
-/** "Search 41" on the tab. */
+/** Return the text of the tab, such as "Search 41". */
 export function searchCount(list: SearchList): string {
   const count = list.total.get();
   return list.state.get() === 'idle' ? '' : formatCount(count);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tab "States": threads by state or by processor, for the selected range and tracks.
+// The States tab: threads by state or by processor, for the selected range and tracks.
 
 import { h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, unitHead } from '../../base/format';
 import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { matcher } from '../../model/names';
+import { shortened } from '../../base/visible';
+import { substringMatcher } from '../../model/names';
 import { StatesStore } from '../../model/stateStore';
 import type { StatesAnswer } from '../../model/states';
 import {
@@ -28,6 +28,7 @@ import { markedText } from './tableTab';
 const PADDING = 18;
 const LEAST = 70;
 
+/** The view of thread states. */
 export class StatesView {
   readonly element: HTMLElement;
   private readonly store: StatesStore;
@@ -44,7 +45,7 @@ export class StatesView {
       const answer = this.store.answer.get();
       const find = shown() ? viewer.find.get() : '';
       const choice = viewer.states.get();
-      return answer ? statesLines(answer, choice.by, choice, matcher(find)) : [];
+      return answer ? statesLines(answer, choice.by, choice, substringMatcher(find)) : [];
     });
     this.grid = new Grid(
       'States of threads',
@@ -138,8 +139,8 @@ export class StatesView {
     if (column.kind === 'name')
       return h(
         'span',
-        { class: line.thread ? 'text' : 'text second', title: brief(text) },
-        brief(text),
+        { class: line.thread ? 'text' : 'text second', title: shortened(text) },
+        shortened(text),
       );
     const share = statesShare(line, column);
     return [text, share !== '' && h('span', { class: 'second' }, `  ${share}`)];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slices take in what is selected: the table by name, and above it, where a name is
-// selected, its histogram and its slowest slices.
+// Statistics of slice durations in the selection: a table by name, and above it the histogram and
+// the slowest slices of the selected name.
 
 import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
 import { effect, untracked } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { matchAt, trackPlace } from '../../model/names';
+import { shortened } from '../../base/visible';
+import { indexOfMatch, trackPlace } from '../../model/names';
 import {
   STATISTICS_HEADS,
   statisticsColumns,
@@ -19,7 +19,7 @@ import {
 } from '../../model/statistics';
 import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
-import { slicesOf, wordsFor, type Words } from '../../model/words';
+import { countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
@@ -28,10 +28,11 @@ import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 
-/** Padding on both sides. */
+/** The padding on both sides. */
 const PADDING = 18;
 const LEAST = 62;
 
+/** The view of slice durations. */
 export class StatisticsView {
   readonly element: HTMLElement;
   private readonly grid: Grid;
@@ -87,7 +88,7 @@ export class StatisticsView {
     this.grid.reset();
   }
 
-  /** Digits are never cut off: each column is as wide as its longest number. */
+  /** Make each column as wide as its longest number, so that digits are never cut off. */
   private showColumns(): void {
     const { viewer } = this.v;
     const unit = viewer.unit.get();
@@ -125,13 +126,13 @@ export class StatisticsView {
     return [
       swatch(viewer.frames, row[0], settings.theme.peek()),
       pathText(viewer.frames, row[0], this.found(name)),
-      category !== '' && h('span', { class: 'text second category' }, ` ${brief(category)}`),
+      category !== '' && h('span', { class: 'text second category' }, ` ${shortened(category)}`),
     ];
   }
 
   private found(name: string): [number, number] {
     const find = this.v.viewer.find.peek();
-    const at = matchAt(name, find);
+    const at = indexOfMatch(name, find);
     return [at, at + find.length];
   }
 
@@ -173,27 +174,27 @@ export class StatisticsView {
       count === 0
         ? `No ${this.words.slice} of it touches what is selected.`
         : !measured
-          ? `${slicesOf(this.words, count)} without a CPU time.`
-          : `${slicesOf(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
+          ? `${countSlices(this.words, count)} without a CPU time.`
+          : `${countSlices(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
             `${time('max')} ${unitLabel(viewer.unit.peek())}`;
     const head = h(
       'h2',
-      { title: brief(name) },
+      { title: shortened(name) },
       swatch(viewer.frames, frame, settings.theme.peek()),
-      h('span', { class: 'text' }, brief(name)),
+      h('span', { class: 'text' }, shortened(name)),
     );
     const left = h('div', { class: 'histogram-side' }, head, h('p', { class: 'second' }, figures));
     if (measured) left.append(this.histogram(d));
     return measured ? [left, this.slowest(d)] : [left];
   }
 
-  /** Which clock the figures are of, where there are two. */
+  /** The clock of the numbers, if the trace has two. */
   private get byClock(): string {
     const { facts, clock } = this.v.viewer;
     return facts.clocks.length < 2 ? '' : clock.peek() === 'cpu' ? ', CPU time' : ', real time';
   }
 
-  /** Ten bars a power of ten; each says its bounds. */
+  /** Draw ten bars per power of ten; each shows its bounds. */
   private histogram(d: Durations): HTMLElement {
     const most = Math.max(...d.counts);
     const unit = this.v.viewer.unit.peek();
@@ -203,7 +204,7 @@ export class StatisticsView {
       const share = count === 0 ? 0 : Math.max(3, (100 * count) / most);
       return h(
         'i',
-        { title: `${range}: ${slicesOf(this.words, count)}` },
+        { title: `${range}: ${countSlices(this.words, count)}` },
         h('b', { style: { height: `${share}%` } }),
       );
     };
@@ -263,7 +264,7 @@ export class StatisticsView {
     );
   }
 
-  /** Moves the cursor to the next name that has the text to find; there is only such in the table. */
+  /** Move the cursor to the next name. The table holds only names that contain the text to find. */
   private step(direction: 1 | -1): void {
     this.grid.moveTo(this.grid.cursor + direction);
     const row = this.row(this.grid.cursor);

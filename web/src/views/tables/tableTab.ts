@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every table of the lower panel can do beside showing itself.
+// The interface that every table of the lower panel offers in addition to its element.
 
-import { sheetPart, sheetText } from '../../model/sheet';
+import { sheetExcerpt, sheetText } from '../../model/sheet';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import type { Grid } from './grid';
 
 export interface TableTab {
-  /** null: the tab has nothing to be found in. */
+  /** Null if the tab cannot be searched. */
   findable: Findable | null;
   exported: () => Exported;
-  /** The marked lines for the clipboard; null: none are. */
+  /** Return the marked lines for the clipboard, or null if none are marked. */
   copyText: () => string | null;
 }
 
-/** The lines that are marked in a grid whose lines are those of its sheet. */
+/** Return the marked lines of a grid whose lines are the lines of its sheet. */
 export function markedText(grid: Grid, exported: Exported): string | null {
   const sheet = exported.sheet();
   const { block } = grid;
   if (!sheet || !block) return null;
-  return sheetText(sheetPart(sheet, block.first, block.last - block.first + 1), 'tsv');
+  return sheetText(sheetExcerpt(sheet, block.first, block.last - block.first + 1), 'tsv');
 }

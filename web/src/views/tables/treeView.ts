@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree table: from the top down to what was called, or from the bottom up to who called it.
+// A tree table: top-down from callers to callees, or bottom-up from callees to callers.
 
 import { h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, type Unit } from '../../base/format';
 import { effect, signal, untracked } from '../../base/signal';
 import type { FlameOf } from '../../model/address';
-import type { ColumnId } from '../../model/columns';
-import { elsewhere } from '../../model/elsewhere';
-import { matchAt } from '../../model/names';
+import type { ColumnId } from '../../model/profileColumns';
+import { otherEventsHint } from '../../model/otherEventsHint';
+import { indexOfMatch } from '../../model/names';
 import {
-  headText,
-  totalOf,
+  treeHead,
+  treeTotal,
   treeColumns,
   treeText,
-  widestText,
+  widestTreeText,
   type TreeColumn,
 } from '../../model/treeColumns';
 import type { TreeLines } from '../../model/treeLines';
 import { treeSheet } from '../../model/treeSheet';
 import type { TreeStore } from '../../model/treeStore';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { ofSwitch } from './flameSwitches';
+import { flameContentSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 import type { Views } from '../context';
 
-/** Padding on both sides and the line between groups. */
+/** The padding on both sides, and the line between groups. */
 const PADDING = 18;
 const NAME_LEAST = 240;
 const INDENT = 12;
 /** Deeper lines are not indented further. */
 const DEEPEST = 40;
 
+/** The tree table. */
 export class TreeView {
   readonly element: HTMLElement;
   private readonly grid: Grid;
-  /** The match of the find box the cursor went to. */
+  /** The match of the find box under the cursor. */
   private readonly match = signal(-1);
   private shownFrame: number | null = null;
-  /** What the cursor of the grid counts in. */
+  /** The lines shown before, in which the cursor of the grid counts. */
   private before: { tree: TreeLines | null; shown: readonly number[] } = { tree: null, shown: [] };
 
   constructor(
@@ -69,12 +70,12 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const of = ofSwitch(viewer, `What the tree ${label} is of`);
+    const of = flameContentSwitch(viewer, `What the tree ${label} is of`);
     const bar = of && h('div', { class: 'pane-bar' }, of);
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
       : 'from the first calls down to what they call';
-    this.grid.scroller.title = inWords(wordsFor(viewer.facts), `${label}: ${about}`);
+    this.grid.scroller.title = inTermsOf(wordsFor(viewer.facts), `${label}: ${about}`);
     this.element = h('div', { class: bar ? 'tree with-bar' : 'tree' }, bar, this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.showLines());
@@ -102,7 +103,10 @@ export class TreeView {
     else this.store.close(this.line(place));
   }
 
-  /** A click on a name selects it everywhere, on the mark before it opens and closes. */
+  /**
+   * A click on a name selects it everywhere. A click on the mark before it opens or closes the
+   * line.
+   */
   private activate(place: number, target?: Element): void {
     const line = this.line(place);
     const frame = this.tree?.frame[line];
@@ -113,7 +117,7 @@ export class TreeView {
       if (open !== null) this.setOpen(place, !open);
       return;
     }
-    this.shownFrame = frame; // It is where it was clicked: nothing needs to scroll.
+    this.shownFrame = frame; // The line is where the user clicked, so do not scroll.
     this.v.viewer.selectFrame(frame);
   }
 
@@ -134,7 +138,7 @@ export class TreeView {
     this.grid.setColumns(made, viewer.treeSort.get());
   }
 
-  /** Digits are never cut off: each column is as wide as its longest number. */
+  /** Return a column as wide as its longest number, so that digits are never cut off. */
   private gridColumn(
     column: TreeColumn,
     tree: TreeLines | null,
@@ -142,8 +146,8 @@ export class TreeView {
     unit: Unit,
   ): GridColumn {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const head = headText(column, of, unit);
-    const widest = tree ? widestText(tree, column, of, unit) : '';
+    const head = treeHead(column, of, unit);
+    const widest = tree ? widestTreeText(tree, column, of, unit) : '';
     const number = column.kind !== 'name';
     const text = (place: number): string =>
       this.tree ? treeText(this.tree, this.line(place), column, of, unit) : '';
@@ -162,7 +166,7 @@ export class TreeView {
   private share(place: number, column: TreeColumn): number {
     if (!this.tree) return 0;
     const value = this.tree.figure(this.line(place), column.id) ?? 0;
-    return (100 * value) / Math.max(1, totalOf(this.tree, column));
+    return (100 * value) / Math.max(1, treeTotal(this.tree, column));
   }
 
   private nameCell(place: number): Child[] {
@@ -173,7 +177,7 @@ export class TreeView {
     const frame = this.tree.frame[line] ?? 0;
     const open = this.store.isOpen(line);
     const find = viewer.find.peek();
-    const at = matchAt(frames.full(frame), find);
+    const at = indexOfMatch(frames.full(frame), find);
     const twist = h(
       'span',
       { class: 'twist' },
@@ -188,7 +192,7 @@ export class TreeView {
     ];
   }
 
-  /** The cursor stays on its line when others open above it. */
+  /** Show the lines. The cursor stays on its line when others open above it. */
   private showLines(): void {
     const { viewer, settings } = this.v;
     const shown = this.store.shown.get();
@@ -219,10 +223,10 @@ export class TreeView {
     const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
     return scoped
       ? `No ${what} lies in the selected range and ${track}s. Esc selects all of the trace again.`
-      : elsewhere(viewer.facts).text;
+      : otherEventsHint(viewer.facts).text;
   }
 
-  /** What is selected elsewhere comes into view. */
+  /** Scroll to a method that was selected elsewhere. */
   private follow(): void {
     const frame = this.v.viewer.frame.get();
     const shown = this.store.shown.get();
@@ -251,7 +255,7 @@ export class TreeView {
     focus: () => this.grid.scroller.focus(),
   };
 
-  /** To the match under the cursor or the first after it (0), the next (1), the one before (-1). */
+  /** Go to the match at or after the cursor (0), the next one (1) or the previous one (-1). */
   private jump(direction: 0 | 1 | -1): number | null {
     const found = this.store.found.peek();
     if (found.length === 0) return null;
@@ -271,12 +275,12 @@ export class TreeView {
     this.v.viewer.frame.get();
     if (found.length === 0) return '0 of 0';
     const at = found.indexOf(this.grid.cursor);
-    // Of a tree that is too large to be looked through there may be more.
+    // A tree too large to search completely may hold more matches.
     const more = this.v.viewer.onlyFound.get() && this.tree?.isWhole === false ? '+' : '';
     return `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}${more}`;
   }
 
-  /** The lines that are shown. */
+  /** Return the shown lines. */
   exported(): Exported {
     const { viewer } = this.v;
     const { bottomUp, shown } = this.store;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinning, hiding and moving what stands in the time line: buttons on its labels, keys on a focused
-// label, and dragging a label up and down.
+// Pinning, hiding and moving tracks: with buttons on the labels, with keys on a focused label, and
+// by dragging a label up or down.
 
 import { h, icon, listen } from '../../base/dom';
-import { hide, move, processKey, togglePin } from '../../model/arrangement';
-import { boxAt, type Placed } from '../../model/layout';
+import { hideUnit, moveUnit, processKey, togglePin } from '../../model/arrangement';
+import { boxAt, type TimelineLayout } from '../../model/layout';
 import type { Views } from '../context';
 
-/** A press becomes a drag when it has gone so far, CSS pixels. */
+/** A press becomes a drag after this distance, in CSS pixels. */
 const DRAG_FROM = 5;
-/** So near an edge the list scrolls while one drags, and so far each time. */
+/** While the user drags this near an edge, the list scrolls by EDGE_STEP per frame. */
 const EDGE = 24;
 const EDGE_STEP = 12;
 
-/** What can be moved, and where it stands in the list. */
+/** A unit that can be moved, and its place in the list. */
 interface Place {
   key: string;
   top: number;
@@ -23,7 +23,7 @@ interface Place {
 interface Drag extends Place {
   pointer: number;
   from: number;
-  /** It would come before this one of its neighbours, or behind the last. */
+  /** The neighbour before which the unit would be dropped, or the end of the list. */
   target: { before: string; line: number } | null;
 }
 
@@ -31,7 +31,7 @@ export class ArrangeTracks {
   private drag: Drag | null = null;
   private readonly line = h('div', { class: 'drop-line', hidden: true });
   private dragged = false;
-  /** Where the pointer was last while it drags. */
+  /** The last y of the pointer during a drag. */
   private lastY = 0;
   private scrolling = 0;
 
@@ -39,7 +39,7 @@ export class ArrangeTracks {
     private readonly v: Views,
     private readonly labels: HTMLElement,
     private readonly scroller: () => HTMLElement,
-    private readonly placed: () => Placed,
+    private readonly placed: () => TimelineLayout,
   ) {
     labels.append(this.line);
     labels.addEventListener('keydown', (e) => this.key(e, ArrangeTracks.unitOf(e.target)));
@@ -48,7 +48,7 @@ export class ArrangeTracks {
     labels.addEventListener('pointermove', (e) => this.moveTo(e));
     labels.addEventListener('pointerup', () => this.drop(true));
     labels.addEventListener('pointercancel', () => this.drop(false));
-    // The click at the end of a drag is none.
+    // Ignore the click that ends a drag.
     labels.addEventListener(
       'click',
       (e) => {
@@ -63,7 +63,10 @@ export class ArrangeTracks {
     return this.v.viewer.arrangement;
   }
 
-  /** For the label of a unit; without a pin for a process. The keys on the label do the same. */
+  /**
+   * Return the buttons for the label of a unit. A process has no pin button. Keys on the label do
+   * the same.
+   */
   buttons(key: string, name: string, pins: boolean): HTMLElement {
     const pinned = this.arrangement.peek().pinned.includes(key);
     const button = (
@@ -98,7 +101,7 @@ export class ArrangeTracks {
 
   private hide(key: string): void {
     const next = this.neighbour(key, 1) ?? this.neighbour(key, -1);
-    this.arrangement.update((a) => hide(a, key));
+    this.arrangement.update((a) => hideUnit(a, key));
     this.v.announce('hidden');
     if (next) this.focusUnit(next.key);
   }
@@ -109,7 +112,10 @@ export class ArrangeTracks {
     target?.focus({ preventScroll: true });
   }
 
-  /** Those that it can change places with: pinned ones, those of its process, or processes. */
+  /**
+   * Return the units that this one can change places with: the pinned ones, the ones of its
+   * process, or the processes.
+   */
   private places(key: string): Place[] {
     const placed = this.placed();
     const groups = placed.groups.map((g) => ({
@@ -132,10 +138,10 @@ export class ArrangeTracks {
   }
 
   private moveBefore(key: string, before: string): void {
-    this.arrangement.update((a) => move(a, key, before));
+    this.arrangement.update((a) => moveUnit(a, key, before));
   }
 
-  /** One place up or down. */
+  /** Move a unit up or down by one place. */
   private step(key: string, direction: 1 | -1): void {
     const places = this.places(key);
     const at = places.findIndex((p) => p.key === key);
@@ -150,7 +156,10 @@ export class ArrangeTracks {
     return label?.dataset['unit'] ?? null;
   }
 
-  /** On what the pointer is on, as its buttons say, while the keyboard is on nothing that is written in. */
+  /**
+   * Handle a key for the unit under the pointer, as its buttons do, unless the keyboard focus is in
+   * a text box.
+   */
   private keyOfPointed(e: KeyboardEvent): void {
     const { target } = e;
     if (this.v.viewer.inTable.peek() || e.defaultPrevented || e.altKey || e.shiftKey) return;
@@ -175,7 +184,7 @@ export class ArrangeTracks {
     e.stopPropagation();
   }
 
-  /** From the top of the list; what is pinned does not scroll. */
+  /** Convert y of the window to y of the list. Pinned tracks do not scroll. */
   private listY(clientY: number): number {
     const y = clientY - this.scroller().getBoundingClientRect().top;
     return y < this.placed().pinned ? y : y + this.scroller().scrollTop;
@@ -209,7 +218,7 @@ export class ArrangeTracks {
     this.line.style.top = `${drag.target?.line ?? 0}px`;
   }
 
-  /** For as long as the pointer stays near an edge. */
+  /** Scroll while the pointer stays near an edge. */
   private readonly scrollNear = (): void => {
     this.scrolling = 0;
     const { drag } = this;
@@ -223,7 +232,7 @@ export class ArrangeTracks {
     this.scrolling = requestAnimationFrame(this.scrollNear);
   };
 
-  /** Before the first whose middle is below the pointer. */
+  /** Return the first unit whose middle lies below the pointer: the drop goes before it. */
   private targetAt(key: string, y: number): Drag['target'] {
     const places = this.places(key);
     const next = places.find((p) => p.top + p.height / 2 > y);
@@ -244,7 +253,7 @@ export class ArrangeTracks {
     if (before !== drag.key && before !== (next?.key ?? '')) this.moveBefore(drag.key, before);
   }
 
-  /** The unit that begins at a height of the list. */
+  /** Return the unit that begins at a height of the list. */
   unitAt(top: number): string | null {
     const unit = boxAt(this.placed().units, top);
     return unit?.top === top ? unit.key : null;

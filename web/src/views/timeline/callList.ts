@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line's twin in words: what can be seen of a thread, a counter, or a line of objects,
-// samples or memory dumps, as a grid that opens when the keyboard comes to it, behind the canvas in the order
-// of Tab.
+// The accessible twin of the time line: the visible calls of a track, or the visible values of a
+// counter, objects, samples or memory dumps, as a grid. It opens when it gets the keyboard focus,
+// and follows the canvas in tab order.
 
 import { fill, h, setAttribute } from '../../base/dom';
 import { formatTime, unitHead } from '../../base/format';
 import { debounce } from '../../base/latest';
 import { effect } from '../../base/signal';
-import type { Track } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import { sameMark } from '../../model/marks';
 import { trackName } from '../../model/names';
 import { rowName, type Row } from '../../model/rows';
 import { namedTracks } from '../../model/states';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { goToCall, type Views } from '../context';
 import { rowEntries, trackEntries, type Entry } from './listEntries';
 import type { TimelineView } from './timelineView';
@@ -29,13 +29,14 @@ interface Line {
   of: { track: Track } | { row: Row };
 }
 
+/** The grid of visible entries. */
 export class CallList {
   readonly element: HTMLElement;
   private readonly title = h('h2', null);
   private readonly grid: HTMLElement;
   private entries: Entry[] = [];
   private at = 0;
-  /** The line that arrows went to; null: that of the selected call. */
+  /** The line chosen with the arrow keys; null means the line of the selected call. */
   private chosen: string | null = null;
   private readonly again = debounce(REST, () => {
     if (document.activeElement === this.grid) this.show();
@@ -50,7 +51,7 @@ export class CallList {
       tabIndex: 0,
       attrs: { role: 'grid', 'aria-label': this.said('Visible calls') },
     });
-    // A heading must not be empty, shown or not.
+    // A heading must have text even while it is hidden.
     this.title.textContent = this.said('Visible calls');
     this.element = h('div', { class: 'call-list' }, this.title, this.grid);
     this.grid.addEventListener('focus', () => this.show());
@@ -73,10 +74,10 @@ export class CallList {
   }
 
   private said(text: string): string {
-    return inWords(wordsFor(this.v.viewer.facts), text);
+    return inTermsOf(wordsFor(this.v.viewer.facts), text);
   }
 
-  /** Where the arrows went, or the selected call is, else the first that shows its levels. */
+  /** Return the chosen line, else the line of the selected call, else the first expanded one. */
   private current(): Line | undefined {
     const { expanded } = this.v.viewer;
     const call = this.v.selection.details.peek();
@@ -86,7 +87,7 @@ export class CallList {
     return lines.find((l) => l.key === wanted) ?? lines.find(open) ?? lines[0];
   }
 
-  /** Those in the time line, from the top down. */
+  /** Return the lines of the time line from top to bottom. */
   private lines(): Line[] {
     const { tracks, rows } = this.line.placed.peek();
     const view = this.v.viewer.view.peek();
@@ -105,7 +106,7 @@ export class CallList {
     return [...ofTracks, ...ofRows].sort((a, b) => a.top - b.top);
   }
 
-  /** The next line comes into view; a track shows its levels. */
+  /** Go to the next line and bring it into view. A track expands. */
   private step(direction: 1 | -1): void {
     const { viewer } = this.v;
     const lines = this.lines();
@@ -139,9 +140,9 @@ export class CallList {
 
   private show(): void {
     const { viewer } = this.v;
-    // What is not there yet comes soon.
+    // Missing tiles arrive soon, so update again.
     if (!this.line.cache.complete) this.again();
-    // Over the tracks wherever they are scrolled to.
+    // Place the grid over the tracks, wherever the page is scrolled to.
     this.element.style.top = `${this.line.tracks.getBoundingClientRect().top + 8}px`;
     const line = this.current();
     const unit = viewer.unit.peek();

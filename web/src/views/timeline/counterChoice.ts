@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a counter is drawn, as a choice beside its name: its series stacked, one before the other or
-// one alone; and of all counters whether the last value holds until the end.
+// The menu next to the name of a counter: draw its series stacked, overlaid or one alone. One
+// entry, common to all counters, makes the last value hold until the end of the trace.
 
 import { h } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { numericSeries } from '../../model/counters';
 import type { CounterFacts } from '../../model/engine';
 import type { Viewer } from '../../model/viewer';
 
 const HOLD = 'hold';
 
+/** Return the menu of a counter. */
 export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElement {
   const view = viewer.counterViews.peek().get(counter.counter) ?? 'stack';
   const hold = viewer.hold.peek();
@@ -27,7 +28,7 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
     option('stack', several ? 'stacked' : 'steps'),
     several && option('overlap', 'overlaid'),
     ...(several
-      ? series.map((k) => option(String(k), `only ${brief(counter.series[k] ?? '', 40)}`))
+      ? series.map((k) => option(String(k), `only ${shortened(counter.series[k] ?? '', 40)}`))
       : []),
     option(
       HOLD,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrows over the tracks: what is drawn, what lies under the pointer, and the ways along them.
+// The arrows over the tracks: paints them, finds the one under the pointer, and follows it.
 
 import { formatTimeUnit, formatCount } from '../../base/format';
 import { signal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Flow, FlowEnd } from '../../model/engine';
 import { sameCall } from '../../model/viewer';
 import { flowAt, paintFlows, type FlowScene } from '../../render/flowPainter';
@@ -11,13 +11,17 @@ import type { Surface } from '../../render/surface';
 import type { Views } from '../context';
 import { goToFlowEnd, ownerOfEnd } from './followFlow';
 
-/** So near an arrow is meant; bars under many arrows must stay within reach. */
+/**
+ * The distance at which an arrow is hit, in pixels. It is smaller if there are many arrows, so that
+ * the bars below them stay reachable.
+ */
 const REACH = 4;
 const REACH_OF_MANY = 2.5;
 const MANY = 60;
 
 type Scene = Omit<FlowScene, 'processOf'>;
 
+/** The layer of flow arrows. */
 export class FlowLayer {
   readonly hovered = signal<Flow | null>(null);
   private readonly processes: ReadonlyMap<number, number>;
@@ -29,7 +33,7 @@ export class FlowLayer {
     this.ofThreads = new Map(tracks.map((t) => [t.thread, t.process]));
   }
 
-  /** What must be drawn anew when it changes. */
+  /** Read every signal on which the drawing depends. */
   watch(): void {
     this.v.flows.selected.get();
     this.v.flows.others.get();
@@ -55,7 +59,7 @@ export class FlowLayer {
     if (hovered) paintFlows(g, s, [hovered], 'hovered', height);
   }
 
-  /** The arrow at a point; y from the top of the scrolled list. */
+  /** Return the arrow at a point; y counts from the top of the scrolled list. */
   at(scene: Scene, x: number, y: number): Flow | null {
     const { selected, others } = this.v.flows;
     const s = this.whole(scene);
@@ -66,23 +70,26 @@ export class FlowLayer {
     );
   }
 
-  /** An arrow that came up under a resting pointer, between two clicks, is not meant by the second. */
+  /**
+   * Return true if the user meant to click the arrow. An arrow that appeared under a resting
+   * pointer between the two clicks of a double click does not count.
+   */
   isMeant(flow: Flow | null, pointer: string): flow is Flow {
     return flow !== null && (pointer === 'touch' || this.hovered.peek()?.flow === flow.flow);
   }
 
-  /** "id 7: send on main → receive on worker, 1.500 ms between" */
+  /** Describe a flow: "id 7: send on main → receive on worker, 1.500 ms between". */
   words(flow: Flow): string {
     const { viewer } = this.v;
     const end = (of: FlowEnd): string =>
-      `${brief(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
+      `${shortened(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
     const between = formatTimeUnit(flow.to.time - flow.from.time, viewer.unit.peek());
     const more =
       flow.count > 1 ? `; the first of ${formatCount(flow.count)} that fall together here` : '';
-    return `id ${brief(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
+    return `id ${shortened(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
   }
 
-  /** To the end that is not selected, else to the one farther from where it was clicked. */
+  /** Go to the end that is not selected, else to the end farther from the click. */
   follow(flow: Flow, time: number): Promise<void> {
     const call = this.v.viewer.flowEnd.peek();
     const { from, to } = flow;

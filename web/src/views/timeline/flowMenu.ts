@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which flows are drawn: those of the selected call, and all of some categories.
+// The menu that chooses which flows are drawn: the flows of the selected call, or all of some
+// categories.
 
 import { fill, h, setAttribute } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { inWords, wordsFor } from '../../model/words';
+import { shortened } from '../../base/visible';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
 class FlowMenu {
@@ -78,12 +79,12 @@ class FlowMenu {
     const list = flows.categories.get();
     const focused = document.activeElement?.getAttribute('data-key');
     const within = this.menu.contains(document.activeElement);
-    // By how many there are; the numbers stay those of the list.
+    // Sort by count. The numbers stay those of the list.
     const order = list.map((c, number) => ({ ...c, number })).filter((c) => c.count > 0);
     order.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
     fill(
       this.menu,
-      this.item('own', inWords(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
+      this.item('own', inTermsOf(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
         viewer.flows.set({ selection: !selection, categories }),
       ),
       this.item('none', 'None', null, () => viewer.flows.set({ selection: false, categories: [] })),
@@ -91,7 +92,7 @@ class FlowMenu {
       ...order.map((category) => {
         const item = this.item(
           `c${category.number}`,
-          category.name === '' ? '(no category)' : brief(category.name, 80),
+          category.name === '' ? '(no category)' : shortened(category.name, 80),
           categories.includes(category.number),
           () => flows.toggleCategory(category.number),
         );
@@ -100,12 +101,12 @@ class FlowMenu {
       }),
       ...this.notes(),
     );
-    // The items are new elements: the keyboard's place must not be lost with the old ones.
+    // The items are new elements: restore the keyboard focus.
     if (within && focused)
       this.menu.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** How much of it is to be seen, and what has no arrow. */
+  /** Return notes on flows that are not drawn, and on flow events without an arrow. */
   private notes(): HTMLElement[] {
     const { viewer, flows } = this.v;
     const arrows = flows.arrows.get();
@@ -137,7 +138,7 @@ class FlowMenu {
   }
 }
 
-/** Nothing where a trace has neither flows nor events of them. */
+/** Return the menu button, or null if the trace has no flows and no flow events. */
 export function flowButton(v: Views): HTMLElement | null {
   const { facts } = v.viewer;
   const any = facts.flows > 0 || facts.diagnostics.some((d) => d.kind.startsWith('flow-'));

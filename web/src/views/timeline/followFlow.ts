@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along the flows, from call to call.
+// Follows flows from call to call.
 
-import { brief } from '../../base/visible';
-import type { Flow, FlowEnd, TraceFacts } from '../../model/engine';
+import { shortened } from '../../base/visible';
+import type { Flow, FlowEnd } from '../../model/engine';
+import type { TraceFacts } from '../../model/traceFacts';
 import { Trail } from '../../model/flows';
 import { trackPlace } from '../../model/names';
-import { revealing } from '../../model/span';
-import { inWords, wordsFor } from '../../model/words';
+import { revealingView } from '../../model/span';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { goToCall, type Views } from '../context';
 
-/** The name of the track or thread of an end. */
+/** Return the name of the track or thread of an end. */
 export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
   const track = facts.tracks.find((t) => t.track === end.track);
   if (track) return trackPlace(track, facts.processes);
@@ -20,10 +21,10 @@ export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
 function goToInstant(v: Views, end: FlowEnd): void {
   v.viewer.selectMark({ kind: 'instant', number: end.index });
   const span = { from: end.time, to: end.time + 1 };
-  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
-/** Selects and shows the call at an end of a flow, its rows included. */
+/** Select the call at an end of a flow, and show it with its rows. */
 export async function goToFlowEnd(
   v: Views,
   flow: Flow,
@@ -36,15 +37,15 @@ export async function goToFlowEnd(
     if (!viewer.expanded.peek().has(end.track)) viewer.toggleExpanded(end.track);
     await goToCall(v, end);
   }
-  const name = brief(viewer.frames.short(flow.frame), 80);
+  const name = shortened(viewer.frames.short(flow.frame), 80);
   v.flows.said.set(which);
   v.announce(
-    `${which ? `${which}: ` : ''}${brief(viewer.frames.short(end.frame), 80)} ` +
-      `on ${ownerOfEnd(viewer.facts, end) || 'thread'}, by ${name} ${brief(flow.id, 40)}`,
+    `${which ? `${which}: ` : ''}${shortened(viewer.frames.short(end.frame), 80)} ` +
+      `on ${ownerOfEnd(viewer.facts, end) || 'thread'}, by ${name} ${shortened(flow.id, 40)}`,
   );
 }
 
-/** What `[` and `]` do. */
+/** The commands of the keys `[` and `]`. */
 export class FlowSteps {
   private readonly trail = new Trail();
   private busy = false;
@@ -56,7 +57,7 @@ export class FlowSteps {
     const call = viewer.flowEnd.peek();
     if (this.busy) return;
     if (viewer.facts.flows === 0) return this.say('This trace has no flows');
-    const said = (text: string): void => this.say(inWords(wordsFor(viewer.facts), text));
+    const said = (text: string): void => this.say(inTermsOf(wordsFor(viewer.facts), text));
     if (!call) return said('Select a call first: flows lead from call to call');
     this.busy = true;
     try {

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pointer is on, and what is told of it.  A mouse that rests stays where it is while the
-// picture moves under it: then the time and what it is on are others.
+// Tracks what lies under the pointer, and shows it in readout and tooltip. The picture can move
+// under a mouse that rests; then the time and the hit change without a mouse event.
 
 import { formatValue } from '../../base/format';
 import { effect } from '../../base/signal';
 import { numericSeries, sampleAt, valueAt } from '../../model/counters';
 import type { CounterFacts, Flow, Instant } from '../../model/engine';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { seriesColour } from '../../render/counterPainter';
 import { HANDLE_WIDTH } from '../../render/rulerPainter';
 import type { Views } from '../context';
 import type { Tip } from '../tip';
-import type { MarkHit } from './besideLayer';
+import type { MarkHit } from './nonSliceLayer';
 import type { TimelineView, Under } from './timelineView';
 
+/** An edge of the selected range. */
 export type Edge = 'from' | 'to';
 
-/** In the window. */
+/** A point in window coordinates. */
 interface Point {
   clientX: number;
   clientY: number;
 }
 
-interface Found {
+interface HoverHits {
   edge: Edge | null;
   slice: Under | null;
   counter: CounterFacts | null;
@@ -31,7 +32,7 @@ interface Found {
   mark: MarkHit | null;
 }
 
-const NOTHING: Found = {
+const NOTHING: HoverHits = {
   ...{ edge: null, slice: null, counter: null },
   ...{ instant: null, flow: null, mark: null },
 };
@@ -42,20 +43,22 @@ function instantWords(instant: Instant): string {
   return `instant of ${scope}${more}`;
 }
 
+/** The pointer state of the time line. */
 export class Hovering {
-  /** Where the mouse is, while it is over the time line. */
+  /** The mouse position, or null while the mouse is outside the time line. */
   private mouse: (Point & { onRuler: boolean }) | null = null;
-  /** What was told last, in short. */
-  private told = '';
+  /** A short form of the last report, to detect changes. */
+  private reported = '';
 
-  /** While `busy` something is dragged, and nothing else is told. */
+  /** While `busy` returns true, the user drags and nothing else is reported. */
   constructor(
     private readonly v: Views,
     private readonly line: TimelineView,
     private readonly tip: Tip,
     private readonly busy: () => boolean,
   ) {
-    // The time at once, so that it is drawn with the move; what is there when that is drawn.
+    // Update the time at once, so that it is painted together with the move. Look for hits after
+    // painting.
     effect(() => {
       v.viewer.view.get();
       if (this.mouse) v.viewer.pointer.set(line.scale.t(this.x(this.mouse)));
@@ -71,7 +74,7 @@ export class Hovering {
     return e.clientY - this.line.canvas.element.getBoundingClientRect().top;
   }
 
-  /** The end of the range that can be grasped here. */
+  /** Return the edge of the range that can be dragged here. */
   edgeAt(x: number, onRuler: boolean): Edge | null {
     const range = this.v.viewer.range.peek();
     if (!range) return null;
@@ -83,7 +86,7 @@ export class Hovering {
     return x >= from - outside && x <= from + slop ? 'from' : null;
   }
 
-  /** The mouse, which has a place over the time line also while it does nothing. */
+  /** Take the mouse position, which counts even while the mouse does not move. */
   rest({ clientX, clientY }: Point, onRuler: boolean): void {
     this.mouse = { clientX, clientY, onRuler };
     this.v.viewer.pointer.set(this.line.scale.t(this.x(this.mouse)));
@@ -91,7 +94,7 @@ export class Hovering {
 
   leave(): void {
     this.mouse = null;
-    this.told = '';
+    this.reported = '';
     this.v.viewer.pointer.set(null);
     this.v.viewer.hover.set(null);
     this.line.overCounter.set(null);
@@ -101,20 +104,20 @@ export class Hovering {
   }
 
   over(point: Point, onRuler: boolean): void {
-    this.tell(point, onRuler, this.find(point, onRuler));
+    this.report(point, onRuler, this.find(point, onRuler));
   }
 
-  /** The picture has been drawn, perhaps with something else under the mouse. */
+  /** Handle a painted frame, which may have put something else under the mouse. */
   private stay(): void {
     const { mouse } = this;
     if (!mouse || this.busy()) return;
-    const found = this.find(mouse, mouse.onRuler);
-    // An arrow that comes up under it is not meant (FlowLayer.isMeant).
-    if (found.flow?.flow !== this.line.flows.hovered.peek()?.flow) found.flow = null;
-    if (this.brief(found) !== this.told) this.tell(mouse, mouse.onRuler, found);
+    const hits = this.find(mouse, mouse.onRuler);
+    // Ignore an arrow that appeared under a resting mouse (FlowLayer.isMeant).
+    if (hits.flow?.flow !== this.line.flows.hovered.peek()?.flow) hits.flow = null;
+    if (this.brief(hits) !== this.reported) this.report(mouse, mouse.onRuler, hits);
   }
 
-  private find(point: Point, onRuler: boolean): Found {
+  private find(point: Point, onRuler: boolean): HoverHits {
     const [x, y] = [this.x(point), this.y(point)];
     const edge = this.edgeAt(x, onRuler);
     if (onRuler || edge) return { ...NOTHING, edge };
@@ -125,17 +128,17 @@ export class Hovering {
     return { edge, slice, counter: this.line.counterAt(y), instant, flow, mark };
   }
 
-  /** The same of what is told in the same words. */
-  private brief({ edge, slice, counter, instant, flow, mark }: Found): string {
+  /** Return a text that is equal for hits with equal reports. */
+  private brief({ edge, slice, counter, instant, flow, mark }: HoverHits): string {
     const { hit } = slice ?? {};
     const call = hit?.call ?? (hit ? { frame: hit.frame, start: hit.start } : null);
     const values = counter && [counter.counter, this.v.viewer.pointer.peek()];
     return JSON.stringify([edge, call, values, instant?.instant, flow?.flow, mark?.mark]);
   }
 
-  private tell(at: Point, onRuler: boolean, found: Found): void {
-    const { edge, slice, counter, instant, flow, mark } = found;
-    this.told = this.brief(found);
+  private report(at: Point, onRuler: boolean, hits: HoverHits): void {
+    const { edge, slice, counter, instant, flow, mark } = hits;
+    this.reported = this.brief(hits);
     const hit = slice?.hit ?? null;
     this.line.overCounter.set(counter);
     this.v.viewer.hover.set(slice && hit ? { track: slice.box.track, hit } : null);
@@ -145,7 +148,8 @@ export class Hovering {
     const plain = onRuler ? 'col-resize' : flow ? 'pointer' : 'default';
     place.style.cursor = edge ? 'ew-resize' : plain;
     const { clientX, clientY } = at;
-    // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
+    // The readout describes bars completely. For a pixel of a density row it knows only the longest
+    // call.
     if (instant) {
       this.tip.show(clientX, clientY, instant.frame, instantWords(instant), instant.colour);
     } else if (flow) {
@@ -156,14 +160,14 @@ export class Hovering {
       const words = 'the longest call that starts in this pixel; zoom in to tell them apart';
       this.tip.show(
         ...([clientX, clientY, hit.frame] as const),
-        inWords(wordsFor(this.v.viewer.facts), words),
+        inTermsOf(wordsFor(this.v.viewer.facts), words),
       );
     } else if (counter) {
       this.tip.values(clientX, clientY, counter.name, this.valuesOf(counter, this.x(at)));
     } else this.tip.hide();
   }
 
-  /** Each series of a counter at a place, with its colour. */
+  /** Return the value of each series of a counter at a place, with its colour. */
   private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
     const theme = this.v.settings.theme.peek();
     const values = this.v.counters.values.peek().get(counter.counter);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge between the names and the time line: dragged or moved with the arrow keys, it makes the
-// names wider; a double click makes them as wide as usual.
+// The edge between the names and the time line. Dragging it or the arrow keys change the width of
+// the names; a double click restores the default width.
 
 import { h, setAttribute } from '../../base/dom';
 import type { Settings } from '../settings';
 
 const LEAST = 96;
-/** The time line keeps the rest of the window. */
+/** The names take at most this share of the window. */
 const MOST_SHARE = 0.4;
 const KEY_STEP = 24;
 
-/** The edge of `names`; the keyboard reaches it where `role` says what it is. */
+/** Return the edge of `names`. With a `role`, the keyboard can reach it. */
 export function labelEdge(
   settings: Settings,
   names: HTMLElement,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the time line's twin lists of a line that can be seen: the calls of a track and the instants
-// between them, the values of a counter, the objects and snapshots of a type, samples, memory dumps.
+// The entries of the accessible twin of the time line, for each kind of line: calls and instants of
+// a track, values of a counter, objects and snapshots of a type, samples, memory dumps.
 
 import { formatValue, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { numericSeries, valueAt } from '../../model/counters';
-import type { CounterFacts, Track } from '../../model/engine';
+import type { CounterFacts } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import type { Mark } from '../../model/marks';
 import type { Row } from '../../model/rows';
 import type { Span } from '../../model/span';
@@ -14,18 +15,19 @@ import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { TimelineView } from './timelineView';
 
-/** Entries of a kind in a list, at most. */
+/** The maximum number of entries of one kind. */
 const MOST = 200;
 
+/** One line of the list. */
 export interface Entry {
   time: number;
   name: string;
-  /** Empty: it is on no level. */
+  /** The call depth, or empty. */
   depth: string;
-  /** null: it has none. */
+  /** The duration, or null. */
   length: number | null;
   remark: string;
-  /** What is selected by it; null: it is only told. */
+  /** The call or mark that the entry selects; null if the entry cannot be selected. */
   what: { call: VisibleCall } | { mark: Mark } | null;
 }
 
@@ -48,6 +50,7 @@ function instantsOf(v: Views, track: Track, view: Span): Entry[] {
     }));
 }
 
+/** List the visible calls and instants of a track. */
 export function trackEntries(v: Views, line: TimelineView, track: Track, view: Span): Entry[] {
   const words = wordsFor(v.viewer.facts);
   const calls = visibleCalls(line.cache, track, line.resolution, view, MOST).map((call): Entry => ({
@@ -65,13 +68,13 @@ export function trackEntries(v: Views, line: TimelineView, track: Track, view: S
 function objectEntries(v: Views, row: number, view: Span): Entry[] {
   const { objects, snapshots } = v.beside.objects.answer.peek();
   const own = objects.filter((o) => o.row === row);
-  const ids = new Map(own.map((o) => [o.object, brief(o.id, 80)]));
+  const ids = new Map(own.map((o) => [o.object, shortened(o.id, 80)]));
   const alive = own
     .filter((o) => o.start <= view.to && o.end >= view.from)
     .slice(0, MOST)
     .map((o): Entry => ({
       time: o.start,
-      name: brief(o.id, 80),
+      name: shortened(o.id, 80),
       depth: '',
       length: o.end - o.start,
       remark: many(o.count, 'object'),
@@ -91,7 +94,7 @@ function objectEntries(v: Views, row: number, view: Span): Entry[] {
   return [...alive, ...taken].sort((a, b) => a.time - b.time);
 }
 
-/** The values of all series wherever one is told. */
+/** List the values of all series at each sample. */
 function counterEntries(v: Views, counter: CounterFacts, view: Span): Entry[] {
   const values = v.counters.values.peek().get(counter.counter);
   if (!values) return [];
@@ -115,7 +118,7 @@ function counterEntries(v: Views, counter: CounterFacts, view: Span): Entry[] {
     }));
 }
 
-/** null: there is nothing on a line of that kind. */
+/** List the entries of a row, or return null if rows of that kind have none. */
 export function rowEntries(v: Views, row: Row, view: Span): Entry[] | null {
   switch (row.kind) {
     case 'counter':

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the visible range: at once under the hand, in 160 ms for keys and jumps.  A new move starts
-// from what is on the screen and replaces the old one; moves never queue.
+// Moves the visible range: immediately for drags and wheel, in 160 ms for keys and jumps. A new
+// move starts from the current picture and replaces the old one; moves never queue.
 
 import type { Signal } from '../../base/signal';
-import { between, panned, sameSpan, zoomed, type Span } from '../../model/span';
+import { interpolateSpan, pannedView, sameSpan, zoomedView, type Span } from '../../model/span';
 
 const DURATION = 160;
 
-/** cubic-bezier(.2, 0, 0, 1), near enough: fast at once, long in coming to rest. */
-function ease(share: number): number {
+/** Approximate cubic-bezier(.2, 0, 0, 1): a fast start and a slow end. */
+function easeMove(share: number): number {
   return 1 - (1 - share) ** 4;
 }
 
+/** Animates the visible range. */
 export class Mover {
   private target: Span;
   private from: Span;
@@ -26,7 +27,7 @@ export class Mover {
     this.from = this.target;
   }
 
-  /** Where the range is going, which is where it is unless it is moving. */
+  /** The range at the end of the current move. */
   get goal(): Span {
     return this.frame === 0 ? this.view.peek() : this.target;
   }
@@ -47,13 +48,13 @@ export class Mover {
   }
 
   zoom(factor: number, at: number, glide: boolean): void {
-    const span = zoomed(this.goal, factor, at, this.bounds);
+    const span = zoomedView(this.goal, factor, at, this.bounds);
     if (glide) this.glide(span);
     else this.jump(span);
   }
 
   pan(ns: number, glide: boolean): void {
-    const span = panned(this.goal, ns, this.bounds);
+    const span = pannedView(this.goal, ns, this.bounds);
     if (glide) this.glide(span);
     else this.jump(span);
   }
@@ -61,6 +62,8 @@ export class Mover {
   private readonly tick = (now: number): void => {
     const share = Math.min(1, Math.max(0, (now - this.began) / DURATION));
     this.frame = share < 1 ? requestAnimationFrame(this.tick) : 0;
-    this.view.set(share < 1 ? between(this.from, this.target, ease(share)) : this.target);
+    this.view.set(
+      share < 1 ? interpolateSpan(this.from, this.target, easeMove(share)) : this.target,
+    );
   };
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overview under the top bar: the whole trace, and the window that can be dragged.
+// The overview below the top bar: the whole trace, and a window that can be dragged.
 
 import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
-import { elsewhere } from '../../model/elsewhere';
+import { otherEventsHint } from '../../model/otherEventsHint';
 import { wordsFor } from '../../model/words';
-import { bucketsFor, busyActivity, fewerLanes } from '../../model/busy';
+import { bucketsFor, busyActivity, fewerLanes } from '../../model/activity';
 import type { Activity } from '../../model/engine';
-import { clampView, length, ordered, wholeView, type Span } from '../../model/span';
+import { clampView, spanLength, orderedSpan, wholeView, type Span } from '../../model/span';
 import { activeThreads } from '../../model/states';
 import { Backdrop } from '../../render/backdrop';
 import { paintOverview, paintOverviewGround } from '../../render/overviewPainter';
@@ -18,12 +18,13 @@ import { Canvas } from '../canvas';
 import type { Views } from '../context';
 
 const BUCKETS = 2000;
-/** More than the overview has pixels. */
+/** More lanes than the overview has pixels. */
 const MOST_LANES = 200;
 const GRASP = 6;
 
 type Part = 'from' | 'to' | 'window' | 'outside';
 
+/** The view of the whole trace. */
 export class OverviewView {
   readonly element: HTMLElement;
   private readonly canvas: Canvas;
@@ -46,7 +47,7 @@ export class OverviewView {
     const about = h('span', null);
     effect(() => {
       const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
-      const lone = facts.calls === 0 ? elsewhere(facts).brief : threads;
+      const lone = facts.calls === 0 ? otherEventsHint(facts).brief : threads;
       about.title = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
       setText(about, about.title);
     });
@@ -60,7 +61,7 @@ export class OverviewView {
     const buckets = bucketsFor(facts.tracks.length, BUCKETS);
     busyActivity(viewer.engine, facts.tracks, viewer.bounds, buckets)
       .then((answer) => {
-        // A thread has some state all the time: that is no activity.
+        // A thread is in some state all the time, so states are no activity.
         const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
         const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
         this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
@@ -130,9 +131,9 @@ export class OverviewView {
     this.place.addEventListener('pointerup', (e) => {
       const drag = this.drag;
       this.drag = null;
-      // A click outside the window brings its middle here.
+      // A click outside the window centres the window there.
       if (drag?.part !== 'outside' || Math.abs(e.offsetX - drag.x) > 3) return;
-      const half = length(drag.view) / 2;
+      const half = spanLength(drag.view) / 2;
       const at = this.scale.t(e.offsetX);
       mover.glide(clampView({ from: at - half, to: at + half }, viewer.bounds));
     });
@@ -157,10 +158,10 @@ export class OverviewView {
     const { from, to } = drag.view;
     if (drag.part === 'window')
       mover.jump(clampView({ from: from + moved, to: to + moved }, viewer.bounds));
-    if (drag.part === 'from') mover.jump(clampView(ordered(from + moved, to), viewer.bounds));
-    if (drag.part === 'to') mover.jump(clampView(ordered(from, to + moved), viewer.bounds));
+    if (drag.part === 'from') mover.jump(clampView(orderedSpan(from + moved, to), viewer.bounds));
+    if (drag.part === 'to') mover.jump(clampView(orderedSpan(from, to + moved), viewer.bounds));
     if (drag.part === 'outside' && Math.abs(x - drag.x) > 3) {
-      mover.jump(clampView(ordered(this.scale.t(drag.x), this.scale.t(x)), viewer.bounds));
+      mover.jump(clampView(orderedSpan(this.scale.t(drag.x), this.scale.t(x)), viewer.bounds));
     }
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// R: type the range that everything below is computed for, from where to where.
+// The dialog of the R key: type the start and end of the range for which the tables are computed.
 
-import { h, setAttribute, setText } from '../../base/dom';
+import { h, setAttribute, setText, blurWhenClosed } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
-import { letGoWhenClosed } from '../../base/modal';
 import { readRange, writeRange } from '../../model/rangeText';
-import { length, revealing, type Span } from '../../model/span';
+import { spanLength, revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 
+/** The dialog in which the user types a range. */
 export class RangeDialog {
   readonly element: HTMLDialogElement;
   private readonly input: HTMLInputElement;
@@ -28,14 +28,14 @@ export class RangeDialog {
       h('p', { class: 'second' }, 'As in 1.5 .. 20 ms, 300 µs .. 2 s, 1.5 + 3 ms, .. 20'),
     );
     this.input.addEventListener('input', () => this.show());
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();
     });
   }
 
-  /** The range there is can be changed, or what is seen. */
+  /** Open the dialog with the current range, or with the visible span if there is no range. */
   open(): void {
     const { viewer, mover } = this.v;
     const { bounds } = viewer;
@@ -62,7 +62,7 @@ export class RangeDialog {
     if (empty) return setText(this.words, 'Enter: no range, the whole trace');
     if (typeof range === 'string') return setText(this.words, range);
     const ends = `${formatTime(range.from, unit)} to ${formatTimeUnit(range.to, unit)}`;
-    setText(this.words, `${ends}: ${formatTimeUnit(length(range), unit)}`);
+    setText(this.words, `${ends}: ${formatTimeUnit(spanLength(range), unit)}`);
   }
 
   private apply(): void {
@@ -71,7 +71,7 @@ export class RangeDialog {
     if (typeof range === 'string') return;
     this.element.close();
     viewer.setRange(range);
-    if (range) mover.glide(revealing(mover.goal, range, viewer.bounds));
+    if (range) mover.glide(revealingView(mover.goal, range, viewer.bounds));
   }
 
   private key(e: KeyboardEvent): void {

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shift and arrows: one end of the range goes to the left or the right, as in a text.  The first
-// step begins a range at the selected call, at the pointer, or in the middle of what is seen.
+// Shift and arrow keys move one end of the range, as in a text editor. The first step starts a
+// range at the selected call, at the pointer, or in the middle of the view.
 
-import { length, ordered, revealing, sameSpan, type Span } from '../../model/span';
+import { spanLength, orderedSpan, revealingView, sameSpan, type Span } from '../../model/span';
 import { sameCall } from '../../model/viewer';
-import { spanOf, type Views } from '../context';
+import { callSpan, type Views } from '../context';
 
-/** Of what is seen. */
+/** A step as a share of the visible span. */
 const STEP = 0.01;
 
+/** Extends the range with the keyboard. */
 export class RangeKeys {
-  /** The range these keys made last, by the end that stands and the one that moves. */
+  /** The last range these keys made, and its fixed end. */
   private made: { range: Span; fixed: number } | null = null;
 
   constructor(private readonly v: Views) {}
 
-  /** Whole steps; the end stays in view. */
+  /** Move the end by one step, and keep it in view. */
   move(direction: 1 | -1): void {
     const { viewer, mover } = this.v;
-    const step = Math.max(1, Math.round(length(mover.goal) * STEP)) * direction;
+    const step = Math.max(1, Math.round(spanLength(mover.goal) * STEP)) * direction;
     const { fixed, moving } = this.ends();
     const { from, to } = viewer.bounds;
     const end = Math.max(from, Math.min(to, moving + step));
-    const range = ordered(fixed, end);
+    const range = orderedSpan(fixed, end);
     this.made = { range, fixed };
     viewer.setRange(range);
     const edge = { from: end - Math.abs(step), to: end + Math.abs(step) };
-    mover.glide(revealing(mover.goal, edge, viewer.bounds));
+    mover.glide(revealingView(mover.goal, edge, viewer.bounds));
   }
 
   private ends(): { fixed: number; moving: number } {
     const range = this.v.viewer.range.peek();
-    // Back at its start a range is none, but its end has not moved.
-    if (this.made && (range === null ? length(this.made.range) === 0 : this.isMade(range))) {
+    // An empty range counts as none, but its moving end is still there.
+    if (this.made && (range === null ? spanLength(this.made.range) === 0 : this.isMade(range))) {
       const { fixed } = this.made;
       const { from, to } = this.made.range;
       return { fixed, moving: fixed === from ? to : from };
@@ -53,7 +54,7 @@ export class RangeKeys {
     const { from: first, to: last } = viewer.bounds;
     const inTrace = (t: number): number => Math.max(first, Math.min(last, t));
     if (call && sameCall(viewer.call.peek(), call)) {
-      const start = spanOf(call).from;
+      const start = callSpan(call).from;
       if (start >= from && start <= to) return start;
     }
     return inTrace(viewer.pointer.peek() ?? (from + to) / 2);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line under the overview: name and times of the call under the pointer, else of the selected
-// one.  It has a fixed place, so it covers nothing and the eye learns it.
+// The line below the overview: name and times of the call under the pointer, else of the selected
+// call. It has a fixed place, so it covers nothing.
 
 import { fill, h, setText, type Child } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { elsewhere } from '../../model/elsewhere';
+import { shortened } from '../../base/visible';
+import { otherEventsHint } from '../../model/otherEventsHint';
 import { reservedColour, type CallDetails } from '../../model/engine';
 import type { Hover } from '../../model/viewer';
 import type { Views } from '../context';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { swatch } from '../swatch';
 
-/** A notice of more letters than this hardly fits beside what else is told. */
+/** A longer notice does not fit next to the other texts. */
 const LONG = 100;
 
-/** Keys in brackets. */
+/** Keys are in brackets. */
 const LINE_HINT = [
   'drag selects a range  ',
   '[W]',
@@ -34,6 +34,7 @@ function hintPart(text: string): Child {
   return text.startsWith('[') ? h('kbd', null, text.slice(1, -1)) : text;
 }
 
+/** The readout line. */
 export class Readout {
   readonly element: HTMLElement;
   private readonly name = h('span', { class: 'name' });
@@ -49,14 +50,13 @@ export class Readout {
       const inTable = v.viewer.inTable.get() && v.viewer.pointer.get() === null;
       fill(
         this.hint,
-        ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inWords(words, text))),
+        ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inTermsOf(words, text))),
       );
     });
     effect(() => {
       const { text = '', wrong = false } = v.viewer.notice.get() ?? {};
       setText(notice, text);
-      // The line may be too short for it; what is long has as many lines as it needs, and so has
-      // what a report says of itself.
+      // A long notice, and any notice of a report, may take as many lines as it needs.
       notice.title = text;
       const about = v.viewer.facts.notes?.join(' ') ?? '';
       this.element.classList.toggle('long', text.length > LONG || (text !== '' && text === about));
@@ -73,7 +73,7 @@ export class Readout {
     if (frame === null) {
       const what = wordsFor(viewer.facts).slice;
       const words =
-        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : elsewhere(viewer.facts).text;
+        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : otherEventsHint(viewer.facts).text;
       fill(this.name, h('span', { class: 'dim' }, words));
       return fill(this.values);
     }
@@ -84,20 +84,20 @@ export class Readout {
       h(
         'span',
         null,
-        brief(frames.short(frame)),
+        shortened(frames.short(frame)),
         h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`),
       ),
     );
     if (details) return fill(this.values, ...this.times(details));
-    // A bar's own length is known at once; its other times are on their way.  On a collapsed
-    // track a bar is only a part of its call.
+    // The length of a bar is known at once; its other times are still loading. On a collapsed track
+    // a bar is only a part of its call.
     const clock = viewer.facts.axis === 'real' ? 'incl real' : 'incl CPU';
     if (hover?.hit.call && viewer.expanded.get().has(hover.track.track))
       fill(this.values, `${clock}`, h('b', null, formatTimeUnit(hover.hit.length, unit)));
     else fill(this.values);
   }
 
-  /** Of the slice that is told. */
+  /** Return the colour of the slice that is described. */
   private colour(hover: Hover | null, details: CallDetails | null): number {
     return hover ? reservedColour(hover.hit.flags) : (details?.colour ?? 0);
   }

@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the arrangement of the time line for the next trace of the same kind: in the browser, by
-// names.  An address that tells an arrangement of its own is taken as it is.
+// Stores the arrangement of the time line, by names, in the browser for the next trace of the same
+// kind. An arrangement in the page address takes precedence.
 
 import { effect, untracked, type ReadSignal } from '../../base/signal';
 import { isArranged } from '../../model/arrangement';
-import { namesOf, readRemembered, recall, remember, type Remembered } from '../../model/remembered';
+import {
+  arrangeableNames,
+  readStoredArrangement,
+  applyStoredArrangement,
+  updateStoredArrangement,
+  type StoredArrangement,
+} from '../../model/storedArrangement';
 import type { Row } from '../../model/rows';
 import type { Viewer } from '../../model/viewer';
-import { store, stored } from '../settings';
+import { writeSetting, readSetting } from '../settings';
 
-/** The arrangement of an address, of which nothing is to be kept until somebody changes it. */
-function isTold(viewer: Viewer): boolean {
+/**
+ * Return true if the arrangement came from an address. It is not stored until the user changes it.
+ */
+function hasArrangementInAddress(viewer: Viewer): boolean {
   return isArranged(viewer.arrangement.peek()) || viewer.closed.peek().size > 0;
 }
 
-/** `before`: what another page of the same trace remembered.  Returns what this one does. */
+/**
+ * Restore and then store the arrangement. `before` is what another page of the same trace
+ * remembered. Return what this page remembers.
+ */
 export function rememberTracks(
   viewer: Viewer,
   rows: ReadSignal<readonly Row[]>,
-  before: Remembered | null = null,
-): () => Remembered {
+  before: StoredArrangement | null = null,
+): () => StoredArrangement {
   const place = `tracks.${viewer.facts.format}`;
-  let kept: Remembered = before ?? readRemembered(stored(place));
-  /** What was recalled: changed as soon as somebody arranges anything. */
+  let kept: StoredArrangement = before ?? readStoredArrangement(readSetting(place));
+  /** The restored arrangement, to detect changes by the user. */
   let arrangement = viewer.arrangement.peek();
   let closed = viewer.closed.peek();
   const untouched = (): boolean =>
     viewer.arrangement.peek() === arrangement && viewer.closed.peek() === closed;
-  const told = isTold(viewer);
-  // Rows come later than tracks: each time what is remembered of them finds its place.
+  const told = hasArrangementInAddress(viewer);
+  // Rows load later than tracks, so match the stored names again each time.
   effect(() => {
-    const names = namesOf(viewer.facts, rows.get());
+    const names = arrangeableNames(viewer.facts, rows.get());
     if (told || !untracked(untouched)) return;
-    const found = recall(kept, names);
+    const found = applyStoredArrangement(kept, names);
     if (isArranged(found.arrangement)) viewer.arrangement.set(found.arrangement);
     if (found.closed.length > 0) viewer.closed.set(new Set(found.closed));
     arrangement = viewer.arrangement.peek();
@@ -43,15 +54,15 @@ export function rememberTracks(
     const shut = viewer.closed.get();
     untracked(() => {
       if (untouched()) return;
-      kept = remember(kept, now, shut, namesOf(viewer.facts, rows.peek()));
-      store(place, JSON.stringify(kept));
+      kept = updateStoredArrangement(kept, now, shut, arrangeableNames(viewer.facts, rows.peek()));
+      writeSetting(place, JSON.stringify(kept));
     });
   });
   return () =>
-    remember(
+    updateStoredArrangement(
       kept,
       viewer.arrangement.peek(),
       viewer.closed.peek(),
-      namesOf(viewer.facts, rows.peek()),
+      arrangeableNames(viewer.facts, rows.peek()),
     );
 }

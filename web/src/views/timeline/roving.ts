@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roving focus: of many buttons in a column only one is a stop of Tab, and Up and Down go from one to
-// the next.  However many tracks there are, Tab leaves their names at once.
+// Roving focus: of a column of buttons only one is a tab stop, and Up and Down go to the next one.
+// However many tracks there are, one Tab leaves their names.
 
-/** Buttons that have a key, in the order in which they are seen. */
+/** The buttons in the column, in visible order. */
 const BUTTONS = 'button[data-key]';
 
+/** Manages the tab stop of a column of buttons. */
 export class Roving {
-  /** The button the keyboard was on last. */
+  /** The key of the button that had the focus last. */
   private key: string | null = null;
 
   constructor(private readonly column: HTMLElement) {
@@ -23,7 +24,7 @@ export class Roving {
     return [...this.column.querySelectorAll<HTMLElement>(BUTTONS)];
   }
 
-  /** The buttons are new ones. */
+  /** Restore the tab stop after the buttons were replaced. */
   refresh(): void {
     const buttons = this.buttons();
     const stop = buttons.find((b) => b.dataset['key'] === this.key) ?? buttons[0];
@@ -33,7 +34,7 @@ export class Roving {
   private keydown(e: KeyboardEvent): void {
     const target = e.target as HTMLElement;
     if (e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;
-    // Who clicked on a name with the mouse still means the calls by the arrows.
+    // After a mouse click on a name, the arrow keys still move between calls.
     if (!target.matches(`${BUTTONS}:focus-visible`)) return;
     const buttons = this.buttons();
     const at = buttons.indexOf(target);

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside the ruler: how many threads there are, and what folds, finds and filters them.
+// The corner next to the ruler: the number of threads, and the buttons that fold, find and filter
+// them.
 
 import { fill, h, icon, setAttribute } from '../../base/dom';
 import { plural } from '../../base/format';
 import { effect, type ReadSignal } from '../../base/signal';
-import type { Placed } from '../../model/layout';
+import type { TimelineLayout } from '../../model/layout';
 import { allThreads, CPUS, threadsIn } from '../../model/states';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { hiddenButton, trackFilter } from './trackFilter';
 
-export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
+/** Return the element in the corner. */
+export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const { viewer } = v;
   const { tracks, order } = viewer.facts;
   const busy = threadsIn(tracks);
   const all = allThreads(viewer.facts);
   const words = h('span', { class: 'about' });
   effect(() => {
-    // Threads that have no slices, but something else to show, are not idle.
+    // A thread with no slices but other content is not idle.
     const lone = v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
     const shown = busy.size + lone;
     const processes = plural(
@@ -25,7 +27,7 @@ export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
       'process',
       'processes',
     );
-    // A filter leaves out threads that nobody counts here.
+    // A filter leaves out threads that are not counted here.
     const left = viewer.facts.filtered !== undefined;
     const threads = left ? plural(shown, 'thread') : `${shown} of ${plural(all, 'thread')}`;
     const more = left ? 'filtered' : order === 'owner' ? processes : 'busiest first';
@@ -37,7 +39,7 @@ export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
   toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
   effect(() => {
     const open = viewer.expanded.get().size > 0;
-    const label = inWords(
+    const label = inTermsOf(
       wordsFor(viewer.facts),
       open
         ? 'Collapse all threads to the innermost call'

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a trace while it is read: a strip of activity for each track.
+// A preview of a trace while it loads: an activity row for each track.
 
 import { h, setText } from '../../base/dom';
 import type { Sketch } from '../../model/opening';
 
-/** Pixels of a strip; the page stretches it. */
+/** The height of a row in pixels; the page stretches it. */
 const HEIGHT = 16;
 
-interface Strip {
+interface ActivityRow {
   name: HTMLElement;
   canvas: HTMLCanvasElement;
 }
 
+/** The preview of all tracks. */
 export class SketchView {
   readonly element = h('div', {
     class: 'sketch',
     attrs: { role: 'img', 'aria-label': 'Activity of the tracks so far' },
   });
-  private readonly strips: Strip[] = [];
+  private readonly rows: ActivityRow[] = [];
 
   show(sketch: Sketch): void {
     sketch.tracks.forEach((track, index) => {
-      const strip = this.strips[index] ?? this.add();
-      setText(strip.name, track.name);
-      draw(strip.canvas, track.heights);
+      const row = this.rows[index] ?? this.add();
+      setText(row.name, track.name);
+      drawActivity(row.canvas, track.heights);
     });
   }
 
-  private add(): Strip {
-    const strip = { name: h('span', null), canvas: document.createElement('canvas') };
-    strip.canvas.height = HEIGHT;
-    this.element.append(strip.name, strip.canvas);
-    this.strips.push(strip);
-    return strip;
+  private add(): ActivityRow {
+    const row = { name: h('span', null), canvas: document.createElement('canvas') };
+    row.canvas.height = HEIGHT;
+    this.element.append(row.name, row.canvas);
+    this.rows.push(row);
+    return row;
   }
 }
 
-function draw(canvas: HTMLCanvasElement, heights: readonly number[]): void {
-  canvas.width = heights.length; // which clears it as well
+function drawActivity(canvas: HTMLCanvasElement, heights: readonly number[]): void {
+  canvas.width = heights.length; // Setting the width also clears the canvas.
   const context = canvas.getContext('2d');
   if (!context) return;
   context.fillStyle = getComputedStyle(canvas).color;

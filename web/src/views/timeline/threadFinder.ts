@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl+P: type some of a thread's name, Enter goes there.
+// Ctrl+P: type a part of a thread name; Enter goes there.
 
-import { fill, h, setAttribute } from '../../base/dom';
+import { fill, h, setAttribute, blurWhenClosed } from '../../base/dom';
 import { plural } from '../../base/format';
-import { letGoWhenClosed } from '../../base/modal';
-import type { Track } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import { namedTracks } from '../../model/states';
-import { idOf, matcher, ownName, trackName } from '../../model/names';
+import { ownerId, substringMatcher, hasOwnName, trackName } from '../../model/names';
 import type { Viewer } from '../../model/viewer';
 
-/** So many names before and behind the chosen one are elements. */
+/** This many names before and after the chosen one are elements. */
 const AROUND = 100;
 
+/** The dialog that finds a thread by name. */
 export class ThreadFinder {
   readonly element: HTMLDialogElement;
   private readonly input: HTMLInputElement;
@@ -46,7 +46,7 @@ export class ThreadFinder {
       this.list,
     );
     this.input.addEventListener('input', () => this.show(0));
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('click', (e) => {
       const option = (e.target as Element).closest<HTMLElement>('[role=option]');
@@ -62,7 +62,7 @@ export class ThreadFinder {
   }
 
   private show(at: number): void {
-    const matches = matcher(this.input.value);
+    const matches = substringMatcher(this.input.value);
     this.found = this.named.filter((t) => matches(trackName(t)));
     this.at = Math.max(0, Math.min(at, this.found.length - 1));
     const first = Math.max(0, this.at - AROUND);
@@ -89,7 +89,7 @@ export class ThreadFinder {
           ...{ 'aria-posinset': at + 1, 'aria-setsize': this.found.length },
         },
       },
-      ownName(track) ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
+      hasOwnName(track) ? null : h('span', { class: 'dim' }, `[${ownerId(track)}] `),
       track.name,
     );
   }

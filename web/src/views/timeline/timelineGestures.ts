@@ -1,19 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel and touch on the tracks and the ruler.
+//
+// At most one Drag exists at a time. pointerdown chooses its kind:
+//
+//    right button, or Shift or Space + left, or touch   pan    (Shift without a move: measureTo)
+//    middle button, or left button on the ruler         zoom   (applied at pointerup)
+//    left button on an edge of the range                edge
+//    left button on the tracks                          press  (a click at pointerup)
+//
+// A drag computes the new span from the place of the press and the view at that moment, not from
+// the last event, so rounding never adds up. Range edges snap to slice edges unless Alt is down.
+// Two touch points pinch: the times below both fingers stay below them.
 
 import { listen } from '../../base/dom';
-import { resolveStrip } from '../../model/hit';
-import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../../model/span';
+import { resolveDensity } from '../../model/hit';
+import {
+  framingView,
+  orderedSpan,
+  pannedView,
+  wholeView,
+  zoomedView,
+  spanLength,
+  type Span,
+} from '../../model/span';
 import { sameCall } from '../../model/viewer';
 import { TimeScale } from '../../render/timeScale';
-import { spanOf, type Views } from '../context';
+import { callSpan, type Views } from '../context';
 import { Hovering, type Edge } from './hovering';
 import type { TimelineView } from './timelineView';
 import type { Tip } from '../tip';
 
-/** The pointer must move so far before a press becomes a drag. */
+/** A press becomes a drag after this distance, in CSS pixels. */
 const DRAG_FROM = 4;
-/** An end of a range goes to the edge of a slice that is so near, CSS pixels. */
+/** A range edge snaps to a slice edge within this distance, in CSS pixels. */
 const SNAP = 6;
 const ZOOM_PER_WHEEL = 1.0022;
 
@@ -23,12 +42,13 @@ interface Drag {
   x: number;
   y: number;
   time: number;
-  /** The visible range when the drag began. */
+  /** The visible range at the start of the drag. */
   view: Span;
   edge: Edge;
   scroll: number;
 }
 
+/** Translates pointer and wheel events of the time line. */
 export class TimelineGestures {
   private drag: Drag | null = null;
   private readonly touches = new Map<number, { x: number; y: number }>();
@@ -47,7 +67,7 @@ export class TimelineGestures {
     line.tracks.addEventListener('wheel', this.wheel, { passive: false });
     line.rulerPlace.addEventListener('wheel', this.wheel, { passive: false });
     line.canvas.element.addEventListener('contextmenu', (e) => e.preventDefault());
-    // The middle button drags; the browser's own scrolling by it would fight with that.
+    // The middle button drags. Suppress the browser's own scrolling, which would conflict.
     line.canvas.element.addEventListener('mousedown', (e) => {
       if (e.button === 1) e.preventDefault();
     });
@@ -124,14 +144,14 @@ export class TimelineGestures {
     else this.hovering.over(e, onRuler);
   }
 
-  /** The time under the pointer, or of an edge near it, unless Alt says that it is meant exactly. */
+  /** Return the time under the pointer, snapped to an edge nearby unless Alt is down. */
   private timeAt(e: PointerEvent, x: number): number {
     const { scale } = this.line;
     let best = scale.t(x);
     let nearest = e.altKey ? 0 : SNAP;
     for (const aside of [0, -SNAP, SNAP]) {
       const found = this.line.under(x + aside, this.y(e));
-      // Pieces of innermost calls have ends that are none.
+      // On a collapsed track the end of a part is not the end of a call.
       if (!found?.hit?.call || !found.lane || found.lane.depth < 0) continue;
       const { start, length: size } = found.hit;
       for (const edge of [start, start + size]) {
@@ -148,13 +168,13 @@ export class TimelineGestures {
       drag.kind = 'range';
       viewer.hover.set(null);
     }
-    if (drag.kind === 'range') viewer.setRange(ordered(drag.time, now));
+    if (drag.kind === 'range') viewer.setRange(orderedSpan(drag.time, now));
     if (drag.kind === 'edge') this.moveEdge(drag, now);
-    if (drag.kind === 'zoom') this.line.zooming.set(ordered(drag.time, now));
+    if (drag.kind === 'zoom') this.line.zooming.set(orderedSpan(drag.time, now));
     if (drag.kind === 'pan') {
-      // From the place of the press: rounding never adds up.
+      // Compute from the place of the press, so that rounding never adds up.
       const scale = new TimeScale(drag.view, this.line.canvas.width);
-      mover.jump(panned(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
+      mover.jump(pannedView(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
       this.line.tracks.scrollTop = drag.scroll + drag.y - y;
       document.body.style.cursor = 'grabbing';
     }
@@ -164,9 +184,9 @@ export class TimelineGestures {
     const range = this.v.viewer.range.peek();
     if (!range) return;
     const other = drag.edge === 'from' ? range.to : range.from;
-    // Drawn past the other end, the grasped one becomes that one.
+    // The dragged edge passed the other one, so the edges change roles.
     drag.edge = now < other ? 'from' : 'to';
-    if (Math.round(now) !== other) this.v.viewer.setRange(ordered(now, other));
+    if (Math.round(now) !== other) this.v.viewer.setRange(orderedSpan(now, other));
   }
 
   private up(e: PointerEvent, onRuler: boolean): void {
@@ -186,7 +206,7 @@ export class TimelineGestures {
     if (drag.kind === 'press' || tap) void this.click(e);
   }
 
-  /** From the range, or the selected call, to the call under the pointer. */
+  /** Set the range from the current range, or the selected call, to the call under the pointer. */
   private async measureTo(e: PointerEvent): Promise<void> {
     const { viewer, selection } = this.v;
     const hit = this.line.under(this.x(e), this.y(e))?.hit;
@@ -194,8 +214,8 @@ export class TimelineGestures {
     const details = selection.details.peek();
     const selected = sameCall(viewer.call.peek(), details) ? details : null;
     try {
-      const there = spanOf(await viewer.engine.slice(hit.call));
-      const here = viewer.range.peek() ?? (selected ? spanOf(selected) : there);
+      const there = callSpan(await viewer.engine.slice(hit.call));
+      const here = viewer.range.peek() ?? (selected ? callSpan(selected) : there);
       viewer.setRange({ from: Math.min(here.from, there.from), to: Math.max(here.to, there.to) });
     } catch (error) {
       viewer.failed(error);
@@ -229,7 +249,7 @@ export class TimelineGestures {
     viewer.selectFrame(found.hit.frame);
     if (!found.lane || found.lane.depth < 0) return;
     try {
-      const call = await resolveStrip(
+      const call = await resolveDensity(
         viewer.engine,
         found.lane.lane,
         this.line.resolution,
@@ -247,7 +267,7 @@ export class TimelineGestures {
     if (!found?.hit) return;
     if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
     try {
-      mover.glide(framing(spanOf(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+      mover.glide(framingView(callSpan(await viewer.engine.slice(found.hit.call)), viewer.bounds));
     } catch (error) {
       viewer.failed(error);
     }
@@ -263,8 +283,8 @@ export class TimelineGestures {
           : 1;
     if (e.ctrlKey || e.metaKey || e.altKey || this.wheelZooms(e)) {
       e.preventDefault();
-      // A pinch on a touch pad comes as small wheel steps with Ctrl: it needs more of each, and
-      // follows the fingers.  The notches of a wheel are far apart: between them it glides.
+      // A pinch on a touch pad arrives as small wheel steps with Ctrl. It needs more zoom per step,
+      // and no animation. The notches of a wheel are far apart, so they are animated.
       const isFine = Math.abs(e.deltaY * unit) < 20;
       const strength = isFine && e.ctrlKey ? 4 : 1;
       mover.zoom(
@@ -279,10 +299,13 @@ export class TimelineGestures {
       e.preventDefault();
       mover.pan(along * unit * this.line.scale.nsPerPixel, false);
     }
-    // A plain wheel scrolls, which the browser does.
+    // The browser scrolls for a plain wheel.
   };
 
-  /** Where that is switched on, on the picture; over the names the wheel always scrolls. */
+  /**
+   * Return true if the plain wheel zooms: if the setting is on and the pointer is over the picture.
+   * Over the names it always scrolls.
+   */
   private wheelZooms(e: WheelEvent): boolean {
     if (!this.v.settings.wheelZooms.peek() || e.shiftKey) return false;
     return Math.abs(e.deltaY) > Math.abs(e.deltaX) && this.x(e) >= 0;
@@ -305,10 +328,10 @@ export class TimelineGestures {
     if (!a || !b || !from) return;
     const factor = from.distance / Math.max(10, Math.abs(a.x - b.x));
     const { bounds } = this.v.viewer;
-    const view = zoomed(from.view, factor, from.at, bounds);
-    const nsPerPixel = length(view) / this.line.canvas.width;
-    // The time first grasped stays between the fingers.
+    const view = zoomedView(from.view, factor, from.at, bounds);
+    const nsPerPixel = spanLength(view) / this.line.canvas.width;
+    // The time first touched stays between the fingers.
     const shift = from.at - (view.from + ((a.x + b.x) / 2) * nsPerPixel);
-    this.v.mover.jump(panned(view, shift, bounds));
+    this.v.mover.jump(pannedView(view, shift, bounds));
   }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels beside the tracks.  Only those in view, and a little more, are elements: a trace may
+// The labels next to the tracks. Only labels in or near the view are elements, because a trace may
 // have thousands of threads.
 
 import { fill, h, icon } from '../../base/dom';
 import { formatCount, formatRough, formatShort, plural } from '../../base/format';
 import { processKey } from '../../model/arrangement';
 import { numericSeries } from '../../model/counters';
-import type { CounterFacts, Track } from '../../model/engine';
+import type { CounterFacts } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import {
   boxAt,
   boxesIn,
@@ -14,28 +15,28 @@ import {
   isThin,
   processesOf,
   type GroupBox,
-  type Placed,
+  type TimelineLayout,
   type RowBox,
   type TrackBox,
 } from '../../model/layout';
-import { idOf, ownName, processName, trackName } from '../../model/names';
+import { ownerId, hasOwnName, processName, trackName } from '../../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../../model/rows';
 import { CPUS, threadsOf } from '../../model/states';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Label } from '../../render/labelPainter';
 import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
-import { busyTime, kindOf, processWords } from './trackWords';
+import { busyTime, trackKind, processWords } from './trackWords';
 
-/** So far above and below the view labels are there already, CSS pixels. */
+/** Labels this far above and below the view, in CSS pixels, are created in advance. */
 const AHEAD = 600;
 
 interface Line {
   top: number;
   height: number;
-  /** That of the button in it; a track has several, of which one counts here. */
+  /** The key of the button of the label. Of the labels of one track only one counts. */
   key: string;
   make: () => HTMLElement;
 }
@@ -52,24 +53,25 @@ function objectWords({ type }: ObjectsRow): string {
   return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
 }
 
+/** The column of labels. */
 export class TimelineLabels {
   readonly element: HTMLElement;
-  /** Those of what is pinned do not scroll. */
+  /** The labels of pinned tracks do not scroll. */
   private readonly pinned = h('div', { class: 'pinned-labels' });
   private readonly scrolled = h('div', { class: 'scrolled-labels' });
   private readonly arrange: ArrangeTracks;
   private readonly roving: Roving;
-  private placed: Placed | null = null;
+  private placed: TimelineLayout | null = null;
   /** The tracks of each process. */
   private readonly own: ReadonlyMap<number, readonly Track[]>;
-  /** Those that are elements. */
+  /** The interval of lines that are elements. */
   private from = 0;
   private to = 0;
 
   constructor(
     private readonly v: Views,
     scroller: () => HTMLElement,
-    placed: () => Placed,
+    placed: () => TimelineLayout,
   ) {
     this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
     this.roving = new Roving(this.element);
@@ -77,8 +79,8 @@ export class TimelineLabels {
     this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
   }
 
-  /** Everything anew: the layout or what a label says has changed. */
-  lay(placed: Placed, top: number, bottom: number): void {
+  /** Create all labels again, after the layout or a text changed. */
+  lay(placed: TimelineLayout, top: number, bottom: number): void {
     const { viewer, selection } = this.v;
     viewer.tracks.get();
     selection.details.get();
@@ -91,7 +93,7 @@ export class TimelineLabels {
     this.fill(top, bottom);
   }
 
-  /** What stands between two heights of the list, from the top down. */
+  /** Return the lines between two heights of the list, from top to bottom. */
   private linesIn(top: number, bottom: number): Line[] {
     const { placed } = this;
     if (!placed) return [];
@@ -117,7 +119,7 @@ export class TimelineLabels {
     return { top, height, key: `n${track.track}`, make: () => this.track(box) };
   }
 
-  /** The line of a key, wherever it stands. */
+  /** Return the line of a key. */
   private lineOf(key: string): Line | null {
     const { groups = [], rows = [], tracks = [] } = this.placed ?? {};
     const group = groups.find((g) => key === `p${g.process}`);
@@ -128,13 +130,13 @@ export class TimelineLabels {
     return track ? this.trackLine(track) : null;
   }
 
-  /** What comes into view becomes elements. */
+  /** Create the labels that come into view. */
   show(top: number, bottom: number): void {
     const end = this.placed?.height ?? 0;
     if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
   }
 
-  /** What the labels say, for a picture. */
+  /** Return the texts of the labels, for a saved picture. */
   shown(): Label[] {
     const text = (of: Element, found: string): string =>
       [...of.querySelectorAll(found)].map((e) => e.textContent.trim()).join(' ');
@@ -164,23 +166,23 @@ export class TimelineLabels {
     const focused = this.element.contains(document.activeElement)
       ? document.activeElement?.getAttribute('data-key')
       : null;
-    // The keyboard and a screen reader go through them as they stand.
+    // Keep the order of the document as on the screen, for keyboard and screen reader.
     const pinned = this.placed?.pinned ?? 0;
     const isPinned = ({ top }: Line): boolean => top < pinned;
     const seen = this.linesIn(this.from, this.to).filter((line) => !isPinned(line));
     const kept = focused ? this.lineOf(focused) : null;
     if (kept && !isPinned(kept) && !seen.some(({ key }) => key === kept.key))
       seen[kept.top < this.from ? 'unshift' : 'push'](kept);
-    // Of what is pinned nobody sees more than the window has room for.
+    // Pinned tracks beyond the height of the window are not visible.
     const fixed = this.linesIn(0, Math.min(pinned, bottom - top)).filter(isPinned);
     fill(this.pinned, ...(pinned > 0 ? fixed : []).map((line) => this.make(line)));
     fill(this.scrolled, ...seen.map((line) => this.make(line)));
     this.roving.refresh();
-    // The labels are new elements: the keyboard's place must not be lost with the old ones.
+    // The labels are new elements: restore the keyboard focus.
     if (focused) this.focus(focused);
   }
 
-  /** The first label of a unit can pin, hide and move it. */
+  /** Create a label. The first label of a unit has the buttons that pin, hide and move it. */
   private make(line: Line): HTMLElement {
     const label = line.make();
     const key = this.arrange.unitAt(line.top);
@@ -193,7 +195,7 @@ export class TimelineLabels {
     return label;
   }
 
-  /** Away from its process it is named with it. */
+  /** Return the name of the process, if the unit is shown apart from its process. */
   private processOf({ top }: Line): string | null {
     const { processes, order } = this.v.viewer.facts;
     if (top >= (this.placed?.pinned ?? 0) || order !== 'owner' || processes.length < 2) return null;
@@ -201,14 +203,14 @@ export class TimelineLabels {
     return process === null ? null : processName(processes, process);
   }
 
-  /** The line of a process: name, id, labels; a click closes or opens it. */
+  /** Create the label of a process: name, id, labels. A click folds or unfolds it. */
   private group(group: GroupBox): HTMLElement {
     const { viewer } = this.v;
     const process = viewer.facts.processes[group.process];
     const own = this.own.get(group.process) ?? [];
     const threads =
       group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
-    const id = process ? idOf(process) : '';
+    const id = process ? ownerId(process) : '';
     const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
     const up = process?.uptime_ns ? `up for ${formatShort(process.uptime_ns)}` : '';
@@ -264,7 +266,7 @@ export class TimelineLabels {
     }
   }
 
-  /** A label that only names what stands beside it. */
+  /** Create a label that only names its row. */
   private named(box: RowBox, name: string, kind: string, title: string, id = ''): HTMLElement {
     return h(
       'div',
@@ -308,7 +310,7 @@ export class TimelineLabels {
     return label;
   }
 
-  /** The line of many counters or types of objects. */
+  /** Create the label that folds many counters or types of objects. */
   private fold(box: RowBox, row: FoldRow): HTMLElement {
     const { viewer } = this.v;
     const words = foldWords(row);
@@ -350,7 +352,7 @@ export class TimelineLabels {
         h('span', { class: 'name' }, counter.name),
         counterChoice(this.v.viewer, counter),
       ),
-      // A low row, under its processor, has room for one line.
+      // A low row below its processor has room for one line of text.
       box.row.kind === 'counter' &&
         box.row.under === undefined &&
         (counter.series.length > 1 || series !== counter.name)
@@ -367,17 +369,17 @@ export class TimelineLabels {
     const { viewer } = this.v;
     const { track } = box;
     const name = trackName(track);
-    const kind = kindOf(track, viewer.facts);
+    const kind = trackKind(track, viewer.facts);
     const process = processWords(track, viewer.facts);
     const title =
-      `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${countSlices(wordsFor(viewer.facts), track.calls)}, ` +
       `${plural(track.rows, 'level')}. A click computes the tables for it alone, Ctrl+click for it as well.`;
     const twist = h(
       'button',
       {
         class: 'twist',
         title: box.expanded
-          ? inWords(wordsFor(viewer.facts), 'Show the innermost call only')
+          ? inTermsOf(wordsFor(viewer.facts), 'Show the innermost call only')
           : 'Show every level',
         attrs: {
           type: 'button',
@@ -397,7 +399,7 @@ export class TimelineLabels {
         attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
         on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
       },
-      ownName(track) ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
+      hasOwnName(track) ? null : h('span', { class: 'tid' }, `[${ownerId(track)}] `),
       h('span', { class: 'name' }, track.name),
     );
     return h(
@@ -425,7 +427,7 @@ export class TimelineLabels {
     );
   }
 
-  /** States under the slices of their thread. */
+  /** Create the label of a state track below the slices of its thread. */
   private thin({ track, top, height }: TrackBox): HTMLElement {
     const title = `States of ${trackName(track)}: running, runnable, sleeping, blocked`;
     return h('div', {
@@ -435,7 +437,7 @@ export class TimelineLabels {
     });
   }
 
-  /** Under the name of a deep thread: the way to all its levels, and back. */
+  /** Create the button that shows all levels of a deep thread, or fewer again. */
   private levels(box: TrackBox): HTMLElement | null {
     const { viewer } = this.v;
     const { track } = box;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
-// under a point.  How hands move it stands in timelineGestures.ts.
+// The tracks and the ruler above them. This view requests the tiles of the visible rows, paints
+// them, and finds what lies under a point. timelineGestures.ts handles mouse, wheel and touch.
 
 import { h } from '../../base/dom';
 import { plural } from '../../base/format';
@@ -12,13 +12,13 @@ import {
   boxesIn,
   laneAt,
   lanesOf,
-  layoutPage,
+  layoutTimeline,
   type LaneBox,
-  type Placed,
+  type TimelineLayout,
   type RowBox,
   type TrackBox,
 } from '../../model/layout';
-import { counterBoxes, rowsOf, type CounterBox, type Row } from '../../model/rows';
+import { counterBoxes, timelineRows, type CounterBox, type Row } from '../../model/rows';
 import type { Span } from '../../model/span';
 import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
 import { paintCounters, type CounterScene } from '../../render/counterPainter';
@@ -26,11 +26,11 @@ import { instantAt, paintInstants } from '../../render/instantPainter';
 import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
-import { MADE_A_FRAME, StripImages } from '../../render/strips';
-import { inWords, wordsFor } from '../../model/words';
+import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
-import { BesideLayer, type MarkHit } from './besideLayer';
+import { NonSliceLayer, type MarkHit } from './nonSliceLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
@@ -38,50 +38,57 @@ import { labelEdge } from './labelEdge';
 import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
 
-/** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
+/**
+ * Rows this far outside the view, in pixels, are requested too, so that they are ready when the
+ * user scrolls.
+ */
 const AHEAD = 120;
 
+/** The hit under a point of the canvas. */
 export interface Under {
   box: TrackBox;
   lane: LaneBox | null;
   hit: Hit | null;
 }
 
-/** What is drawn of the list: from top to bottom on the canvas, so far scrolled. */
+/**
+ * A part of the list that is painted: from `top` to `bottom` of the canvas, scrolled by `scroll`.
+ */
 interface Part {
-  placed: Placed;
+  placed: TimelineLayout;
   scroll: number;
   top: number;
   bottom: number;
 }
 
+/** The view of ruler and tracks. */
 export class TimelineView {
   readonly ruler: HTMLElement;
   readonly tracks: HTMLElement;
   readonly lanes: HTMLElement;
   readonly rulerPlace: HTMLElement;
-  /** A span being dragged on the ruler, to zoom to. */
+  /** The span being dragged on the ruler, to zoom to. */
   readonly zooming = signal<Span | null>(null);
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
-  readonly placed: ReadSignal<Placed>;
-  readonly marks: BesideLayer;
+  readonly placed: ReadSignal<TimelineLayout>;
+  readonly marks: NonSliceLayer;
   readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
   readonly flows: FlowLayer;
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
   private readonly narrow = new NarrowBars();
-  private readonly strips = new StripImages(MADE_A_FRAME);
+  private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
-  /** The tracks have been drawn. */
+  /** Called after the tracks were painted. */
   whenDrawn: () => void = () => undefined;
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
     this.flows = new FlowLayer(v);
-    this.marks = new BesideLayer(v);
+    this.marks = new NonSliceLayer(v);
     this.cache = new TileCache(
       viewer.engine,
       viewer.bounds,
@@ -89,7 +96,7 @@ export class TimelineView {
       viewer.failed,
     );
     this.rows = computed(() =>
-      rowsOf(
+      timelineRows(
         v.beside.rows.get(),
         v.counters.list.get(),
         viewer.facts.tracks,
@@ -97,7 +104,7 @@ export class TimelineView {
       ),
     );
     this.placed = computed(() =>
-      layoutPage(
+      layoutTimeline(
         viewer.facts,
         {
           expanded: viewer.expanded.get(),
@@ -131,7 +138,7 @@ export class TimelineView {
     this.canvas = new Canvas(
       this.lanes,
       this.tracks,
-      inWords(wordsFor(viewer.facts), 'Calls of each thread over time'),
+      inTermsOf(wordsFor(viewer.facts), 'Calls of each thread over time'),
       (g) => this.drawTracks(g),
       () => {
         this.v.selection.setWidth(this.canvas.width);
@@ -202,7 +209,7 @@ export class TimelineView {
     this.canvas.invalidate();
   }
 
-  /** What is not drawn because there is too much of it must be said. */
+  /** Tell the user which kinds of events are not drawn because there are too many. */
   private sayLeftOut(): void {
     const { instants, beside, viewer } = this.v;
     const count = instants.inView.answer.get().leftOut + beside.leftOut();
@@ -238,7 +245,7 @@ export class TimelineView {
       theme,
       frames: viewer.frames,
       meter: meters.get(theme.barFont),
-      strips: this.strips,
+      densityImages: this.densityImages,
       narrow: this.narrow,
       cache: this.cache,
       scale,
@@ -265,16 +272,22 @@ export class TimelineView {
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
     this.wantCounters(placed, scroll);
-    this.strips.begin();
+    this.densityImages.begin();
     this.drawScene(g, scene);
-    if (this.strips.late) this.canvas.invalidate();
+    if (this.densityImages.late) this.canvas.invalidate();
     this.whenDrawn();
   }
 
-  /** What is in view as a picture to keep: without what follows the pointer. */
+  /** Paint the visible part as a picture to save, without the marks of the pointer. */
   drawPicture(g: Surface, ratio: number): void {
-    const strips = new StripImages();
-    this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
+    const densityImages = new DensityImages();
+    this.drawScene(g, {
+      ...this.scene(this.scale),
+      densityImages,
+      ratio,
+      pointer: null,
+      hovered: null,
+    });
   }
 
   private drawScene(g: Surface, scene: Scene): void {
@@ -290,7 +303,7 @@ export class TimelineView {
     this.flows.paint(g, { theme, scale, placed, scroll }, this.canvas.height);
   }
 
-  /** Everything but arrows, of what is pinned or of what scrolls under it. */
+  /** Paint everything except flows, for the pinned part or for the scrolled part. */
   private drawPart(g: Surface, scene: Scene, { placed, scroll, top, bottom }: Part): void {
     g.save();
     g.beginPath();
@@ -314,7 +327,7 @@ export class TimelineView {
     return counterBoxes(rows, hold.peek() ? facts.end_ns : null);
   }
 
-  /** What is pinned, and what is seen between two heights of the list. */
+  /** Return the pinned boxes, and the boxes visible between two heights of the list. */
   private seen<T extends { top: number; height: number }>(
     boxes: readonly T[],
     top: number,
@@ -325,7 +338,7 @@ export class TimelineView {
     return [...new Set([...fixed, ...boxesIn(boxes, top, bottom)])];
   }
 
-  private wantCounters(placed: Placed, scroll: number): void {
+  private wantCounters(placed: TimelineLayout, scroll: number): void {
     const seen = this.seen(placed.rows, scroll, scroll + this.canvas.height);
     this.v.counters.show(this.counterBoxes(seen).map((box) => box.counter.counter));
   }
@@ -344,12 +357,12 @@ export class TimelineView {
     paintCounters(g, counters, seen, scroll, bottom);
   }
 
-  /** From the top of the list: what is pinned does not scroll. */
+  /** Convert y of the canvas to y of the list. Pinned tracks do not scroll. */
   private listY(y: number): number {
     return y < this.placed.peek().pinned ? y : y + this.tracks.scrollTop;
   }
 
-  /** The arrow at a point of the canvas. */
+  /** Return the arrow at a point of the canvas. */
   flowAt(x: number, y: number): Flow | null {
     const theme = this.v.settings.theme.peek();
     const scroll = this.tracks.scrollTop;
@@ -357,18 +370,18 @@ export class TimelineView {
     return this.flows.at(scene, x, y + scroll);
   }
 
-  /** The instant whose mark is under a point of the canvas. */
+  /** Return the instant whose mark is at a point of the canvas. */
   instantAt(x: number, y: number): Instant | null {
     const where = { placed: this.placed.peek(), scale: this.scale };
     return instantAt(where, this.v.instants.list.peek(), x, this.listY(y));
   }
 
-  /** What is no track and under a point of the canvas. */
+  /** Return the row that is not a track at y of the canvas. */
   rowAt(y: number): RowBox | null {
     return boxAt(this.placed.peek().rows, this.listY(y));
   }
 
-  /** The object, snapshot, sample or memory dump under a point of the canvas. */
+  /** Return the object, snapshot, sample or memory dump at a point of the canvas. */
   markAt(x: number, y: number): MarkHit | null {
     const box = this.rowAt(y);
     const theme = this.v.settings.theme.peek();
@@ -376,13 +389,13 @@ export class TimelineView {
     return box && this.marks.at(scene, box, x, this.listY(y));
   }
 
-  /** The counter under a point of the canvas. */
+  /** Return the counter at y of the canvas. */
   counterAt(y: number): CounterFacts | null {
     const row = this.rowAt(y)?.row;
     return row?.kind === 'counter' ? row.counter : null;
   }
 
-  private want(placed: Placed, scroll: number, scene: Scene): void {
+  private want(placed: TimelineLayout, scroll: number, scene: Scene): void {
     const top = scroll - AHEAD;
     const bottom = scroll + this.canvas.height + AHEAD;
     const { heights } = scene.theme;
@@ -414,7 +427,7 @@ export class TimelineView {
     });
   }
 
-  /** What lies under a point of the canvas. */
+  /** Return the track, lane and slice at a point of the canvas. */
   under(x: number, y: number): Under | null {
     const at = this.listY(y);
     const box = boxAt(this.placed.peek().tracks, at);
@@ -427,7 +440,7 @@ export class TimelineView {
     return this.res;
   }
 
-  /** Where a track stands, brought back if it is hidden or closed. */
+  /** Return the box of a track, after showing it if it is hidden or folded. */
   private boxOf(track: number): TrackBox | undefined {
     const find = (): TrackBox | undefined => {
       flushEffects();
@@ -440,7 +453,7 @@ export class TimelineView {
     return find();
   }
 
-  /** Scroll a track to the top, and put the keyboard on its name. */
+  /** Scroll a track to the top, and focus its name. */
   showTrack(track: number): void {
     const box = this.boxOf(track);
     if (!box) return;
@@ -450,7 +463,7 @@ export class TimelineView {
     this.labels.focus(`n${track}`);
   }
 
-  /** Scroll as little as shows a row. */
+  /** Scroll as little as possible to show a row. */
   showRow(track: number, depth: number): void {
     let box = this.boxOf(track);
     if (box?.expanded && depth >= box.shown) {
@@ -464,7 +477,7 @@ export class TimelineView {
     this.showBetween(top, top + 3 * row);
   }
 
-  /** Scroll as little as shows what stands there, in pixels of the list of tracks. */
+  /** Scroll as little as possible to show an interval of the list, in pixels. */
   showBetween(top: number, bottom: number): void {
     const { pinned } = this.placed.peek();
     const { row } = this.v.settings.theme.peek().heights;

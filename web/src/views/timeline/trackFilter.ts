@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over the labels: a box for a text that the names of tracks must have, and the way back to what is
-// hidden.
+// Above the labels: a box that filters tracks by name, and the button that shows hidden tracks.
 
 import { h, icon, iconButton, setText } from '../../base/dom';
 import { plural } from '../../base/format';
 import { effect, type ReadSignal } from '../../base/signal';
 import { UNARRANGED } from '../../model/arrangement';
-import type { Placed } from '../../model/layout';
+import type { TimelineLayout } from '../../model/layout';
 import type { Viewer } from '../../model/viewer';
 
-/** Shows everything that was hidden; while nothing is it is not there. */
-export function hiddenButton(viewer: Viewer, placed: ReadSignal<Placed>): HTMLElement {
+/** Return the button that shows everything hidden. The button is hidden while nothing else is. */
+export function hiddenButton(viewer: Viewer, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const button = h('button', {
     class: 'link',
     attrs: { type: 'button' },
@@ -25,7 +24,7 @@ export function hiddenButton(viewer: Viewer, placed: ReadSignal<Placed>): HTMLEl
   return button;
 }
 
-/** The box takes the place of `words` while it is open. */
+/** Return the filter box, which replaces `words` while it is open. */
 export function trackFilter(viewer: Viewer, words: HTMLElement): HTMLElement[] {
   const input = h('input', {
     attrs: {

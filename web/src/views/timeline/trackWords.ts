@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a track beside its name.
+// The texts next to the name of a track.
 
 import { h } from '../../base/dom';
-import type { IdleThread, TraceFacts, Track } from '../../model/engine';
-import { idOf } from '../../model/names';
+import type { IdleThread, TraceFacts, Track } from '../../model/traceFacts';
+import { ownerId } from '../../model/names';
 
-/** Async slices have no CPU time of their own, whatever clocks the trace has. */
+/**
+ * Return the busy time of a track. Async slices have no CPU time, whatever clocks the trace has.
+ */
 export function busyTime(track: Track): number | null {
   if (track.kind === 'states') return null;
   return track.kind === 'async' || track.kind === 'cpu'
@@ -16,8 +18,8 @@ export function busyTime(track: Track): number | null {
 type Owner = Track | IdleThread;
 const owners = new WeakMap<TraceFacts, ReadonlyMap<number, Owner>>();
 
-/** The threads by index, those with a track of their own as that has it. */
-function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
+/** Index the threads of a trace. A thread with a track is represented by the track. */
+function threadOwners(facts: TraceFacts): ReadonlyMap<number, Owner> {
   let found = owners.get(facts);
   if (!found) {
     const threads = facts.tracks.filter((t) => t.kind === 'thread').reverse();
@@ -28,8 +30,8 @@ function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
   return found;
 }
 
-/** What a track is, where it is not simply a thread. */
-export function kindOf(
+/** Return the kind of a track, unless it is a plain thread. */
+export function trackKind(
   track: Track,
   facts: TraceFacts,
 ): { title: string; mark: HTMLElement | null } {
@@ -45,14 +47,14 @@ export function kindOf(
   if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
   if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
   if (track.kind !== 'async') return { title: '', mark: null };
-  const owner = ownersOf(facts).get(track.thread);
+  const owner = threadOwners(facts).get(track.thread);
   const of =
-    track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
+    track.thread >= 0 && owner ? `begun by [${ownerId(owner)}] ${owner.name}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
 }
 
 export function processWords(track: Track, facts: TraceFacts): string {
   const { processes } = facts;
   const process = processes.length > 1 ? processes[track.process] : undefined;
-  return process ? `, process ${idOf(process)} ${process.name}` : '';
+  return process ? `, process ${ownerId(process)} ${process.name}` : '';
 }

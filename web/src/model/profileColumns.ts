@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of the profile table: what each one holds, which a trace has, and its text.
+// The columns of the profile table: which ones a trace has, and the number and text of each cell.
 
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
-import type { Clock, ProfileAnswer, ProfileRow, TraceFacts } from './engine';
-import { countsCalls, inWords, type Words } from './words';
+import type { ProfileAnswer, ProfileRow } from './engine';
+import type { Clock, TraceFacts } from './traceFacts';
+import { countsCalls, inTermsOf, type Words } from './words';
 
+/** Names of columns; they also stand in the address. */
 export type ColumnId =
   | 'name'
   | 'incl_cpu_pct'
@@ -19,20 +21,21 @@ export type ColumnId =
   | 'cpu_per_call'
   | 'real_per_call';
 
+/** A column of the profile table. */
 export interface Column {
   id: ColumnId;
-  /** Two lines of head; the second of a time column is its unit. */
+  /** First line of the head; the second line of a time column is its unit. */
   group: string;
   head: string;
   title: string;
   kind: 'name' | 'percent' | 'time' | 'calls';
   clock: Clock | null;
   width: number;
-  /** A line at its left begins a new group. */
+  /** Draw a line at the left edge: the column begins a new group. */
   begins: boolean;
 }
 
-function pair(clock: Clock, what: 'incl' | 'excl'): Column[] {
+function clockColumns(clock: Clock, what: 'incl' | 'excl'): Column[] {
   const name = `${what === 'incl' ? 'Incl' : 'Excl'} ${clock === 'cpu' ? 'CPU' : 'Real'}`;
   const long = `${what === 'incl' ? 'Inclusive' : 'Exclusive'} ${clock === 'cpu' ? 'CPU' : 'real'} time`;
   const begins = what === 'incl';
@@ -60,7 +63,7 @@ function pair(clock: Clock, what: 'incl' | 'excl'): Column[] {
   ];
 }
 
-const COLUMNS: readonly Column[] = [
+const PROFILE_COLUMNS: readonly Column[] = [
   {
     id: 'name',
     group: 'Name',
@@ -71,10 +74,10 @@ const COLUMNS: readonly Column[] = [
     width: 0,
     begins: false,
   },
-  ...pair('cpu', 'incl'),
-  ...pair('cpu', 'excl'),
-  ...pair('real', 'incl'),
-  ...pair('real', 'excl'),
+  ...clockColumns('cpu', 'incl'),
+  ...clockColumns('cpu', 'excl'),
+  ...clockColumns('real', 'incl'),
+  ...clockColumns('real', 'excl'),
   {
     id: 'calls',
     group: 'Calls+Rec',
@@ -107,27 +110,30 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Figures that are samples belong to no clock. */
-function ofSamples(text: string): string {
+/** Sample counts are shown as real time; drop the clock from their heads. */
+function sampleTitle(text: string): string {
   return text.replace(/ Real$/, '').replace(' real time', ' samples');
 }
 
-/** The facts of a trace that choose its columns. */
+/** The parts of the trace info that decide which columns exist. */
 export type ColumnFacts = { clocks: readonly Clock[] } & Partial<
   Pick<TraceFacts, 'timeless' | 'sampled'>
 >;
 
-/** A clock that the trace lacks has no columns, nor have calls that nobody counted. */
-export function columnsFor(facts: ColumnFacts, words?: Words): Column[] {
+/**
+ * Return the columns of a trace: none for a clock that the trace lacks, and no call counts if calls
+ * were not counted.
+ */
+export function profileColumns(facts: ColumnFacts, words?: Words): Column[] {
   const said = (text: string): string => {
-    const told = words ? inWords(words, text) : text;
-    return facts.timeless === 'counts' ? ofSamples(told) : told;
+    const told = words ? inTermsOf(words, text) : text;
+    return facts.timeless === 'counts' ? sampleTitle(told) : told;
   };
   const isThere = ({ clock, kind, id }: Column): boolean =>
     clock !== null
       ? facts.clocks.includes(clock) && (countsCalls(facts) || !id.endsWith('per_call'))
       : kind !== 'calls' || countsCalls(facts);
-  return COLUMNS.filter(isThere).map((column) => ({
+  return PROFILE_COLUMNS.filter(isThere).map((column) => ({
     ...column,
     group: said(column.group),
     head: said(column.head),
@@ -135,11 +141,12 @@ export function columnsFor(facts: ColumnFacts, words?: Words): Column[] {
   }));
 }
 
-export function isColumn(id: string): id is ColumnId {
-  return COLUMNS.some((column) => column.id === id);
+/** Tell whether a text names a column. */
+export function isProfileColumn(id: string): id is ColumnId {
+  return PROFILE_COLUMNS.some((column) => column.id === id);
 }
 
-/** The figures of a method, or of "(context switch)", by column. */
+/** Numbers of a method, or of "(context switch)". Times are in nanoseconds; null: not recorded. */
 export interface Figures {
   calls: number;
   recursive: number;
@@ -149,23 +156,25 @@ export interface Figures {
   excl_cpu: number | null;
 }
 
+/** Return the numbers of a profile row. */
 export function figuresOf(row: ProfileRow): Figures {
   const [, calls, recursive, incl_real, excl_real, incl_cpu, excl_cpu] = row;
   return { calls, recursive, incl_real, excl_real, incl_cpu, excl_cpu };
 }
 
+/** Return the numbers of the "(context switch)" line. */
 export function figuresOfWaits(waits: { calls: number; real_ns: number }): Figures {
   const t = waits.real_ns;
   return { calls: waits.calls, recursive: 0, incl_real: t, excl_real: t, incl_cpu: 0, excl_cpu: 0 };
 }
 
-function perCall(time: number | null, f: Figures): number | null {
+function timePerCall(time: number | null, f: Figures): number | null {
   const n = f.calls + f.recursive;
   return time === null || n === 0 ? null : time / n;
 }
 
-/** The number a column sorts by and shows; a share sorts as its time does. */
-export function figure(f: Figures, id: ColumnId): number | null {
+/** Return the number that a column shows and sorts by; a percentage sorts by its time. */
+export function columnValue(f: Figures, id: ColumnId): number | null {
   switch (id) {
     case 'incl_cpu_pct':
     case 'incl_cpu':
@@ -182,44 +191,55 @@ export function figure(f: Figures, id: ColumnId): number | null {
     case 'calls':
       return f.calls + f.recursive;
     case 'cpu_per_call':
-      return perCall(f.incl_cpu, f);
+      return timePerCall(f.incl_cpu, f);
     case 'real_per_call':
-      return perCall(f.incl_real, f);
+      return timePerCall(f.incl_real, f);
     case 'name':
       return null;
   }
 }
 
-export function totalOf(answer: ProfileAnswer, clock: Clock | null): number {
+/** Return the total time of the profile in nanoseconds, by default of the real clock. */
+export function profileTotal(answer: ProfileAnswer, clock: Clock | null): number {
   return (clock === 'cpu' ? answer.total_cpu_ns : answer.total_real_ns) ?? 0;
 }
 
-export function cellText(f: Figures, column: Column, answer: ProfileAnswer, unit: Unit): string {
+/** Format a cell of the profile table. */
+export function profileCellText(
+  f: Figures,
+  column: Column,
+  answer: ProfileAnswer,
+  unit: Unit,
+): string {
   if (column.kind === 'calls') return `${formatCount(f.calls)}+${formatCount(f.recursive)}`;
-  const value = figure(f, column.id);
+  const value = columnValue(f, column.id);
   if (value === null) return '';
-  if (column.kind === 'percent') return formatPercent(value, totalOf(answer, column.clock));
+  if (column.kind === 'percent') return formatPercent(value, profileTotal(answer, column.clock));
   return formatTime(value, unit);
 }
 
-/** The widest text of a column: of its greatest number, for digits are of one width. */
-export function longestText(answer: ProfileAnswer, column: Column, unit: Unit): string {
+/**
+ * Return the widest text of a column, to size it. The widest text belongs to the greatest number,
+ * because all digits have one width.
+ */
+export function widestProfileText(answer: ProfileAnswer, column: Column, unit: Unit): string {
   if (column.kind === 'percent') return '100.0';
   const rows = answer.rows.map(figuresOf);
   if (answer.waits) rows.push(figuresOfWaits(answer.waits));
   if (column.kind !== 'calls') {
-    const most = rows.reduce((max, row) => Math.max(max, figure(row, column.id) ?? 0), 0);
-    // Each has the unit that suits it: then the greatest is not the longest.
+    const most = rows.reduce((max, row) => Math.max(max, columnValue(row, column.id) ?? 0), 0);
+    // With automatic units, each cell has its own unit: the greatest number need not be the
+    // longest.
     return unit === 'auto' ? '999.999 ms' : formatTime(most, unit);
   }
   let longest = '';
   let total = 0;
   for (const row of rows) {
-    const text = cellText(row, column, answer, unit);
+    const text = profileCellText(row, column, answer, unit);
     if (text.length > longest.length) longest = text;
     total = Math.max(total, row.calls + row.recursive);
   }
-  // Under an opened method stand calls along an edge of all calls, at most all of all.
+  // The lines under an expanded method show "calls along the edge / all calls" of the child.
   const edge = `${formatCount(total)}/${formatCount(total)}`;
   return edge.length > longest.length ? edge : longest;
 }

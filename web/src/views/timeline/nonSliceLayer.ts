@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples and memory dumps in the time line: what is drawn, what lies under the pointer,
-// and the words for it.
+// Objects, samples and memory dumps in the time line: paints them, finds the one under the pointer,
+// and describes it.
 
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { boxesIn, type RowBox } from '../../model/layout';
 import { sameMark, type Mark } from '../../model/marks';
 import type { ObjectsRow, Row } from '../../model/rows';
@@ -12,7 +12,7 @@ import {
   dumpAt,
   paintDumps,
   paintSamples,
-  sampleAt,
+  sampleMarkAt,
   type MarkScene,
 } from '../../render/markPainter';
 import { objectAt, objectColour, paintObjects, type ObjectScene } from '../../render/objectPainter';
@@ -20,27 +20,29 @@ import type { Surface } from '../../render/surface';
 import type { Scene } from '../../render/trackPainter';
 import type { Views } from '../context';
 
+/** The object, sample or memory dump under the pointer. */
 export interface MarkHit {
   mark: Mark;
-  /** For the tooltip: a name, and lines of a colour, a word and a value. */
+  /** The content of the tooltip: a title, and lines of colour, word and value. */
   title: string;
   lines: [string, string, string][];
 }
 
-/** The rows of a kind among those of all kinds. */
-function ofKind<K extends Row['kind']>(
+/** Return the rows of one kind. */
+function rowsOfKind<K extends Row['kind']>(
   boxes: readonly RowBox[],
   kind: K,
 ): RowBox<Extract<Row, { kind: K }>>[] {
   return boxes.filter((box): box is RowBox<Extract<Row, { kind: K }>> => box.row.kind === kind);
 }
 
-export class BesideLayer {
+/** The layer of all events that are not slices. */
+export class NonSliceLayer {
   readonly hovered = signal<Mark | null>(null, sameMark);
 
   constructor(private readonly v: Views) {}
 
-  /** What must be drawn anew when it changes. */
+  /** Read every signal on which the drawing depends. */
   watch(): void {
     const { beside } = this.v;
     beside.objects.answer.get();
@@ -52,7 +54,7 @@ export class BesideLayer {
   paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
     const { beside, viewer } = this.v;
     const seen = boxesIn(rows, scroll, scroll + height);
-    const objects = ofKind(seen, 'objects');
+    const objects = rowsOfKind(seen, 'objects');
     beside.showObjects(objects.map((box) => box.row.type.row));
     paintObjects(g, this.objectScene(scene, objects), scroll, height);
     const marks: MarkScene = {
@@ -61,8 +63,8 @@ export class BesideLayer {
       frames: viewer.frames,
       selected: viewer.mark.peek(),
     };
-    paintSamples(g, marks, ofKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
-    paintDumps(g, marks, ofKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
+    paintSamples(g, marks, rowsOfKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
+    paintDumps(g, marks, rowsOfKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
     g.fillStyle = scene.theme.colour.line;
     for (const box of seen)
       if (box.row.kind === 'thread' || box.row.kind === 'fold')
@@ -85,7 +87,7 @@ export class BesideLayer {
     };
   }
 
-  /** What is in a row at a point; y from the top of the list. */
+  /** Return the mark in a row at a point; y counts from the top of the list. */
   at(scene: Pick<Scene, 'theme' | 'scale'>, box: RowBox, x: number, y: number): MarkHit | null {
     const { row } = box;
     if (row.kind === 'objects') return this.objectHit(scene, { ...box, row }, x, y);
@@ -119,7 +121,7 @@ export class BesideLayer {
     if (snapshot) lines.push([colour, 'snapshot of', this.time(snapshot.time)]);
     if (snapshot && snapshot.count > 1)
       lines.push([colour, 'snapshots in this pixel', formatCount(snapshot.count)]);
-    return { mark, title: `${type} ${brief(object.id, 80)}`, lines };
+    return { mark, title: `${type} ${shortened(object.id, 80)}`, lines };
   }
 
   private sampleHit(
@@ -128,7 +130,7 @@ export class BesideLayer {
     x: number,
   ): MarkHit | null {
     const { beside, viewer } = this.v;
-    const sample = sampleAt(scene, thread, beside.samples.answer.peek().list, x);
+    const sample = sampleMarkAt(scene, thread, beside.samples.answer.peek().list, x);
     if (!sample) return null;
     const name = sample.frame < 0 ? 'sample without a stack' : viewer.frames.short(sample.frame);
     const colour = scene.theme.bars[viewer.frames.colour(sample.frame)] ?? '';

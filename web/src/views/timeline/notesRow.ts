@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that are kept, under the ruler: each is a button that selects its range.  Without any
-// there is no strip.
+// The row of saved ranges (notes) below the ruler. Each note is a button that selects its range.
+// The row is hidden while there are no notes.
 
 import { fill, h, iconButton } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { computed, effect, flushEffects, signal } from '../../base/signal';
 import { lanesOfNotes, LONGEST_NOTE, withNote, type Note } from '../../model/notes';
-import { length, revealing, wholeView } from '../../model/span';
+import { spanLength, revealingView, wholeView } from '../../model/span';
 import { TimeScale } from '../../render/timeScale';
 import type { Views } from '../context';
 
-/** Narrower than this nothing could be grasped. */
+/** The minimum width in pixels, so that a note can be clicked. */
 const LEAST_WIDTH = 18;
-/** While the whole trace is shown a note has room for some of its text. */
+/** The width that a note reserves for its text while the whole trace is shown. */
 const READABLE = 72;
 const LANE_HEIGHT = 20;
 
-export class NotesStrip {
+/** The row of notes. */
+export class NotesRow {
   readonly element: HTMLElement;
   private readonly wide = signal(1000);
-  /** The lane of each note: that which it has while the whole trace is shown, so that none jumps. */
+  /**
+   * The lane of each note. Lanes are computed for the whole trace, so that no note jumps while
+   * zooming.
+   */
   private readonly lanes = computed(() => {
     const { notes, bounds } = this.v.viewer;
-    return lanesOfNotes(notes.get(), (length(wholeView(bounds)) / this.wide.get()) * READABLE);
+    return lanesOfNotes(notes.get(), (spanLength(wholeView(bounds)) / this.wide.get()) * READABLE);
   });
   private readonly place = h('div', { class: 'note-lane' });
-  /** The note that is written, and its box, which stays the same while the others move. */
+  /**
+   * The note being edited, and its text box. The box stays the same element while other notes move.
+   */
   private editing: Note | null = null;
   private box: HTMLInputElement | null = null;
-  /** What is put elsewhere loses the keyboard for a moment. */
+  /** True during layout: an element that moves in the document loses the focus for a moment. */
   private laying = false;
 
   constructor(
@@ -55,12 +61,12 @@ export class NotesStrip {
     }).observe(this.place);
   }
 
-  /** How high it is, CSS pixels. */
+  /** The height in CSS pixels. */
   get height(): number {
     return (Math.max(-1, ...this.lanes.get()) + 1) * LANE_HEIGHT + 2;
   }
 
-  /** Keeps a range; its text can be written at once. */
+  /** Save a range, and let the user type its text at once. */
   keep(note: Note): void {
     this.v.viewer.notes.update((notes) => withNote(notes, note));
     this.edit(note);
@@ -90,7 +96,7 @@ export class NotesStrip {
     const to = Math.min(scale.width, scale.x(note.to));
     const outside = scale.x(note.to) < 0 || from > scale.width;
     const least = Math.max(LEAST_WIDTH, to - from);
-    // A text longer than its range goes on as far as the next note leaves room.
+    // A text may extend past its range, up to the next note.
     const next = this.v.viewer.notes.peek().find((_, k) => k > i && lanes[k] === lanes[i]);
     const room = (next ? Math.min(scale.width, scale.x(next.from)) : scale.width) - from - 2;
     const style = {
@@ -110,7 +116,7 @@ export class NotesStrip {
 
   private button(note: Note, i: number): HTMLElement {
     const { viewer } = this.v;
-    const size = formatTimeUnit(length(note), viewer.unit.peek());
+    const size = formatTimeUnit(spanLength(note), viewer.unit.peek());
     const name = note.text ? `${note.text}, ${size}` : size;
     return h(
       'button',
@@ -165,6 +171,6 @@ export class NotesStrip {
   private select(note: Note): void {
     const { viewer, mover } = this.v;
     viewer.setRange(note);
-    mover.glide(revealing(mover.goal, note, viewer.bounds));
+    mover.glide(revealingView(mover.goal, note, viewer.bounds));
   }
 }

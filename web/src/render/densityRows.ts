@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips: what is too short for a bar, one column a pixel of the tile, as high as its covered share
-// and in the colour of its longest call.  Each is made into an image once and then only copied.
+// Density rows: the calls that are too short for a bar. Each column is one pixel of a tile. Its
+// height is the share of the pixel's time that calls cover, and its colour is that of the longest
+// call.
+//
+//    height[x]/255   #        #
+//                    #  # #   #       one column per pixel, TILE_PIXELS per tile
+//                   ##  ####  ##
+//
+// Each row is rendered into an image once (DensityImages) and then only copied. The cache holds MOST_CACHED
+// images and reuses the least recently drawn one.
 
 import { TILE_PIXELS } from '../model/decode';
 import type { Tile } from '../model/engine';
@@ -9,32 +17,33 @@ import { stateHeight } from './statePainter';
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
 
-/** 512 x 17 pixels are 35 kB: at the worst 40 MB. */
-const KEEP = 1200;
+/** An image of 512 x 17 pixels takes 35 kB, so the cache takes at most 40 MB. */
+const MOST_CACHED = 1200;
 const LOWEST = 2;
 
-export interface StripLook {
+/** How a density row is rendered. */
+export interface DensityLook {
   height: number;
-  /** Device pixels for a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   ratio: number;
-  /** Matches of the search while everything else is dimmed. */
+  /** The frames that match the search, while everything else is dimmed. */
   only: Uint8Array | null;
-  /** The one lane of a collapsed track has no darker tops: it is low. */
+  /** True for the single lane of a collapsed track: it is too low for darker top edges. */
   flat: boolean;
-  /** States have heights of their own, and no share of a pixel. */
+  /** True for states, whose height depends on the state and not on a share. */
   states?: boolean;
 }
 
-/** The strip as pixels, row by row from the top; exported for its test. */
-export function stripPixels(
+/** Render a density row as pixels, row by row from the top. Exported for its test. */
+export function densityRowPixels(
   tile: Tile,
   rows: number,
   theme: Theme,
   frames: Frames,
-  look: StripLook,
+  look: DensityLook,
   pixels: Uint32Array = new Uint32Array(TILE_PIXELS * rows),
 ): Uint32Array {
-  const strip = tile.strip;
+  const strip = tile.density;
   if (!strip) return pixels;
   const edge = Math.max(1, Math.round(look.ratio));
   for (let x = 0; x < TILE_PIXELS; x++) {
@@ -53,7 +62,7 @@ export function stripPixels(
   return pixels;
 }
 
-interface Kept {
+interface CachedImage {
   image: OffscreenCanvas;
   context: OffscreenCanvasRenderingContext2D;
   generation: number;
@@ -61,20 +70,20 @@ interface Kept {
   only: Uint8Array | null;
 }
 
-/** Columns of a tile's strip. */
-export interface StripPart {
+/** A range of columns of a tile's density row. */
+export interface DensityPart {
   tile: Tile;
   first: number;
   count: number;
 }
 
 /**
- * After a zoom the strips of a whole screen arrive at once; made in one frame they would be seen as
- * a halt.
+ * The limit of new images per frame. After a zoom the rows of a whole screen arrive at once, and
+ * rendering all of them in one frame would be visible as a stall.
  */
-export const MADE_A_FRAME = 24;
+export const IMAGES_PER_FRAME = 24;
 
-/** Pixels on their way into an image: one block for all of a height. */
+/** Reusable pixel buffers, one for each height. */
 class Scratch {
   private readonly byRows = new Map<number, { pixels: Uint32Array; data: ImageData }>();
 
@@ -90,13 +99,14 @@ class Scratch {
   }
 }
 
-export class StripImages {
-  private readonly kept = new Map<Tile, Kept>();
+/** The cache of rendered density rows. */
+export class DensityImages {
+  private readonly cached = new Map<Tile, CachedImage>();
   private readonly scratch = new Scratch();
   private made = 0;
   private isLate = false;
 
-  /** At most so many new ones a frame, as far as the painter can do without. */
+  /** `most` limits the new images per frame, where the painter can draw another tile instead. */
   constructor(private readonly most = Infinity) {}
 
   /** Begin a frame. */
@@ -105,28 +115,28 @@ export class StripImages {
     this.isLate = false;
   }
 
-  /** Something was left for another frame. */
+  /** True if the limit deferred an image to another frame. */
   get late(): boolean {
     return this.isLate;
   }
 
   readonly ready = (tile: Tile): boolean => {
-    if (!tile.strip || this.made < this.most || this.kept.has(tile)) return true;
+    if (!tile.density || this.made < this.most || this.cached.has(tile)) return true;
     this.isLate = true;
     return false;
   };
 
   paint(
     g: Surface,
-    { tile, first, count }: StripPart,
+    { tile, first, count }: DensityPart,
     b: Box,
     theme: Theme,
     frames: Frames,
-    look: StripLook,
+    look: DensityLook,
   ): void {
     const rows = Math.max(1, Math.round(look.height * look.ratio));
     if (g.shapes) {
-      const data = stripPixels(tile, rows, theme, frames, look);
+      const data = densityRowPixels(tile, rows, theme, frames, look);
       return g.shapes.strip({ data, stride: TILE_PIXELS, rows, first, count }, b);
     }
     const image = this.image(tile, rows, theme, frames, look);
@@ -138,39 +148,42 @@ export class StripImages {
     rows: number,
     theme: Theme,
     frames: Frames,
-    look: StripLook,
+    look: DensityLook,
   ): CanvasImageSource | null {
-    if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
-    const old = this.kept.get(tile);
-    this.kept.delete(tile);
+    if (!tile.density || typeof OffscreenCanvas === 'undefined') return null;
+    const old = this.cached.get(tile);
+    this.cached.delete(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {
-      this.kept.set(tile, old);
+      this.cached.set(tile, old);
       return old.image;
     }
     this.made++;
-    const image = old?.rows === rows ? old : (this.unused(rows) ?? newImage(rows));
+    const image = old?.rows === rows ? old : (this.unused(rows) ?? newDensityImage(rows));
     if (!image) return null;
     const { pixels, data } = this.scratch.of(rows);
-    stripPixels(tile, rows, theme, frames, look, pixels);
+    densityRowPixels(tile, rows, theme, frames, look, pixels);
     image.context.putImageData(data, 0, 0);
     const { generation } = theme;
-    this.kept.set(tile, { ...image, generation, rows, only: look.only });
+    this.cached.set(tile, { ...image, generation, rows, only: look.only });
     return image.image;
   }
 
-  /** The image that was not drawn for the longest time, where there are enough of them. */
-  private unused(rows: number): Pick<Kept, 'image' | 'context'> | null {
-    if (this.kept.size < KEEP) return null;
-    for (const [tile, kept] of this.kept) {
-      this.kept.delete(tile);
-      if (kept.rows === rows) return kept;
-      if (this.kept.size < KEEP) break;
+  /**
+   * Take the least recently drawn image out of a full cache, to be reused; null if the cache is not
+   * full.
+   */
+  private unused(rows: number): Pick<CachedImage, 'image' | 'context'> | null {
+    if (this.cached.size < MOST_CACHED) return null;
+    for (const [tile, cached] of this.cached) {
+      this.cached.delete(tile);
+      if (cached.rows === rows) return cached;
+      if (this.cached.size < MOST_CACHED) break;
     }
     return null;
   }
 }
 
-function newImage(rows: number): Pick<Kept, 'image' | 'context'> | null {
+function newDensityImage(rows: number): Pick<CachedImage, 'image' | 'context'> | null {
   const image = new OffscreenCanvas(TILE_PIXELS, rows);
   const context = image.getContext('2d');
   return context && { image, context };

@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arrangement by names instead of numbers: for the next trace of the same kind, whose threads
-// have the same names but other ids.
+// Arrangements by name instead of number. The page stores them in the browser and applies them to
+// the next trace, whose threads have the same names but other ids.
 
 import type { Arrangement } from './arrangement';
 import { processKey } from './arrangement';
-import type { TraceFacts, Track } from './engine';
+import type { TraceFacts, Track } from './traceFacts';
 import { processName } from './names';
 import { isLaneOf, rowName, type Row } from './rows';
 import { listAt, unitKey } from './units';
 
-export interface Remembered {
+/** A stored arrangement; the JSON keys must not change. */
+export interface StoredArrangement {
   pinned: readonly string[];
   hidden: readonly string[];
   moves: readonly (readonly [what: string, before: string])[];
   closed: readonly string[];
 }
 
-export const NOTHING_REMEMBERED: Remembered = { pinned: [], hidden: [], moves: [], closed: [] };
+export const NO_STORED_ARRANGEMENT: StoredArrangement = {
+  pinned: [],
+  hidden: [],
+  moves: [],
+  closed: [],
+};
 
-/** Names of each kind that are kept. */
-const MOST = 100;
+/** Limit of stored names of each kind. */
+const MOST_STORED_NAMES = 100;
 
-type Facts = Pick<TraceFacts, 'tracks' | 'processes'>;
+type ArrangeableFacts = Pick<TraceFacts, 'tracks' | 'processes'>;
 
-/** Key -> name of all that can be arranged; several may have one name. */
-export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string> {
+/** Return key and name of everything that can be arranged; names need not be unique. */
+export function arrangeableNames(
+  facts: ArrangeableFacts,
+  rows: readonly Row[],
+): Map<string, string> {
   const { tracks, processes } = facts;
   const names = new Map<string, string>();
   const add = (key: string, process: number, name: string): void => {
@@ -44,18 +53,18 @@ export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string>
   return names;
 }
 
-function keysOf(names: ReadonlyMap<string, string>): Map<string, string[]> {
+function keysByName(names: ReadonlyMap<string, string>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const [key, name] of names) listAt(found, name).push(key);
   return found;
 }
 
-/** What of it this trace has. */
-export function recall(
-  remembered: Remembered,
+/** Return the part of a stored arrangement that applies to this trace. */
+export function applyStoredArrangement(
+  remembered: StoredArrangement,
   names: ReadonlyMap<string, string>,
 ): { arrangement: Arrangement; closed: number[] } {
-  const keys = keysOf(names);
+  const keys = keysByName(names);
   const all = (wanted: readonly string[]): string[] =>
     wanted.flatMap((name) => keys.get(name) ?? []);
   const moves = remembered.moves.flatMap(([what, before]) => {
@@ -68,13 +77,13 @@ export function recall(
   };
 }
 
-/** Names of things that this trace has not stay as they were. */
-export function remember(
-  old: Remembered,
+/** Update a stored arrangement. Names that this trace does not contain stay as they were. */
+export function updateStoredArrangement(
+  old: StoredArrangement,
   { pinned, hidden, moves }: Arrangement,
   closed: Iterable<number>,
   names: ReadonlyMap<string, string>,
-): Remembered {
+): StoredArrangement {
   const known = new Set(names.values());
   const named = (keys: readonly string[], before: readonly string[]): string[] =>
     [
@@ -82,7 +91,7 @@ export function remember(
         ...keys.flatMap((key) => names.get(key) ?? []),
         ...before.filter((name) => !known.has(name)),
       ]),
-    ].slice(0, MOST);
+    ].slice(0, MOST_STORED_NAMES);
   const told = moves.flatMap(({ what, before }): [string, string][] => {
     const [name, to] = [names.get(what), before === '' ? '' : names.get(before)];
     return name === undefined || to === undefined ? [] : [[name, to]];
@@ -90,27 +99,29 @@ export function remember(
   return {
     pinned: named(pinned, old.pinned),
     hidden: named(hidden, old.hidden),
-    moves: [...told, ...old.moves.filter(([what]) => !known.has(what))].slice(0, MOST),
+    moves: [...told, ...old.moves.filter(([what]) => !known.has(what))].slice(0, MOST_STORED_NAMES),
     closed: named([...closed].map(processKey), old.closed),
   };
 }
 
-function texts(value: unknown): string[] {
+function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
-/** What somebody else wrote there is nothing. */
-export function readRemembered(text: string | null): Remembered {
+/** Parse a stored arrangement; malformed parts are dropped. */
+export function readStoredArrangement(text: string | null): StoredArrangement {
   try {
     const value = JSON.parse(text ?? '{}') as Record<string, unknown> | null;
     const moves = Array.isArray(value?.['moves']) ? (value['moves'] as unknown[]) : [];
     return {
-      pinned: texts(value?.['pinned']),
-      hidden: texts(value?.['hidden']),
-      moves: moves.map(texts).flatMap(([a, b]) => (a && b !== undefined ? [[a, b] as const] : [])),
-      closed: texts(value?.['closed']),
+      pinned: textsIn(value?.['pinned']),
+      hidden: textsIn(value?.['hidden']),
+      moves: moves
+        .map(textsIn)
+        .flatMap(([a, b]) => (a && b !== undefined ? [[a, b] as const] : [])),
+      closed: textsIn(value?.['closed']),
     };
   } catch {
-    return NOTHING_REMEMBERED;
+    return NO_STORED_ARRANGEMENT;
   }
 }

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where to look in a trace whose threads have no slices: what else it holds, and the tab of that.
+// The hint for a trace whose threads have no slices: which other events the trace holds, and the
+// tab that shows them.
 
 import type { Tab } from './address';
-import type { TraceFacts } from './engine';
+import type { TraceFacts } from './traceFacts';
 import { hasStates } from './states';
 import { wordsFor } from './words';
 
-export interface Elsewhere {
-  /** A sentence for where the slices of threads would be. */
+/** A hint in place of the missing slices, and a link to the tab that shows other events. */
+export interface OtherEventsHint {
+  /** A sentence in place of the slices of threads. */
   text: string;
-  /** What there is, beside a length; null: nothing. */
+  /** Other events of the trace in short, shown next to its length; null: there are none. */
   brief: string | null;
-  /** The way there; without a tab: to all that the filter takes away. */
+  /** Text of the link. Without a tab, the link clears the filter. */
   way: string;
   tab: Tab | null;
 }
 
-type Facts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
+type HintFacts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
 
-export function elsewhere(facts: Facts): Elsewhere {
+/** Return the hint for a trace without slices of threads. */
+export function otherEventsHint(facts: HintFacts): OtherEventsHint {
   const { slice } = wordsFor(facts);
   if (facts.filtered?.slices === 0 && facts.filtered.of > 0)
     return {

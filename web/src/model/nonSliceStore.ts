@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of objects, samples and memory dumps, and what of them is in view.
+// Rows of objects, samples and memory dumps, and the events of these rows in the visible range.
 
 import { signal } from '../base/signal';
-import type { BesideRows, Listed, MemoryDump, ObjectsInView, Sample } from './beside';
+import type { NonSliceRows, Listed, MemoryDump, ObjectsInView, Sample } from './nonSliceEvents';
 import { InView } from './inView';
 import type { Viewer } from './viewer';
 
-/** The engine answers for so many rows of objects at once. */
+/** Limit of the engine: rows of objects in one question. */
 const MOST_ROWS = 64;
 
-export class BesideStore {
-  readonly rows = signal<BesideRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
+/** Holds the non-slice events of the trace. A store lives as long as its viewer. */
+export class NonSliceStore {
+  readonly rows = signal<NonSliceRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
   readonly objects: InView<ObjectsInView>;
   readonly samples: InView<Listed<Sample>>;
   readonly dumps: InView<Listed<MemoryDump>>;
-  /** Rows of objects on the screen. */
+  /** Rows of objects that are on the screen. */
   private wanted: readonly number[] = [];
 
   constructor(viewer: Viewer) {
-    const { beside } = viewer.engine;
+    const { nonSlice: beside } = viewer.engine;
     const { facts } = viewer;
     const none: ObjectsInView = { objects: [], snapshots: [], leftOut: 0 };
     this.objects = new InView<ObjectsInView>(
@@ -53,13 +54,14 @@ export class BesideStore {
     for (const asked of [this.objects, this.samples, this.dumps]) asked.setWidth(pixels);
   }
 
+  /** Name the rows of objects that are on the screen; ask for them if one is new. */
   showObjects(rows: readonly number[]): void {
     if (rows.every((row) => this.wanted.includes(row))) return;
     this.wanted = rows.slice(0, MOST_ROWS);
     this.objects.again();
   }
 
-  /** How much of what is in view has no place in the answers. */
+  /** Number of events in view that the answers left out. */
   leftOut(): number {
     return (
       this.objects.answer.get().leftOut +

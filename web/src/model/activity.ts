@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How busy each thread is over the trace: covered by calls, less the time it waited in them.  A
-// thread whose outermost call never ends would otherwise look busy all the time.
+// CPU activity of each thread for the overview: the time that calls cover minus the time that the
+// thread waited in these calls. Without the subtraction a thread whose outermost call never ends
+// would look busy all the time.
 
 import { TILE_PIXELS } from './decode';
-import type { Activity, Engine, Tile, TileLane, Track } from './engine';
-import { length, type Span } from './span';
+import type { Activity, Engine, Tile, TileLane } from './engine';
+import type { Track } from './traceFacts';
+import { spanLength, type Span } from './span';
 import { tileRange } from './tileCache';
 
-/** Add `share` of each bucket that [from, to) covers. */
-function cover(
+/** Add to each bucket the share of it that [from, to) covers. */
+function addCoverage(
   buckets: Float64Array,
   size: number,
   origin: number,
@@ -23,7 +25,7 @@ function cover(
   }
 }
 
-/** Share of each bucket in which the track waited. */
+/** Return the share of each bucket in which the track waited, from 0 to 1. */
 export function waitingShares(tiles: readonly Tile[], activity: Activity): Float64Array {
   const buckets = new Float64Array(activity.buckets);
   const size = (activity.to - activity.from) / activity.buckets;
@@ -35,33 +37,33 @@ export function waitingShares(tiles: readonly Tile[], activity: Activity): Float
       // A wait that touches two tiles is in both.
       if (index <= done) continue;
       done = index;
-      cover(buckets, size, activity.from, start, start + (tile.length[i] ?? 0));
+      addCoverage(buckets, size, activity.from, start, start + (tile.length[i] ?? 0));
     }
     const pixel = 2 ** tile.res;
-    for (let x = 0; tile.strip && x < TILE_PIXELS; x++) {
-      const share = (tile.strip.height[x] ?? 0) / 255;
+    for (let x = 0; tile.density && x < TILE_PIXELS; x++) {
+      const share = (tile.density.height[x] ?? 0) / 255;
       const start = (tile.number * TILE_PIXELS + x) * pixel;
-      if (share > 0) cover(buckets, size, activity.from, start, start + pixel * share);
+      if (share > 0) addCoverage(buckets, size, activity.from, start, start + pixel * share);
     }
   }
   return buckets;
 }
 
-function less(covered: Uint8Array, waiting: Float64Array): Uint8Array {
+function subtractWaits(covered: Uint8Array, waiting: Float64Array): Uint8Array {
   return covered.map((height, b) => Math.max(0, Math.round(height - 255 * (waiting[b] ?? 0))));
 }
 
-/** Heights of all lanes together, which the engine makes and the page holds. */
+/** Limit of the heights (lanes times buckets) that the engine computes and the page keeps. */
 const MOST_HEIGHTS = 4_000_000;
 const LEAST_BUCKETS = 100;
 
-/** Of very many tracks the overview is coarser. */
+/** Return the number of buckets for so many tracks: the more tracks, the coarser the overview. */
 export function bucketsFor(tracks: number, most: number): number {
   const each = Math.floor(MOST_HEIGHTS / Math.max(1, tracks));
   return Math.min(most, Math.max(LEAST_BUCKETS, each));
 }
 
-/** At most so many lanes: each of the highest of its neighbours at any time. */
+/** Reduce the lanes to at most `most`: each new lane is the maximum of several neighbours. */
 export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['lanes'] {
   const group = Math.ceil(lanes.length / Math.max(1, most));
   if (group <= 1) return lanes;
@@ -77,6 +79,7 @@ export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['la
   return fewer;
 }
 
+/** Ask the engine for the activity of all tracks, subtract the waits, and sort by track order. */
 export async function busyActivity(
   engine: Engine,
   tracks: readonly Track[],
@@ -92,7 +95,7 @@ export async function busyActivity(
     .filter((track) => track.waits > 0)
     .map((track): TileLane => ({ kind: 'w', row: track.track }));
   if (lanes.length === 0) return activity;
-  const res = Math.max(0, Math.floor(Math.log2(length(bounds) / buckets)));
+  const res = Math.max(0, Math.floor(Math.log2(spanLength(bounds) / buckets)));
   const { first, last } = tileRange(bounds, res);
   // A few tiles a track: under the limit of one answer up to several hundred threads.
   const most = Math.max(1, Math.floor(4096 / (last - first + 1)));
@@ -106,7 +109,9 @@ export async function busyActivity(
   }
   const busy = activity.lanes.map((lane) => {
     const tiles = byTrack.get(lane.track)?.sort((a, b) => a.number - b.number);
-    return tiles ? { ...lane, height: less(lane.height, waitingShares(tiles, activity)) } : lane;
+    return tiles
+      ? { ...lane, height: subtractWaits(lane.height, waitingShares(tiles, activity)) }
+      : lane;
   });
   return { ...activity, lanes: busy };
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples and memory dumps behind HTTP.
+// Requests for objects, samples and memory dumps.
 
-import { named, visible, visibleTexts } from '../base/visible';
+import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
 import type {
-  BesideEngine,
-  BesideRows,
+  NonSliceEngine,
+  NonSliceRows,
   Listed,
   MemoryDump,
   MemoryDumpDetails,
@@ -15,12 +15,12 @@ import type {
   SampleDetails,
   SampleFlameQuestion,
   SnapshotDetails,
-} from '../model/beside';
+} from '../model/nonSliceEvents';
 import { decodeFlame } from '../model/decode';
 import type { FlameGraph } from '../model/engine';
 import { flameQuery, type Query } from './query';
 
-/** How questions travel. */
+/** Sends requests to the engine. */
 export interface Carrier {
   json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T>;
   bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer>;
@@ -31,13 +31,14 @@ type SnapshotRow = [number, number, number, number, number, number];
 type SampleRow = [number, number, number, number, number];
 type DumpRow = [number, number, number, number, string];
 
-export class HttpBeside implements BesideEngine {
+/** The engine interface of events that are not slices. */
+export class HttpNonSlices implements NonSliceEngine {
   constructor(private readonly carrier: Carrier) {}
 
-  async rows(): Promise<BesideRows> {
-    const rows = visibleTexts(await this.carrier.json<BesideRows>('api/beside', {}));
-    for (const thread of rows.threads) thread.name = named(thread.name);
-    for (const type of rows.objects) type.type = named(type.type);
+  async rows(): Promise<NonSliceRows> {
+    const rows = visibleTexts(await this.carrier.json<NonSliceRows>('api/beside', {}));
+    for (const thread of rows.threads) thread.name = nameOrPlaceholder(thread.name);
+    for (const type of rows.objects) type.type = nameOrPlaceholder(type.type);
     return rows;
   }
 
@@ -53,7 +54,7 @@ export class HttpBeside implements BesideEngine {
     return {
       objects: answer.objects.map(([object, start, end, row, lane, count, flags, id]) => ({
         ...{ object, start, end, row, lane },
-        ...{ count, flags, id: visible(id) },
+        ...{ count, flags, id: makeVisible(id) },
       })),
       snapshots: answer.snapshots.map(([snapshot, time, object, row, lane, count]) => ({
         ...{ snapshot, time, object, row, lane, count },
@@ -109,7 +110,7 @@ export class HttpBeside implements BesideEngine {
     const query = { ...range, pixels };
     const answer = await this.carrier.json<Answer>('api/memory_dumps', query, signal);
     const list = answer.memory_dumps.map(([dump, time, process, count, level]) => ({
-      ...{ dump, time, process, count, level: visible(level) },
+      ...{ dump, time, process, count, level: makeVisible(level) },
     }));
     return { list, leftOut: answer.left_out };
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace has beside calls, counters and instants: objects with snapshots, samples, memory
-// dumps.  The questions of docs/view-protocol.md about them.
+// Events that are not slices, counters or instants: objects with snapshots, samples and memory
+// dumps. The interfaces follow the answers of docs/view-protocol.md, hence the JSON names.
 
 import type { EventAnswer, FlameGraph, FlameLayout, Joins } from './engine';
 
@@ -14,14 +14,15 @@ export interface ObjectType {
   lanes: number;
 }
 
+/** A thread that has samples. */
 export interface SampledThread {
-  /** Index; -1: samples of no thread. */
+  /** Index of the thread; -1: samples without a thread. */
   thread: number;
   process: number;
   samples: number;
 }
 
-/** A thread that has no track, but instants or samples. */
+/** A thread without a track, but with instants or samples. */
 export interface LoneThread {
   thread: number;
   thread_id: number;
@@ -31,12 +32,14 @@ export interface LoneThread {
   instants: number;
 }
 
+/** A process that has memory dumps. */
 export interface DumpedProcess {
   process: number;
   dumps: number;
 }
 
-export interface BesideRows {
+/** Every row that non-slice events need in the timeline. */
+export interface NonSliceRows {
   objects: ObjectType[];
   samples: SampledThread[];
   memory_dumps: DumpedProcess[];
@@ -45,7 +48,7 @@ export interface BesideRows {
 
 export const OBJECT_FLAG = { created: 1, deleted: 2 } as const;
 
-/** An object, or the first of `count` that one pixel holds. */
+/** An object, or the first of `count` objects that share a pixel. */
 export interface ObjectBar {
   object: number;
   start: number;
@@ -57,6 +60,7 @@ export interface ObjectBar {
   id: string;
 }
 
+/** A snapshot, or the first of `count` snapshots that share a pixel. */
 export interface SnapshotMark {
   snapshot: number;
   time: number;
@@ -66,12 +70,14 @@ export interface SnapshotMark {
   count: number;
 }
 
+/** Objects and snapshots in the visible range. */
 export interface ObjectsInView {
   objects: ObjectBar[];
   snapshots: SnapshotMark[];
   leftOut: number;
 }
 
+/** Everything about one object; the answer to `object`. */
 export interface ObjectDetails {
   object: number;
   type: string;
@@ -86,11 +92,12 @@ export interface ObjectDetails {
   deleted: boolean;
   first_snapshot: number;
   snapshots: number;
-  /** Object, type and id of those that are one with it. */
+  /** Number, type and id of the objects that are identical to this one. */
   joined: [number, string, string][];
   joins?: Joins;
 }
 
+/** Everything about one snapshot; the answer to `snapshot`. */
 export interface SnapshotDetails extends EventAnswer {
   snapshot: number;
   time_ns: number;
@@ -100,16 +107,17 @@ export interface SnapshotDetails extends EventAnswer {
   of: ObjectDetails;
 }
 
-/** The first of `count` samples of a thread in a pixel. */
+/** The first of `count` samples of a thread that share a pixel. */
 export interface Sample {
   sample: number;
   time: number;
-  /** The innermost of its stack; -1: it has none. */
+  /** Innermost frame of the stack; -1: the sample has no stack. */
   frame: number;
   thread: number;
   count: number;
 }
 
+/** Everything about one sample; the answer to `sample`. */
 export interface SampleDetails {
   sample: number;
   time_ns: number;
@@ -123,6 +131,7 @@ export interface SampleDetails {
   offset?: number;
 }
 
+/** A memory dump, or the first of `count` dumps of a process that share a pixel. */
 export interface MemoryDump {
   dump: number;
   time: number;
@@ -131,9 +140,10 @@ export interface MemoryDump {
   level: string;
 }
 
-/** Of what, name, units, value. */
+/** Path of the allocator, name, unit, value. */
 export type MemoryFigure = [string, string, string, number | null];
 
+/** Everything about one memory dump; the answer to `memoryDump`. */
 export interface MemoryDumpDetails {
   dump: number;
   time_ns: number;
@@ -142,30 +152,34 @@ export interface MemoryDumpDetails {
   level: string;
   offset?: number;
   figures: MemoryFigure[];
-  /** The same dump of every process, with figures of the whole and of allocators. */
+  /** The dumps of all processes that belong to this one, with totals and allocators. */
   together: { dump: number; process: number; figures: MemoryFigure[] }[];
 }
 
 export const SAMPLE_MEASURES = ['count', 'weight', 'time'] as const;
 export type SampleMeasure = (typeof SAMPLE_MEASURES)[number];
 
+/** A flame graph of samples. */
 export interface SampleFlameQuestion extends FlameLayout {
   measure: SampleMeasure;
 }
 
+/** A range of time in nanoseconds. */
 export interface Range {
   from: number;
   to: number;
 }
 
+/** A list that the engine cut to its limit. */
 export interface Listed<T> {
   list: T[];
-  /** How many had no place in the list. */
+  /** Number of entries that were cut off. */
   leftOut: number;
 }
 
-export interface BesideEngine {
-  rows(): Promise<BesideRows>;
+/** The questions about events that are not slices. */
+export interface NonSliceEngine {
+  rows(): Promise<NonSliceRows>;
   objects(
     rows: readonly number[],
     range: Range,
@@ -174,7 +188,10 @@ export interface BesideEngine {
   ): Promise<ObjectsInView>;
   object(object: number, signal?: AbortSignal): Promise<ObjectDetails>;
   snapshot(snapshot: number, signal?: AbortSignal): Promise<SnapshotDetails>;
-  /** What an id means at the time of a snapshot, in its process or the one named; -1: nothing. */
+  /**
+   * Resolve an id to a snapshot number, at the time of the given snapshot and in its process or the
+   * named one; -1: no object has that id.
+   */
   reference(
     snapshot: number,
     id: string,
