@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# fish completion for traceview.  The program itself says what fits (src/cli/complete.c), so that
+# fish completion for traceview.  The program itself says what fits (src/cli/commands/cmd_help.c), so that
 # this file cannot fall behind it.
 
 function __traceview_complete

@@ -1,6 +1,6 @@
 #compdef traceview
 # SPDX-License-Identifier: Apache-2.0
-# zsh completion for traceview.  The program itself says what fits (src/cli/complete.c), so that this
+# zsh completion for traceview.  The program itself says what fits (src/cli/commands/cmd_help.c), so that this
 # file cannot fall behind it.
 
 _traceview() {

@@ -85,7 +85,7 @@ int tv_command_engine(void);
 
 /* ---- Completion of command lines in shells ---- */
 
-/* The first argument of the completion scripts in data/completion. It is not for people. */
+/* The first argument of the completion scripts in data/traceview.bash. It is not for people. */
 #define TV_COMPLETE_COMMAND "--complete"
 
 /* Print the completions of the last word, one per line. Return the exit code. */

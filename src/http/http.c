@@ -372,7 +372,7 @@ static void http_exchange_end(void *context, struct MHD_Connection *connection, 
     tv_free(exchange);
 }
 
-/* Leave percent escapes in names and values: query.h decodes them. */
+/* Leave percent escapes in names and values: base/encoding.h decodes them. */
 static size_t http_keep_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context;

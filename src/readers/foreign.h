@@ -45,7 +45,7 @@ const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys);
 /* Return the JSON format of a file by its first bytes; NULL: unknown, or no JSON. */
 const struct tv_foreign *tv_foreign_find_json(struct tv_bytes prefix);
 
-/* ---- Text in lines (foreign_text.c) ---- */
+/* ---- Text in lines ---- */
 
 /* Return the format of text with such lines; NULL: unknown. */
 const struct tv_foreign *tv_foreign_find_text(struct tv_bytes prefix);

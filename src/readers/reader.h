@@ -41,7 +41,7 @@ struct tv_record_visitor {
     void (*begin)(struct tv_record_visitor *visitor, const struct tv_trace_info *head,
                   uint32_t input);
 
-    /* Trace Event JSON (trace_event/records.h): an event, or something that is not an event. */
+    /* Trace Event JSON (trace_event/trace_event.h): an event, or something that is not an event. */
     void (*take_event)(struct tv_record_visitor *visitor, struct tv_te_record *record);
     void (*take_beside)(struct tv_record_visitor *visitor, struct tv_te_member_record *beside);
 

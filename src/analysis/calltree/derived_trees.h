@@ -37,7 +37,7 @@ int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_select
 /* ---- Threads ----
  *
  * The call tree of a trace with a node for each thread under the root, as
- * tree_sink.h makes it without a trace.
+ * tree_sink.c makes it without a trace.
  */
 
 /* Return the call tree of a trace with a node for each thread under the root.  A thread's node

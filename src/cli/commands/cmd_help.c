@@ -84,7 +84,7 @@ const struct tv_command tv_command_version = {
 
 /* ---- Completion ----
  *
- * The scripts of the shells (data/completion) call
+ * The scripts of the shells (data/traceview.bash) call
  *
  *     traceview --complete WORD...       the words after "traceview"; the last one is unfinished
  *

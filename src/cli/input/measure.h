@@ -17,7 +17,7 @@ struct tv_measured {
 };
 
 enum tv_measure_flags {
-    TV_MEASURE_SPLIT_THREADS = 1, /* tree_sink.h */
+    TV_MEASURE_SPLIT_THREADS = 1, /* tree_sink.c */
     TV_MEASURE_FOLD_NAMES = 2,
 };
 

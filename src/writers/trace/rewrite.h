@@ -40,7 +40,7 @@ enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_
                           struct tv_out *out, struct tv_rewrite_losses *losses,
                           struct tv_error *err) TV_MUST_CHECK;
 
-/* ---- rewrite_choice.c: the selected events of one Trace Event file ---- */
+/* ---- rewrite_selection.c: the selected events of one Trace Event file ---- */
 
 struct tv_rewrite_selection;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite_choice.c - the events of a Trace Event file that belong to an excerpt of its trace.
+ * rewrite_selection.c - the events of a Trace Event file that belong to an excerpt of its trace.
  *
  * An event is selected when the excerpt contains the row that the reader made of it, which its
  * offset in the file identifies. If the excerpt was cut to a range and the row has another time

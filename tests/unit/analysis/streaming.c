@@ -202,7 +202,7 @@ static void nothing_but_exits(void **state)
     tv_free(feed.events);
 }
 
-/* Large enough that paths are guessed before they are walked (ahead.h). */
+/* Large enough that paths are guessed before they are walked (path_builder.h). */
 static void trees_of_many_paths(void **state)
 {
     (void)state;

@@ -94,7 +94,7 @@ static void sifting_hands_calls_up(void **state)
 }
 
 /*
- * cut.c - the profile of a piece is that of the selection in the whole.
+ * The profile of an excerpt is the profile of the selection in the whole trace.
  */
 
 static struct tv_profile *profile_of(const struct tv_trace *trace,

@@ -15,7 +15,7 @@
 
 #define MIB ((size_t)1024 * 1024)
 
-/* What a page puts up with in one text; carry.h says "some megabytes". */
+/* The longest text that a page accepts; report.h says "some megabytes". */
 #define LONGEST ((size_t)6 * 1024 * 1024)
 
 /* Adds what the elements hold to `bytes`; how many there are. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the traces in a file, like src/unpack and src/cli/inputs.c: the file may be a trace, a
+// Finding the traces in a file, like src/unpack and src/cli/input/inputs.c: the file may be a trace, a
 // compressed trace, an archive, an HTML page, or any nesting of these.
 //
 //   Unpacking.run    a stack of parts, depth first
