@@ -672,7 +672,7 @@ static enum tv_status cmd_push_file(struct upload_sender *sender,
 
 static int cmd_push_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct upload_sender *sender;
+    struct upload_sender *sender = NULL;
     struct tv_error err = {0};
     const struct tv_words *files = &settings->files;
     if (settings->push.to == NULL) {
