@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "writers/text/text_table.h"
 
 void tv_settings_init(struct tv_settings *settings)
 {
@@ -57,18 +58,6 @@ static void words_add(struct tv_words *words, const char *word)
     words->items[words->count++] = word;
 }
 
-/* Does the word name the choice?  The wall clock was called "real" once: "incl-real" still means
- * "incl-wall". */
-static bool option_is_choice(struct tv_bytes choice, struct tv_bytes word)
-{
-    struct tv_bytes stem = {choice.data, choice.length < 4 ? 0 : choice.length - 4};
-    if (tv_bytes_equal(choice, word))
-        return true;
-    return choice.length >= 4 && word.length == choice.length &&
-           memcmp(choice.data + stem.length, "wall", 4) == 0 &&
-           memcmp(word.data + stem.length, "real", 4) == 0 && tv_bytes_starts_with(word, stem);
-}
-
 /* Return the index of the word in "a|b|c", or -1. */
 static int option_find_choice(const char *choices, struct tv_bytes word)
 {
@@ -76,7 +65,7 @@ static int option_find_choice(const char *choices, struct tv_bytes word)
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
         tv_bytes_split(&rest, '|', &head);
-        if (option_is_choice(head, word))
+        if (tv_text_table_is_name(head, word))
             return i;
     }
     return -1;

@@ -306,16 +306,16 @@ static const struct profile_column columns[] = {
     {"incl-cpu", "%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu), 3},
     {"excl-cpu", "Excl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu), 2},
     {"excl-cpu", "%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu), 5},
-    {"incl-real", "Incl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
+    {"incl-wall", "Incl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
      1},
-    {"incl-real", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall), 3},
-    {"excl-real", "Excl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall),
+    {"incl-wall", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall), 3},
+    {"excl-wall", "Excl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall),
      2},
-    {"excl-real", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall), 5},
+    {"excl-wall", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall), 5},
     {"calls", "Calls+Recur", CALLS, 0, 0, 4},
     {"cpu-per-call", "CPU/Call ms", PER_CALL, TV_CLOCK_CPU,
      offsetof(struct tv_method_cost, incl_cpu), 6},
-    {"real-per-call", "Real/Call ms", PER_CALL, TV_CLOCK_WALL,
+    {"wall-per-call", "Real/Call ms", PER_CALL, TV_CLOCK_WALL,
      offsetof(struct tv_method_cost, incl_wall), 6},
 };
 
@@ -373,8 +373,8 @@ static bool profile_table_is_sorted_by(const struct profile_column *column,
         const char *column;
         enum tv_profile_order order;
     } orders[] = {
-        {"calls", TV_ORDER_CALLS},         {"incl-real", TV_ORDER_INCL_WALL},
-        {"excl-real", TV_ORDER_EXCL_WALL}, {"incl-cpu", TV_ORDER_INCL_CPU},
+        {"calls", TV_ORDER_CALLS},         {"incl-wall", TV_ORDER_INCL_WALL},
+        {"excl-wall", TV_ORDER_EXCL_WALL}, {"incl-cpu", TV_ORDER_INCL_CPU},
         {"excl-cpu", TV_ORDER_EXCL_CPU},
     };
     for (size_t i = 0; i < TV_COUNT(orders); i++)

@@ -40,7 +40,7 @@ void tv_profile_rows_init(struct tv_profile_rows *rows, struct tv_profile *profi
 void tv_profile_rows_release(struct tv_profile_rows *rows);
 
 /* The columns of the text that --columns can name. */
-#define TV_PROFILE_COLUMNS "incl-cpu|excl-cpu|incl-real|excl-real|calls|cpu-per-call|real-per-call"
+#define TV_PROFILE_COLUMNS "incl-cpu|excl-cpu|incl-wall|excl-wall|calls|cpu-per-call|wall-per-call"
 
 /* Write the rows in a format. */
 void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile,

@@ -102,11 +102,26 @@ static bool text_table_is_column_shown(const struct tv_text_table *table, uint32
     return false;
 }
 
+bool tv_text_table_is_name(struct tv_bytes choice, struct tv_bytes word)
+{
+    if (choice.length != word.length)
+        return false;
+    for (size_t i = 0; i < word.length; i++) {
+        bool old = word.length - i >= 4 && memcmp(word.data + i, "real", 4) == 0 &&
+                   memcmp(choice.data + i, "wall", 4) == 0;
+        if (old)
+            i += 3;
+        else if (choice.data[i] != word.data[i])
+            return false;
+    }
+    return true;
+}
+
 static void text_table_show_columns_of(struct tv_text_table *table, struct tv_bytes name)
 {
     for (uint32_t i = 0; i < table->count; i++)
         if (table->columns[i].name && !text_table_is_column_shown(table, i) &&
-            tv_bytes_equal(tv_bytes_of(table->columns[i].name), name))
+            tv_text_table_is_name(tv_bytes_of(table->columns[i].name), name))
             table->shown[table->shown_count++] = i;
 }
 

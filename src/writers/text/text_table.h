@@ -29,6 +29,10 @@ struct tv_text_column {
     uint32_t title_width; /* in files; 0: the same as `width` */
 };
 
+/* Does the word, from --columns, --sort or --clock, name this choice?  The wall clock was called
+ * "real" before: "incl-real" still names "incl-wall". */
+bool tv_text_table_is_name(struct tv_bytes choice, struct tv_bytes word);
+
 /* Most columns of a table: 16 processors and their shares, and a few more. */
 #define TV_TEXT_TABLE_COLUMNS 40
 

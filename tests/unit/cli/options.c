@@ -158,18 +158,25 @@ static void accepts_the_old_name_of_the_wall_clock(void **state)
 {
     static const struct tv_option clocks[] = {
         TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "which"),
-        TV_OPTION("sort", "name|incl-wall|wall-incl", TV_OPTION_CHOICE, sort, "by what"),
+        TV_OPTION("sort", "name|incl-wall", TV_OPTION_CHOICE, sort, "by what"),
         TV_OPTIONS_END,
     };
+    static const struct tv_option columns[] = {TV_OPTION_COLUMNS("calls|wall-per-call"),
+                                               TV_OPTIONS_END};
     struct tv_settings settings;
     struct tv_error err = {0};
     (void)state;
     tv_settings_init(&settings);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("clock"), "real", &settings, &err), TV_OK);
     assert_int_equal(settings.clock, TV_CHOICE_WALL);
+    assert_int_equal(
+        tv_options_set(columns, TV_BYTES("columns"), "calls,real-per-call", &settings, &err),
+        TV_OK);
+    assert_int_equal(tv_options_set(columns, TV_BYTES("columns"), "real-per-wall", &settings, &err),
+                     TV_ERR_USAGE);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "incl-real", &settings, &err), TV_OK);
     assert_int_equal(settings.sort, 1);
-    assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "real-incl", &settings, &err),
+    assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "incl-reel", &settings, &err),
                      TV_ERR_USAGE);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("clock"), "eal", &settings, &err),
                      TV_ERR_USAGE);
