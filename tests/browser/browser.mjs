@@ -107,6 +107,15 @@ export async function until(read, expected, what) {
   throw new Error(`${what}: got ${JSON.stringify(last)}`);
 }
 
+/** Where an element is.  A list that is drawn anew has none of its old elements for a moment. */
+export function boxOf(locator) {
+  return until(
+    () => locator.boundingBox(),
+    (box) => box !== null,
+    'the box of an element',
+  );
+}
+
 /** The address's part behind "#", by name. */
 export async function place(page) {
   return Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.slice(1))));

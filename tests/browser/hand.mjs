@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openPage, place, ready, rested, until } from './browser.mjs';
+import { boxOf, openPage, place, ready, rested, until } from './browser.mjs';
 import { view } from './program.mjs';
 import { FORMATS } from './three-formats.mjs';
 
@@ -117,7 +117,7 @@ export class Hand {
   }
 
   async box(selector) {
-    return this.page.locator(selector).boundingBox();
+    return boxOf(this.page.locator(selector));
   }
 
   /** Where a time of the place that was gone to is, on the tracks or the ruler. */
@@ -130,10 +130,8 @@ export class Hand {
   /** The middle of a call on the screen. */
   async spot(depth, number) {
     const call = await this.call(depth, number);
-    const label = await this.page
-      .locator('.label', { has: this.page.locator('.pick .name', { hasText: /^main$/ }) })
-      .first()
-      .boundingBox();
+    const name = this.page.locator('.pick .name', { hasText: /^main$/ });
+    const label = await boxOf(this.page.locator('.label', { has: name }).first());
     const x = await this.x(call.start_ns + call.length_ns / 2);
     return { x, y: label.y + 3 + depth * 18 + 9, call };
   }

@@ -165,8 +165,11 @@ test('added to the trace and moved against it, as the command line does', async 
     await box.press('Enter');
     await until(() => place(page).then((p) => p.files), '0,1:-4500', 'files in the address');
     const told = json('info', '--offset', 'second.json=-4.5us', first, second, '--format', 'json');
-    const trace = await facts(page);
-    assert.equal(trace.end_ns - trace.start_ns, told.span_ns);
+    const trace = await until(
+      () => facts(page),
+      (answer) => answer.end_ns - answer.start_ns === told.span_ns,
+      'the trace whose file was moved',
+    );
     assert.equal(told.span_ns, 10_500); // by hand: -0.5 us to 10 us
     const starts = Object.fromEntries(trace.tracks.map((t) => [t.thread_id, t.start_ns]));
     assert.deepEqual(starts, { 1: 500, 2: 0 });
