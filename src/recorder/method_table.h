@@ -24,7 +24,7 @@ struct tv_method_table {
     size_t used, size;
     size_t *ends;
     uint32_t count, room;
-    uint32_t *index; /* open addressing; numbers that find_or_add gave; 0: free */
+    uint32_t *index; /* open addressing; method numbers from 1; 0: free */
     uint32_t indexed, index_room;
     struct tv_output_file *names; /* NULL, or where each line is written as well, as "M\tLINE\n" */
 };

@@ -130,7 +130,8 @@ static bool store_is_empty_folder(int folder, const char *name)
     return known && !any;
 }
 
-/* Return true for what an interrupted first start leaves before there is a catalogue. */
+/* Return true for a file that an interrupted first start may leave before it creates the
+ * catalogue. */
 static bool store_is_first_start_leftover(int folder, const char *name)
 {
     static const char *const folders[] = {"uploads", "traces", "cache", "scratch"};

@@ -2,7 +2,7 @@
 /*
  * uploads.h - traces on their way into the store, in one chunk or many.
  *
- *     upload_begin -> (chunk_begin -> chunk_write ... -> chunk_end) ... -> upload_finish
+ *     begin -> (begin chunk -> write ... -> end chunk) ... -> finish
  *
  * Bytes are written to disk as they arrive.  An upload has one writer at a time: a client that
  * begins a chunk where the bytes end takes over from a connection that hangs, and that one gets

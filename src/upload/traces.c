@@ -276,7 +276,7 @@ void tv_upload_delete_trace(struct tv_upload_request *req, struct tv_answer *ans
 }
 
 /* Return true when the trace is neither being read nor waiting for it. */
-static bool trace_is_at_rest(const struct tv_store_trace *trace)
+static bool trace_is_idle(const struct tv_store_trace *trace)
 {
     return trace->state == TV_STORE_READY || trace->state == TV_STORE_UNREADABLE;
 }
@@ -288,7 +288,7 @@ void tv_upload_reread_trace(struct tv_upload_request *req, struct tv_answer *ans
     struct tv_error err = {0};
     enum tv_store_status status =
         tv_store_trace_get(server->store, req->id, &answer->arena, &trace, &err);
-    if (status == TV_STORE_OK && trace_is_at_rest(&trace)) {
+    if (status == TV_STORE_OK && trace_is_idle(&trace)) {
         tv_engines_end(server->engines, req->id);
         status = tv_store_trace_set_state(server->store, req->id, TV_STORE_WAITING, &err);
         tv_reading_queue_wake(server->reading);

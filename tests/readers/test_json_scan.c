@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_json_scan.c - the scanning of 16 and 64 bytes at once (text/scan.h), of events (text/fields.h)
- * and of trees (json.h) against json_plain.h, which goes a byte at a time.
+ * test_json_scan.c - the scanning of 16 and 64 bytes at once (text/scan.h), of events
+ * (text/fields.h) and of trees (json.h) against json_plain.h, which goes a byte at a time.
  *
  * Texts are random, of the characters that matter, at every alignment, and behind them stands more
  * of the same: whoever heeds what is behind the end finds something else.

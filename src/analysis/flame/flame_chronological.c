@@ -29,7 +29,7 @@ struct growing_frame {
 struct flame_growth {
     int64_t threshold;
     uint32_t wanted_root;         /* name of the frame to begin with; TV_ROOT_PATH: none */
-    struct growing_frame *frames; /* [0] is the ground that all others lie on */
+    struct growing_frame *frames; /* [0] is the root frame */
     uint32_t count;
     size_t capacity;
     uint32_t root; /* index of the wanted root once it exists, or TV_NONE */
@@ -124,7 +124,7 @@ static uint32_t flame_growth_enter(struct flame_growth *growth, uint32_t parent,
     return made;
 }
 
-/* Leave out a frame of that width, which is not the parent's open one: its place stays free. */
+/* Skip a frame of this width and leave its place empty.  It must not be the parent's open frame. */
 static void flame_growth_skip(struct flame_growth *growth, uint32_t parent, int64_t width)
 {
     if (growth->frames[parent].last != TV_NONE)

@@ -43,7 +43,6 @@ static enum convert_target cmd_convert_choose_target(const struct tv_settings *s
                                                                                : CONVERT_V2;
 }
 
-/* A conversion on its way. */
 struct conversion {
     const struct tv_settings *settings;
     const struct tv_trace *trace;

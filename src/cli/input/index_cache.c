@@ -2,8 +2,8 @@
 /*
  * index_cache.c - finds and writes the index of a set of files (index_cache.h).
  *
- *     key     for each file: size, times, 64 sampled hashes; offsets; mapping, symbols; this
- * program places  for each file: name and change time, stored in the index beside the trace
+ *     key     for each file: size, times, 64 sampled hashes; offsets; mapping, symbols; program
+ *     places  for each file: name and change time, stored in the index next to the trace
  *
  * The key says whether an index fits the contents, the places whether the names still do.  A trace
  * from the cache keeps its files closed until arguments of events are needed (struct

@@ -106,7 +106,8 @@ bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
         return true;
     if (input_find_split(path, files->first, files->second, size))
         return true;
-    files->second[0] = '\0'; /* set by find_split although a half is missing */
+    files->second[0] =
+        '\0'; /* input_find_split sets it even when one of the two files is missing */
     return input_exists(path) && input_make_name(files->first, size, path, strlen(path), "");
 }
 

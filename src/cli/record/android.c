@@ -29,7 +29,7 @@
 
 #define LOOK_MS 200
 #define START_LOOKS 100 /* until the app is running */
-#define FILE_LOOKS 75   /* until the file appears, and until its size is stable */
+#define FILE_POLLS 75   /* until the file appears, and until its size is stable */
 #define SAME_SIZES 4
 #define NAME_MOST 223u /* limit of PackageManager */
 #define FOLDER "/data/local/tmp"
@@ -284,10 +284,10 @@ static enum tv_status android_await_file(const struct android *a, struct tv_erro
 {
     long long size = 0;
     int same = 0;
-    for (int looks = 0; looks < FILE_LOOKS && same < SAME_SIZES; looks++) {
+    for (int polls = 0; polls < FILE_POLLS && same < SAME_SIZES; polls++) {
         long long now = android_file_size(a);
         same = now > 0 && now == size ? same + 1 : 0;
-        looks = now > size ? 0 : looks; /* the file is growing */
+        polls = now > size ? 0 : polls; /* the file is growing */
         size = now;
         if (same < SAME_SIZES && android_sleep(a, LOOK_MS))
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,

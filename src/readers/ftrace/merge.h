@@ -91,8 +91,8 @@ static inline int tv_ft_compare_times(int64_t time_a, uint64_t offset_a, int64_t
     return offset_a < offset_b ? -1 : offset_a > offset_b;
 }
 
-/* Define ft_sort_<name>, which sorts rows of a type with `time` and `offset`.  Most files are
- * sorted already: only buffers that somebody concatenated by hand are not. */
+/* Define a static function ft_sort_NAME that sorts rows of a type with `time` and `offset`.  Most
+ * files are sorted already: only buffers that somebody concatenated by hand are not. */
 #define TV_FT_DEFINE_SORT(name, type)                                                              \
     static int ft_compare_##name(const void *left, const void *right)                              \
     {                                                                                              \

@@ -2,7 +2,7 @@
 /*
  * sampled_tracing.c - a .trace reconstructed from stacks sampled at a steady rate.
  *
- * Each look walks the stacks of all threads. The recorder (recorder/sampled_trace.h) compares each
+ * Each tick walks the stacks of all threads. The recorder (recorder/sampled_trace.h) compares each
  * stack with the previous one of the thread, and writes exits and entries for the difference. The
  * agent supplies thread numbers, kept as marks in an environment of its own, and method names.
  */
@@ -27,7 +27,7 @@ struct sampled {
     jvmtiEnv *marks;
     struct tv_sampled_trace *trace;
     int64_t start_ns;
-    JNIEnv *jni; /* of the current look, as is `threads` */
+    JNIEnv *jni; /* of the current tick, as is `threads` */
     jthread *threads;
     jvmtiFrameInfo *frames;
     uint64_t *methods;
@@ -106,7 +106,7 @@ static void sampled_on_lost_stack(void *context, jint index)
 }
 
 /* Sample all threads. The ticker thread has no Java frames, so it does not appear. */
-static bool sampled_look_at_all_threads(struct sampled *self)
+static bool sampled_sample_all_threads(struct sampled *self)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint count;
@@ -139,7 +139,7 @@ static bool sampled_tick(void *context, JNIEnv *jni)
     }
     self->jni = jni;
     if (tv_agent_hold()) {
-        fine = sampled_look_at_all_threads(self);
+        fine = sampled_sample_all_threads(self);
         tv_agent_release();
     }
     (*jni)->PopLocalFrame(jni, NULL);

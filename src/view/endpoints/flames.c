@@ -69,7 +69,7 @@ static enum tv_status view_flame_read_switch(const struct tv_parameters *paramet
     return status;
 }
 
-/* Read what graphs of calls and of samples share; the clock is left alone. */
+/* Read the parameters that both kinds of graph share, all but the clock. */
 static enum tv_status view_flame_read_layout(const struct tv_view *view,
                                              const struct tv_parameters *parameters,
                                              struct flame_request *question, struct tv_error *err)

@@ -298,7 +298,7 @@ struct profile_column {
     enum profile_column_kind kind;
     unsigned clock; /* 0: any clock */
     size_t place;   /* offset of the figure in struct tv_method_cost */
-    unsigned rank;  /* as in struct tv_column, among the columns of the same clock */
+    unsigned rank;  /* as in struct tv_text_column, among the columns of the same clock */
 };
 
 static const struct profile_column columns[] = {

@@ -3,7 +3,7 @@
  * text_table.h - a text table: columns of figures, and a name at the end of each line.
  *
  *     tv_text_table_begin(&table, out, "Method");
- *     tv_text_table_add(&table, &(struct tv_column){"self", "Self ms", 14, .rank = 2});
+ *     tv_text_table_add(&table, &(struct tv_text_column){"self", "Self ms", 14, .rank = 2});
  *     for each row:
  *         tv_text_table_figure(...), one call a column in their order; tv_text_table_name(...);
  *         tv_text_table_end_row(&table);
