@@ -270,7 +270,7 @@ static enum tv_status collapsed_deliver(struct collapsed *collapsed, struct tv_e
         if (status != TV_OK)
             return status;
         tv_chains_end(&collapsed->chains, size);
-        sink->ops->splice(sink, pass);
+        sink->ops->stitch(sink, pass);
     }
     sink->ops->end(sink);
     return TV_OK;

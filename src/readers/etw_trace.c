@@ -23,7 +23,7 @@ struct etw_build {
     struct tv_map thread_names; /* tid -> string of the head */
     struct tv_map frames;       /* tid -> frame */
     struct tv_map threads;      /* tid -> thread of the head */
-    struct tv_map state_strips; /* thread -> strip */
+    struct tv_map state_strips; /* thread -> state_track */
     TV_TABLE(tv_state_track) strips;
     TV_TABLE(tv_state_slice) slices;
 };
@@ -137,7 +137,7 @@ static void etw_add_cpu_slice(struct etw_build *building, const struct tv_etw_sw
         .offset = from->offset & TV_OFFSET_MASK,
         .flags = to ? 0 : TV_SLICE_OPEN,
         .frame = etw_thread_frame(building, from->to),
-        .strip = (uint32_t)building->strips.count - 1,
+        .state_track = (uint32_t)building->strips.count - 1,
     };
 }
 
@@ -259,24 +259,24 @@ static void etw_find_threads(struct etw_build *building)
 }
 
 static struct etw_thread_state *etw_find_state(struct etw_replay_state *finding, uint32_t tid,
-                                               uint32_t *strip)
+                                               uint32_t *state_track)
 {
     struct etw_build *building = finding->building;
     uint32_t thread = tv_map_find(&building->threads, tid);
-    *strip = tv_map_add(&building->state_strips, thread, (uint32_t)building->strips.count);
-    if (*strip == building->strips.count)
+    *state_track = tv_map_add(&building->state_strips, thread, (uint32_t)building->strips.count);
+    if (*state_track == building->strips.count)
         *tv_table_add(&building->strips) = (struct tv_state_track){
             .kind = TV_TRACK_STATES,
             .name = building->head->threads[thread].name,
             .process = building->head->threads[thread].process,
             .thread = thread,
         };
-    while (finding->threads.count <= *strip)
+    while (finding->threads.count <= *state_track)
         tv_table_add(&finding->threads);
-    return &finding->threads.rows[*strip];
+    return &finding->threads.rows[*state_track];
 }
 
-static void etw_end_state(struct etw_replay_state *finding, uint32_t strip,
+static void etw_end_state(struct etw_replay_state *finding, uint32_t state_track,
                           const struct etw_thread_state *doing, tv_ns end, unsigned flags)
 {
     if (!doing->known || end <= doing->since)
@@ -287,18 +287,18 @@ static void etw_end_state(struct etw_replay_state *finding, uint32_t strip,
         .offset = doing->offset & TV_OFFSET_MASK,
         .flags = flags & 0xff,
         .frame = finding->frames[doing->state],
-        .strip = strip,
+        .state_track = state_track,
     };
 }
 
 static void etw_change_state(struct etw_replay_state *finding, uint32_t tid,
                              const struct etw_thread_state *next)
 {
-    uint32_t strip;
+    uint32_t state_track;
     if (tid == 0)
         return;
-    struct etw_thread_state *doing = etw_find_state(finding, tid, &strip);
-    etw_end_state(finding, strip, doing, next->since, 0);
+    struct etw_thread_state *doing = etw_find_state(finding, tid, &state_track);
+    etw_end_state(finding, state_track, doing, next->since, 0);
     *doing = *next;
 }
 
@@ -328,10 +328,10 @@ static uint32_t etw_find_waker(struct etw_replay_state *finding, const struct tv
 static void etw_take_ready(struct etw_replay_state *finding, const struct tv_etw_ready *row)
 {
     struct etw_build *building = finding->building;
-    uint32_t strip;
+    uint32_t state_track;
     if (row->tid == 0)
         return;
-    const struct etw_thread_state *doing = etw_find_state(finding, row->tid, &strip);
+    const struct etw_thread_state *doing = etw_find_state(finding, row->tid, &state_track);
     if (doing->known && (doing->state == RUNNING || doing->state == READY))
         return;
     etw_change_state(finding, row->tid,

@@ -11,9 +11,10 @@
  *     source --> sniff of every reader --> the surest one
  *                                            |-- read      events in order     --> sink
  *                                            |-- assemble  events in any order --> builder
- *                                            '-- tell      records as they are --> record visitor
+ *                                            '-- visit     records as they are --> record visitor
  *
- * A reader has `read` or `assemble`, never both: the order of its events decides.  `tell` is extra.
+ * A reader has `read` or `assemble`, never both: the order of its events decides.  `visit_records`
+ * is extra.
  */
 #ifndef TV_READERS_READER_H
 #define TV_READERS_READER_H
@@ -43,7 +44,7 @@ struct tv_record_visitor {
 
     /* Trace Event JSON (trace_event/trace_event.h): an event, or something that is not an event. */
     void (*take_event)(struct tv_record_visitor *visitor, struct tv_te_record *record);
-    void (*take_beside)(struct tv_record_visitor *visitor, struct tv_te_member_record *beside);
+    void (*take_member)(struct tv_record_visitor *visitor, struct tv_te_member_record *beside);
 
     /* ftrace text (ftrace/ftrace.h): a line. */
     void (*take_line)(struct tv_record_visitor *visitor, const struct tv_ft_record *record);
@@ -90,8 +91,8 @@ struct tv_reader {
 
     /* In addition to `assemble`: visit the records in the order of the file, while it is read, and
      * add an input to the head.  NULL: the format has no such records. */
-    enum tv_status (*tell)(struct tv_source *source, struct tv_trace_info *head,
-                           struct tv_record_visitor *visitor, struct tv_error *err);
+    enum tv_status (*visit_records)(struct tv_source *source, struct tv_trace_info *head,
+                                    struct tv_record_visitor *visitor, struct tv_error *err);
 
     /* For readers that read an event again when the user looks at it: tv_input.format of their
      * inputs, and the function. */

@@ -176,7 +176,7 @@ bool tv_readers_has_records(struct tv_source *source)
 {
     struct tv_error reason;
     const struct tv_reader *reader = tv_readers_find(source, &reason);
-    return reader && reader->tell;
+    return reader && reader->visit_records;
 }
 
 enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_trace_info *head,
@@ -187,9 +187,9 @@ enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_trace
     enum tv_status status = readers_begin(source, false, options, &reader, err);
     if (status != TV_OK)
         return status;
-    if (!reader->tell)
+    if (!reader->visit_records)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format without records");
-    return reader->tell(source, head, visitor, err);
+    return reader->visit_records(source, head, visitor, err);
 }
 
 enum tv_status tv_reading_blame(struct tv_source *source, struct tv_error *err)

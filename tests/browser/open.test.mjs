@@ -173,7 +173,7 @@ test('added to the trace and moved against it, as the command line does', async 
     assert.equal(told.span_ns, 10_500); // by hand: -0.5 us to 10 us
     const starts = Object.fromEntries(trace.tracks.map((t) => [t.thread_id, t.start_ns]));
     assert.deepEqual(starts, { 1: 500, 2: 0 });
-    assert.equal(await box.evaluate((e) => e === document.activeElement), true);
+    await until(() => box.evaluate((e) => e === document.activeElement), true, 'the focus');
     assert.equal((await place(page)).tab, 'info');
 
     await page.reload();

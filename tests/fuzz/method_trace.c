@@ -82,7 +82,7 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
     }
 }
 
-static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result stitch(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;
     (void)pass;
@@ -110,7 +110,7 @@ static uint64_t sum_up(const struct checker *checker, enum tv_status status)
 
 static uint64_t read_once(const uint8_t *data, size_t size, unsigned parts, bool writes)
 {
-    const struct tv_sink_ops ops = {1, writes, begin, take, splice, end};
+    const struct tv_sink_ops ops = {1, writes, begin, take, stitch, end};
     struct checker checker = {.sink = {&ops}};
     struct tv_read_options options = {.parts = parts};
     struct tv_error err;

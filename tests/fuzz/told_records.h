@@ -70,7 +70,7 @@ static void tell(const struct tv_reader *reader, struct tv_source *source, struc
     struct tv_trace_info *head = tv_trace_info_new();
     struct tv_dump_records dump;
     tv_dump_records_init(&dump, out);
-    enum tv_status status = reader->tell(source, head, &dump.visitor, &err);
+    enum tv_status status = reader->visit_records(source, head, &dump.visitor, &err);
     uint64_t records = status == TV_OK ? head->inputs[0].records : 0;
     struct tv_bytes printed = {out->buffer, out->length};
     if (!is_harmless(printed) || (records > 0 && count_lines(printed) < records + HEADINGS)) {

@@ -87,7 +87,7 @@ static struct tv_trace *make_trace(void)
     sink->ops->begin(sink, head, 0, 1);
     for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
         sink->ops->take(sink, pass, 0, &batch);
-        if (sink->ops->splice(sink, pass) != TV_STITCH_DONE)
+        if (sink->ops->stitch(sink, pass) != TV_STITCH_DONE)
             abort(); /* one part can always be decided */
     }
     sink->ops->end(sink);

@@ -4,7 +4,7 @@
  * reader takes, as Trace Event JSON, as Android method traces of every version and as collapsed
  * stacks, whole and cut, with names and with hashes of them.
  *
- * The first two bytes of the input choose cut and disguise, the rest is the file.
+ * The first two bytes of the input choose cut and redaction, the rest is the file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,16 +210,16 @@ static void digest(const uint8_t key[TV_REDACTION_KEY_SIZE], struct tv_bytes tex
 }
 
 static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
-                        const struct tv_redaction_options *disguise)
+                        const struct tv_redaction_options *redaction)
 {
-    bool whole = tv_crop_is_everything(trace, cut) && !disguise;
+    bool whole = tv_crop_is_everything(trace, cut) && !redaction;
     for (int file = 0; file < 2; file++) {
         struct tv_excerpt piece;
         struct tv_excerpt_losses losses;
         struct tv_error err = {0};
         struct tv_out out;
         tv_excerpt_make(&piece, trace, cut);
-        piece.disguise = disguise;
+        piece.redaction = redaction;
         tv_out_init_memory(&out);
         if (tv_excerpt_check(&piece, file, &err) == TV_OK &&
             tv_excerpt_write(&piece, file, &out, &losses, &err) == TV_OK) {
@@ -280,15 +280,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tv_trace *trace = load((struct tv_bytes){data + 2, size - 2}, &err);
     if (!trace)
         return -1;
-    struct tv_redaction_options disguise = {
+    struct tv_redaction_options redaction = {
         .hash_names = how & 1, .strip_args = how & 2, .mac = digest, .key = "k"};
     struct tv_crop whole = {&all, INT64_MIN, INT64_MAX, false};
     struct tv_crop part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777,
                            false};
     write_piece(trace, &whole, NULL);
     if (how & 3)
-        write_piece(trace, &whole, &disguise);
-    write_piece(trace, &part, how & 4 ? &disguise : NULL);
+        write_piece(trace, &whole, &redaction);
+    write_piece(trace, &part, how & 4 ? &redaction : NULL);
     for (int target = TV_TRACE_V1; target <= TV_TRACE_STREAM_2; target++)
         write_file(trace, (enum tv_trace_target)target, how & 8);
     write_stacks(trace);

@@ -63,14 +63,14 @@ static void compare(const char *name, const char *what, const struct tv_out *exp
 /* A filtered trace may take everything over from the trace of an index. */
 static struct tv_trace *take_over(struct tv_trace *trace)
 {
-    struct tv_subset_filter sieve = {.threads = NULL};
-    tv_slice_set_init(&sieve.slices, trace);
+    struct tv_subset_filter subset_filter = {.threads = NULL};
+    tv_slice_set_init(&subset_filter.slices, trace);
     for (uint32_t row = 0; row < trace->row_count; row++)
         for (uint32_t i = 0; i < trace->rows[row].count; i += 2)
-            tv_slice_set_put(&sieve.slices, trace->rows[row].columns, trace->rows[row].first + i,
-                             true);
-    struct tv_trace *sifted = tv_trace_subset(trace, &sieve);
-    tv_subset_filter_release(&sieve);
+            tv_slice_set_put(&subset_filter.slices, trace->rows[row].columns,
+                             trace->rows[row].first + i, true);
+    struct tv_trace *sifted = tv_trace_subset(trace, &subset_filter);
+    tv_subset_filter_release(&subset_filter);
     tv_trace_take_over(sifted, trace);
     return sifted;
 }

@@ -63,7 +63,7 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
         compare(recording, &recording->part[part], batch);
 }
 
-static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result stitch(struct tv_sink *sink, unsigned pass)
 {
     struct recording *recording = (struct recording *)sink;
     for (unsigned i = 0; pass == 1 && i < recording->parts; i++)
@@ -91,7 +91,7 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
         .writes = style >= RECORDING_WRITES && style <= RECORDING_AT_LAST,
         .begin = begin,
         .take = take,
-        .splice = splice,
+        .stitch = stitch,
         .end = end,
     };
     recording->sink.ops = &recording->ops;

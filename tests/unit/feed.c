@@ -169,7 +169,7 @@ unsigned feed_to(const struct feed *feed, struct tv_trace_info *head, struct tv_
         for (unsigned part = 0; part < parts; part++)
             feed_part(feed, sink, pass, part, part ? starts[part] : 0,
                       part + 1 < parts ? starts[part + 1] : feed->count);
-        if (sink->ops->splice(sink, pass) == TV_STITCH_SERIAL)
+        if (sink->ops->stitch(sink, pass) == TV_STITCH_SERIAL)
             return feed_to(feed, head, sink, starts, 1);
     }
     sink->ops->end(sink);

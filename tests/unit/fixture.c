@@ -68,20 +68,20 @@ static void build(struct fixture *fixture, struct tv_trace_info *head, unsigned 
 {
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
-    enum tv_stitch_result splice = TV_STITCH_DONE;
+    enum tv_stitch_result stitch = TV_STITCH_DONE;
     if (!fixture->events)
         fixture->events = tv_alloc(1, sizeof *fixture->events);
     do {
-        if (splice == TV_STITCH_SERIAL)
+        if (stitch == TV_STITCH_SERIAL)
             parts = 1;
         sink->ops->begin(sink, head, 0, parts);
         for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
             feed(sink, pass, parts, fixture);
-            splice = sink->ops->splice(sink, pass);
-            if (splice == TV_STITCH_SERIAL)
+            stitch = sink->ops->stitch(sink, pass);
+            if (stitch == TV_STITCH_SERIAL)
                 break;
         }
-    } while (splice == TV_STITCH_SERIAL);
+    } while (stitch == TV_STITCH_SERIAL);
     sink->ops->end(sink);
     fixture->trace = tv_builder_finish(builder);
 }

@@ -277,107 +277,107 @@ struct profile_stitch {
     uint32_t *lowest; /* [frames] lowest position on the start's stack, or TV_NONE */
 };
 
-static struct tv_method_cost *profile_stitch_cost(const struct profile_stitch *splice,
+static struct tv_method_cost *profile_stitch_cost(const struct profile_stitch *stitching,
                                                   uint32_t frame)
 {
-    return &splice->sink->methods[frame == TV_ANY_FRAME ? splice->unknown : frame];
+    return &stitching->sink->methods[frame == TV_ANY_FRAME ? stitching->unknown : frame];
 }
 
-static void profile_stitch_exclusive(const struct profile_stitch *splice, uint32_t frame,
+static void profile_stitch_exclusive(const struct profile_stitch *stitching, uint32_t frame,
                                      int64_t wall, int64_t cpu)
 {
-    struct tv_method_cost *cost = profile_stitch_cost(splice, frame);
-    tv_time_add(&cost->excl_wall, tv_time_times(wall, splice->tick));
-    tv_time_add(&cost->excl_cpu, tv_time_times(cpu, splice->tick));
+    struct tv_method_cost *cost = profile_stitch_cost(stitching, frame);
+    tv_time_add(&cost->excl_wall, tv_time_times(wall, stitching->tick));
+    tv_time_add(&cost->excl_cpu, tv_time_times(cpu, stitching->tick));
 }
 
 /* Add a complete call: outermost, or inside another of its method. */
-static void profile_stitch_call(const struct profile_stitch *splice, uint32_t frame, bool outermost,
-                                int64_t wall, int64_t cpu)
+static void profile_stitch_call(const struct profile_stitch *stitching, uint32_t frame,
+                                bool outermost, int64_t wall, int64_t cpu)
 {
-    struct tv_method_cost *cost = profile_stitch_cost(splice, frame);
+    struct tv_method_cost *cost = profile_stitch_cost(stitching, frame);
     if (!outermost) {
         cost->recursive_calls++;
         return;
     }
     cost->calls++;
-    tv_time_add(&cost->incl_wall, tv_time_times(wall, splice->tick));
-    tv_time_add(&cost->incl_cpu, tv_time_times(cpu, splice->tick));
+    tv_time_add(&cost->incl_wall, tv_time_times(wall, stitching->tick));
+    tv_time_add(&cost->incl_cpu, tv_time_times(cpu, stitching->tick));
 }
 
 /* Add time with nothing of the chunk open to the call at stack[depth - 1], if any. */
-static void profile_stitch_level(const struct profile_stitch *splice,
+static void profile_stitch_level(const struct profile_stitch *stitching,
                                  const struct tv_walk_start *start, uint32_t depth, int64_t wall,
                                  int64_t cpu, const struct profile_sums *waits)
 {
     if (!depth)
         return;
-    profile_stitch_exclusive(splice, start->stack[depth - 1].frame, wall, cpu);
-    splice->sink->waits.calls += waits->calls;
-    tv_time_add(&splice->sink->waits.wall, tv_time_times(waits->wall, splice->tick));
+    profile_stitch_exclusive(stitching, start->stack[depth - 1].frame, wall, cpu);
+    stitching->sink->waits.calls += waits->calls;
+    tv_time_add(&stitching->sink->waits.wall, tv_time_times(waits->wall, stitching->tick));
 }
 
 /* Calls that the chunk took for outermost were inside a call of their method. */
-static void profile_stitch_move_to_recursive(const struct profile_stitch *splice, uint32_t frame,
+static void profile_stitch_move_to_recursive(const struct profile_stitch *stitching, uint32_t frame,
                                              const struct profile_sums *outer)
 {
-    struct tv_method_cost *cost = profile_stitch_cost(splice, frame);
+    struct tv_method_cost *cost = profile_stitch_cost(stitching, frame);
     cost->calls -= outer->calls;
     cost->recursive_calls += outer->calls;
-    tv_time_add(&cost->incl_wall, -tv_time_times(outer->wall, splice->tick));
-    tv_time_add(&cost->incl_cpu, -tv_time_times(outer->cpu, splice->tick));
+    tv_time_add(&cost->incl_wall, -tv_time_times(outer->wall, stitching->tick));
+    tv_time_add(&cost->incl_cpu, -tv_time_times(outer->cpu, stitching->tick));
 }
 
-static void profile_stitch_methods(const struct profile_stitch *splice,
+static void profile_stitch_methods(const struct profile_stitch *stitching,
                                    const struct profile_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->method_count; i++) {
         const struct profile_method *method = &chunk->methods[i];
-        struct tv_method_cost *cost = &splice->sink->methods[method->frame];
+        struct tv_method_cost *cost = &stitching->sink->methods[method->frame];
         cost->calls += method->outer.calls;
         cost->recursive_calls += method->recursive_calls;
-        tv_time_add(&cost->incl_wall, tv_time_times(method->outer.wall, splice->tick));
-        tv_time_add(&cost->incl_cpu, tv_time_times(method->outer.cpu, splice->tick));
-        tv_time_add(&cost->excl_wall, tv_time_times(method->excl_wall, splice->tick));
-        tv_time_add(&cost->excl_cpu, tv_time_times(method->excl_cpu, splice->tick));
+        tv_time_add(&cost->incl_wall, tv_time_times(method->outer.wall, stitching->tick));
+        tv_time_add(&cost->incl_cpu, tv_time_times(method->outer.cpu, stitching->tick));
+        tv_time_add(&cost->excl_wall, tv_time_times(method->excl_wall, stitching->tick));
+        tv_time_add(&cost->excl_cpu, tv_time_times(method->excl_cpu, stitching->tick));
     }
 }
 
-static void profile_stitch_recursion(const struct profile_stitch *splice,
+static void profile_stitch_recursion(const struct profile_stitch *stitching,
                                      const struct profile_chunk *chunk,
                                      const struct tv_walk_start *start)
 {
-    const struct tv_walk_thread *t = &chunk->walk.threads[splice->thread];
-    const uint32_t *words = chunk->words[splice->thread];
+    const struct tv_walk_thread *t = &chunk->walk.threads[stitching->thread];
+    const uint32_t *words = chunk->words[stitching->thread];
     uint32_t stays = start->depth - t->below_count;
     for (uint32_t i = 0; i < start->depth; i++) {
         uint32_t frame = start->stack[i].frame;
-        if (frame == TV_ANY_FRAME || splice->lowest[frame] != i)
+        if (frame == TV_ANY_FRAME || stitching->lowest[frame] != i)
             continue;
         if (i >= stays)
             profile_stitch_move_to_recursive(
-                splice, frame, &chunk->notes[t->below[start->depth - 1 - i].tag].outer);
+                stitching, frame, &chunk->notes[t->below[start->depth - 1 - i].tag].outer);
         else if (words && !chunk->shared)
-            profile_stitch_move_to_recursive(splice, frame, &chunk->methods[words[frame]].outer);
+            profile_stitch_move_to_recursive(stitching, frame, &chunk->methods[words[frame]].outer);
     }
 }
 
 /* Set (or clear) the lowest position of each frame on a stack. */
-static void profile_stitch_note_lowest(const struct profile_stitch *splice,
+static void profile_stitch_note_lowest(const struct profile_stitch *stitching,
                                        const struct tv_walk_start *start, bool clear)
 {
     for (uint32_t i = start->depth; i > 0; i--)
         if (start->stack[i - 1].frame != TV_ANY_FRAME)
-            splice->lowest[start->stack[i - 1].frame] = clear ? TV_NONE : i - 1;
+            stitching->lowest[start->stack[i - 1].frame] = clear ? TV_NONE : i - 1;
 }
 
-static bool profile_stitch_is_outermost(const struct profile_stitch *splice,
+static bool profile_stitch_is_outermost(const struct profile_stitch *stitching,
                                         const struct tv_walk_start *start, uint32_t place)
 {
     assert(place < start->depth);
     uint32_t frame = start->stack[place].frame;
     if (frame != TV_ANY_FRAME)
-        return splice->lowest[frame] == place;
+        return stitching->lowest[frame] == place;
     for (uint32_t i = 0; i < place; i++)
         if (start->stack[i].frame == TV_ANY_FRAME)
             return false;
@@ -385,115 +385,117 @@ static bool profile_stitch_is_outermost(const struct profile_stitch *splice,
 }
 
 /* Time between chunks belongs to the top of the start's stack. */
-static void profile_stitch_gap(const struct profile_stitch *splice,
+static void profile_stitch_gap(const struct profile_stitch *stitching,
                                const struct profile_chunk *chunk, const struct tv_walk_start *start)
 {
     struct profile_sums waits = {0};
     int64_t wall, cpu;
-    if (!tv_stitch_gap(start, &chunk->walk.threads[splice->thread], &wall, &cpu))
+    if (!tv_stitch_gap(start, &chunk->walk.threads[stitching->thread], &wall, &cpu))
         return;
     if (wall - cpu > chunk->walk.wait_threshold)
         profile_add_wait(&waits, wall - cpu);
-    profile_stitch_level(splice, start, start->depth, wall, cpu, &waits);
+    profile_stitch_level(stitching, start, start->depth, wall, cpu, &waits);
 }
 
 /* Add the own time so far of calls that are open at the chunk's end. */
-static void profile_stitch_open_times(const struct profile_stitch *splice,
+static void profile_stitch_open_times(const struct profile_stitch *stitching,
                                       const struct profile_chunk *chunk,
                                       const struct tv_walk_start *start)
 {
-    const struct tv_walk_thread *t = &chunk->walk.threads[splice->thread];
+    const struct tv_walk_thread *t = &chunk->walk.threads[stitching->thread];
     int64_t wall, cpu;
     if (!t->seen)
         return;
     tv_walk_base_time(t, t->last_wall, t->last_cpu, &wall, &cpu);
-    profile_stitch_level(splice, start, start->depth - t->below_count, wall, cpu,
-                         &chunk->level_waits[splice->thread]);
+    profile_stitch_level(stitching, start, start->depth - t->below_count, wall, cpu,
+                         &chunk->level_waits[stitching->thread]);
     for (uint32_t i = 0; i < t->depth; i++) {
         const struct tv_open *open = &t->stack[i];
         bool top = i + 1 == t->depth;
         wall = top ? t->last_wall : t->stack[i + 1].wall;
         cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
-        profile_stitch_exclusive(splice, open->frame, wall - open->wall - open->inner_wall,
+        profile_stitch_exclusive(stitching, open->frame, wall - open->wall - open->inner_wall,
                                  cpu - open->cpu - open->inner_cpu);
     }
 }
 
-static void profile_stitch_chunk(const struct profile_stitch *splice,
+static void profile_stitch_chunk(const struct profile_stitch *stitching,
                                  const struct profile_chunk *chunk,
                                  const struct tv_walk_start *start)
 {
-    assert(start->depth >= chunk->walk.threads[splice->thread].below_count);
-    const struct tv_walk_thread *t = &chunk->walk.threads[splice->thread];
-    profile_stitch_gap(splice, chunk, start);
-    profile_stitch_note_lowest(splice, start, false);
-    profile_stitch_recursion(splice, chunk, start);
+    assert(start->depth >= chunk->walk.threads[stitching->thread].below_count);
+    const struct tv_walk_thread *t = &chunk->walk.threads[stitching->thread];
+    profile_stitch_gap(stitching, chunk, start);
+    profile_stitch_note_lowest(stitching, start, false);
+    profile_stitch_recursion(stitching, chunk, start);
     for (uint32_t i = 0; i < t->below_count; i++) {
         const struct tv_pending_exit *below = &t->below[i];
         uint32_t place = start->depth - 1 - i;
         const struct tv_open *open = &start->stack[place];
-        profile_stitch_level(splice, start, place + 1, below->level_wall, below->level_cpu,
+        profile_stitch_level(stitching, start, place + 1, below->level_wall, below->level_cpu,
                              &chunk->notes[below->tag].waits);
-        profile_stitch_call(splice, open->frame, profile_stitch_is_outermost(splice, start, place),
+        profile_stitch_call(stitching, open->frame,
+                            profile_stitch_is_outermost(stitching, start, place),
                             below->wall - open->wall, below->cpu - open->cpu);
     }
-    profile_stitch_open_times(splice, chunk, start);
-    profile_stitch_note_lowest(splice, start, true);
+    profile_stitch_open_times(stitching, chunk, start);
+    profile_stitch_note_lowest(stitching, start, true);
 }
 
 /* Close the calls that are open at the end, as the builder does. */
-static void profile_stitch_open_calls(const struct profile_stitch *splice,
+static void profile_stitch_open_calls(const struct profile_stitch *stitching,
                                       const struct tv_walk_start *last)
 {
-    const struct tv_input *input = &splice->sink->head->inputs[splice->sink->input];
+    const struct tv_input *input = &stitching->sink->head->inputs[stitching->sink->input];
     int64_t end = tv_stitch_open_end(input, last->last_wall);
-    profile_stitch_note_lowest(splice, last, false);
+    profile_stitch_note_lowest(stitching, last, false);
     for (uint32_t i = 0; i < last->depth; i++)
-        profile_stitch_call(splice, last->stack[i].frame,
-                            profile_stitch_is_outermost(splice, last, i), end - last->stack[i].wall,
-                            last->last_cpu - last->stack[i].cpu);
+        profile_stitch_call(stitching, last->stack[i].frame,
+                            profile_stitch_is_outermost(stitching, last, i),
+                            end - last->stack[i].wall, last->last_cpu - last->stack[i].cpu);
     if (last->depth)
-        profile_stitch_exclusive(splice, last->stack[last->depth - 1].frame, end - last->last_wall,
-                                 0);
-    profile_stitch_note_lowest(splice, last, true);
+        profile_stitch_exclusive(stitching, last->stack[last->depth - 1].frame,
+                                 end - last->last_wall, 0);
+    profile_stitch_note_lowest(stitching, last, true);
 }
 
-static void profile_stitch_threads(struct tv_profile_sink *sink, const struct tv_stitch *seam)
+static void profile_stitch_threads(struct tv_profile_sink *sink, const struct tv_stitch *stitch)
 {
-    struct profile_stitch splice = {
+    struct profile_stitch stitching = {
         .sink = sink,
         .tick = sink->head->inputs[sink->input].tick_ns,
-        .unknown = seam->nameless ? tv_stitch_unknown_frame(sink->head) : TV_NONE,
+        .unknown = stitch->nameless ? tv_stitch_unknown_frame(sink->head) : TV_NONE,
     };
-    splice.lowest = tv_alloc(sink->head->frame_count, sizeof *splice.lowest);
-    memset(splice.lowest, 0xff, sink->head->frame_count * sizeof *splice.lowest);
+    stitching.lowest = tv_alloc(sink->head->frame_count, sizeof *stitching.lowest);
+    memset(stitching.lowest, 0xff, sink->head->frame_count * sizeof *stitching.lowest);
     sink->methods = tv_array_reserve(sink->methods, &sink->method_capacity, sink->head->frame_count,
                                      sizeof *sink->methods);
     for (; sink->method_count < sink->head->frame_count; sink->method_count++)
         sink->methods[sink->method_count] = (struct tv_method_cost){.frame = sink->method_count};
-    for (splice.thread = 0; splice.thread < seam->thread_count; splice.thread++) {
+    for (stitching.thread = 0; stitching.thread < stitch->thread_count; stitching.thread++) {
         for (unsigned i = 0; i < sink->chunk_count; i++)
-            profile_stitch_chunk(&splice, &sink->chunks[i],
-                                 tv_stitch_start(seam, i, splice.thread));
-        profile_stitch_open_calls(&splice, tv_stitch_start(seam, sink->chunk_count, splice.thread));
+            profile_stitch_chunk(&stitching, &sink->chunks[i],
+                                 tv_stitch_start(stitch, i, stitching.thread));
+        profile_stitch_open_calls(&stitching,
+                                  tv_stitch_start(stitch, sink->chunk_count, stitching.thread));
     }
     for (unsigned i = 0; i < sink->chunk_count; i++) {
-        profile_stitch_methods(&splice, &sink->chunks[i]);
+        profile_stitch_methods(&stitching, &sink->chunks[i]);
         sink->waits.calls += sink->chunks[i].waits.calls;
-        tv_time_add(&sink->waits.wall, tv_time_times(sink->chunks[i].waits.wall, splice.tick));
+        tv_time_add(&sink->waits.wall, tv_time_times(sink->chunks[i].waits.wall, stitching.tick));
     }
-    tv_free(splice.lowest);
+    tv_free(stitching.lowest);
 }
 
-static void profile_add_facts(struct tv_walk_facts *facts, const struct tv_stitch *seam)
+static void profile_add_facts(struct tv_walk_facts *facts, const struct tv_stitch *stitch)
 {
-    facts->calls += seam->entries;
-    facts->unmatched_exits += seam->unmatched_exits;
-    facts->open_calls += seam->open_calls;
-    facts->threads_with_events += seam->threads_with_events;
-    for (uint32_t i = 0; i < seam->thread_count; i++)
-        if (seam->max_depth[i] > facts->max_depth)
-            facts->max_depth = seam->max_depth[i];
+    facts->calls += stitch->entries;
+    facts->unmatched_exits += stitch->unmatched_exits;
+    facts->open_calls += stitch->open_calls;
+    facts->threads_with_events += stitch->threads_with_events;
+    for (uint32_t i = 0; i < stitch->thread_count; i++)
+        if (stitch->max_depth[i] > facts->max_depth)
+            facts->max_depth = stitch->max_depth[i];
 }
 
 static void profile_sink_report_saturation(struct tv_profile_sink *sink)
@@ -511,7 +513,7 @@ static void profile_sink_report_saturation(struct tv_profile_sink *sink)
 static enum tv_stitch_result profile_sink_stitch(struct tv_sink *base, unsigned pass)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
-    struct tv_stitch seam;
+    struct tv_stitch stitch;
     (void)pass;
     if (sink->chunks[0].mixed ||
         (sink->chunks[0].shared && !tv_walk_sums_fit(&sink->chunks[0].walk))) {
@@ -521,17 +523,17 @@ static enum tv_stitch_result profile_sink_stitch(struct tv_sink *base, unsigned 
     struct tv_walk *walks = tv_alloc(sink->chunk_count, sizeof *walks);
     for (unsigned i = 0; i < sink->chunk_count; i++)
         walks[i] = sink->chunks[i].walk;
-    enum tv_stitch_result result = tv_stitch_init(&seam, walks, sink->chunk_count);
+    enum tv_stitch_result result = tv_stitch_init(&stitch, walks, sink->chunk_count);
     if (result == TV_STITCH_DONE)
-        tv_stitch_add_diagnostics(&seam, walks, sink->head);
+        tv_stitch_add_diagnostics(&stitch, walks, sink->head);
     tv_free(walks);
     if (result != TV_STITCH_DONE)
         return result;
-    profile_stitch_threads(sink, &seam);
-    profile_add_facts(&sink->facts, &seam);
-    tv_stitch_add_spans(&seam, sink->head->inputs[sink->input].tick_ns, &sink->wall, &sink->cpu);
+    profile_stitch_threads(sink, &stitch);
+    profile_add_facts(&sink->facts, &stitch);
+    tv_stitch_add_spans(&stitch, sink->head->inputs[sink->input].tick_ns, &sink->wall, &sink->cpu);
     profile_sink_report_saturation(sink);
-    tv_stitch_release(&seam);
+    tv_stitch_release(&stitch);
     return TV_STITCH_DONE;
 }
 
@@ -544,7 +546,7 @@ static const struct tv_sink_ops profile_sink_ops = {
     .passes = 1,
     .begin = profile_sink_begin,
     .take = profile_sink_take,
-    .splice = profile_sink_stitch,
+    .stitch = profile_sink_stitch,
     .end = profile_sink_end,
 };
 

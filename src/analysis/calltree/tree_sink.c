@@ -333,13 +333,13 @@ static uint32_t tree_placeholder_path(struct tv_tree_sink *sink, struct tree_chu
 }
 
 /* Resolve a placeholder to its path; its own time becomes that of its node. */
-static uint32_t tree_placeholder_resolve(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+static uint32_t tree_placeholder_resolve(struct tv_tree_sink *sink, const struct tv_stitch *stitch,
                                          unsigned number,
                                          const struct tree_placeholder *placeholder)
 {
     assert(number < sink->chunk_count);
     struct tree_chunk *chunk = &sink->chunks[number];
-    const struct tv_walk_start *start = tv_stitch_start(seam, number, placeholder->thread);
+    const struct tv_walk_start *start = tv_stitch_start(stitch, number, placeholder->thread);
     uint32_t depth = start->depth - placeholder->below;
     if (depth) {
         sink->waits.calls += placeholder->waits.calls;
@@ -353,7 +353,7 @@ static uint32_t tree_placeholder_resolve(struct tv_tree_sink *sink, const struct
     return tree_placeholder_path(sink, chunk, placeholder, start, depth);
 }
 
-static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_stitch *stitch,
                                      unsigned number)
 {
     struct tree_chunk *chunk = &sink->chunks[number];
@@ -362,7 +362,7 @@ static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_
     chunk->prefixes.node = tv_alloc(chunk->placeholder_count, sizeof *chunk->prefixes.node);
     for (size_t i = 0; i < chunk->placeholder_count; i++)
         chunk->prefixes.node[i] =
-            tree_placeholder_resolve(sink, seam, number, &chunk->placeholders[i]);
+            tree_placeholder_resolve(sink, stitch, number, &chunk->placeholders[i]);
     sink->waits.calls += chunk->waits.calls;
     tv_time_add(&sink->waits.wall, tv_time_times(chunk->waits.wall, tree_sink_tick(sink)));
 }
@@ -384,12 +384,12 @@ static struct tv_path_builder_node *tree_sink_node(struct tv_tree_sink *sink, ui
 }
 
 /* Time between two chunks belongs to the top of the stack there. */
-static void tree_stitch_gap(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+static void tree_stitch_gap(struct tv_tree_sink *sink, const struct tv_stitch *stitch,
                             unsigned number, uint32_t thread)
 {
     assert(number >= 1 && number < sink->chunk_count);
     const struct tree_chunk *chunk = &sink->chunks[number];
-    const struct tv_walk_start *start = tv_stitch_start(seam, number, thread);
+    const struct tv_walk_start *start = tv_stitch_start(stitch, number, thread);
     int64_t wall, cpu, tick = tree_sink_tick(sink);
     if (!tv_stitch_gap(start, &chunk->walk.threads[thread], &wall, &cpu) || !start->depth)
         return;
@@ -416,14 +416,14 @@ static void tree_stitch_begun_calls(struct tv_tree_sink *sink, uint32_t thread,
 
 /* Add the time between chunks and beyond them; calls open at the end of a sampled trace last to
  * it. */
-static void tree_stitch_thread(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+static void tree_stitch_thread(struct tv_tree_sink *sink, const struct tv_stitch *stitch,
                                uint32_t thread)
 {
     const struct tv_input *input = &sink->head->inputs[sink->input];
-    const struct tv_walk_start *first = tv_stitch_start(seam, 0, thread);
-    const struct tv_walk_start *last = tv_stitch_start(seam, sink->chunk_count, thread);
+    const struct tv_walk_start *first = tv_stitch_start(stitch, 0, thread);
+    const struct tv_walk_start *last = tv_stitch_start(stitch, sink->chunk_count, thread);
     for (unsigned chunk = 1; chunk < sink->chunk_count; chunk++)
-        tree_stitch_gap(sink, seam, chunk, thread);
+        tree_stitch_gap(sink, stitch, chunk, thread);
     tree_stitch_begun_calls(sink, thread, first);
     int64_t rest = tv_stitch_open_end(input, last->last_wall) - last->last_wall;
     if (last->depth && rest)
@@ -444,11 +444,11 @@ static void tree_sink_merge(struct tv_tree_sink *sink, struct tv_path_builder *b
     memset(builder, 0, sizeof *builder);
 }
 
-static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch *seam)
+static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch *stitch)
 {
     for (unsigned i = 0; i < sink->chunk_count; i++) {
         tree_chunk_add_open_calls(&sink->chunks[i]);
-        tree_chunk_find_prefixes(sink, seam, i);
+        tree_chunk_find_prefixes(sink, stitch, i);
     }
     tv_workers_run(sink->chunk_count, tree_chunk_attach, sink);
     for (unsigned i = 0; i < sink->chunk_count; i++)
@@ -486,7 +486,7 @@ static void tree_sink_report_saturation(struct tv_tree_sink *sink)
 static enum tv_stitch_result tree_sink_stitch(struct tv_sink *base, unsigned pass)
 {
     struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
-    struct tv_stitch seam;
+    struct tv_stitch stitch;
     (void)pass;
     if (tree_sink_overflowed(sink)) {
         sink->careful = true;
@@ -495,18 +495,18 @@ static enum tv_stitch_result tree_sink_stitch(struct tv_sink *base, unsigned pas
     struct tv_walk *walks = tv_alloc(sink->chunk_count, sizeof *walks);
     for (unsigned i = 0; i < sink->chunk_count; i++)
         walks[i] = sink->chunks[i].walk;
-    enum tv_stitch_result result = tv_stitch_init(&seam, walks, sink->chunk_count);
+    enum tv_stitch_result result = tv_stitch_init(&stitch, walks, sink->chunk_count);
     if (result == TV_STITCH_DONE)
-        tv_stitch_add_diagnostics(&seam, walks, sink->head);
+        tv_stitch_add_diagnostics(&stitch, walks, sink->head);
     tv_free(walks);
     if (result != TV_STITCH_DONE)
         return result;
-    tree_stitch_chunks(sink, &seam);
-    for (uint32_t thread = 0; thread < seam.thread_count; thread++)
-        tree_stitch_thread(sink, &seam, thread);
-    tv_stitch_add_spans(&seam, tree_sink_tick(sink), &sink->wall, &sink->cpu);
+    tree_stitch_chunks(sink, &stitch);
+    for (uint32_t thread = 0; thread < stitch.thread_count; thread++)
+        tree_stitch_thread(sink, &stitch, thread);
+    tv_stitch_add_spans(&stitch, tree_sink_tick(sink), &sink->wall, &sink->cpu);
     tree_sink_report_saturation(sink);
-    tv_stitch_release(&seam);
+    tv_stitch_release(&stitch);
     return TV_STITCH_DONE;
 }
 
@@ -519,7 +519,7 @@ static const struct tv_sink_ops tree_sink_ops = {
     .passes = 1,
     .begin = tree_sink_begin,
     .take = tree_sink_take,
-    .splice = tree_sink_stitch,
+    .stitch = tree_sink_stitch,
     .end = tree_sink_end,
 };
 

@@ -161,7 +161,7 @@ struct filtering {
     const struct tv_trace *trace;
     const struct tv_trace_info *head;
     const struct tv_filter *filter;
-    struct tv_subset_filter sieve;
+    struct tv_subset_filter subset_filter;
     bool *frames;   /* [frame_count] */
     bool *tracks;   /* [track_count] */
     uint8_t *paths; /* [paths.count] 1 if the path's frame matches */
@@ -204,14 +204,14 @@ static bool filter_matches_owner(const struct filtering *f, uint32_t thread, uin
 static void filter_mark_owners(struct filtering *f)
 {
     const struct tv_trace *trace = f->trace;
-    f->sieve.threads = tv_alloc(f->head->thread_count, sizeof *f->sieve.threads);
+    f->subset_filter.threads = tv_alloc(f->head->thread_count, sizeof *f->subset_filter.threads);
     for (uint32_t i = 0; i < f->head->thread_count; i++)
-        f->sieve.threads[i] = filter_matches_owner(f, i, tv_thread_process(f->head, i));
+        f->subset_filter.threads[i] = filter_matches_owner(f, i, tv_thread_process(f->head, i));
     f->tracks = tv_alloc(trace->track_count, sizeof *f->tracks);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         uint32_t thread = trace->tracks[i].thread;
         f->tracks[i] = thread != TV_NONE
-                           ? f->sieve.threads[thread]
+                           ? f->subset_filter.threads[thread]
                            : filter_matches_owner(f, TV_NONE, tv_track_process(trace, i));
     }
 }
@@ -271,7 +271,7 @@ static void filter_mark_row(struct filtering *f, uint32_t number)
     assert(f->paths != NULL && number < f->trace->row_count);
     const struct tv_row *row = &f->trace->rows[number];
     const uint32_t *path = f->trace->columns[row->columns].path + row->first;
-    uint64_t *bits = f->sieve.slices.bits[row->columns];
+    uint64_t *bits = f->subset_filter.slices.bits[row->columns];
     for (uint32_t i = 0; i < row->count; i++) {
         uint64_t at = row->first + i;
         bits[at / 64] |= (uint64_t)f->paths[path[i]] << (at % 64);
@@ -282,7 +282,7 @@ static void filter_mark_row(struct filtering *f, uint32_t number)
 static void filter_unmark_by_times(struct filtering *f, uint32_t number)
 {
     const struct tv_row *row = &f->trace->rows[number];
-    struct tv_slice_set *set = &f->sieve.slices;
+    struct tv_slice_set *set = &f->subset_filter.slices;
     bool own_time = filter_has_terms(f->filter, TV_FILTER_SELF, TV_FILTER_SELF);
     struct tv_slice slices[FILTER_CHUNK];
     tv_ns selves[FILTER_CHUNK] = {0};
@@ -305,7 +305,7 @@ static void filter_mark_slices(struct filtering *f)
     assert(f->tracks != NULL);
     const struct tv_trace *trace = f->trace;
     bool figures = filter_has_terms(f->filter, TV_FILTER_DURATION, TV_FILTER_SELF);
-    tv_slice_set_init(&f->sieve.slices, trace);
+    tv_slice_set_init(&f->subset_filter.slices, trace);
     for (uint32_t i = 0; i < trace->row_count; i++) {
         const struct tv_row *row = &trace->rows[i];
         bool wanted = f->tracks[row->track] || trace->tracks[row->track].kind == TV_TRACK_CPU;
@@ -359,7 +359,7 @@ static bool filter_matches_unknown_thread(const struct filtering *f, uint32_t pa
 static void filter_unmark_cpu_slices(struct filtering *f)
 {
     const struct tv_trace *trace = f->trace;
-    struct tv_slice_set known, wanted, *set = &f->sieve.slices;
+    struct tv_slice_set known, wanted, *set = &f->subset_filter.slices;
     if (!filter_has_terms(f->filter, TV_FILTER_THREAD, TV_FILTER_PROCESS_ID))
         return;
     tv_slice_set_init(&known, trace);
@@ -390,7 +390,7 @@ static void filter_unmark_cpu_slices(struct filtering *f)
 static void filter_mark_instants(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
-    f->sieve.instants = tv_alloc(tables->instants.count, sizeof *f->sieve.instants);
+    f->subset_filter.instants = tv_alloc(tables->instants.count, sizeof *f->subset_filter.instants);
     for (size_t i = 0; i < tables->instants.count; i++) {
         const struct tv_instant *instant = &tables->instants.rows[i];
         bool of_thread = instant->scope == TV_SCOPE_THREAD;
@@ -398,7 +398,7 @@ static void filter_mark_instants(struct filtering *f)
                            : instant->scope == TV_SCOPE_PROCESS ? instant->of
                                                                 : TV_NONE;
         uint32_t thread = of_thread ? instant->of : TV_NONE;
-        f->sieve.instants[i] =
+        f->subset_filter.instants[i] =
             f->frames[instant->frame] && filter_matches_owner(f, thread, process);
     }
 }
@@ -406,53 +406,54 @@ static void filter_mark_instants(struct filtering *f)
 static void filter_mark_counters(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
-    f->sieve.counters = tv_alloc(tables->counters.count, sizeof *f->sieve.counters);
+    f->subset_filter.counters = tv_alloc(tables->counters.count, sizeof *f->subset_filter.counters);
     for (size_t i = 0; i < tables->counters.count; i++) {
         const struct tv_counter *counter = &tables->counters.rows[i];
         struct filter_subject subject = {.name = &counter->name,
                                          .category = &counter->category,
                                          .of_process = true,
                                          .process = counter->process};
-        f->sieve.counters[i] = filter_matches_subject(f->filter, f->head, &subject);
+        f->subset_filter.counters[i] = filter_matches_subject(f->filter, f->head, &subject);
     }
 }
 
 static void filter_mark_objects(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
-    f->sieve.objects = tv_alloc(tables->objects.count, sizeof *f->sieve.objects);
+    f->subset_filter.objects = tv_alloc(tables->objects.count, sizeof *f->subset_filter.objects);
     for (size_t i = 0; i < tables->objects.count; i++) {
         const struct tv_object *object = &tables->objects.rows[i];
         struct filter_subject subject = {.name = &object->type,
                                          .category = &object->category,
                                          .of_process = true,
                                          .process = object->process};
-        f->sieve.objects[i] = filter_matches_subject(f->filter, f->head, &subject);
+        f->subset_filter.objects[i] = filter_matches_subject(f->filter, f->head, &subject);
     }
 }
 
 static void filter_mark_samples(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
-    f->sieve.samples = tv_alloc(tables->samples.count, sizeof *f->sieve.samples);
+    f->subset_filter.samples = tv_alloc(tables->samples.count, sizeof *f->subset_filter.samples);
     for (size_t i = 0; i < tables->samples.count; i++) {
         uint32_t thread = tables->samples.rows[i].thread;
-        f->sieve.samples[i] = thread < f->head->thread_count
-                                  ? f->sieve.threads[thread]
-                                  : filter_matches_owner(f, TV_NONE, TV_NONE);
+        f->subset_filter.samples[i] = thread < f->head->thread_count
+                                          ? f->subset_filter.threads[thread]
+                                          : filter_matches_owner(f, TV_NONE, TV_NONE);
     }
     if (filter_has_terms(f->filter, TV_FILTER_NAME, TV_FILTER_CATEGORY))
-        f->sieve.frames = f->frames;
+        f->subset_filter.frames = f->frames;
 }
 
 static void filter_mark_dumps(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
-    f->sieve.memory_dumps = tv_alloc(tables->memory_dumps.count, sizeof *f->sieve.memory_dumps);
+    f->subset_filter.memory_dumps =
+        tv_alloc(tables->memory_dumps.count, sizeof *f->subset_filter.memory_dumps);
     for (size_t i = 0; i < tables->memory_dumps.count; i++) {
         struct filter_subject subject = {.of_process = true,
                                          .process = tables->memory_dumps.rows[i].process};
-        f->sieve.memory_dumps[i] = filter_matches_subject(f->filter, f->head, &subject);
+        f->subset_filter.memory_dumps[i] = filter_matches_subject(f->filter, f->head, &subject);
     }
 }
 
@@ -470,11 +471,11 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
     filter_mark_dumps(&f);
     for (size_t i = 0; i < filter->count; i++)
         if (filter->terms[i].field == TV_FILTER_ARGUMENT)
-            tv_filter_apply_arguments(trace, &filter->terms[i], &f.sieve);
-    f.sieve.workers = filter->workers;
-    struct tv_trace *sifted = tv_trace_subset(trace, &f.sieve);
-    tv_subset_filter_release(&f.sieve);
-    tv_free(f.sieve.threads);
+            tv_filter_apply_arguments(trace, &filter->terms[i], &f.subset_filter);
+    f.subset_filter.workers = filter->workers;
+    struct tv_trace *sifted = tv_trace_subset(trace, &f.subset_filter);
+    tv_subset_filter_release(&f.subset_filter);
+    tv_free(f.subset_filter.threads);
     tv_free(f.tracks);
     tv_free(f.paths);
     tv_free(f.frames);

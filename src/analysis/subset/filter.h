@@ -117,7 +117,7 @@ bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t i
 /* Unmark the slices and instants (whose array must exist) that do not match a term about
  * arguments.  An event that cannot be read again has no arguments. */
 void tv_filter_apply_arguments(const struct tv_trace *trace, const struct tv_filter_term *term,
-                               struct tv_subset_filter *sieve);
+                               struct tv_subset_filter *subset_filter);
 
 /* Return true if an event's text, as tv_describe writes it, has an argument that matches. */
 bool tv_filter_matches_event(const struct tv_filter_term *term, struct tv_bytes described);

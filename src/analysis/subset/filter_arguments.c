@@ -279,19 +279,19 @@ static void filter_unmark_slices_by_argument(const struct tv_trace *trace,
 }
 
 void tv_filter_apply_arguments(const struct tv_trace *trace, const struct tv_filter_term *term,
-                               struct tv_subset_filter *sieve)
+                               struct tv_subset_filter *subset_filter)
 {
-    assert(sieve->instants || trace->tables.instants.count == 0);
+    assert(subset_filter->instants || trace->tables.instants.count == 0);
     struct filter_candidates candidates;
     filter_find_candidates(trace, term, &candidates);
-    filter_unmark_slices_by_argument(trace, term, &candidates, &sieve->slices);
+    filter_unmark_slices_by_argument(trace, term, &candidates, &subset_filter->slices);
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &trace->tables.instants.rows[i];
         bool may = !candidates.scanned[instant->input] || candidates.instants[i];
-        if (sieve->instants[i] &&
+        if (subset_filter->instants[i] &&
             (may && filter_event_matches(trace, term, instant->input, instant->offset,
                                          TV_NO_OFFSET)) == term->negated)
-            sieve->instants[i] = false;
+            subset_filter->instants[i] = false;
     }
     filter_release_candidates(&candidates);
 }

@@ -196,7 +196,7 @@ struct crop_job {
     const struct tv_subset *keep;
     bool ranged;
     struct tv_subset_range range;
-    struct tv_subset_filter sieve;
+    struct tv_subset_filter subset_filter;
 };
 
 static bool crop_covers_all_times(const struct tv_trace *trace, const struct tv_crop *crop)
@@ -243,7 +243,7 @@ static void crop_mark_row(struct crop_job *c, uint32_t number)
     const struct tv_trace *trace = c->trace;
     const struct tv_row *row = &trace->rows[number];
     const uint32_t *path = trace->columns[row->columns].path + row->first;
-    uint64_t *bits = c->sieve.slices.bits[row->columns];
+    uint64_t *bits = c->subset_filter.slices.bits[row->columns];
     uint32_t first = 0, end = row->count;
     if (c->ranged)
         tv_row_overlap(trace, number, c->range.from, c->range.to, &first, &end);
@@ -256,7 +256,7 @@ static void crop_mark_row(struct crop_job *c, uint32_t number)
 
 static void crop_mark_slices(struct crop_job *c)
 {
-    tv_slice_set_init(&c->sieve.slices, c->trace);
+    tv_slice_set_init(&c->subset_filter.slices, c->trace);
     for (uint32_t i = 0; i < c->trace->row_count; i++)
         if (crop_has_track(c, c->trace->rows[i].track))
             crop_mark_row(c, i);
@@ -292,21 +292,21 @@ static bool crop_has_instant_owner(const struct crop_job *c, const struct tv_ins
 static void crop_mark_instants(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;
-    c->sieve.instants = tv_alloc(tables->instants.count, sizeof *c->sieve.instants);
+    c->subset_filter.instants = tv_alloc(tables->instants.count, sizeof *c->subset_filter.instants);
     for (size_t i = 0; i < tables->instants.count; i++) {
         const struct tv_instant *instant = &tables->instants.rows[i];
-        c->sieve.instants[i] = crop_has_instant_owner(c, instant) &&
-                               tv_subset_has_instant(c->keep, c->trace->head, instant) &&
-                               crop_has_time(c, instant->input, instant->time);
+        c->subset_filter.instants[i] = crop_has_instant_owner(c, instant) &&
+                                       tv_subset_has_instant(c->keep, c->trace->head, instant) &&
+                                       crop_has_time(c, instant->input, instant->time);
     }
 }
 
 static void crop_mark_counters(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;
-    c->sieve.counters = tv_alloc(tables->counters.count, sizeof *c->sieve.counters);
+    c->subset_filter.counters = tv_alloc(tables->counters.count, sizeof *c->subset_filter.counters);
     for (size_t i = 0; i < tables->counters.count; i++)
-        c->sieve.counters[i] =
+        c->subset_filter.counters[i] =
             !c->crop->tracks_only &&
             tv_subset_has_counter(c->keep, c->trace->head, &tables->counters.rows[i]);
 }
@@ -314,12 +314,12 @@ static void crop_mark_counters(struct crop_job *c)
 static void crop_mark_objects(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;
-    c->sieve.objects = tv_alloc(tables->objects.count, sizeof *c->sieve.objects);
+    c->subset_filter.objects = tv_alloc(tables->objects.count, sizeof *c->subset_filter.objects);
     for (size_t i = 0; i < tables->objects.count; i++) {
         const struct tv_object *object = &tables->objects.rows[i];
-        c->sieve.objects[i] = !c->crop->tracks_only &&
-                              tv_subset_has_object(c->keep, c->trace->head, object) &&
-                              crop_has_interval(c, object->input, object->created, object->deleted);
+        c->subset_filter.objects[i] =
+            !c->crop->tracks_only && tv_subset_has_object(c->keep, c->trace->head, object) &&
+            crop_has_interval(c, object->input, object->created, object->deleted);
     }
 }
 
@@ -338,20 +338,21 @@ static bool crop_has_sample(const struct crop_job *c, const struct tv_sample *sa
 static void crop_mark_samples(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;
-    c->sieve.samples = tv_alloc(tables->samples.count, sizeof *c->sieve.samples);
+    c->subset_filter.samples = tv_alloc(tables->samples.count, sizeof *c->subset_filter.samples);
     for (size_t i = 0; i < tables->samples.count; i++)
-        c->sieve.samples[i] = crop_has_sample(c, &tables->samples.rows[i]);
+        c->subset_filter.samples[i] = crop_has_sample(c, &tables->samples.rows[i]);
 }
 
 static void crop_mark_dumps(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;
-    c->sieve.memory_dumps = tv_alloc(tables->memory_dumps.count, sizeof *c->sieve.memory_dumps);
+    c->subset_filter.memory_dumps =
+        tv_alloc(tables->memory_dumps.count, sizeof *c->subset_filter.memory_dumps);
     for (size_t i = 0; i < tables->memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
         bool owned = dump->process == TV_NONE || tv_subset_has_process(c->keep, dump->process);
-        c->sieve.memory_dumps[i] = owned && !c->crop->tracks_only && !c->keep->category &&
-                                   crop_has_time(c, dump->input, dump->time);
+        c->subset_filter.memory_dumps[i] = owned && !c->crop->tracks_only && !c->keep->category &&
+                                           crop_has_time(c, dump->input, dump->time);
     }
 }
 
@@ -387,17 +388,17 @@ uint64_t tv_crop_lost_flows(const struct tv_trace *trace, const struct tv_crop *
 struct tv_trace *tv_crop_trace(const struct tv_trace *trace, const struct tv_crop *crop)
 {
     struct crop_job c = crop_begin(trace, crop);
-    c.sieve.range = c.ranged ? &c.range : NULL;
-    c.sieve.own_ends = true;
-    c.sieve.threads = crop->keep->threads;
-    c.sieve.tracks = crop->keep->tracks;
+    c.subset_filter.range = c.ranged ? &c.range : NULL;
+    c.subset_filter.own_ends = true;
+    c.subset_filter.threads = crop->keep->threads;
+    c.subset_filter.tracks = crop->keep->tracks;
     crop_mark_slices(&c);
     crop_mark_instants(&c);
     crop_mark_counters(&c);
     crop_mark_objects(&c);
     crop_mark_samples(&c);
     crop_mark_dumps(&c);
-    struct tv_trace *made = tv_trace_subset(trace, &c.sieve);
-    tv_subset_filter_release(&c.sieve);
+    struct tv_trace *made = tv_trace_subset(trace, &c.subset_filter);
+    tv_subset_filter_release(&c.subset_filter);
     return made;
 }

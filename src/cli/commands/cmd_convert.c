@@ -228,7 +228,7 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
     if (status != TV_OK)
         return status;
     tv_excerpt_make(&piece, trace, &cut);
-    piece.disguise = redacted ? &redaction : NULL;
+    piece.redaction = redacted ? &redaction : NULL;
     /* Check before the output is opened, so that an existing file stays when there is nothing to
      * write. */
     bool file = cmd_cut_is_method_trace(settings, &piece);

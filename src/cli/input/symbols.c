@@ -214,7 +214,7 @@ static void naming_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
 static enum tv_stitch_result naming_sink_splice(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = naming_sink_of(sink)->inner;
-    return inner->ops->splice(inner, pass);
+    return inner->ops->stitch(inner, pass);
 }
 
 static void naming_sink_end(struct tv_sink *sink)
@@ -231,7 +231,7 @@ void tv_naming_sink_init(struct tv_naming_sink *naming, struct tv_sink *inner,
                 .writes = inner->ops->writes,
                 .begin = naming_sink_begin,
                 .take = naming_sink_take,
-                .splice = naming_sink_splice,
+                .stitch = naming_sink_splice,
                 .end = naming_sink_end},
         .inner = inner,
         .mapping = mapping,

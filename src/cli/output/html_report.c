@@ -275,7 +275,7 @@ static enum tv_status html_part_visit(const struct tv_html_part *part, html_piec
     if (status == TV_OK) {
         html_part_limit_to_share(part, &cut);
         tv_excerpt_make(&piece, part->trace, &cut);
-        piece.disguise = part->redacted ? &part->redaction : NULL;
+        piece.redaction = part->redacted ? &part->redaction : NULL;
         piece.limit = part->limit;
         status = use(context, part, &piece, err);
         tv_excerpt_release(&piece);

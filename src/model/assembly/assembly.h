@@ -230,7 +230,7 @@ struct tv_state_slice {
     uint64_t offset : 40; /* of the event that began it */
     uint64_t flags : 8;   /* enum tv_slice_flags */
     uint32_t frame;
-    uint32_t strip; /* number of its state track */
+    uint32_t state_track; /* number of its state track */
 };
 
 /* Rows of state tracks whose slices are written one at a time, each to its final place. */

@@ -68,7 +68,7 @@ uint32_t tv_state_rows_put(struct tv_state_rows *rows, unsigned group,
                            const struct tv_state_slice *slice)
 {
     struct tv_columns *columns = &rows->groups[group].columns;
-    struct tv_row_writer *place = &rows->places[slice->strip];
+    struct tv_row_writer *place = &rows->places[slice->state_track];
     struct tv_slice_times times = {slice->start, slice->length, 0, 0};
     uint32_t index = place->next;
     uint64_t at = place->first + index;
@@ -241,7 +241,8 @@ static void state_worker_write_group(void *context, unsigned index)
     const struct state_mixed_slices *mixed = context;
     const struct state_group *group = &mixed->rows->groups[index];
     for (size_t i = 0; i < mixed->slice_count; i++)
-        if (mixed->slices[i].strip >= group->first && mixed->slices[i].strip < group->end)
+        if (mixed->slices[i].state_track >= group->first &&
+            mixed->slices[i].state_track < group->end)
             tv_state_rows_put(mixed->rows, index, &mixed->slices[i]);
 }
 
@@ -271,7 +272,7 @@ void tv_assembly_add_state_tracks(struct tv_assembly *assembly, const struct tv_
         workers = tv_workers_available();
     size_t *ends = tv_alloc(workers, sizeof *ends);
     for (size_t i = 0; i < slice_count; i++)
-        counts[slices[i].strip]++;
+        counts[slices[i].state_track]++;
     struct tv_state_layout layout = {counts, state_count, ends, workers};
     state_cut_groups(&layout, slice_count, ends);
     struct state_mixed_slices mixed = {slices, slice_count, tv_state_rows_new(assembly, &layout)};

@@ -292,16 +292,16 @@ static enum tv_stitch_result builder_stitch_counts(struct tv_builder *builder)
         tv_chunk_finish_count(&builder->chunks[i]);
         walks[i] = builder->chunks[i].walk;
     }
-    enum tv_stitch_result splice = tv_stitch_init(&builder->stitch, walks, builder->chunk_count);
-    builder->stitched = splice == TV_STITCH_DONE;
+    enum tv_stitch_result stitch = tv_stitch_init(&builder->stitch, walks, builder->chunk_count);
+    builder->stitched = stitch == TV_STITCH_DONE;
     bool wide = builder->stitched && !builder_times_fit(builder);
     if (wide && builder->chunk_count > 1) /* wide blocks must be written in order */
-        splice = TV_STITCH_SERIAL;
-    if (splice == TV_STITCH_DONE)
+        stitch = TV_STITCH_SERIAL;
+    if (stitch == TV_STITCH_DONE)
         tv_stitch_add_diagnostics(&builder->stitch, walks, builder->trace->head);
     tv_free(walks);
-    if (splice != TV_STITCH_DONE)
-        return splice;
+    if (stitch != TV_STITCH_DONE)
+        return stitch;
     uint32_t rows_before = builder->trace->row_count;
     builder_lay_out(builder);
     size_t rows = builder->trace->row_count - rows_before;
@@ -467,7 +467,7 @@ static const struct tv_sink_ops builder_ops = {
     .passes = 2,
     .begin = builder_begin,
     .take = builder_take,
-    .splice = builder_stitch,
+    .stitch = builder_stitch,
     .end = builder_end,
 };
 

@@ -66,7 +66,7 @@ static inline struct tv_batch tv_batch_slice(const struct tv_batch *batch, size_
  *     begin(chunks)
  *     for each pass in 0 .. passes - 1:
  *         take(pass, chunk, batch) ...    chunks run in parallel, each in its own order
- *         splice(pass)                    on one thread: stitch the chunks together
+ *         stitch(pass)                    on one thread: stitch the chunks together
  *     end()
  *
  * The chunks of an input are consecutive ranges of it; one chunk means serial reading.
@@ -75,7 +75,7 @@ static inline struct tv_batch tv_batch_slice(const struct tv_batch *batch, size_
  *     worker       0         1         2         3
  *
  * A chunk is read without knowing the calls that are open at its start.  Sometimes that is not
- * enough to decide the meaning of an exit (walk.h).  Then splice returns TV_STITCH_SERIAL, and the
+ * enough to decide the meaning of an exit (walk.h).  Then stitch returns TV_STITCH_SERIAL, and the
  * reader calls begin again with one chunk.  A sink may ask for that once more after one chunk, when
  * it has to work in another way.  The reader itself may also restart within pass 0, when it meets a
  * thread or method that it has to add to the trace info.
@@ -98,7 +98,7 @@ struct tv_sink_ops {
     void (*begin)(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input,
                   unsigned chunks);
     void (*take)(struct tv_sink *sink, unsigned pass, unsigned chunk, const struct tv_batch *batch);
-    enum tv_stitch_result (*splice)(struct tv_sink *sink, unsigned pass);
+    enum tv_stitch_result (*stitch)(struct tv_sink *sink, unsigned pass);
     void (*end)(struct tv_sink *sink);
 };
 

@@ -412,7 +412,7 @@ const struct tv_reader tv_reader_ftrace = {
     .summary = "Linux ftrace text (tracefs, trace-cmd report, atrace)",
     .sniff = ft_sniff,
     .assemble = ft_assemble,
-    .tell = ft_visit_records,
+    .visit_records = ft_visit_records,
     .format = "ftrace text",
     .describe = tv_ft_describe,
 };

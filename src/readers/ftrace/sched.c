@@ -117,7 +117,7 @@ static void ft_sched_end_cpu_slice(struct ft_sched_pass *f, const struct ft_sche
                           .offset = p->offset & TV_OFFSET_MASK,
                           .flags = flags & 0xff,
                           .frame = p->frame,
-                          .strip = (uint32_t)cpu,
+                          .state_track = (uint32_t)cpu,
                       });
 }
 
@@ -176,10 +176,10 @@ static uint32_t ft_sched_end_state(struct ft_sched_pass *f, const struct ft_sche
 {
     assert(thread >= stretch->first && thread < stretch->end);
     const struct ft_sched_state *doing = &f->threads[thread];
-    size_t strip = f->schedule->processor_count + thread;
+    size_t state_track = f->schedule->processor_count + thread;
     if (!f->writing) {
         f->amounts[thread].runs += doing->state == TV_FT_RUNNING;
-        return f->counts[strip]++;
+        return f->counts[state_track]++;
     }
     if (doing->state == TV_FT_RUNNING)
         ft_sched_add_cpu_run(f, thread, doing->since, until);
@@ -190,7 +190,7 @@ static uint32_t ft_sched_end_state(struct ft_sched_pass *f, const struct ft_sche
                                  .offset = doing->offset & TV_OFFSET_MASK,
                                  .flags = flags & 0xff,
                                  .frame = f->frames[doing->state],
-                                 .strip = (uint32_t)strip,
+                                 .state_track = (uint32_t)state_track,
                              });
 }
 

@@ -264,7 +264,7 @@ static void hprof_deliver(struct tv_hprof *hprof, const struct hprof_chain *chai
                           chains[i].offset);
         }
         tv_chains_end(&out, size);
-        sink->ops->splice(sink, pass);
+        sink->ops->stitch(sink, pass);
     }
     sink->ops->end(sink);
     tv_chains_release(&out);

@@ -294,8 +294,8 @@ static enum mt_outcome mt_attempt_stitch(struct mt_attempt *attempt, unsigned pa
 {
     struct tv_sink *sink = attempt->delivery.sink;
     tv_progress_join(attempt->delivery.file->progress, true);
-    enum tv_stitch_result splice = sink->ops->splice(sink, pass);
-    return splice == TV_STITCH_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
+    enum tv_stitch_result stitch = sink->ops->stitch(sink, pass);
+    return stitch == TV_STITCH_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
 }
 
 /* Judge the borders after the first pass, and let the sink stitch its chunks. */

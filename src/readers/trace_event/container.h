@@ -58,7 +58,7 @@ struct tv_te_list {
     uint64_t end;                        /* events from here on belong to the next chunk */
     uint64_t at;                         /* everything before is read */
     enum tv_te_list_end ended;
-    bool clean; /* nothing broken, one comma at the seam: a reader that starts at `at` with no
+    bool clean; /* nothing broken, one comma at the stitch: a reader that starts at `at` with no
                    knowledge of this chunk reads the rest in the same way */
     struct tv_te_chunk chunk;
     /* The state of the reader: */

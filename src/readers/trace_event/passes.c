@@ -67,7 +67,7 @@ static enum tv_status te_record_visit_member(void *context, const struct tv_te_t
         record.text.length = length < record.text.length ? length : record.text.length;
     }
     te_record_visit_begin(visit);
-    visit->visitor->take_beside(visit->visitor, &record);
+    visit->visitor->take_member(visit->visitor, &record);
     te_record_visit_warn_cut(visit, record.cut, record.offset);
     return TV_OK;
 }

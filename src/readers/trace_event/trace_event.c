@@ -339,7 +339,7 @@ const struct tv_reader tv_reader_trace_event = {
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
     .sniff = te_reader_sniff,
     .assemble = te_reader_assemble,
-    .tell = tv_te_records_visit,
+    .visit_records = tv_te_records_visit,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
 };

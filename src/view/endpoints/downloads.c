@@ -333,13 +333,13 @@ static enum tv_status save_read_disguise(const struct tv_parameters *parameters,
 
 /* Write a selection as a trace file. */
 static enum tv_status save_write_file(const struct tv_trace *trace, const struct tv_crop *crop,
-                                      const struct tv_redaction_options *disguise, bool file,
+                                      const struct tv_redaction_options *redaction, bool file,
                                       struct tv_out *out, struct tv_error *err)
 {
     struct tv_excerpt piece;
     struct tv_excerpt_losses losses;
     tv_excerpt_make(&piece, trace, crop);
-    piece.disguise = disguise;
+    piece.redaction = redaction;
     enum tv_status status = tv_excerpt_check(&piece, file, err);
     if (status == TV_OK)
         status = tv_excerpt_write(&piece, file, out, &losses, err);
@@ -394,8 +394,8 @@ static void save_write_note(void *context, struct tv_out *out)
         .all = (view->whole ? view->whole : view)->trace->slice_count,
         .losses = {losses.buffer, losses.length},
         .head = (view->whole ? view->whole : view)->trace->head,
-        .hashed = piece->disguise && piece->disguise->hash_names,
-        .stripped = piece->disguise && piece->disguise->strip_args,
+        .hashed = piece->redaction && piece->redaction->hash_names,
+        .stripped = piece->redaction && piece->redaction->strip_args,
     };
     tv_excerpt_note(out, &part);
     tv_out_release(&losses);
@@ -415,8 +415,8 @@ static void save_write_name(const struct tv_excerpt *piece, struct tv_out *out)
     const struct tv_trace_info *head = piece->trace->head;
     struct tv_bytes first = tv_trace_info_text(head, head->inputs[0].name);
     char hash[TV_REDACTION_HASH_SIZE];
-    if (piece->disguise && piece->disguise->hash_names) {
-        tv_redaction_hash(piece->disguise, first, hash);
+    if (piece->redaction && piece->redaction->hash_names) {
+        tv_redaction_hash(piece->redaction, first, hash);
         first = tv_bytes_of(hash);
     }
     tv_excerpt_name(out, head, first);
@@ -482,7 +482,7 @@ static struct tv_view_file *save_find_files(const struct tv_view *view, bool ren
 static enum tv_status save_write_report(const struct tv_view *view,
                                         const struct tv_parameters *parameters,
                                         const struct tv_crop *crop,
-                                        const struct tv_redaction_options *disguise,
+                                        const struct tv_redaction_options *redaction,
                                         struct tv_out *out, struct tv_error *err)
 {
     const struct tv_view_reporter *reporter = save_reporter(view);
@@ -491,7 +491,7 @@ static enum tv_status save_write_report(const struct tv_view *view,
     size_t count;
     if (!reporter)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
-    if (!view->whole && !disguise && tv_crop_is_everything(view->trace, crop))
+    if (!view->whole && !redaction && tv_crop_is_everything(view->trace, crop))
         files = save_find_files(view, reporter->renames, &count);
     if (files) {
         enum tv_status status = reporter->write(files, count, NULL, out, err);
@@ -499,7 +499,7 @@ static enum tv_status save_write_report(const struct tv_view *view,
         return status;
     }
     tv_excerpt_make(&piece, view->trace, crop);
-    piece.disguise = disguise;
+    piece.redaction = redaction;
     enum tv_status status = save_report_piece(view, reporter, parameters, &piece, out, err);
     tv_excerpt_release(&piece);
     return status;
@@ -510,13 +510,13 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
 {
     static const char *const kinds[] = {"json", "trace", "html", NULL};
     struct tv_redaction_options options;
-    const struct tv_redaction_options *disguise;
+    const struct tv_redaction_options *redaction;
     struct tv_selection selection;
     struct tv_subset subset = {.processes = NULL};
     unsigned kind;
     enum tv_status status = tv_parameter_choice(parameters, "as", kinds, &kind, err);
     if (status == TV_OK)
-        status = save_read_disguise(parameters, save_reporter(view), &options, &disguise, err);
+        status = save_read_disguise(parameters, save_reporter(view), &options, &redaction, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
@@ -524,8 +524,8 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
     if (selection.tracks)
         save_choose_tracks(view->trace, &selection, &subset);
     struct tv_crop crop = {&subset, selection.from, selection.to, selection.tracks != NULL};
-    status = kind == 2 ? save_write_report(view, parameters, &crop, disguise, out, err)
-                       : save_write_file(view->trace, &crop, disguise, kind == 1, out, err);
+    status = kind == 2 ? save_write_report(view, parameters, &crop, redaction, out, err)
+                       : save_write_file(view->trace, &crop, redaction, kind == 1, out, err);
     tv_subset_release(&subset);
     tv_parameter_release_selection(&selection);
     return status;

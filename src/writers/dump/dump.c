@@ -259,7 +259,7 @@ static const struct tv_sink_ops ops = {
     .writes = true,
     .begin = dump_sink_begin,
     .take = dump_sink_take,
-    .splice = dump_sink_splice,
+    .stitch = dump_sink_splice,
     .end = dump_sink_end,
 };
 

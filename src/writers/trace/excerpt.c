@@ -77,7 +77,7 @@ static bool excerpt_try_as_file(const struct tv_excerpt *excerpt)
     struct tv_excerpt_losses losses;
     struct tv_error err;
     struct tv_out out;
-    plain.disguise = NULL;
+    plain.redaction = NULL;
     tv_out_init(&out, excerpt_discard_bytes, NULL);
     enum tv_status status = tv_excerpt_write_method_trace(&plain, &out, &losses, &err);
     tv_out_release(&out);
@@ -143,9 +143,9 @@ static const struct tv_trace *excerpt_begin_writing(const struct tv_excerpt *exc
                                                     struct tv_redaction **redaction)
 {
     *redaction = NULL;
-    if (!excerpt->disguise)
+    if (!excerpt->redaction)
         return excerpt_trace_of(excerpt);
-    *redaction = tv_redaction_new(excerpt_trace_of(excerpt), excerpt->disguise);
+    *redaction = tv_redaction_new(excerpt_trace_of(excerpt), excerpt->redaction);
     return tv_redaction_trace(*redaction);
 }
 
@@ -153,7 +153,7 @@ enum tv_status tv_excerpt_write_method_trace(const struct tv_excerpt *excerpt, s
                                              struct tv_excerpt_losses *losses, struct tv_error *err)
 {
     struct tv_trace_file_options options = {
-        .used = excerpt->made || excerpt->trace->is_subset || excerpt->disguise,
+        .used = excerpt->made || excerpt->trace->is_subset || excerpt->redaction,
         .closed = excerpt->trace->is_subset,
     };
     struct tv_redaction *redaction;
@@ -172,14 +172,14 @@ enum tv_status tv_excerpt_write_events(const struct tv_excerpt *excerpt, struct 
     struct tv_subset keep = *excerpt->cut->keep;
     struct tv_rewrite_excerpt rewrite = {.keep = &keep,
                                          .tracks_only = excerpt->cut->tracks_only,
-                                         .modelled = excerpt->disguise != NULL,
+                                         .modelled = excerpt->redaction != NULL,
                                          .limit = excerpt->limit};
     struct tv_redaction *redaction;
     bool whole =
-        !excerpt->made && !excerpt->trace->is_subset && !excerpt->disguise && !excerpt->limit;
+        !excerpt->made && !excerpt->trace->is_subset && !excerpt->redaction && !excerpt->limit;
     enum tv_status status = TV_OK;
     keep.tracks = NULL;
-    if (excerpt->disguise) { /* with hashed names, the selections by name no longer match */
+    if (excerpt->redaction) { /* with hashed names, the selections by name no longer match */
         keep.frames = NULL;
         keep.category = NULL;
     }

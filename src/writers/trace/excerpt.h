@@ -27,9 +27,9 @@ struct tv_excerpt_losses {
 struct tv_excerpt {
     const struct tv_trace *trace;
     const struct tv_crop *cut;
-    struct tv_trace *made;                       /* NULL: the excerpt is the whole trace */
-    const struct tv_redaction_options *disguise; /* NULL: it is written as it is */
-    const struct tv_event_limit *limit;          /* of JSON; NULL: no limits */
+    struct tv_trace *made;                        /* NULL: the excerpt is the whole trace */
+    const struct tv_redaction_options *redaction; /* NULL: it is written as it is */
+    const struct tv_event_limit *limit;           /* of JSON; NULL: no limits */
     bool tried, fits; /* cache: whether its times fit in a method trace */
 };
 

@@ -31,7 +31,7 @@ static void assert_flame(const struct fixture *f, const struct tv_selection *sel
     tv_flame_free(flame);
 }
 
-/* A twice with B at the seam, something else, A again; F calls itself. */
+/* A twice with B at the stitch, something else, A again; F calls itself. */
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"AAAAaaa CC AA FFFFF", " CBBb     B   FFFF ", "               GG  "}},
     {"pool", NULL, {"  DDEEddd          "}},

@@ -80,21 +80,21 @@ static uint32_t frame_of(struct tv_trace_info *head, char letter)
 }
 
 /* A run of equal letters is a slice; what a thread begins at a time has one place in the file. */
-static void add_strip(struct making *making, uint32_t strip, const char *letters)
+static void add_strip(struct making *making, uint32_t state_track, const char *letters)
 {
     for (size_t from = 0, end; letters[from]; from = end) {
         for (end = from; letters[end] == letters[from];)
             end++;
         char thread = letters[from];
-        if (strip >= PROCESSORS)
-            thread = (char)('a' + strip - PROCESSORS);
+        if (state_track >= PROCESSORS)
+            thread = (char)('a' + state_track - PROCESSORS);
         if (letters[from] != ' ')
             making->slices[making->count++] = (struct tv_state_slice){
                 .start = (int64_t)from * MS,
                 .length = (int64_t)(end - from) * MS,
                 .offset = (from * 32 + (size_t)(thread - 'a')) & 0xffff,
                 .frame = frame_of(making->head, letters[from]),
-                .strip = strip,
+                .state_track = state_track,
             };
     }
 }

@@ -302,9 +302,9 @@ static void state_tracks_have_one_row_each(void **state)
     (void)state;
     struct fixture f = begin();
     const struct tv_state_slice slices[] = {
-        {.start = 0, .length = 4, .frame = 17, .strip = 0},
-        {.start = 1, .length = 9, .frame = 2, .strip = 1, .flags = TV_SLICE_OPEN},
-        {.start = 4, .length = 20000000000, .frame = 18, .strip = 0},
+        {.start = 0, .length = 4, .frame = 17, .state_track = 0},
+        {.start = 1, .length = 9, .frame = 2, .state_track = 1, .flags = TV_SLICE_OPEN},
+        {.start = 4, .length = 20000000000, .frame = 18, .state_track = 0},
     };
     f.states = slices;
     f.state_count = 3;
@@ -326,10 +326,10 @@ static void state_slices_are_written_in_place(void **state)
         {.kind = TV_TRACK_STATES, .thread = f.thread},
     };
     const struct tv_state_slice slices[] = {
-        {.start = 0, .length = 4, .frame = 17, .strip = 2},
-        {.start = 4, .length = 20000000000, .frame = 18, .strip = 2},
-        {.start = 1, .length = 1, .frame = 2, .strip = 0},
-        {.start = 7, .length = 2, .frame = 3, .strip = 0},
+        {.start = 0, .length = 4, .frame = 17, .state_track = 2},
+        {.start = 4, .length = 20000000000, .frame = 18, .state_track = 2},
+        {.start = 1, .length = 1, .frame = 2, .state_track = 0},
+        {.start = 7, .length = 2, .frame = 3, .state_track = 0},
     };
     struct tv_state_rows *rows =
         tv_state_rows_new(f.assembly, &(struct tv_state_layout){counts, 3, ends, 2});

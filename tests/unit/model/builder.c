@@ -272,7 +272,7 @@ static void give_up_after(const struct feed *feed, unsigned steps)
         if (steps > 1 + 2 * pass)
             sink->ops->take(sink, pass, 0, &batch);
         if (steps > 2 + 2 * pass)
-            assert_int_equal(sink->ops->splice(sink, pass), TV_STITCH_DONE);
+            assert_int_equal(sink->ops->stitch(sink, pass), TV_STITCH_DONE);
     }
     tv_builder_free(builder);
 }

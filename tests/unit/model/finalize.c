@@ -42,7 +42,8 @@ static void tell_states(struct tv_builder *builder, uint32_t thread)
     uint32_t sleeping = add_frame(head, "Sleeping", TV_COLOUR_SLEEPING);
     struct tv_assembly *assembly = tv_assembly_new(builder, input);
     tv_assembly_trace(assembly)->offset[input] = SECOND;
-    struct tv_state_track strip = {.kind = TV_TRACK_STATES, .process = TV_NONE, .thread = thread};
+    struct tv_state_track state_track = {
+        .kind = TV_TRACK_STATES, .process = TV_NONE, .thread = thread};
     struct tv_state_slice slices[2 * RUNS];
     for (int64_t i = 0; i < RUNS; i++) {
         slices[2 * i] =
@@ -51,7 +52,7 @@ static void tell_states(struct tv_builder *builder, uint32_t thread)
             (struct tv_state_slice){.start = i * EACH, .length = EACH - SECOND, .frame = sleeping};
     }
     tv_assembly_build_rows(assembly, &(struct tv_row_options){.end = RUNS * EACH});
-    tv_assembly_add_state_tracks(assembly, &strip, 1, slices, TV_COUNT(slices), 1);
+    tv_assembly_add_state_tracks(assembly, &state_track, 1, slices, TV_COUNT(slices), 1);
     tv_assembly_end(assembly);
 }
 

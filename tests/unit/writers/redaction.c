@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every text of a trace under another, by the same number.  What is written of such traces is shown
- * by tests/golden/disguise. */
+ * by tests/golden/redaction. */
 #include "unit.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static void hashes_every_text(void **state)
     struct tv_redaction_options options = {.hash_names = true, .mac = add_up};
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_redaction *disguise = tv_redaction_new(trace, &options);
-    const struct tv_trace_info *head = tv_redaction_trace(disguise)->head;
+    struct tv_redaction *redaction = tv_redaction_new(trace, &options);
+    const struct tv_trace_info *head = tv_redaction_trace(redaction)->head;
     uint32_t count = tv_interner_count(trace->head->strings);
     assert_int_equal(tv_interner_count(head->strings), count);
     assert_int_equal(tv_trace_info_text(head, TV_EMPTY_STRING).length, 0);
@@ -53,7 +53,7 @@ static void hashes_every_text(void **state)
     }
     assert_int_equal(head->metadata_count, 0);
     assert_int_equal(head->inputs[0].recorded_us, 0);
-    tv_redaction_free(disguise);
+    tv_redaction_free(redaction);
     assert_int_equal(trace->head->metadata_count, 1);
     tv_trace_free(trace);
     feed_free(feed);

@@ -123,7 +123,7 @@ static void te_states_add_interval(struct tv_te_context *context, struct te_stat
     if (tracks->slices.count >= TV_NONE)
         tv_memory_exhausted();
     track->last = (uint32_t)tracks->slices.count;
-    slice.strip = at;
+    slice.state_track = at;
     *tv_table_add(&tracks->slices) = slice;
 }
 
@@ -224,7 +224,7 @@ static void te_states_sort_tracks(struct te_state_tracks *tracks)
         sorted[i] = tracks->rows[(uint32_t)keys[i]];
     }
     for (size_t i = 0; i < tracks->slices.count; i++)
-        tracks->slices.rows[i].strip = places[tracks->slices.rows[i].strip];
+        tracks->slices.rows[i].state_track = places[tracks->slices.rows[i].state_track];
     tv_free(tracks->rows);
     tracks->rows = sorted;
     tv_free(keys);
