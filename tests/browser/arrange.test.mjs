@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
 import { after, before, test } from './limited.mjs';
 import { view } from './program.mjs';
 
@@ -63,6 +63,12 @@ const label = (name) => page.locator('.labels .pick', { hasText: name });
 const shows = (expected, what) => until(order, expected, what);
 const USUAL = 'app disk main net gpu raster';
 
+/** Names that are listed anew lose the focus, so keys wait for a page at rest. */
+async function focus(locator) {
+  await rested(page);
+  await locator.focus();
+}
+
 /** The name of what is under the pointer in the middle of a track. */
 async function under(name) {
   const box = await label(name).boundingBox();
@@ -73,7 +79,7 @@ async function under(name) {
 
 test('a pinned track stands first, does not scroll, and is drawn where it stands', async () => {
   await shows(USUAL, 'nothing is arranged');
-  await label('net').focus();
+  await focus(label('net'));
   await page.keyboard.press('p');
   await shows('net app disk main gpu raster', 'pinned by its key');
   await until(
@@ -90,7 +96,7 @@ test('a pinned track stands first, does not scroll, and is drawn where it stands
   const top = () => label('net').evaluate((e) => e.getBoundingClientRect().top);
   const before = await top();
   await page.setViewportSize({ width: 1600, height: 600 });
-  await page.locator('.splitter').focus();
+  await focus(page.locator('.splitter'));
   await page.locator('.tracks').evaluate((e) => (e.style.height = '70px'));
   await page.locator('.tracks').evaluate((e) => (e.scrollTop = 40));
   assert.equal(await top(), before);
@@ -144,7 +150,7 @@ test('the names are made wider, by hand and by keys, and stay so', async () => {
   await until(width, usual + 100, 'drawn');
   await until(starts, usual + 100, 'the time line beside it');
   const edge = page.getByRole('separator', { name: 'Width of the names' });
-  await edge.focus();
+  await focus(edge);
   await page.keyboard.press('ArrowLeft');
   await until(width, usual + 76, 'by a key');
   await until(() => edge.getAttribute('aria-valuenow'), String(usual + 76), 'told');
@@ -172,7 +178,7 @@ test('the list scrolls for as long as a dragged name is held at its end', async 
   await shows('app main net disk gpu raster', 'dropped at the end of its process');
   await page.setViewportSize({ width: 1600, height: 1000 });
   await tracks.evaluate((e) => (e.scrollTop = 0));
-  await label('disk').focus();
+  await focus(label('disk'));
   for (let i = 0; i < 2; i++) await page.keyboard.press('Alt+ArrowUp');
   await shows(USUAL, 'as before');
 });
@@ -186,7 +192,7 @@ test('the keys that the buttons name work on what the pointer is on', async () =
   await page.keyboard.press('p');
   await shows(USUAL, 'as before');
   // Not where letters are written.
-  await page.getByRole('textbox', { name: 'Filter events' }).focus();
+  await focus(page.getByRole('textbox', { name: 'Filter events' }));
   await label('main').hover();
   await page.keyboard.press('p');
   await page.keyboard.press('Backspace');
@@ -200,7 +206,7 @@ test('a hidden track is counted and comes back', async () => {
   await shows('app main net gpu raster', 'hidden by its button');
   await page.getByRole('button', { name: '1 hidden' }).click();
   await shows(USUAL, 'shown again');
-  await page.locator('.labels .group').last().focus();
+  await focus(page.locator('.labels .group').last());
   await page.keyboard.press('h');
   await shows('app disk main net', 'a process');
   await page.keyboard.press('Control+z');
@@ -208,7 +214,7 @@ test('a hidden track is counted and comes back', async () => {
 });
 
 test('what is asked for is not left hidden', async () => {
-  await label('disk').focus();
+  await focus(label('disk'));
   await page.keyboard.press('h');
   await shows('app main net gpu raster', 'hidden');
   await page.keyboard.press('Control+p');
@@ -218,7 +224,7 @@ test('what is asked for is not left hidden', async () => {
 });
 
 test('tracks move by keys and by dragging, within their process', async () => {
-  await label('net').focus();
+  await focus(label('net'));
   await page.keyboard.press('Alt+ArrowUp');
   await shows('app disk net main gpu raster', 'one up');
   await page.keyboard.press('Alt+ArrowUp');
@@ -243,9 +249,9 @@ test('a text leaves the tracks that have it in their names', async () => {
 });
 
 test('the next trace of the kind is arranged alike, an address as it says', async () => {
-  await label('disk').focus();
+  await focus(label('disk'));
   await page.keyboard.press('p');
-  await label('net').focus();
+  await focus(label('net'));
   await page.keyboard.press('h');
   await shows('disk app main gpu raster', 'arranged');
   const kept = await page.evaluate(() => ({ ...localStorage }));
