@@ -110,6 +110,7 @@ test('a pinned track stands first, does not scroll, and is drawn where it stands
     e.style.height = '';
   });
   await page.setViewportSize({ width: 1600, height: 1000 });
+  await rested(page); // the address, and with it the history, is written a moment later
   await page.keyboard.press('Control+z');
   await shows(USUAL, 'undone');
 });
@@ -209,6 +210,7 @@ test('a hidden track is counted and comes back', async () => {
   await focus(page.locator('.labels .group').last());
   await page.keyboard.press('h');
   await shows('app disk main net', 'a process');
+  await rested(page); // the address, and with it the history, is written a moment later
   await page.keyboard.press('Control+z');
   await shows(USUAL, 'undone');
 });
