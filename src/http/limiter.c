@@ -21,6 +21,7 @@
  * many as are still free. So the first client, or one with many addresses, leaves some to others.
  */
 #define _GNU_SOURCE /* accept4, pipe2 */
+#include "base/clock.h"
 #include "http/internal.h"
 
 #include <arpa/inet.h>
@@ -89,13 +90,6 @@ struct tv_limiter {
     size_t leaving_count;
     bool closed, ending;
 };
-
-static uint64_t limiter_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void limiter_wake(const struct tv_limiter *limiter)
 {
@@ -177,7 +171,7 @@ static bool limiter_is_due(const struct tv_limiter *limiter, struct tv_connectio
  * and reused meanwhile. */
 static void limiter_cut_due(struct tv_limiter *limiter)
 {
-    uint64_t now = limiter_now_ms();
+    uint64_t now = (uint64_t)tv_monotonic_ms();
     for (struct tv_connection *connection = limiter->connections; connection;
          connection = connection->next) {
         if (connection->cut || !limiter_is_due(limiter, connection, now))
@@ -192,7 +186,7 @@ static void limiter_cut_due(struct tv_limiter *limiter)
 void tv_limiter_set_state(struct tv_limiter *limiter, struct tv_connection *connection,
                           enum tv_connection_state state, size_t bytes)
 {
-    uint64_t now = limiter_now_ms();
+    uint64_t now = (uint64_t)tv_monotonic_ms();
     pthread_mutex_lock(&limiter->lock);
     connection->received += bytes;
     if (state == TV_CONNECTION_HANDLER && connection->state != TV_CONNECTION_HANDLER) {
@@ -216,7 +210,7 @@ void tv_limiter_begin_head(struct tv_limiter *limiter, struct tv_connection *con
     pthread_mutex_lock(&limiter->lock);
     if (connection->state != TV_CONNECTION_HEAD) {
         connection->state = TV_CONNECTION_HEAD;
-        connection->since = limiter_now_ms();
+        connection->since = (uint64_t)tv_monotonic_ms();
     }
     pthread_mutex_unlock(&limiter->lock);
 }
@@ -274,7 +268,8 @@ static void limiter_linger(struct tv_limiter *limiter, int fd)
     for (size_t i = 0; i < LINGERERS; i++) {
         if (limiter->lingerers[i].fd >= 0)
             continue;
-        limiter->lingerers[i] = (struct limiter_lingerer){fd, limiter_now_ms() + LINGER_MS};
+        limiter->lingerers[i] =
+            (struct limiter_lingerer){fd, (uint64_t)tv_monotonic_ms() + LINGER_MS};
         return;
     }
     close(fd);
@@ -297,7 +292,7 @@ static void limiter_admit(struct tv_limiter *limiter, int fd,
 {
     struct tv_connection *connection = tv_alloc(1, sizeof *connection);
     connection->fd = fd;
-    connection->since = limiter_now_ms();
+    connection->since = (uint64_t)tv_monotonic_ms();
     connection->lingers = true;
     limiter_identify_client(connection, address);
     pthread_mutex_lock(&limiter->lock);
@@ -331,7 +326,7 @@ static void limiter_accept_all(struct tv_limiter *limiter, int listener)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            limiter->paused_until = limiter_now_ms() + PAUSE_MS;
+            limiter->paused_until = (uint64_t)tv_monotonic_ms() + PAUSE_MS;
         if (errno != ECONNABORTED && errno != EINTR)
             return;
     }
@@ -440,7 +435,7 @@ static void limiter_poll_once(struct tv_limiter *limiter)
     struct limiter_lingerer *lingerers[LINGERERS];
     uint8_t buffer[256];
     size_t lingering = 0, count = 1;
-    bool paused = limiter_now_ms() < limiter->paused_until;
+    bool paused = (uint64_t)tv_monotonic_ms() < limiter->paused_until;
     for (size_t i = 0; i < limiter->options.count; i++)
         polls[count++] =
             (struct pollfd){.fd = paused ? -1 : limiter->listeners[i].fd, .events = POLLIN};
@@ -457,7 +452,7 @@ static void limiter_poll_once(struct tv_limiter *limiter)
         return;
     for (size_t i = 0; i < lingering; i++)
         limiter_drain_lingerer(lingerers[i], polls[1 + limiter->options.count + i].revents != 0,
-                               limiter_now_ms());
+                               (uint64_t)tv_monotonic_ms());
     for (size_t i = 0; i < limiter->options.count; i++)
         if (polls[1 + i].revents != 0)
             limiter_accept_all(limiter, limiter->listeners[i].fd);

@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "perf/collect.h"
 #include "perf/perf.h"
@@ -61,13 +62,6 @@ struct tv_perf {
     uint64_t looked_ns; /* time of the last look at the rings */
     size_t page;
 };
-
-static uint64_t perf_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * BILLION + (uint64_t)now.tv_nsec;
-}
 
 /* ---- What the system says ---- */
 
@@ -405,7 +399,7 @@ bool tv_perf_sees_kernel(const struct tv_perf *perf)
  * (records.h). */
 static void perf_read_rings(struct tv_perf *perf)
 {
-    uint64_t now = perf_now_ns();
+    uint64_t now = tv_monotonic_ns();
     for (size_t i = 0; i < perf->cpu_count; i++)
         if (perf->cpus[i].ring.pages)
             tv_perf_ring_drain(&perf->cpus[i].ring, &perf->queue);

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
@@ -46,13 +47,6 @@ struct tv_uploaded_chunk {
     uint64_t held;
     struct tv_error error;
 };
-
-static time_t uploaded_files_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec;
-}
 
 struct tv_uploaded_files *tv_uploaded_files_new(void)
 {
@@ -149,7 +143,7 @@ static bool uploaded_files_make_room(struct tv_uploaded_files *files)
 {
     struct uploaded_file_entry *oldest = NULL;
     size_t uploads = 0;
-    time_t time = uploaded_files_now();
+    time_t time = tv_monotonic_deadline(0).tv_sec;
     for (size_t i = files->count; i-- > 0;) {
         struct uploaded_file_entry *file = files->entries[i];
         bool idle = !file->source && !file->busy && time - file->touched > TV_UPLOADED_IDLE_SECONDS;
@@ -182,7 +176,7 @@ enum tv_status tv_uploaded_files_add(struct tv_uploaded_files *files, struct tv_
     if (status == TV_OK) {
         struct uploaded_file_entry *file = uploaded_files_append(files, name);
         file->bytes = bytes;
-        file->touched = uploaded_files_now();
+        file->touched = tv_monotonic_deadline(0).tv_sec;
         memcpy(text, file->name, sizeof text);
         status = tv_spool_new_in_file(text, bytes, &spool, err);
         file->spool = spool;
@@ -245,7 +239,7 @@ enum tv_status tv_uploaded_chunk_end(struct tv_uploaded_chunk *chunk, uint64_t *
     pthread_mutex_lock(&files->lock);
     enum tv_status status = chunk->error.status;
     file->busy = false;
-    file->touched = uploaded_files_now();
+    file->touched = tv_monotonic_deadline(0).tv_sec;
     file->held = *held = chunk->held;
     if (file->dropped && status == TV_OK)
         status = tv_fail(&chunk->error, TV_ERR_IO, TV_NO_OFFSET, "it is not wanted any more");

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/source.h"
@@ -185,13 +186,6 @@ static void viewer_files_write_to_cache(void *context, const struct tv_trace *tr
     tv_free(pending);
 }
 
-static uint64_t cmd_view_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* A trace, and how it was read. */
 struct viewer_reading {
     struct tv_trace *trace;
@@ -224,7 +218,7 @@ static enum tv_status viewer_files_load(void *context, const struct tv_session_i
 {
     struct viewer_files *files = context;
     struct tv_index_cache cache;
-    struct viewer_reading reading = {.began = cmd_view_now_ns()};
+    struct viewer_reading reading = {.began = tv_monotonic_ns()};
     bool cacheable = viewer_files_make_key(files, inputs, count, &cache);
     if (!cacheable || !tv_index_cache_read(&cache, &reading.trace)) {
         struct tv_input_file *given = tv_alloc(count, sizeof *given);
@@ -236,7 +230,7 @@ static enum tv_status viewer_files_load(void *context, const struct tv_session_i
             return status;
         if (cacheable && !reading.remarked &&
             tv_index_cache_is_worth(&cache, reading.trace, reading.packed,
-                                    cmd_view_now_ns() - reading.began))
+                                    tv_monotonic_ns() - reading.began))
             viewer_files_add_pending(files, &cache, reading.trace);
     }
     *trace = reading.trace;

@@ -17,6 +17,7 @@
 
 #include "analysis/subset/filter.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
@@ -59,13 +60,6 @@ struct tv_loading {
     struct tv_trace *kept;         /* the trace from the cache, instead of inputs; or NULL */
     uint64_t began;
 };
-
-static uint64_t load_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Check that readers know the inputs from `first` on, before any is read: so a wrong file costs no
  * time. */
@@ -242,7 +236,7 @@ static enum tv_status load_or_take_cached(const struct tv_settings *settings,
                                           struct tv_index_cache *cached,
                                           struct tv_loading **loading, struct tv_error *err)
 {
-    struct tv_loading kept = {.settings = settings, .cached = cached, .began = load_now_ns()};
+    struct tv_loading kept = {.settings = settings, .cached = cached, .began = tv_monotonic_ns()};
     enum tv_status status = TV_OK;
     if (!load_take_cached(&kept)) {
         status = tv_load_open_files(settings, given, count, NULL, loading, err);
@@ -537,7 +531,7 @@ static void load_write_to_cache(const struct tv_loading *loading, struct tv_trac
     assert(!loading->kept);
     const struct tv_index_cache *cached = loading->cached;
     if (cached && !loading->inputs.remarked && tv_index_cache_is_assembled(trace) &&
-        tv_index_cache_is_worth_waiting(cached, load_now_ns() - loading->began))
+        tv_index_cache_is_worth_waiting(cached, tv_monotonic_ns() - loading->began))
         tv_index_cache_write_behind(cached, trace);
 }
 

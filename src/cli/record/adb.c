@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* adb.c - runs adb, and chooses the device (record.h). */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "cli/record/record.h"
 
 #include <assert.h>
@@ -93,14 +94,14 @@ static void adb_collect_output(const struct tv_adb *adb, int output, pid_t proce
                                struct tv_adb_answer *answer)
 {
     struct pollfd files[] = {{output, POLLIN, 0}, {adb->signals, POLLIN, 0}};
-    int64_t until = tv_record_now_ms() + limit_ms;
+    int64_t until = tv_monotonic_ms() + limit_ms;
     size_t used = 0;
     bool more = true;
     while (more && !answer->interrupted && !answer->timed_out) {
-        int64_t left = limit_ms > 0 ? until - tv_record_now_ms() : 1000;
+        int64_t left = limit_ms > 0 ? until - tv_monotonic_ms() : 1000;
         int ready = poll(files, 2, left > 0 ? (int)left : 0);
         answer->interrupted = ready > 0 && files[1].revents != 0;
-        answer->timed_out = ready == 0 && limit_ms > 0 && tv_record_now_ms() >= until;
+        answer->timed_out = ready == 0 && limit_ms > 0 && tv_monotonic_ms() >= until;
         if (ready > 0 && files[0].revents != 0)
             more = adb_read_output(output, answer->text, &used);
     }

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/output/message.h"
 #include "cli/record/record.h"
 
@@ -247,9 +248,9 @@ static void android_drain_signals(const struct android *a)
 static void android_wait_for_end(const struct android *a)
 {
     const uint64_t duration = a->plan->duration_ms;
-    const int64_t until = tv_record_now_ms() + (int64_t)duration;
+    const int64_t until = tv_monotonic_ms() + (int64_t)duration;
     for (int64_t left = 1; left > 0;) {
-        left = duration > 0 ? until - tv_record_now_ms() : 1000;
+        left = duration > 0 ? until - tv_monotonic_ms() : 1000;
         if (left > 0 && android_sleep(a, left < 1000 ? (int)left : 1000))
             break;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attach.c - HotSpot's attach protocol, and what /proc says about a process (record.h). */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "cli/record/record.h"
 
 #include <assert.h>
@@ -376,8 +377,8 @@ static enum tv_status attach_wait(const struct attach_command *command, short ev
 {
     struct pollfd files[] = {{command->connection, events, 0}, {command->jvm->signals, POLLIN, 0}};
     int pid = (int)command->jvm->pid;
-    for (int64_t left = command->until - tv_record_now_ms(); left > 0;
-         left = command->until - tv_record_now_ms()) {
+    for (int64_t left = command->until - tv_monotonic_ms(); left > 0;
+         left = command->until - tv_monotonic_ms()) {
         (void)poll(files, 2, (int)left);
         if (files[1].revents & POLLIN)
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "ended before process %d answered",
@@ -465,7 +466,7 @@ enum tv_status tv_jvm_command(const struct tv_jvm *jvm, const char *const words[
     enum tv_status status = jvm_connect(jvm, &command.connection, err);
     if (status != TV_OK)
         return status;
-    command.until = tv_record_now_ms() + ANSWER_MS;
+    command.until = tv_monotonic_ms() + ANSWER_MS;
     status = attach_send(&command, err);
     if (status == TV_OK)
         status = attach_read_answer(&command, answer, room, err);

@@ -30,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/output/atomic_file.h"
@@ -446,11 +447,11 @@ static void attached_wait_for_end(const struct attached *a)
     const struct tv_record_plan *plan = a->plan;
     struct pollfd files[] = {{a->signals, POLLIN, 0}, {a->jvm.file, POLLIN, 0}};
     struct signalfd_siginfo unused;
-    int64_t left = 1, until = tv_record_now_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
+    int64_t left = 1, until = tv_monotonic_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
     const int64_t look = plan->slow[0] ? 100 : 1000;
     while (left > 0 && files[0].revents == 0 && !tv_jvm_has_ended(&a->jvm) &&
            !attached_has_ended_itself(a)) {
-        left = plan->duration_ms > 0 ? until - tv_record_now_ms() : INT32_MAX;
+        left = plan->duration_ms > 0 ? until - tv_monotonic_ms() : INT32_MAX;
         (void)poll(files, 2, (int)(left < 0 ? 0 : left < look ? left : look));
     }
     /* Consume the signal: the stop command also waits for signals. */

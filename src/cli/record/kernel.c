@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cli/output/atomic_file.h"
 #include "cli/output/message.h"
@@ -239,9 +240,9 @@ static int kernel_watch_end(pid_t pid, int *signal_file, int *process)
 /* Read the rings until the duration is over, the process ends or a signal comes. */
 static void kernel_watch_process(const struct tv_record_plan *plan, struct tv_perf *perf, int end)
 {
-    uint64_t begun = (uint64_t)tv_record_now_ms(), left = LOOK_MS;
+    uint64_t begun = (uint64_t)tv_monotonic_ms(), left = LOOK_MS;
     do {
-        uint64_t passed = (uint64_t)tv_record_now_ms() - begun;
+        uint64_t passed = (uint64_t)tv_monotonic_ms() - begun;
         if (plan->duration_ms > 0)
             left = passed < plan->duration_ms ? plan->duration_ms - passed : 0;
         if (left == 0 || tv_perf_wait(perf, end, left < LOOK_MS ? (int)left : LOOK_MS))

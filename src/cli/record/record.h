@@ -92,14 +92,6 @@ static inline bool tv_record_is_written(const struct tv_record_plan *plan)
              found.st_mtim.tv_nsec == plan->older.st_mtim.tv_nsec);
 }
 
-/* Return the monotonic clock in milliseconds. */
-static inline int64_t tv_record_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- rules.c ---- */
 
 /* Was the option given on the command line? */
