@@ -543,12 +543,6 @@ TV_INLINE bool tree_visit_next(struct tree_visit *visit)
     return true;
 }
 
-/* Return true if the current node, a call, is inside another activation of its frame. */
-TV_INLINE bool tree_visit_is_recursive(const struct tree_visit *visit)
-{
-    return visit->active[visit->tree->frame[visit->node]] > 1;
-}
-
 /* The node at which a frame is on a stack most often. */
 struct deepest_call {
     uint32_t levels, node;
