@@ -4,7 +4,7 @@
  *
  * A file is trusted only after all checks: header, trailer, directory, the bounds of every section,
  * and the checksums, which several workers compute.  Readers of the sections may then use the
- * elements in place; whether their values make sense is the business of the room that owns them.
+ * elements in place; whether their values make sense is the business of the module that owns them.
  */
 #include "base/sections.h"
 

@@ -17,7 +17,7 @@
 #include "base/sections.h"
 #include "model/trace.h"
 
-/* Further sections that other rooms want to find in trace->sections: tv_view_store (view.h). */
+/* Further sections that other modules want to find in trace->sections: tv_view_store (view.h). */
 struct tv_index_more {
     void (*add)(const void *context, struct tv_sections_writer *writer);
     const void *context;

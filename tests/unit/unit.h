@@ -6,7 +6,7 @@
  *
  *     UNIT_TESTS(x, cmocka_unit_test(keeps_order), cmocka_unit_test(grows));
  *
- * and is registered by the line 'x' in tests/unit/R/meson.build.  All files of a room make one
+ * and is registered by the line 'x' in tests/unit/R/meson.build.  All files of a module make one
  * program.  Do not use cmocka's skip(): the line it prints counts as a failure.
  */
 #ifndef TV_TESTS_UNIT_H

@@ -7,7 +7,7 @@
  *             |  |    |  |
  *   cost[node]   += 1 call, length, cpu length
  *
- * What makes it fast:
+ * Three things make it fast:
  *
  *   blocks    packed columns hold 32-bit lengths in ticks, which are summed without decoding
  *   workers   small trees: each worker has its own costs, added up at the end; large trees: each

@@ -47,7 +47,7 @@ uint64_t tv_call_search_rank(const struct tv_call_search *search, uint32_t row, 
 
 /* ---- Extents ----
  *
- * Where in each track the calls of one frame lie; neighbours nearer than a pixel are
+ * Places of the calls of one frame in each track; neighbours nearer than a pixel are
  * joined.
  */
 

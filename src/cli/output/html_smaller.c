@@ -127,7 +127,7 @@ struct html_ladder {
     size_t idle, few, many; /* slices shorter than this step */
 };
 
-/* What one level leaves out. */
+/* Events that one level leaves out. */
 struct html_level {
     size_t length; /* steps of lengths */
     bool stripped, limited;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever needs events of more than one chunk: deferred events (binder.c, gpu.c), arrows between
+ * Work that needs events of more than one chunk: deferred events (binder.c, gpu.c), arrows between
  * slices, and async slices.
  *
  * A handler stores a deferred event as a row of its chunk (struct tv_ft_deferred).  After the merge

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who ran on each processor, and the states of each thread, from all switches and wake-ups in time
- * order.
+ * The threads that ran on each processor, and the states of each thread, from all switches and
+ * wake-ups in time order.
  *
  *     switches  --.                       .-- slices of processors     (1 worker)
  *                  > replay, two passes --|

@@ -2,7 +2,8 @@
 /*
  * trace_event.h - the Trace Event Format: JSON of Chrome, Node, Bazel, clang and many others.
  *
- * What other rooms may ask of this reader; rewrite.h writes such files.  From the bytes upwards:
+ * The functions of this reader that other modules may call; rewrite.h writes such files.  From the
+ * bytes upwards:
  *
  *     text/          scan, fast_path, fields, values: one event's text
  *     tables         names, threads, stack frame ids

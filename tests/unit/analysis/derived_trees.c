@@ -13,8 +13,8 @@
 #include "fixture.h"
 
 /*
- * What recording cost taken off: figures by hand, where a letter of a drawing is 1 ms and a reading
- * of the clock takes 0.1 ms.
+ * Trees without the cost of recording: figures by hand, where a letter of a drawing is 1 ms and a
+ * reading of the clock takes 0.1 ms.
  */
 
 #define READING 100000 /* ns */
@@ -99,7 +99,7 @@ static void nothing_gets_below_nothing(void **state)
     fixture_free(&f);
 }
 
-/* Whatever the trace: both clocks stay sums, and neither gets longer or negative. */
+/* For any trace, both clocks stay sums, and neither gets longer or negative. */
 static void sums_stay_sums(void **state)
 {
     (void)state;
@@ -453,7 +453,7 @@ static struct chain fold(struct chain chain)
     return folded;
 }
 
-/* What is left of it from a frame on; nothing when it does not hold the frame. */
+/* Return the rest of the path from a frame on; nothing when the frame is not on it. */
 static struct chain from_frame(struct chain chain, uint32_t frame)
 {
     struct chain rest = {.count = 0};

@@ -353,7 +353,7 @@ static void has_room_for_deep_stacks(void **state)
     end(&walked);
 }
 
-/* Of a thread of few events, in every batch: what it keeps is not a batch's. */
+/* A thread with few events in every batch: its state must outlive the batch. */
 static void keeps_little_of_short_stretches(void **state)
 {
     struct walked walked;

@@ -222,7 +222,7 @@ static struct sum sum_of(const struct tv_edges *edges)
     return sum;
 }
 
-/* What the reference says of one method's list: kind 0 parents, 1 children. */
+/* Compute the edge of two methods from the plain calls: kind 0 parents, 1 children. */
 static struct tv_edge_cost expected_edge(const struct reference *r, uint32_t opened, uint32_t other,
                                          int kind, bool recursive)
 {

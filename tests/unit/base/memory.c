@@ -182,7 +182,7 @@ static void pages_are_zero_and_writable(void **state)
     tv_pages_free(NULL, 4096);
 }
 
-/* Whether glibc counts memory as in a release build; sanitizers replace its allocator. */
+/* Does glibc count memory as in a release build?  Sanitizers replace its allocator. */
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #if !defined(__has_feature)
 #define IS_PLAIN true

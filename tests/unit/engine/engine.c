@@ -330,7 +330,7 @@ static void *visit(void *context)
     return NULL;
 }
 
-/* Of twenty engines that are wanted at once, three exist at a time, and all are served. */
+/* Twenty engines are wanted at once: three exist at a time, and all are served. */
 static void many_engines_take_turns(void **state)
 {
     (void)state;

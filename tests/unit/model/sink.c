@@ -13,7 +13,7 @@ static const struct tv_event events[EVENTS] = {
     {.frame = 10}, {.frame = 11}, {.frame = 12}, {.frame = 13}, {.frame = 14},
 };
 
-/* Of five events in slices of two, the last slice has one. */
+/* Five events in slices of two: the last slice has one. */
 static void assert_slices(const struct tv_batch *batch, const uint64_t *bytes)
 {
     static const size_t counts[] = {2, 2, 1};

@@ -59,7 +59,7 @@ static void binds_the_next(void **context)
                    "flow fl 1 s1@5 -> s2@15\n");
     te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1\n",
                    "! flow-no-slice 1\n");
-    /* Of slices that start at its time only those that come later in the file. */
+    /* Among slices that start at its time, a flow binds to one that comes later in the file. */
     te_made_assert(SLICES START "'ph':'f','ts':20,'tid':2,'name':'fl','id':1\n",
                    "! flow-no-slice 1\n");
     te_made_assert(START "'ph':'X','ts':0,'dur':10,'tid':1,'name':'s1'\n"

@@ -66,7 +66,7 @@ static void learns_of_ends(void **state)
     tv_module_history_release(&history);
 }
 
-/* What has more bits than a key has room for stays what it is. */
+/* An address with more bits than a key can hold is stored unchanged. */
 static void leaves_large_addresses(void **state)
 {
     (void)state;

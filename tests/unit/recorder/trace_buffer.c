@@ -87,7 +87,7 @@ static void brings_memory_ahead(void **state)
     tv_trace_buffer_release(&buffer);
 }
 
-/* What is in use already is there; bringing it would only take time. */
+/* Pages in use are resident already; touching them again would only take time. */
 static void leaves_out_what_is_used(void **state)
 {
     (void)state;

@@ -37,7 +37,7 @@ enum step {
     DELETING,
 };
 
-/* What a worker knows about one upload. */
+/* One upload, as its worker knows it. */
 struct slot {
     enum step step;
     uint32_t seed;

@@ -10,7 +10,7 @@
 #include "view/asked.h"
 
 /*
- * What stands beside slices: counters, instants, flows.
+ * Events that are not slices: counters, instants, flows.
  */
 
 /* B is made by A; a millisecond a column. */
