@@ -45,7 +45,8 @@ static bool index_check_thread(const struct tv_trace_info *head, const struct tv
 static bool index_check_frame(const struct tv_frame *frame, uint32_t strings)
 {
     return frame->class_name < strings && frame->name < strings && frame->signature < strings &&
-           frame->file < strings && frame->category < strings;
+           frame->file < strings && frame->category < strings && frame->module < strings &&
+           frame->kind < TV_FRAME_KINDS && tv_index_is_flag(&frame->with_line);
 }
 
 static bool index_check_path_tree(const struct tv_trace *trace)
@@ -281,12 +282,25 @@ static bool index_check_snapshots_row(const struct table_counts *counts,
            r->object < counts->trace->tables.objects.count && tv_index_is_flag(&r->inner);
 }
 
+static bool index_check_value_types_row(const struct table_counts *counts,
+                                        const struct tv_value_type *r)
+{
+    return r->input < counts->inputs && r->name < counts->strings && r->unit < counts->strings &&
+           r->interval >= 0 && r->interval <= TV_INDEX_TIME_MAX && tv_index_is_flag(&r->preferred);
+}
+
+static bool index_check_event_types_row(const struct table_counts *counts,
+                                        const struct tv_event_type *r)
+{
+    return r->input < counts->inputs && r->name < counts->strings;
+}
+
 static bool index_check_samples_row(const struct table_counts *counts, const struct tv_sample *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            r->weight >= -TV_INDEX_TIME_MAX && r->weight <= TV_INDEX_TIME_MAX &&
            tv_index_is_of(r->thread, counts->threads) && r->path < counts->paths &&
-           r->title < counts->strings;
+           r->line_path < counts->paths && r->type < counts->trace->tables.value_types.count;
 }
 
 static bool index_check_memory_dumps_row(const struct table_counts *counts,

@@ -57,7 +57,9 @@
     X(flows, 'f', 'l', 'o', 'w')                                                                   \
     X(objects, 'o', 'b', 'j', 'e')                                                                 \
     X(snapshots, 's', 'n', 'a', 'p')                                                               \
+    X(value_types, 'v', 't', 'y', 'p')                                                             \
     X(samples, 's', 'a', 'm', 'p')                                                                 \
+    X(event_types, 'e', 't', 'y', 'p')                                                             \
     X(memory_dumps, 'm', 'd', 'm', 'p')                                                            \
     X(memory_figures, 'm', 'f', 'i', 'g')                                                          \
     X(contexts, 'c', 'o', 'n', 't')                                                                \

@@ -21,7 +21,9 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->flows);
     RELEASE(&tables->objects);
     RELEASE(&tables->snapshots);
+    RELEASE(&tables->value_types);
     RELEASE(&tables->samples);
+    RELEASE(&tables->event_types);
     RELEASE(&tables->memory_dumps);
     RELEASE(&tables->memory_figures);
     RELEASE(&tables->contexts);
@@ -107,8 +109,18 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
     }
 
 DEFINE_COMPARE_TIMES(compare_instants, tv_instant)
-DEFINE_COMPARE_TIMES(compare_samples, tv_sample)
 DEFINE_COMPARE_TIMES(compare_dumps, tv_memory_dump)
+
+/* The values of one input sample lie together, in the order of their types. */
+static int compare_samples(const void *left, const void *right)
+{
+    const struct tv_sample *a = left, *b = right;
+    if (a->input != b->input)
+        return COMPARE(a->input, b->input);
+    if (a->time != b->time)
+        return COMPARE(a->time, b->time);
+    return a->offset != b->offset ? COMPARE(a->offset, b->offset) : COMPARE(a->type, b->type);
+}
 
 static int compare_flows(const void *left, const void *right)
 {
@@ -290,8 +302,51 @@ static void tables_sort_instants(struct tv_tables *tables)
     tv_free(touched.instants.rows);
 }
 
+uint32_t tv_tables_value_type(struct tv_tables *tables, uint32_t input, uint32_t name,
+                              uint32_t unit)
+{
+    for (uint32_t i = 0; i < tables->value_types.count; i++) {
+        const struct tv_value_type *type = &tables->value_types.rows[i];
+        if (type->input == input && type->name == name && type->unit == unit)
+            return i;
+    }
+    if (tables->value_types.count >= TV_TYPES_MAX)
+        return TV_TYPES_MAX - 1;
+    struct tv_value_type *added = tv_table_add(&tables->value_types);
+    added->input = input;
+    added->name = name;
+    added->unit = unit;
+    return (uint32_t)tables->value_types.count - 1;
+}
+
+void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t name, uint64_t count)
+{
+    for (size_t i = 0; i < tables->event_types.count; i++) {
+        struct tv_event_type *type = &tables->event_types.rows[i];
+        if ((type->input == input && type->name == name) || i == TV_TYPES_MAX - 1) {
+            type->count += count;
+            return;
+        }
+    }
+    *tv_table_add(&tables->event_types) = (struct tv_event_type){count, name, input};
+}
+
+static void tables_sum_value_types(struct tv_tables *tables)
+{
+    for (size_t i = 0; i < tables->value_types.count; i++)
+        tables->value_types.rows[i].samples = 0, tables->value_types.rows[i].total = 0;
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        assert(sample->type < tables->value_types.count);
+        struct tv_value_type *type = &tables->value_types.rows[sample->type];
+        type->samples++;
+        tv_time_add(&type->total, sample->weight);
+    }
+}
+
 void tv_tables_finish(struct tv_tables *tables)
 {
+    tables_sum_value_types(tables);
     tables_sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
     SORT(&tables->samples, compare_samples, sample_key);

@@ -105,15 +105,40 @@ struct tv_snapshot {
     uint8_t no_padding[7];
 };
 
+/* What the weights of samples count: "cpu-clock" in nanoseconds, "alloc_space" in bytes.  Weights
+ * of different types are never added together. */
+struct tv_value_type {
+    uint64_t samples; /* their number, and the sum of their weights, which saturates: both are */
+    int64_t total;    /* set when the tables are finished */
+    tv_ns interval;   /* sampling interval according to the file; 0: unknown */
+    uint32_t name;    /* string, as the format calls it */
+    uint32_t unit;    /* string, as the format calls it: "nanoseconds", "bytes", "count", ... */
+    uint32_t input;
+    bool preferred; /* the file says that this type is shown first */
+    uint8_t no_padding[3];
+};
+
+/* A stack, and how much of a value type belongs to it.  An input sample with several values is
+ * several rows with one offset.  Samples without times lie one behind another, each as wide as its
+ * weight (tv_input.weight_axis). */
 struct tv_sample {
     tv_ns time;
-    int64_t weight;
+    int64_t weight; /* in the unit of its type; negative in a difference of profiles */
     uint64_t offset;
     uint32_t thread; /* TV_NONE: unknown */
     uint32_t cpu;    /* TV_NONE: unknown */
-    uint32_t path;   /* of its stack */
-    uint32_t title;  /* string */
-    uint32_t input, no_padding;
+    uint32_t path;   /* of its stack: functions, without sampled lines; TV_ROOT_PATH: no stack */
+    uint32_t
+        line_path; /* the same with the sampled line in each frame; `path` if lines are unknown */
+    uint32_t type; /* in the value types */
+    uint32_t input;
+};
+
+/* Number of events of one type in an input: a JFR event, a perf event, a packet, a phase. */
+struct tv_event_type {
+    uint64_t count;
+    uint32_t name; /* string, as the format calls it */
+    uint32_t input;
 };
 
 struct tv_memory_dump {
@@ -237,7 +262,9 @@ struct tv_tables {
     TV_TABLE(tv_flow) flows;
     TV_TABLE(tv_object) objects;
     TV_TABLE(tv_snapshot) snapshots;
+    TV_TABLE(tv_value_type) value_types;
     TV_TABLE(tv_sample) samples;
+    TV_TABLE(tv_event_type) event_types;
     TV_TABLE(tv_memory_dump) memory_dumps;
     TV_TABLE(tv_memory_figure) memory_figures;
     TV_TABLE(tv_context) contexts;
@@ -275,6 +302,25 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
 
 /* Reserve room for more samples and values of counters that are added one by one. */
 void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t values);
+
+/* Most value types, and most event types, of a trace.  Further ones count as the last: no file of
+ * this world has so many, and a hostile one gets no quadratic search. */
+#define TV_TYPES_MAX 4096u
+
+/* Return the value type with a name and unit (strings) in an input, adding it if needed. */
+uint32_t tv_tables_value_type(struct tv_tables *tables, uint32_t input, uint32_t name,
+                              uint32_t unit);
+
+/* Add to the number of events that an input has of a type (string). */
+void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t name,
+                            uint64_t count);
+
+/* Return the name of a sample's value type (string). */
+static inline uint32_t tv_sample_title(const struct tv_tables *tables,
+                                       const struct tv_sample *sample)
+{
+    return tables->value_types.rows[sample->type].name;
+}
 
 /* Return the extra of a slice, or NULL. */
 const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,

@@ -83,6 +83,7 @@ struct tv_input {
     uint32_t clock;           /* string: name of its clock; empty: unknown (finalize.h) */
     uint32_t machine;         /* same as that of its processes, see below */
     bool own_zero;            /* its clock starts at 0 with the recording */
+    bool weight_axis;         /* its samples have no times: the axis is the sum of their weights */
     tv_ns origin;             /* subtracted from all of its times */
     tv_ns moved;              /* shift requested by the user, at most TV_MOVE_MAX (finalize.c) */
     const char *unit;         /* unit the file prefers for display: "ns", "us", "ms"; or NULL */
@@ -96,6 +97,7 @@ struct tv_input {
     tv_ns sampled_ns;       /* sampling interval; 0: not sampled */
     uint64_t bytes;         /* size when unpacked */
     uint64_t methods;       /* listed in the file */
+    uint64_t samples;       /* input samples of all types, once however many values they have */
     /* Set while events are read: */
     uint64_t records;
     uint64_t unrolls;
@@ -131,7 +133,21 @@ struct tv_thread {
     bool line; /* not a thread, but a line for events of one place ("irqs cpu 3") */
 };
 
-/* A function, method or other name that can be on a stack. */
+/* How the code of a frame runs. */
+enum tv_frame_kind {
+    TV_FRAME_UNKNOWN,
+    TV_FRAME_NATIVE, /* compiled ahead of time */
+    TV_FRAME_CPP,    /* of the JVM itself */
+    TV_FRAME_KERNEL,
+    TV_FRAME_JIT,
+    TV_FRAME_INTERPRETED,
+    TV_FRAME_INLINED,
+    TV_FRAME_GC,
+    TV_FRAME_KINDS,
+};
+
+/* A function, method or other name that can be on a stack.  Kind and colour are not part of its
+ * identity. */
 struct tv_frame {
     uint32_t class_name; /* with dots, not slashes; TV_EMPTY_STRING: none */
     uint32_t name;
@@ -139,9 +155,14 @@ struct tv_frame {
     uint32_t file;
     int32_t line;      /* 0: unknown; -2: native code */
     uint32_t category; /* for formats with categories instead of classes; else empty */
+    uint32_t module;   /* program or library that it belongs to; else empty */
     uint8_t
-        colour; /* reserved colour of all its slices, as in struct tv_slice_extra; 0: automatic */
-    uint8_t zeros[3];
+        colour;   /* reserved colour of all its slices, as in struct tv_slice_extra; 0: automatic */
+    uint8_t kind; /* enum tv_frame_kind, of the first sample that has it */
+    bool with_line; /* it is a function at a sampled line: `line` is that line, and
+                       `function_line` the function's own */
+    uint8_t zero;
+    int32_t function_line; /* only with_line */
 };
 
 struct tv_metadata {

@@ -454,7 +454,13 @@ static void subset_samples(struct tv_trace *to, const struct tv_trace *from,
         bool had_stack = sample.path != TV_ROOT_PATH;
         if (!subset_keeps(filter->samples, i))
             continue;
+        sample.line_path =
+            sample.line_path == sample.path
+                ? TV_NONE
+                : subset_path(to, from->paths.nodes, sample.line_path, filter->frames, map);
         sample.path = subset_path(to, from->paths.nodes, sample.path, filter->frames, map);
+        if (sample.line_path == TV_NONE)
+            sample.line_path = sample.path;
         if (sample.path != TV_ROOT_PATH || (!had_stack && !filter->frames))
             *tv_table_add(&to->tables.samples) = sample;
     }
@@ -507,6 +513,8 @@ void tv_subset_tables(struct tv_trace *to, const struct tv_trace *from,
     subset_counters(t, from, filter);
     subset_objects(t, from, filter);
     subset_memory_dumps(t, f, filter->memory_dumps);
+    COPY_TABLE(t, f, value_types, true);
+    COPY_TABLE(t, f, event_types, true);
     subset_samples(to, from, filter);
     subset_copy_stack_frames(to, from);
     subset_contexts(t, from, filter);

@@ -459,7 +459,9 @@ static void ft_stack_add_sample(struct tv_ft_merge *merge, struct ft_pending_sta
         .thread = pending->stack.task,
         .cpu = pending->stack.cpu,
         .path = path,
-        .title = pending->stack.title,
+        .line_path = path,
+        .type = tv_tables_value_type(&trace->tables, merge->input, pending->stack.title,
+                                     tv_trace_info_string(trace->head, TV_BYTES("samples"))),
         .input = merge->input,
     };
 }

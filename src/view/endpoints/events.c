@@ -73,7 +73,7 @@ static void event_facts_set_sample(const struct tv_view *view, const struct tv_s
                                    struct tv_event_facts *about)
 {
     about->time = tv_trace_time(view->trace, sample->input, sample->time);
-    about->name = sample->title;
+    about->name = tv_sample_title(&view->trace->tables, sample);
     event_facts_set_thread(view, sample->thread, about);
 }
 

@@ -246,7 +246,7 @@ enum tv_status tv_view_sample(const struct tv_view *view, const struct tv_parame
     tv_member_number(out, ",\"weight\":", sample->weight);
     tv_member_index(out, ",\"thread\":", sample->thread);
     tv_member_index(out, ",\"cpu\":", sample->cpu);
-    tv_member_text(out, ",\"title\":", trace->head, sample->title);
+    tv_member_text(out, ",\"title\":", trace->head, tv_sample_title(&trace->tables, sample));
     view_sample_write_stack(out, trace, sample->path);
     tv_member_index(out, ",\"previous\":", view_sample_neighbour(trace, (size_t)number, false));
     tv_member_index(out, ",\"next\":", view_sample_neighbour(trace, (size_t)number, true));

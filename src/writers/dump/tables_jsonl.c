@@ -227,7 +227,8 @@ static void tables_jsonl_write_samples(struct tv_out *out, const struct tv_trace
         tv_jsonl_begin(out, "sample");
         tv_jsonl_index(out, "thread", sample->thread);
         tv_jsonl_index(out, "cpu", sample->cpu);
-        tv_jsonl_text(out, "title", tables_jsonl_text_of(trace, sample->title));
+        tv_jsonl_text(out, "title",
+                      tables_jsonl_text_of(trace, tv_sample_title(&trace->tables, sample)));
         tables_jsonl_add_time(out, "time_ns", trace, sample->input, sample->time);
         tv_jsonl_number(out, "weight", sample->weight);
         tables_jsonl_add_stack(out, trace, sample->path);

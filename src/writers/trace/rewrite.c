@@ -473,7 +473,8 @@ static void rewrite_count_samples(struct rewrite_run *r)
                        trace->head->threads[i].input);
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        struct tv_bytes title = tv_trace_info_text(trace->head, sample->title);
+        struct tv_bytes title =
+            tv_trace_info_text(trace->head, tv_sample_title(&trace->tables, sample));
         if (sample->thread == TV_NONE || r->roles[sample->input] != ROLE_EVENTS ||
             tv_bytes_equal(title, TV_BYTES("V8 Sample")) ||
             tv_bytes_equal(title, TV_BYTES("Trace Event Sample")))

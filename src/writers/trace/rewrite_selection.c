@@ -694,7 +694,7 @@ static void rewrite_selection_write_sample(struct tv_rewrite_selection *selectio
     uint32_t *frames = tv_path_frames(selection->trace, sample->path, &depth);
     text->length = 0;
     tv_out_text(text, "{\"ph\":\"P\",\"name\":");
-    tv_out_json(text, tv_trace_info_text(head, sample->title));
+    tv_out_json(text, tv_trace_info_text(head, tv_sample_title(&selection->trace->tables, sample)));
     if (owner != TV_NONE)
         rewrite_selection_write_id(text, "pid", head->processes[owner].id,
                                    head->processes[owner].key, head);

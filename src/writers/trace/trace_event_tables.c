@@ -210,7 +210,7 @@ static void trace_event_add_sample(const struct tv_trace_events *events,
     }
     events->selection->separate(events->selection->context);
     tv_out_text(events->out, "{\"ph\":\"P\"");
-    tv_trace_events_text(events, "name", sample->title);
+    tv_trace_events_text(events, "name", tv_sample_title(&events->trace->tables, sample));
     tv_trace_events_thread(events, sample->thread);
     tv_trace_events_time(events, "ts", tv_trace_time(events->trace, sample->input, sample->time));
     trace_event_add_stack(events, sample->path);

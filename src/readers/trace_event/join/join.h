@@ -135,6 +135,9 @@ bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_
  * cannot be read. */
 struct tv_bytes tv_te_extent_read(struct tv_te_context *context, struct tv_te_extent extent);
 
+/* Return the value type of samples with that title. */
+uint32_t tv_te_value_type(struct tv_te_context *context, struct tv_bytes title);
+
 /* Count a diagnostic of the input. */
 void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uint64_t offset);
 

@@ -372,7 +372,8 @@ static void te_samples_add(struct tv_te_context *context, const struct tv_te_def
         .thread = event->thread,
         .cpu = TV_NONE,
         .path = path,
-        .title = tv_trace_info_string(context->trace->head, title),
+        .line_path = path,
+        .type = tv_te_value_type(context, title),
         .input = context->input,
     };
 }
@@ -494,8 +495,8 @@ static void te_samples_take_element(struct te_samples_reading *reading,
         sample.weight = 1;
     if (tv_te_parse_integer(fields->cpu, &cpu) && cpu >= 0 && cpu < TV_NONE)
         sample.cpu = (uint32_t)cpu;
-    sample.title = tv_trace_info_string(context->trace->head,
-                                        tv_te_decode_text(fields->name, &context->scratch));
+    sample.line_path = sample.path;
+    sample.type = tv_te_value_type(context, tv_te_decode_text(fields->name, &context->scratch));
     sample.input = context->input;
     *tv_table_add(&context->trace->tables.samples) = sample;
 }

@@ -194,7 +194,8 @@ static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t num
         .thread = profile->thread,
         .cpu = TV_NONE,
         .path = path,
-        .title = tv_trace_info_string(context->trace->head, TV_BYTES("V8 Sample")),
+        .line_path = path,
+        .type = tv_te_value_type(context, TV_BYTES("V8 Sample")),
         .input = context->input,
     };
 }
