@@ -50,7 +50,7 @@ static bool gate_take_word(struct gate_parser *parser, const char *word)
     size_t length = strlen(word);
     gate_skip_blanks(parser);
     if (!tv_bytes_starts_with(parser->rest, tv_bytes_of(word)) ||
-        (parser->rest.length > length && gate_is_letter(word[length - 1]) &&
+        (parser->rest.length > length && gate_is_letter((uint8_t)word[length - 1]) &&
          gate_is_letter(parser->rest.data[length])))
         return false;
     parser->rest.data += length;
@@ -264,17 +264,12 @@ static bool gate_matches(const struct tv_gate_rule *rule, const struct tv_run_ta
     if (rule->of_class)
         return tv_glob_matches(tv_run_text(table, row->class_name), rule->pattern);
     tv_out_init_memory(&name);
-    if (row->class_name != TV_EMPTY_STRING) {
-        tv_out_bytes(&name, tv_run_text(table, row->class_name));
-        tv_out_char(&name, '.');
-    }
-    tv_out_bytes(&name, tv_run_text(table, row->name));
-    bool matches = tv_glob_matches((struct tv_bytes){name.buffer, name.length}, rule->pattern);
-    if (!matches && (row->parent > 0 || row->signature != TV_EMPTY_STRING)) {
-        name.length = 0;
-        tv_run_row_name(&name, table, row);
-        matches = tv_glob_matches((struct tv_bytes){name.buffer, name.length}, rule->pattern);
-    }
+    tv_run_row_name(&name, table, row);
+    struct tv_bytes whole = {name.buffer, name.length}, bare = whole;
+    size_t signature = tv_run_text(table, row->signature).length;
+    if (signature > 0) /* a pattern need not spell the signature */
+        bare.length -= signature + 1;
+    bool matches = tv_glob_matches(whole, rule->pattern) || tv_glob_matches(bare, rule->pattern);
     tv_out_release(&name);
     return matches;
 }
@@ -302,11 +297,10 @@ static const char *gate_choose_comparison(const struct tv_comparison *comparison
     return NULL;
 }
 
+/* Append; gate_open made room for all rows and one more. */
 static void gate_add_candidate(struct gate_case *one, const struct gate_candidate *candidate)
 {
-    size_t capacity = one->count;
-    one->candidates = tv_array_reserve(one->candidates, &capacity, (size_t)one->count + 1,
-                                       sizeof *one->candidates);
+    assert(one->count <= one->comparison->count);
     one->candidates[one->count++] = *candidate;
 }
 
@@ -317,7 +311,6 @@ static void gate_list_rows(const struct tv_gate_rule *rule, struct gate_case *on
     uint32_t *tested = tv_alloc(comparison->tested, sizeof *tested), tested_count = 0;
     uint32_t *places = tv_alloc(comparison->count, sizeof *places);
     double *p = tv_alloc(comparison->tested, sizeof *p);
-    one->candidates = tv_alloc(comparison->count, sizeof *one->candidates);
     for (uint32_t i = 0; i < comparison->count; i++) {
         const struct tv_compared_row *row = &comparison->rows[i];
         const struct tv_run_row *named = &comparison->table->rows[row->row];
@@ -352,12 +345,10 @@ static void gate_list_rows(const struct tv_gate_rule *rule, struct gate_case *on
 }
 
 /* Sum the rows of the pattern in a run. */
-static double gate_sum_run(const struct tv_gate_rule *rule, const struct gate_case *one,
-                           uint32_t run)
+static double gate_sum_run(const struct gate_case *one, uint32_t run)
 {
     const struct tv_comparison *comparison = one->comparison;
     double sum = 0;
-    (void)rule;
     for (uint32_t i = 0; i < one->count; i++) {
         const struct tv_run_row *row = &comparison->table->rows[one->candidates[i].hit.row];
         double value = tv_comparison_value(comparison, row, run, comparison->figure);
@@ -418,7 +409,7 @@ static void gate_sum_rows(const struct tv_gate_rule *rule, struct gate_case *one
     struct gate_candidate sum = {.hit = {TV_NONE, 0, 0, 0, 1}, .low = -(double)INFINITY};
     bool positive = true;
     for (uint32_t run = 0; run < table->run_count; run++) {
-        sums[run] = gate_sum_run(rule, one, run);
+        sums[run] = gate_sum_run(one, run);
         positive = positive && sums[run] > 0;
     }
     for (int is_new = 0; is_new < 2; is_new++) {
@@ -504,6 +495,7 @@ static const char *gate_open(const struct tv_comparison *comparison,
         reason = gate_choose_comparison(comparison, rule, one);
     if (reason)
         return reason;
+    one->candidates = tv_alloc((size_t)one->comparison->count + 1, sizeof *one->candidates);
     if (rule->figure == TV_GATE_TOTAL)
         gate_take_total(rule, one);
     else if (rule->figure >= TV_GATE_NEW)

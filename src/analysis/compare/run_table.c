@@ -113,7 +113,7 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 static void run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
                              const struct tv_run_row *row)
 {
-    if (row->class_name != TV_EMPTY_STRING) {
+    if (row->class_name != TV_EMPTY_STRING && !row->of_category) {
         tv_out_bytes(out, tv_run_text(table, row->class_name));
         tv_out_char(out, '.');
     }
@@ -216,9 +216,11 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
                                        const struct tv_frame *frame)
 {
     struct tv_bytes class_name = tv_trace_info_text(info, frame->class_name);
-    if (class_name.length == 0)
-        class_name = tv_trace_info_text(info, frame->category);
     struct tv_run_row key = {.match = TV_MATCH_SAME};
+    if (class_name.length == 0) {
+        class_name = tv_trace_info_text(info, frame->category);
+        key.of_category = table->by == TV_ROWS_BY_METHOD || table->by == TV_ROWS_BY_PATH;
+    }
     switch (table->by) {
     case TV_ROWS_BY_CLASS:
         key.name = run_table_string(table, class_name.length > 0 ? class_name

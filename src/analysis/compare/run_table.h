@@ -47,7 +47,8 @@ struct tv_run_row {
     uint32_t parent;   /* by path: row of the caller + 1; 0: none */
     uint32_t old_name;                    /* of a matched row: the full name on the base side */
     enum tv_run_match match;
-    bool dropped; /* it was joined to another row */
+    bool of_category; /* class_name is the category of a slice, which is no part of its name */
+    bool dropped;     /* it was joined to another row */
     bool in_base, in_new;   /* in at least one run of the side */
     bool in_all;            /* in every base and new run */
     struct tv_run_figures *of; /* [runs] */
