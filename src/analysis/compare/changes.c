@@ -237,9 +237,8 @@ static double *changes_copy_compared(const struct tv_run_matrix *matrix, const d
 
 static void changes_set_interval(struct tv_change *change, double error)
 {
-    double reach = change->freedom > 0
-                       ? tv_student_quantile(0.025, change->freedom) * error
-                       : (double)INFINITY;
+    double reach = change->freedom > 0 ? tv_student_quantile(0.025, change->freedom) * error
+                                       : (double)INFINITY;
     change->low = change->difference - reach;
     change->high = change->difference + reach;
 }
@@ -267,8 +266,8 @@ static void changes_moderate(struct tv_changes *changes, const struct tv_run_mat
     changes->prior_freedom = prior.freedom;
     for (uint32_t row = 0; row < rows; row++) {
         struct tv_change *change = &changes->of[row];
-        double variance = (prior.freedom * prior.variance + freedom * variances[row]) /
-                          (prior.freedom + freedom);
+        double variance =
+            (prior.freedom * prior.variance + freedom * variances[row]) / (prior.freedom + freedom);
         change->freedom = freedom > 0 ? prior.freedom + freedom : 0;
         double error = sqrt((variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE) * inverse);
         change->t = change->freedom > 0 ? change->difference / error : 0;
@@ -347,7 +346,8 @@ static void changes_adjust_false_discoveries(double *p, uint32_t count)
     struct ranked_value *ranked = tv_alloc(count, sizeof *ranked);
     for (uint32_t i = 0; i < count; i++)
         ranked[i] = (struct ranked_value){p[i], i};
-    qsort(ranked, count, sizeof *ranked, changes_compare_ranked);
+    if (count > 0)
+        qsort(ranked, count, sizeof *ranked, changes_compare_ranked);
     double least = 1;
     for (uint32_t i = count; i-- > 0;) {
         double adjusted = ranked[i].value * count / (i + 1.0);
@@ -422,11 +422,10 @@ static double relabeling_statistic(const struct relabeling *r, uint32_t row, con
     double difference = sum / k + sum / n; /* the others sum to -sum */
     double within = r->squares[row] - n * k / (n + k) * difference * difference;
     double freedom = n + k - 2;
-    double variance =
-        (r->prior.freedom * r->prior.variance + (within > 0 ? within : 0)) /
-        (r->prior.freedom + freedom);
-    double t = difference / sqrt((variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE) *
-                                 (1 / n + 1 / k));
+    double variance = (r->prior.freedom * r->prior.variance + (within > 0 ? within : 0)) /
+                      (r->prior.freedom + freedom);
+    double t = difference /
+               sqrt((variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE) * (1 / n + 1 / k));
     return r->direction == TV_CHANGE_ANY ? fabs(t) : r->direction == TV_CHANGE_UP ? t : -t;
 }
 
@@ -491,11 +490,14 @@ static uint32_t relabeling_count_all(const struct relabeling *r, const struct ra
     return done;
 }
 
-/* Raise p to that of the relabeled max t. */
-static void changes_raise_by_relabeling(const struct tv_changes *changes, const uint32_t *rows,
-                                        uint32_t count, enum tv_change_direction direction,
-                                        double *p)
+void tv_changes_relabel(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
+                        enum tv_change_direction direction, double *p)
 {
+    for (uint32_t i = 0; i < count; i++)
+        p[i] = 0;
+    if (count == 0 ||
+        changes_count_choices(changes->runs, changes->new_runs, RELABELINGS) < LEAST_RELABELINGS)
+        return;
     struct relabeling r = {changes, rows, count, direction, NULL, NULL, {0, 0}};
     relabeling_prepare(&r);
     struct ranked_value *ranked = tv_alloc(count, sizeof *ranked);
@@ -507,8 +509,7 @@ static void changes_raise_by_relabeling(const struct tv_changes *changes, const 
     for (uint32_t i = count; i-- > 0;) {
         double share = reached[i] / ways;
         most = share > most ? share : most; /* step down: no row before one with a larger t */
-        if (most > p[ranked[i].index])
-            p[ranked[i].index] = most;
+        p[ranked[i].index] = most;
     }
     tv_free(reached);
     tv_free(ranked);
@@ -516,18 +517,25 @@ static void changes_raise_by_relabeling(const struct tv_changes *changes, const 
     tv_free(r.squares);
 }
 
-void tv_changes_adjust(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
-                       enum tv_change_direction direction, double *p)
+void tv_changes_discover(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
+                         enum tv_change_direction direction, double *p)
 {
     for (uint32_t i = 0; i < count; i++) {
         assert(rows[i] < changes->rows);
         p[i] = tv_change_p(&changes->of[rows[i]], direction);
     }
-    if (count == 0)
-        return;
     changes_adjust_false_discoveries(p, count);
-    if (changes_count_choices(changes->runs, changes->new_runs, RELABELINGS) >= LEAST_RELABELINGS)
-        changes_raise_by_relabeling(changes, rows, count, direction, p);
+}
+
+void tv_changes_adjust(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
+                       enum tv_change_direction direction, double *p)
+{
+    double *relabeled = tv_alloc(count, sizeof *relabeled);
+    tv_changes_discover(changes, rows, count, direction, p);
+    tv_changes_relabel(changes, rows, count, direction, relabeled);
+    for (uint32_t i = 0; i < count; i++)
+        p[i] = relabeled[i] > p[i] ? relabeled[i] : p[i];
+    tv_free(relabeled);
 }
 
 /* ---- The total, and planning ---- */
@@ -551,8 +559,8 @@ struct tv_change tv_change_by_welch(const double *logs, const uint8_t *is_new, u
         shares[side] = can_test ? squares[side] / (counts[side] - 1) / counts[side] : 0;
     double variance = shares[0] + shares[1];
     if (can_test) {
-        double spread = shares[0] * shares[0] / (counts[0] - 1) +
-                        shares[1] * shares[1] / (counts[1] - 1);
+        double spread =
+            shares[0] * shares[0] / (counts[0] - 1) + shares[1] * shares[1] / (counts[1] - 1);
         change.freedom = spread > 1e-30 ? variance * variance / spread : counts[0] + counts[1] - 2;
         change.freedom = change.freedom > 1 ? change.freedom : 1;
     }

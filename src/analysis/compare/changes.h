@@ -63,8 +63,15 @@ enum tv_change_direction {
 void tv_changes_init(struct tv_changes *changes, const struct tv_run_matrix *matrix);
 void tv_changes_release(struct tv_changes *changes);
 
-/* p[i] becomes the probability of a change of rows[i] that large in that direction, or of a larger
- * one, among any of the `count` rows, if nothing changed; 1 where no test is possible. */
+/* p[i] becomes that of a change of rows[i] in the direction, adjusted for all `count` rows: by
+ * false discoveries (Benjamini-Hochberg), and by relabeling, 0 where there are too few runs for
+ * that.  1 where no test is possible. */
+void tv_changes_discover(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
+                         enum tv_change_direction direction, double *p);
+void tv_changes_relabel(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
+                        enum tv_change_direction direction, double *p);
+
+/* The larger of the two. */
 void tv_changes_adjust(const struct tv_changes *changes, const uint32_t *rows, uint32_t count,
                        enum tv_change_direction direction, double *p);
 

@@ -120,8 +120,8 @@ static bool comparison_is_apart(const struct tv_run_table *table)
 
 static bool comparison_can_promise(const struct tv_comparison *comparison)
 {
-    uint32_t least = comparison->history_runs >= PROMISED_HISTORY ? PROMISED_RUNS_WITH_HISTORY
-                                                                  : PROMISED_RUNS;
+    uint32_t least =
+        comparison->history_runs >= PROMISED_HISTORY ? PROMISED_RUNS_WITH_HISTORY : PROMISED_RUNS;
     return comparison->base_runs >= least && comparison->new_runs >= least && !comparison->apart;
 }
 
@@ -187,8 +187,7 @@ static void comparison_note_calls(const struct tv_comparison *comparison,
         calls[r->side] = found;
         seen[r->side] = true;
     }
-    compared->calls_differ =
-        compared->exact_calls && calls[TV_RUN_BASE] != calls[TV_RUN_NEW];
+    compared->calls_differ = compared->exact_calls && calls[TV_RUN_BASE] != calls[TV_RUN_NEW];
 }
 
 /* Can the row be tested: is it in every run, large enough, and always above 0? */
@@ -219,8 +218,7 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
             continue;
         struct tv_compared_row *compared = &comparison->rows[comparison->count++];
         compared->row = i;
-        compared->base =
-            tv_comparison_median(comparison, row, TV_RUN_BASE, comparison->figure);
+        compared->base = tv_comparison_median(comparison, row, TV_RUN_BASE, comparison->figure);
         compared->new = tv_comparison_median(comparison, row, TV_RUN_NEW, comparison->figure);
         compared->base_calls =
             (uint64_t)tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_CALLS);
@@ -335,9 +333,8 @@ static void comparison_test_rows(struct tv_comparison *comparison)
     for (uint32_t i = 0; i < tested; i++) {
         comparison->rows[i].change = chosen[i] = i;
         for (uint32_t run = 0; run < runs; run++)
-            logs[(size_t)i * runs + run] =
-                log(tv_comparison_value(comparison, &table->rows[comparison->rows[i].row], run,
-                                        comparison->figure));
+            logs[(size_t)i * runs + run] = log(tv_comparison_value(
+                comparison, &table->rows[comparison->rows[i].row], run, comparison->figure));
     }
     struct tv_run_matrix matrix = {tested, runs, logs, sides, sessions};
     tv_changes_init(&comparison->changes, &matrix);
@@ -355,8 +352,7 @@ static void comparison_test_rows(struct tv_comparison *comparison)
 
 enum tv_status tv_comparison_init(struct tv_comparison *comparison,
                                   const struct tv_run_table *table,
-                                  const struct tv_comparison_options *options,
-                                  struct tv_error *err)
+                                  const struct tv_comparison_options *options, struct tv_error *err)
 {
     *comparison = (struct tv_comparison){.table = table, .figure = options->figure};
     comparison_count_runs(comparison);

@@ -21,15 +21,15 @@ enum tv_run_figure {
 
 /* A row that was compared: a row of the table and its figures.  Times are nanoseconds. */
 struct tv_compared_row {
-    uint32_t row;            /* in the table */
-    double base, new;        /* median of the figure over the runs of the side; 0 where it lacks */
-    double share;            /* of the larger side's median total, by exclusive time */
+    uint32_t row;     /* in the table */
+    double base, new; /* median of the figure over the runs of the side; 0 where it lacks */
+    double share;     /* of the larger side's median total, by exclusive time */
     uint64_t base_calls, new_calls; /* medians */
-    bool exact_calls;        /* calls are counted, and do not vary within a side */
-    bool calls_differ;       /* exact, and other on the new side: certain */
-    bool tested;             /* it has a change with p */
-    uint32_t change;         /* index in the changes, if tested */
-    double p_raw, p;         /* of any change; p is adjusted for all tested rows */
+    bool exact_calls;               /* calls are counted, and do not vary within a side */
+    bool calls_differ;              /* exact, and other on the new side: certain */
+    bool tested;                    /* it has a change with p */
+    uint32_t change;                /* index in the changes, if tested */
+    double p_raw, p;                /* of any change; p is adjusted for all tested rows */
 };
 
 struct tv_comparison {
@@ -41,12 +41,12 @@ struct tv_comparison {
     uint32_t count;
     struct tv_compared_row *rows; /* tested rows by p and size of change, then the others */
     uint32_t tested;
-    struct tv_changes changes;      /* of the tested rows */
-    struct tv_change total;         /* of all time; not cleaned */
-    double base_total, new_total;   /* medians, ns */
-    bool apart;     /* all base runs were recorded before the first new one, or the reverse */
-    bool can_test;  /* both sides have at least two runs */
-    bool promises;  /* "at most 1 % false alarms" holds: enough runs, not apart */
+    struct tv_changes changes;    /* of the tested rows */
+    struct tv_change total;       /* of all time; not cleaned */
+    double base_total, new_total; /* medians, ns */
+    bool apart;    /* all base runs were recorded before the first new one, or the reverse */
+    bool can_test; /* both sides have at least two runs */
+    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart */
 };
 
 struct tv_comparison_options {

@@ -15,9 +15,9 @@ double tv_digamma(double x)
         sum -= 1 / x;
     double square = 1 / (x * x);
     return sum + log(x) - 0.5 / x -
-           square * (1.0 / 12 -
-                     square * (1.0 / 120 -
-                               square * (1.0 / 252 - square * (1.0 / 240 - square / 132))));
+           square *
+               (1.0 / 12 -
+                square * (1.0 / 120 - square * (1.0 / 252 - square * (1.0 / 240 - square / 132))));
 }
 
 double tv_trigamma(double x)
@@ -29,8 +29,8 @@ double tv_trigamma(double x)
     double square = 1 / (x * x);
     return sum + 1 / x + square / 2 +
            square / x *
-               (1.0 / 6 - square * (1.0 / 30 -
-                                    square * (1.0 / 42 - square * (1.0 / 30 - square * 5 / 66))));
+               (1.0 / 6 -
+                square * (1.0 / 30 - square * (1.0 / 42 - square * (1.0 / 30 - square * 5 / 66))));
 }
 
 double tv_tetragamma(double x)
@@ -42,8 +42,8 @@ double tv_tetragamma(double x)
     double square = 1 / (x * x);
     return sum - square - square / x -
            square * square *
-               (1.0 / 2 - square * (1.0 / 6 -
-                                    square * (1.0 / 6 - square * (3.0 / 10 - square * 5 / 6))));
+               (1.0 / 2 -
+                square * (1.0 / 6 - square * (1.0 / 6 - square * (3.0 / 10 - square * 5 / 6))));
 }
 
 /* Newton's method on 1 / trigamma, which is nearly linear (Smyth 2004, appendix). */
@@ -70,8 +70,8 @@ static double distribution_log_gamma(double x)
         product *= x;
     double square = 1 / (x * x);
     return (x - 0.5) * log(x) - x + 0.918938533204672742 - log(product) +
-           (1.0 / 12 - square * (1.0 / 360 -
-                                 square * (1.0 / 1260 - square * (1.0 / 1680 - square / 1188)))) /
+           (1.0 / 12 -
+            square * (1.0 / 360 - square * (1.0 / 1260 - square * (1.0 / 1680 - square / 1188)))) /
                x;
 }
 

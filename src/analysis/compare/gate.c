@@ -89,8 +89,11 @@ static enum tv_status gate_take_limit(struct gate_parser *parser, struct tv_gate
         const char *name;
         double factor;
         bool relative;
-    } units[] = {{"%", 0.01, true}, {"ns", 1, false},  {"us", 1e3, false},
-                 {"ms", 1e6, false}, {"s", 1e9, false}};
+    } units[] = {{"%", 0.01, true},
+                 {"ns", 1, false},
+                 {"us", 1e3, false},
+                 {"ms", 1e6, false},
+                 {"s", 1e9, false}};
     double sign = 1;
     if (gate_take_word(parser, ">="))
         limit->way = TV_GATE_AT_LEAST;
@@ -234,7 +237,8 @@ static bool gate_limit_holds(const struct tv_gate_limit *limit, double value)
 
 /* A row (or the sum, or the total) that a rule looks at. */
 struct gate_candidate {
-    struct tv_gate_hit hit; /* p: before the other rules count */
+    struct tv_gate_hit hit; /* p: of false discoveries, before the other rules count */
+    double least_p;         /* of relabeling, which p cannot be below */
     double low;             /* lower end of the relative change */
     double share, calls;
     bool in_both;
@@ -280,16 +284,15 @@ static const char *gate_choose_comparison(const struct tv_comparison *comparison
 {
     enum tv_run_figure figure =
         rule->figure <= TV_GATE_MEAN ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
-    bool same_clock = rule->clock == TV_GATE_BEST_CLOCK ||
-                      (rule->clock == TV_GATE_CPU) == comparison->cpu;
+    bool same_clock =
+        rule->clock == TV_GATE_BEST_CLOCK || (rule->clock == TV_GATE_CPU) == comparison->cpu;
     one->comparison = comparison;
     if (comparison->figure == figure && same_clock)
         return NULL;
     struct tv_error err;
     struct tv_comparison_options options = {.figure = figure, .least_share = 0.0005};
-    options.clock = rule->clock == TV_GATE_CPU || (same_clock && comparison->cpu)
-                        ? TV_COMPARE_CPU
-                        : TV_COMPARE_WALL;
+    options.clock = rule->clock == TV_GATE_CPU || (same_clock && comparison->cpu) ? TV_COMPARE_CPU
+                                                                                  : TV_COMPARE_WALL;
     if (tv_comparison_init(&one->own, comparison->table, &options, &err) != TV_OK)
         return "not all runs have the clock that it names: record with --clock dual";
     one->owns = true;
@@ -311,6 +314,7 @@ static void gate_list_rows(const struct tv_gate_rule *rule, struct gate_case *on
     uint32_t *tested = tv_alloc(comparison->tested, sizeof *tested), tested_count = 0;
     uint32_t *places = tv_alloc(comparison->count, sizeof *places);
     double *p = tv_alloc(comparison->tested, sizeof *p);
+    double *least = tv_alloc(comparison->tested, sizeof *least);
     for (uint32_t i = 0; i < comparison->count; i++) {
         const struct tv_compared_row *row = &comparison->rows[i];
         const struct tv_run_row *named = &comparison->table->rows[row->row];
@@ -335,10 +339,16 @@ static void gate_list_rows(const struct tv_gate_rule *rule, struct gate_case *on
         }
         one->count++;
     }
-    if (rule->p > 0)
-        tv_changes_adjust(&comparison->changes, tested, tested_count, gate_direction(rule), p);
-    for (uint32_t i = 0; i < tested_count && rule->p > 0; i++)
+    if (rule->p > 0) {
+        enum tv_change_direction direction = gate_direction(rule);
+        tv_changes_discover(&comparison->changes, tested, tested_count, direction, p);
+        tv_changes_relabel(&comparison->changes, tested, tested_count, direction, least);
+    }
+    for (uint32_t i = 0; i < tested_count && rule->p > 0; i++) {
         one->candidates[places[i]].hit.p = p[i];
+        one->candidates[places[i]].least_p = least[i];
+    }
+    tv_free(least);
     tv_free(p);
     tv_free(places);
     tv_free(tested);
@@ -368,7 +378,8 @@ static double gate_median(double *values, uint32_t count)
     return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Test one more row, the sums, beside all tested rows, which tell the common factor and the prior. */
+/* Test one more row, the sums, beside all tested rows, which tell the common factor and the prior.
+ */
 static void gate_test_sum(const struct tv_gate_rule *rule, const struct gate_case *one,
                           const double *sums, struct gate_candidate *candidate)
 {
@@ -385,13 +396,13 @@ static void gate_test_sum(const struct tv_gate_rule *rule, const struct gate_cas
     }
     for (uint32_t i = 0; i < last; i++)
         for (uint32_t run = 0; run < runs; run++)
-            logs[(size_t)i * runs + run] =
-                log(tv_comparison_value(comparison, &table->rows[comparison->rows[i].row], run,
-                                        comparison->figure));
+            logs[(size_t)i * runs + run] = log(tv_comparison_value(
+                comparison, &table->rows[comparison->rows[i].row], run, comparison->figure));
     struct tv_run_matrix matrix = {rows, runs, logs, sides, sessions};
     struct tv_changes changes;
     tv_changes_init(&changes, &matrix);
-    tv_changes_adjust(&changes, &last, 1, gate_direction(rule), &candidate->hit.p);
+    tv_changes_discover(&changes, &last, 1, gate_direction(rule), &candidate->hit.p);
+    tv_changes_relabel(&changes, &last, 1, gate_direction(rule), &candidate->least_p);
     candidate->hit.change = exp(changes.of[last].difference) - 1;
     candidate->low = exp(changes.of[last].low) - 1;
     tv_changes_release(&changes);
@@ -518,7 +529,7 @@ static bool gate_fires(const struct tv_gate_rule *rule, const struct gate_candid
 {
     const struct tv_gate_hit *hit = &candidate->hit;
     double larger = hit->base > hit->new ? hit->base : hit->new;
-    double value = !rule->change.is_change      ? hit->new
+    double value = !rule->change.is_change    ? hit->new
                    : rule->change.is_relative ? hit->change
                                               : hit->new - hit->base;
     if (rule->change.is_change && !candidate->in_both && rule->figure < TV_GATE_NEW)
@@ -543,7 +554,8 @@ static int gate_compare_order(const void *left, const void *right)
 }
 
 /* Raise the p of all rules by Holm's method: the smallest counts for all of them, the next for one
- * less, ... */
+ * less, ...  That of relabeling is not raised: 5 + 5 runs have 252 labelings, so a few rules would
+ * make each of them blind. */
 static void gate_raise_by_rules(const struct tv_gate_rule *rules, struct gate_case *cases,
                                 uint32_t count)
 {
@@ -560,6 +572,7 @@ static void gate_raise_by_rules(const struct tv_gate_rule *rules, struct gate_ca
         for (uint32_t i = 0; i < one->count; i++) {
             double p = one->candidates[i].hit.p * (with_p - place);
             p = p > least ? p : least;
+            p = p > one->candidates[i].least_p ? p : one->candidates[i].least_p;
             one->candidates[i].hit.p = p < 1 ? p : 1;
         }
         double raised = order[place].p * (with_p - place);

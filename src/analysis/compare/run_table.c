@@ -196,8 +196,7 @@ static uint32_t run_table_string(struct tv_run_table *table, struct tv_bytes nam
     struct tv_out form;
     tv_out_init_memory(&form);
     tv_run_names_normal(&form, name, TV_NAMES_GROUPED);
-    uint32_t string =
-        tv_interner_add(table->strings, (struct tv_bytes){form.buffer, form.length});
+    uint32_t string = tv_interner_add(table->strings, (struct tv_bytes){form.buffer, form.length});
     tv_out_release(&form);
     return string;
 }
@@ -223,8 +222,8 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
     }
     switch (table->by) {
     case TV_ROWS_BY_CLASS:
-        key.name = run_table_string(table, class_name.length > 0 ? class_name
-                                                                 : TV_BYTES("(no class)"));
+        key.name =
+            run_table_string(table, class_name.length > 0 ? class_name : TV_BYTES("(no class)"));
         break;
     case TV_ROWS_BY_PACKAGE:
         key.name = run_table_string(table, run_table_package(class_name));
@@ -253,9 +252,12 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
         const struct tv_method_cost *method = &profile->methods[i];
         struct tv_run_row key =
             run_table_key(table, profile->head, &profile->head->frames[method->frame]);
-        struct tv_run_figures figures = {method->incl_wall, method->excl_wall,
-                                         method->incl_cpu,  method->excl_cpu,
-                                         method->calls + method->recursive_calls, true};
+        struct tv_run_figures figures = {method->incl_wall,
+                                         method->excl_wall,
+                                         method->incl_cpu,
+                                         method->excl_cpu,
+                                         method->calls + method->recursive_calls,
+                                         true};
         run_figures_add(run_row_figures(table, run_table_row(table, &key)), &figures);
     }
 }
@@ -277,22 +279,40 @@ static struct tv_run_row run_table_node_key(struct tv_run_table *table,
     }
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_run_names_normal(&name, tv_trace_info_text(info, info->threads[frame - TV_THREAD_FRAME].name),
+    struct tv_bytes thread = tv_trace_info_text(info, info->threads[frame - TV_THREAD_FRAME].name);
+    tv_run_names_normal(&name, thread.length > 0 ? thread : TV_BYTES("(unnamed)"),
                         TV_NAMES_GROUPED);
     key.name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
     return key;
 }
 
-void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
-                           const struct tv_call_tree *tree)
+/* Add the threads of a split tree: the time of all their calls. */
+static void run_table_add_threads(struct tv_run_table *table, const struct tv_call_tree *tree)
 {
-    assert(table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD);
+    uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of);
+    for (uint32_t node = 1; node < tree->count; node++) {
+        if (tree->parent[node] == TV_ROOT_PATH) {
+            struct tv_run_row key = run_table_node_key(table, tree, node, 0);
+            row_of[node] = (uint32_t)(run_table_row(table, &key) - table->rows);
+        } else {
+            row_of[node] = row_of[tree->parent[node]];
+        }
+        struct tv_run_figures figures = {tree->self_wall[node],  tree->self_wall[node],
+                                         tree->self_cpu[node],   tree->self_cpu[node],
+                                         tree->cost[node].calls, true};
+        run_figures_add(run_row_figures(table, &table->rows[row_of[node]]), &figures);
+    }
+    tv_free(row_of);
+}
+
+/* Add the paths of a tree; direct recursion is folded. */
+static void run_table_add_paths(struct tv_run_table *table, const struct tv_call_tree *tree)
+{
     uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of); /* + 1; 0: no row */
-    run_table_begin_run(table, run);
     for (uint32_t node = 1; node < tree->count; node++) {
         uint32_t parent = tree->parent[node];
-        if (table->by == TV_ROWS_BY_THREAD ? parent != TV_ROOT_PATH : tree->cost[node].calls == 0)
+        if (tree->cost[node].calls == 0)
             continue;
         uint32_t row = parent == TV_ROOT_PATH ? 0 : row_of[parent];
         struct tv_run_figures figures = {tree->cost[node].wall,  tree->self_wall[node],
@@ -309,6 +329,17 @@ void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
         run_figures_add(run_row_figures(table, &table->rows[row_of[node] - 1]), &figures);
     }
     tv_free(row_of);
+}
+
+void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
+                           const struct tv_call_tree *tree)
+{
+    assert(table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD);
+    run_table_begin_run(table, run);
+    if (table->by == TV_ROWS_BY_PATH)
+        run_table_add_paths(table, tree);
+    else
+        run_table_add_threads(table, tree);
 }
 
 /* ---- Matching ---- */
@@ -344,8 +375,7 @@ static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fr
         run_figures_add(&to->of[run], &from->of[run]);
     tv_out_init_memory(&name);
     tv_run_row_name(&name, table, from);
-    to->old_name =
-        tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
+    to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
     to->match = match;
     from->dropped = true;
@@ -403,8 +433,7 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, size_t *
         name.length = 0;
         tv_run_row_name(&name, table, &table->rows[lone[i].row]);
         lone[i].name = tv_run_text(
-            table,
-            tv_interner_find(table->strings, (struct tv_bytes){name.buffer, name.length}));
+            table, tv_interner_find(table->strings, (struct tv_bytes){name.buffer, name.length}));
     }
     tv_out_release(&name);
     tv_out_release(&form);

@@ -44,13 +44,13 @@ enum tv_run_match {
 struct tv_run_row {
     uint32_t class_name, name, signature; /* strings of the table; for rows that are no methods the
                                              name alone */
-    uint32_t parent;   /* by path: row of the caller + 1; 0: none */
+    uint32_t parent;                      /* by path: row of the caller + 1; 0: none */
     uint32_t old_name;                    /* of a matched row: the full name on the base side */
     enum tv_run_match match;
-    bool of_category; /* class_name is the category of a slice, which is no part of its name */
-    bool dropped;     /* it was joined to another row */
-    bool in_base, in_new;   /* in at least one run of the side */
-    bool in_all;            /* in every base and new run */
+    bool of_category;     /* class_name is the category of a slice, which is no part of its name */
+    bool dropped;         /* it was joined to another row */
+    bool in_base, in_new; /* in at least one run of the side */
+    bool in_all;          /* in every base and new run */
     struct tv_run_figures *of; /* [runs] */
     size_t capacity;
 };
@@ -79,7 +79,7 @@ struct tv_run_table {
     struct tv_run_row *rows;
     uint32_t row_count;
     size_t row_capacity;
-    struct tv_map index; /* hash of a key -> row */
+    struct tv_map index;      /* hash of a key -> row */
     struct tv_bytes *renames; /* pairs OLD, NEW; not owned */
     size_t rename_count;
 };

@@ -178,8 +178,8 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
         return TV_OK;
     }
     if (settings->files.count > compare->base.count + compare->new.count)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "%s: put files behind --base or --new", settings->files.items[0]);
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files behind --base or --new",
+                       settings->files.items[0]);
     enum tv_status status = compare_expand_group(settings, &compare->base, err);
     if (status == TV_OK)
         status = compare_expand_group(settings, &compare->new, err);
@@ -349,10 +349,10 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
     struct tv_profile *profile = NULL;
     bool by_tree = table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
     enum tv_status status =
-        by_tree ? tv_measure_tree(&own,
-                                  table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0,
-                                  &measured, err)
-                : tv_measure_profile(&own, &measured, &profile, err);
+        by_tree
+            ? tv_measure_tree(&own, table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0,
+                              &measured, err)
+            : tv_measure_profile(&own, &measured, &profile, err);
     if (status != TV_OK)
         return status;
     struct tv_run run = compare_describe_run(*file, side, session, measured.head);
@@ -545,7 +545,12 @@ static enum tv_status compare_judge_and_write(const struct tv_settings *settings
             *code = TV_EXIT_USAGE;
         else if (results[i].fired)
             *code = TV_EXIT_FIRED;
-    struct tv_compare_report report = {&comparison, rules->rules, results, rules->count, 0, alpha,
+    struct tv_compare_report report = {&comparison,
+                                       rules->rules,
+                                       results,
+                                       rules->count,
+                                       0,
+                                       alpha,
                                        (uint32_t)settings->compare.plan};
     status = compare_write(settings, &report, err);
     tv_gate_results_release(results, rules->count);
@@ -556,8 +561,7 @@ static enum tv_status compare_judge_and_write(const struct tv_settings *settings
 
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    static const enum tv_names_match names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT,
-                                                TV_NAMES_GROUPED};
+    static const enum tv_names_match names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT, TV_NAMES_GROUPED};
     struct tv_error err = {0};
     struct compare_rules rules = {.rules = NULL};
     struct tv_run_table table;

@@ -216,11 +216,10 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
         tv_compare_put_change(tv_text_table_cell(table), change.change);
     if (report->plan_runs > 0) {
         struct tv_out *cell = tv_text_table_cell(table);
-        double least = row->tested
-                           ? tv_change_detectable(&comparison->changes, row->change,
-                                                  comparison->tested, report->plan_runs,
-                                                  report->alpha)
-                           : (double)INFINITY;
+        double least =
+            row->tested ? tv_change_detectable(&comparison->changes, row->change,
+                                               comparison->tested, report->plan_runs, report->alpha)
+                        : (double)INFINITY;
         if (isfinite(least))
             tv_out_format(cell, "%.1f %%", least * 100);
         else
@@ -245,9 +244,9 @@ static void compare_text_total(struct tv_text_table *table, const struct tv_comp
     struct row_change change = {comparison->new_total / comparison->base_total - 1, (double)NAN,
                                 (double)NAN};
     if (comparison->can_test)
-        change = (struct row_change){exp(comparison->total.difference) - 1,
-                                     exp(comparison->total.low) - 1,
-                                     exp(comparison->total.high) - 1};
+        change =
+            (struct row_change){exp(comparison->total.difference) - 1,
+                                exp(comparison->total.low) - 1, exp(comparison->total.high) - 1};
     tv_text_table_cell(table);
     compare_text_figure(table, TV_FIGURE_EXCL, comparison->base_total);
     compare_text_figure(table, TV_FIGURE_EXCL, comparison->new_total);
@@ -269,7 +268,10 @@ static void compare_text_rule(struct tv_out *out, const struct tv_compare_report
 {
     const struct tv_gate_rule *rule = &report->rules[number];
     const struct tv_gate_result *result = &report->results[number];
-    tv_out_format(out, "%s: %.*s", result->reason ? "cannot be judged" : result->fired ? "FIRED" : "ok",
+    tv_out_format(out, "%s: %.*s",
+                  result->reason  ? "cannot be judged"
+                  : result->fired ? "FIRED"
+                                  : "ok",
                   (int)rule->text.length, (const char *)rule->text.data);
     if (result->reason)
         tv_out_format(out, " (%s)", result->reason);
@@ -353,12 +355,14 @@ static void compare_write_markdown(struct tv_out *to, const struct tv_compare_re
     uint32_t count = compare_row_count(report, report->limit);
     struct tv_out text, *out = &text;
     tv_out_init_memory(&text);
-    tv_out_format(out, "### traceview: %u base and %u new runs, %s time\n\n",
-                  comparison->base_runs, comparison->new_runs, comparison->cpu ? "CPU" : "wall");
+    tv_out_format(out, "### traceview: %u base and %u new runs, %s time\n\n", comparison->base_runs,
+                  comparison->new_runs, comparison->cpu ? "CPU" : "wall");
     for (uint32_t i = 0; i < report->rule_count && out->length < MARKDOWN_BYTES; i++) {
         const struct tv_gate_result *result = &report->results[i];
         tv_out_format(out, "- **%s** `%.*s`%s%s\n",
-                      result->reason ? "cannot be judged" : result->fired ? "fired" : "ok",
+                      result->reason  ? "cannot be judged"
+                      : result->fired ? "fired"
+                                      : "ok",
                       (int)report->rules[i].text.length, (const char *)report->rules[i].text.data,
                       result->reason ? ": " : "", result->reason ? result->reason : "");
     }
@@ -424,7 +428,8 @@ static void compare_json_side(struct tv_out *out, const struct tv_comparison *co
     tv_out_char(out, '[');
     for (uint32_t run = 0; run < table->run_count; run++) {
         const struct tv_run *r = &table->runs[run];
-        double factor = r->side == TV_RUN_HISTORY ? (double)NAN : comparison->changes.factor[number++];
+        double factor =
+            r->side == TV_RUN_HISTORY ? (double)NAN : comparison->changes.factor[number++];
         if (r->side != side)
             continue;
         tv_out_format(out, "%s\n      {", before);
@@ -477,7 +482,9 @@ static void compare_json_row(struct tv_out *out, const struct tv_comparison *com
                                  : named->match == TV_MATCH_SIMILAR ? "similar"
                                                                     : "renamed"));
     tv_json_put_text(out, ", ", "side",
-                     tv_bytes_of(!named->in_base ? "new" : !named->in_new ? "base" : "both"));
+                     tv_bytes_of(!named->in_base  ? "new"
+                                 : !named->in_new ? "base"
+                                                  : "both"));
     compare_json_number(out, "base", row->base);
     compare_json_number(out, "new", row->new);
     compare_json_number(out, "effect", row->new - row->base);
@@ -586,11 +593,15 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
 void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
                              enum tv_compare_format format)
 {
-    static void (*const writers[])(struct tv_out *out, const struct tv_compare_report *report) = {
-        [TV_COMPARE_TEXT] = compare_write_text,         [TV_COMPARE_CSV] = compare_write_csv,
-        [TV_COMPARE_JSON] = compare_write_json,         [TV_COMPARE_MARKDOWN] = compare_write_markdown,
-        [TV_COMPARE_JUNIT] = tv_compare_write_junit,    [TV_COMPARE_SARIF] = tv_compare_write_sarif,
-        [TV_COMPARE_GITHUB] = tv_compare_write_github,  [TV_COMPARE_GITLAB] = tv_compare_write_gitlab,
+    static void (*const writers[])(struct tv_out * out, const struct tv_compare_report *report) = {
+        [TV_COMPARE_TEXT] = compare_write_text,
+        [TV_COMPARE_CSV] = compare_write_csv,
+        [TV_COMPARE_JSON] = compare_write_json,
+        [TV_COMPARE_MARKDOWN] = compare_write_markdown,
+        [TV_COMPARE_JUNIT] = tv_compare_write_junit,
+        [TV_COMPARE_SARIF] = tv_compare_write_sarif,
+        [TV_COMPARE_GITHUB] = tv_compare_write_github,
+        [TV_COMPARE_GITLAB] = tv_compare_write_gitlab,
     };
     assert(format < TV_COUNT(writers));
     writers[format](out, report);
