@@ -172,15 +172,15 @@ static struct variance_prior changes_find_prior(const double *variances, uint32_
 /* ---- The moderated t ---- */
 
 /* Means of a row's base and new runs, and the sum of squares around them. */
-struct row_sums {
+struct side_sums {
     double base_mean, new_mean, squares;
 };
 
-static struct row_sums changes_sum_row(const double *logs, const uint8_t *is_new, uint32_t runs)
+static struct side_sums changes_sum_row(const double *logs, const uint8_t *is_new, uint32_t runs)
 {
     double sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
-    struct row_sums row = {0, 0, 0};
+    struct side_sums row = {0, 0, 0};
     for (uint32_t run = 0; run < runs; run++) {
         sums[is_new[run]] += logs[run];
         counts[is_new[run]]++;
@@ -253,7 +253,7 @@ static void changes_moderate(struct tv_changes *changes, const struct tv_run_mat
     double *variances = tv_alloc(rows, sizeof *variances);
     double freedom = runs - 2.0;
     for (uint32_t row = 0; row < rows; row++) {
-        struct row_sums sums =
+        struct side_sums sums =
             changes_sum_row(compared + (size_t)row * runs, changes->is_new, runs);
         struct history_variance history =
             changes_vary_history(logs + (size_t)row * matrix->runs, matrix);

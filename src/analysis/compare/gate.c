@@ -194,6 +194,19 @@ static enum tv_status gate_take_guard(struct gate_parser *parser, struct tv_gate
     return gate_fail(parser, "p, low, share, time, calls or runs");
 }
 
+/* Check that the rule is complete and has ended. */
+static enum tv_status gate_check_end(struct gate_parser *parser, const struct tv_gate_rule *rule)
+{
+    gate_skip_blanks(parser);
+    if (parser->rest.length > 0)
+        return gate_fail(parser, "\"and\" or the end");
+    if (rule->change.way == TV_GATE_NO_LIMIT && rule->figure < TV_GATE_NEW)
+        return gate_fail(parser, "a limit such as > +5%");
+    if (rule->p > 0 && !rule->change.is_change)
+        return gate_fail(parser, "a change such as > +5% in a rule with p");
+    return TV_OK;
+}
+
 enum tv_status tv_gate_rule_parse(struct tv_bytes text, struct tv_gate_rule *rule,
                                   struct tv_error *err)
 {
@@ -209,14 +222,7 @@ enum tv_status tv_gate_rule_parse(struct tv_bytes text, struct tv_gate_rule *rul
         status = gate_take_limit(&parser, &rule->change);
     while (status == TV_OK && gate_take_word(&parser, "and"))
         status = gate_take_guard(&parser, rule);
-    gate_skip_blanks(&parser);
-    if (status == TV_OK && parser.rest.length > 0)
-        return gate_fail(&parser, "\"and\" or the end");
-    if (status == TV_OK && rule->change.way == TV_GATE_NO_LIMIT && rule->figure < TV_GATE_NEW)
-        return gate_fail(&parser, "a limit such as > +5%");
-    if (status == TV_OK && rule->p > 0 && !rule->change.is_change)
-        return gate_fail(&parser, "a change such as > +5% in a rule with p");
-    return status;
+    return status == TV_OK ? gate_check_end(&parser, rule) : status;
 }
 
 /* ---- Judging ---- */

@@ -74,6 +74,27 @@ static struct tv_bytes run_names_cut(struct tv_bytes name)
     return name;
 }
 
+/* Does the word that ends at `at` begin with '$' ("$Proxy0", "access$000")? */
+static bool run_names_is_after_dollar(struct tv_bytes name, size_t at)
+{
+    while (at > 0 && name.data[at - 1] != '$' && name.data[at - 1] != '.')
+        at--;
+    return at > 0 && name.data[at - 1] == '$';
+}
+
+/* Return the length of a number of 2 digits or 6 hexadecimal ones at `at`; 0: there is none. */
+static size_t run_names_grouped(struct tv_bytes name, size_t at)
+{
+    size_t digits = run_names_span(name, at, run_names_is_digit);
+    size_t hex = run_names_span(name, at, run_names_is_hex);
+    bool has_digit = false;
+    if (at > 0 && run_names_is_hex(name.data[at - 1]))
+        return 0;
+    for (size_t i = at; i < at + hex; i++)
+        has_digit = has_digit || run_names_is_digit(name.data[i]);
+    return hex >= 6 && has_digit ? hex : digits >= 2 ? digits : 0;
+}
+
 /* Return the length of a generated number at `at`; 0: there is none. */
 static size_t run_names_generated(struct tv_bytes name, size_t at, enum tv_names_match names)
 {
@@ -84,20 +105,9 @@ static size_t run_names_generated(struct tv_bytes name, size_t at, enum tv_names
         return digits;
     if (hex > 1 && at >= 2 && before == 'x' && name.data[at - 2] == '0')
         return hex;
-    /* "$Proxy0", "access$000": digits at the end of a word that begins with '$' */
-    if (digits > 0 && at + digits == name.length) {
-        size_t word = at;
-        while (word > 0 && name.data[word - 1] != '$' && name.data[word - 1] != '.')
-            word--;
-        if (word > 0 && name.data[word - 1] == '$')
-            return digits;
-    }
-    if (names != TV_NAMES_GROUPED || run_names_is_hex(before))
-        return 0;
-    bool has_digit = false;
-    for (size_t i = at; i < at + hex; i++)
-        has_digit = has_digit || run_names_is_digit(name.data[i]);
-    return hex >= 6 && has_digit ? hex : digits >= 2 ? digits : 0;
+    if (digits > 0 && at + digits == name.length && run_names_is_after_dollar(name, at))
+        return digits;
+    return names == TV_NAMES_GROUPED ? run_names_grouped(name, at) : 0;
 }
 
 void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names)

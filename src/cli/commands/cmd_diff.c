@@ -18,6 +18,7 @@ static const struct tv_option diff_options[] = {
         "limit", "N", TV_OPTION_COUNT, limit,
         "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
+    TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION("range", "A:B", TV_OPTION_LIST, ranges,
