@@ -266,8 +266,7 @@ static void simulate_runs(struct noise *noise, double *values, double effect)
     for (int row = 0; row < SIMULATED_ROWS; row++) {
         double loading = 1.5 * noise_uniform(noise);
         double own = 0.012 * exp(0.6 * noise_normal(noise));
-        double second =
-            noise_uniform(noise) < 0.05 ? 0.03 + 0.09 * noise_uniform(noise) : 0;
+        double second = noise_uniform(noise) < 0.05 ? 0.03 + 0.09 * noise_uniform(noise) : 0;
         for (int run = 0; run < RUNS; run++) {
             double value = loading * common[run] + own * noise_normal(noise);
             value += noise_uniform(noise) < 0.01 ? 0.2 * noise_exponential(noise) : 0;
