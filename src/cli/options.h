@@ -23,6 +23,7 @@ enum tv_option_kind {
     TV_OPTION_FLAG,    /* bool */
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
     TV_OPTION_LIST,    /* struct tv_words: the option may be repeated */
+    TV_OPTION_GROUP,   /* struct tv_words: the files behind it belong to this list, too */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
     TV_OPTION_JOBS,    /* uint64_t: 0 to TV_JOBS_LIMIT */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
@@ -71,6 +72,19 @@ struct tv_serve_settings {
 struct tv_push_settings {
     const char *to, *token, *token_file, *user;
     struct tv_words labels;
+};
+
+/* Options of `traceview diff` for groups of runs (docs/compare.md). */
+struct tv_compare_settings {
+    struct tv_words base, new, history; /* files; folders and patterns are expanded */
+    const char *baseline_dir, *rules, *rename, *alpha;
+    const char *base_mapping, *new_mapping, *base_range, *new_range;
+    struct tv_words fail_if, reports;
+    unsigned by, figure, names; /* their places among the choices */
+    uint64_t min_share, plan;
+    bool no_total, allow_none;
+    struct tv_words in_folders; /* files of folders, which need not be traces */
+    struct tv_words owned;      /* texts to be freed */
 };
 
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */
@@ -123,7 +137,12 @@ struct tv_settings {
     struct tv_serve_settings serve;
     struct tv_push_settings push;
     struct tv_record_settings record;
+    struct tv_compare_settings compare;
+    struct tv_words *group; /* of the last TV_OPTION_GROUP, while options are parsed; or NULL */
 };
+
+/* Append a word, which must outlive the list. */
+void tv_words_add(struct tv_words *words, const char *word);
 
 #define TV_ANY_MEMORY UINT64_MAX
 #define TV_ANY_SIZE UINT64_MAX
