@@ -12,7 +12,7 @@ STRICT = $(if $(filter true,$(CI)),--werror)
 # Run meson setup with the words $(1); where it fails, name the packages that are missing.
 configure = meson setup $(1) || { tools/install-packages --check build; exit 1; }
 
-.PHONY: all help view site check bench bench-compare record-real load fuzz coverage torture format install dist deb clean
+.PHONY: all help view site check bench bench-compare record-real load fuzz coverage torture sql format install dist deb clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || $(call configure,$(STRICT) build/dev)
@@ -73,6 +73,9 @@ torture: ## build, let every allocation, read, write, sync, name, socket call an
 	@test -f build/dev/build.ninja || $(call configure,-Dtests=enabled build/dev)
 	ninja -C build/dev
 	tests/torture/run --build build/dev --whole
+
+sql: ## fetch DuckDB's library for `traceview sql` into build
+	tools/fetch-duckdb build
 
 format: ## put C and TypeScript into their form
 	tools/check-format --fix

@@ -87,6 +87,13 @@ struct tv_compare_settings {
     struct tv_words owned;      /* texts to be freed */
 };
 
+/* Options of `traceview sql` (docs/sql.md). */
+struct tv_sql_settings {
+    const char *query, *file;
+    bool each;
+    uint64_t max_rows; /* 0: all */
+};
+
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
@@ -138,6 +145,7 @@ struct tv_settings {
     struct tv_push_settings push;
     struct tv_record_settings record;
     struct tv_compare_settings compare;
+    struct tv_sql_settings sql;
     struct tv_words *group; /* of the last TV_OPTION_GROUP, while options are parsed; or NULL */
 };
 

@@ -119,9 +119,8 @@ static enum tv_status compare_add_pattern(struct tv_settings *settings, const ch
     return TV_OK;
 }
 
-/* Replace the folders and patterns of a group by their files. */
-static enum tv_status compare_expand_group(struct tv_settings *settings, struct tv_words *group,
-                                           struct tv_error *err)
+enum tv_status tv_compare_expand_group(struct tv_settings *settings, struct tv_words *group,
+                                       struct tv_error *err)
 {
     struct tv_words files = {NULL, 0, 0};
     enum tv_status status = TV_OK;
@@ -180,9 +179,9 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
     if (settings->files.count > compare->base.count + compare->new.count)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files behind --base or --new",
                        settings->files.items[0]);
-    enum tv_status status = compare_expand_group(settings, &compare->base, err);
+    enum tv_status status = tv_compare_expand_group(settings, &compare->base, err);
     if (status == TV_OK)
-        status = compare_expand_group(settings, &compare->new, err);
+        status = tv_compare_expand_group(settings, &compare->new, err);
     if (status == TV_OK)
         status = compare_expand_baseline(settings, err);
     if (status != TV_OK)

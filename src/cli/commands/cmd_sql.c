@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_sql.c - `sql`: questions in SQL over traces.
+ *
+ * The library is opened, and the text of the query is read, before the sandbox; the database is
+ * made and the trace is read inside of it.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/commands/cmd_compare.h"
+#include "cli/input/load.h"
+#include "cli/output/output.h"
+#include "sql/duckdb.h"
+#include "sql/sql.h"
+
+#define LARGEST_QUERY ((size_t)1 << 20)
+
+static const struct tv_option sql_options[] = {
+    TV_OPTION("format", "table|csv|json|jsonl|markdown", TV_OPTION_CHOICE, format,
+              "output format (default: table, with tabs between the columns)"),
+    TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
+    TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
+    TV_OPTION("each", NULL, TV_OPTION_FLAG, sql.each,
+              "ask each file by itself; rows have a column \"file\" in front; folders are allowed"),
+    TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows, "write at most N rows (default: all)"),
+    TV_OPTION_OFFSET,
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* ---- Before the sandbox ---- */
+
+/* Read the statements of --file. */
+static enum tv_status cmd_sql_read_file(struct tv_settings *settings, struct tv_error *err)
+{
+    char *text;
+    size_t length;
+    enum tv_status status =
+        tv_file_read_text(settings->sql.file, LARGEST_QUERY, &text, &length, err);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "%s", settings->sql.file);
+    tv_words_add(&settings->compare.owned, text);
+    settings->sql.query = text;
+    return TV_OK;
+}
+
+/* Take the first argument as the query, unless there is another source of statements. */
+static void cmd_sql_take_query(struct tv_settings *settings)
+{
+    struct stat info;
+    struct tv_words *files = &settings->files;
+    if (settings->sql.file || files->count == 0 ||
+        (files->count == 1 && stat(files->items[0], &info) == 0))
+        return;
+    settings->sql.query = files->items[0];
+    memmove(files->items, files->items + 1, (files->count - 1) * sizeof *files->items);
+    files->count--;
+}
+
+static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (settings->sql.file)
+        status = cmd_sql_read_file(settings, err);
+    else
+        cmd_sql_take_query(settings);
+    if (status == TV_OK && settings->sql.each)
+        status = tv_compare_expand_group(settings, &settings->files, err);
+    return status == TV_OK ? tv_duck_open(err) : status;
+}
+
+/* ---- Asking ---- */
+
+static enum tv_status cmd_sql_open(const struct tv_settings *settings, const char *const *files,
+                                   size_t count, struct tv_trace **trace, struct tv_sql **sql,
+                                   struct tv_error *err)
+{
+    struct tv_sql_options options = {.threads = tv_settings_jobs(settings)};
+    if (settings->max_memory != TV_ANY_MEMORY)
+        options.max_memory = settings->max_memory / 2; /* the other half is for reading */
+    enum tv_status status = tv_load_trace(settings, files, count, NULL, trace, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_sql_open(*trace, &options, sql, err);
+    if (status != TV_OK)
+        tv_trace_free(*trace);
+    return status;
+}
+
+/* Ask files that are read as one trace. */
+static enum tv_status cmd_sql_ask(const struct tv_settings *settings, const char *const *files,
+                                  size_t count, struct tv_sql_output *how, struct tv_out *out,
+                                  struct tv_error *err)
+{
+    struct tv_trace *trace;
+    struct tv_sql *sql;
+    enum tv_status status = cmd_sql_open(settings, files, count, &trace, &sql, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_sql_run(sql, settings->sql.query, how, out, err);
+    tv_sql_close(sql);
+    tv_trace_free(trace);
+    return status;
+}
+
+/* Ask each file; one that cannot be read is told, and the others follow. */
+static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
+                                       const struct tv_settings *settings,
+                                       struct tv_sql_output *how, struct tv_out *out, bool *failed,
+                                       struct tv_error *err)
+{
+    for (size_t i = 0; i < settings->files.count; i++) {
+        struct tv_error reason = {.status = TV_OK};
+        how->file = tv_bytes_of(settings->files.items[i]);
+        enum tv_status status =
+            cmd_sql_ask(settings, &settings->files.items[i], 1, how, out, &reason);
+        if (status == TV_ERR_USAGE) { /* the query is wrong for all of them */
+            *err = reason;
+            return status;
+        }
+        if (status != TV_OK) {
+            tv_command_failed(command, &reason);
+            *failed = true;
+        }
+    }
+    return TV_OK;
+}
+
+/* Answer statements from standard input as they come, each up to a ';' at the end of a line. */
+static enum tv_status cmd_sql_converse(const struct tv_command *command,
+                                       const struct tv_settings *settings,
+                                       struct tv_sql_output *how, struct tv_out *out, bool *failed,
+                                       struct tv_error *err)
+{
+    struct tv_trace *trace;
+    struct tv_sql *sql;
+    enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
+                                         &trace, &sql, err);
+    bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    char line[4096];
+    struct tv_out text;
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&text);
+    for (;;) {
+        if (asks && fputs(text.length > 0 ? "  ...> " : "sql> ", stdout) >= 0)
+            fflush(stdout);
+        bool more = fgets(line, sizeof line, stdin) != NULL;
+        if (more)
+            tv_out_text(&text, line);
+        struct tv_bytes typed = tv_bytes_trim((struct tv_bytes){text.buffer, text.length});
+        while (typed.length > 0 && typed.data[typed.length - 1] == '\n')
+            typed = tv_bytes_trim((struct tv_bytes){typed.data, typed.length - 1});
+        if (typed.length > 0 && (!more || typed.data[typed.length - 1] == ';')) {
+            struct tv_error reason = {.status = TV_OK};
+            tv_out_char(&text, '\0');
+            how->headed = false;
+            if (tv_sql_run(sql, (const char *)text.buffer, how, out, &reason) != TV_OK) {
+                tv_command_failed(command, &reason);
+                *failed = true;
+            }
+            tv_out_flush(out);
+            text.length = 0;
+        }
+        if (!more)
+            break;
+    }
+    tv_out_release(&text);
+    tv_sql_close(sql);
+    tv_trace_free(trace);
+    return TV_OK;
+}
+
+static int cmd_sql_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_output output;
+    bool failed = false;
+    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->format,
+                                .max_rows = settings->sql.max_rows};
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, &err);
+    if (status != TV_OK)
+        return tv_command_failed(command, &err);
+    if (settings->sql.each && settings->sql.query)
+        status = cmd_sql_ask_each(command, settings, &how, &output.out, &failed, &err);
+    else if (settings->sql.query)
+        status = cmd_sql_ask(settings, settings->files.items, settings->files.count, &how,
+                             &output.out, &err);
+    else
+        status = cmd_sql_converse(command, settings, &how, &output.out, &failed, &err);
+    if (tv_output_finish(&output, status, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return failed ? TV_EXIT_INPUT : TV_EXIT_OK;
+}
+
+const struct tv_command tv_command_sql = {
+    .name = "sql",
+    .summary = "answer a question in SQL over traces",
+    .arguments = "[OPTION]... [QUERY] FILE...",
+    .details = "Tables and views: docs/sql.md.  Without QUERY and --file statements are read from "
+               "standard input.\nNeeds DuckDB's library: `make sql` fetches it.",
+    .options = sql_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .prepare = cmd_sql_prepare,
+    .run = cmd_sql_run,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sql/duckdb.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIBRARY "libduckdb.so"
+#ifndef TV_LIBDIR
+#define TV_LIBDIR "/usr/local/lib"
+#endif
+
+struct tv_duck tv_duck;
+
+/* May nobody but root and the user write the file? */
+static bool duck_is_trusted(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid()) &&
+           (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static void *duck_open_file(const char *path, struct tv_error *refused)
+{
+    if (access(path, R_OK) != 0)
+        return NULL;
+    if (!duck_is_trusted(path)) {
+        tv_fail(refused, TV_ERR_USAGE, TV_NO_OFFSET,
+                "%s: not loaded, because others may write it: chmod go-w", path);
+        return NULL;
+    }
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Look beside the program, and in the two folders above: a build tree has the program in
+ * build/dev/src and the library in build. */
+static void *duck_open_beside(struct tv_error *refused)
+{
+    char path[PATH_MAX + sizeof LIBRARY];
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+    void *library = NULL;
+    if (length <= 0)
+        return NULL;
+    path[length] = '\0';
+    for (int level = 0; level < 3 && !library; level++) {
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            break;
+        memcpy(slash + 1, LIBRARY, sizeof LIBRARY);
+        library = duck_open_file(path, refused);
+        *slash = '\0';
+    }
+    return library;
+}
+
+static void *duck_find(struct tv_error *refused)
+{
+    const char *named = getenv("TRACEVIEW_DUCKDB");
+    if (named && named[0])
+        return duck_open_file(named, refused);
+    void *library = duck_open_beside(refused);
+    if (!library)
+        library = duck_open_file(TV_LIBDIR "/traceview/" LIBRARY, refused);
+    return library ? library : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Find a function; pointers to data and to functions have equal size with POSIX. */
+static bool duck_find_function(void *library, const char *name, void *place, size_t size)
+{
+    void *found = dlsym(library, name);
+    memcpy(place, &found, size);
+    return found != NULL;
+}
+
+static bool duck_is_supported(const char *version)
+{
+    unsigned major, minor;
+    return sscanf(version, "v%u.%u", &major, &minor) == 2 && major == 1 && minor >= 4;
+}
+
+enum tv_status tv_duck_open(struct tv_error *err)
+{
+    struct tv_error refused = {.status = TV_OK};
+    const char *missing = NULL;
+    if (tv_duck.query)
+        return TV_OK;
+    void *library = duck_find(&refused);
+    if (!library && refused.status != TV_OK) {
+        *err = refused;
+        return err->status;
+    }
+    if (!library)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "SQL needs " LIBRARY " (DuckDB 1.4 or later): run `make sql` in the source, "
+                       "put the file beside the program or into " TV_LIBDIR
+                       "/traceview, or name it in TRACEVIEW_DUCKDB");
+#define X(result, name, parameters)                                                                \
+    if (!duck_find_function(library, "duckdb_" #name, &tv_duck.name, sizeof tv_duck.name))         \
+        missing = "duckdb_" #name;
+    TV_DUCK_FUNCTIONS(X)
+#undef X
+    if (missing || !duck_is_supported(tv_duck.library_version())) {
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "this " LIBRARY " (%s) cannot be used: SQL needs DuckDB 1.4 to 1.x",
+                missing ? missing : tv_duck.library_version());
+        memset(&tv_duck, 0, sizeof tv_duck);
+        return err->status;
+    }
+    return TV_OK;
+}

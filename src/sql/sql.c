@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sql.c - the database, its table functions, and running statements (sql.h).
+ *
+ * A table function has three parts.  Bind lists the columns.  Init, once for a scan, notes which
+ * columns are wanted; threads then take rows in turn by adding to `next`.  The function fills a
+ * chunk of up to TV_SQL_ROWS rows.
+ */
+#include "sql/sql.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/workers.h"
+#include "sql/tables.h"
+#include "sql/values.h"
+
+struct sql_table_info {
+    const struct tv_sql_data *data;
+    const struct tv_sql_table *table;
+};
+
+struct tv_sql {
+    duck_database database;
+    duck_connection connection;
+    struct tv_sql_data data;
+    bool has_trace;
+    struct sql_table_info *infos;
+};
+
+/* ---- Table functions ---- */
+
+/* A scan of a table. */
+struct sql_scan {
+    const struct sql_table_info *info;
+    uint64_t count;
+    _Atomic uint64_t next;
+    uint32_t column_count;
+    uint32_t columns[64]; /* wanted ones; TV_NONE: only the number of rows */
+};
+
+static void sql_free_scan(void *scan)
+{
+    tv_free(scan);
+}
+
+static const int sql_types[] = {
+    [TV_SQL_INTEGER] = DUCK_BIGINT, [TV_SQL_REAL] = DUCK_DOUBLE,     [TV_SQL_TEXT] = DUCK_VARCHAR,
+    [TV_SQL_NAME] = DUCK_ENUM,      [TV_SQL_BOOLEAN] = DUCK_BOOLEAN,
+};
+
+static void sql_bind_table(duck_bind bind)
+{
+    const struct sql_table_info *info = tv_duck.bind_get_extra_info(bind);
+    for (uint32_t i = 0; i < info->table->column_count; i++) {
+        const struct tv_sql_column *column = &info->table->columns[i];
+        if (column->type == TV_SQL_NAME) {
+            tv_duck.bind_add_result_column(bind, column->name, info->data->name_type);
+            continue;
+        }
+        duck_type type = tv_duck.create_logical_type(sql_types[column->type]);
+        tv_duck.bind_add_result_column(bind, column->name, type);
+        tv_duck.destroy_logical_type(&type);
+    }
+    tv_duck.bind_set_cardinality(bind, info->table->count(info->data), true);
+}
+
+static void sql_init_scan(duck_init init)
+{
+    struct sql_scan *scan = tv_alloc(1, sizeof *scan);
+    scan->info = tv_duck.init_get_extra_info(init);
+    scan->count = scan->info->table->count(scan->info->data);
+    scan->column_count = (uint32_t)tv_duck.init_get_column_count(init);
+    assert(scan->column_count <= TV_COUNT(scan->columns));
+    for (uint32_t i = 0; i < scan->column_count; i++) {
+        uint64_t column = tv_duck.init_get_column_index(init, i);
+        scan->columns[i] =
+            column < scan->info->table->column_count ? (uint32_t)column : TV_NONE;
+    }
+    tv_duck.init_set_init_data(init, scan, sql_free_scan);
+    tv_duck.init_set_max_threads(init, scan->count / TV_SQL_ROWS + 1);
+}
+
+static void sql_init_thread(duck_init init)
+{
+    struct tv_sql_scratch *scratch = tv_alloc(1, sizeof *scratch);
+    tv_duck.init_set_init_data(init, scratch, sql_free_scan);
+}
+
+static void sql_fill_chunk(duck_call call, duck_chunk chunk)
+{
+    struct sql_scan *scan = tv_duck.function_get_init_data(call);
+    struct tv_sql_scratch *scratch = tv_duck.function_get_local_init_data(call);
+    uint64_t first = atomic_fetch_add(&scan->next, TV_SQL_ROWS);
+    uint32_t count = first >= scan->count                ? 0
+                     : scan->count - first < TV_SQL_ROWS ? (uint32_t)(scan->count - first)
+                                                         : TV_SQL_ROWS;
+    scratch->count = 0;
+    for (uint32_t i = 0; i < scan->column_count && count > 0; i++) {
+        if (scan->columns[i] == TV_NONE)
+            continue;
+        struct tv_sql_vector vector = {.vector = tv_duck.data_chunk_get_vector(chunk, i)};
+        vector.data = tv_duck.vector_get_data(vector.vector);
+        vector.name_bytes = scan->info->data->name_bytes;
+        scan->info->table->fill(scan->info->data, scratch, scan->columns[i], first, count,
+                                &vector);
+    }
+    tv_duck.data_chunk_set_size(chunk, count);
+}
+
+static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
+{
+    char name[64];
+    duck_function function = tv_duck.create_table_function();
+    snprintf(name, sizeof name, "tv_%s", info->table->name);
+    tv_duck.table_function_set_name(function, name);
+    tv_duck.table_function_set_extra_info(function, info, NULL);
+    tv_duck.table_function_set_bind(function, sql_bind_table);
+    tv_duck.table_function_set_init(function, sql_init_scan);
+    tv_duck.table_function_set_local_init(function, sql_init_thread);
+    tv_duck.table_function_set_function(function, sql_fill_chunk);
+    tv_duck.table_function_supports_projection_pushdown(function, true);
+    bool done = tv_duck.register_table_function(sql->connection, function) == 0;
+    tv_duck.destroy_table_function(&function);
+    return done;
+}
+
+/* ---- The database ---- */
+
+/* Fail with the first line of DuckDB's message; the others draw an arrow. */
+static enum tv_status sql_fail(struct tv_error *err, const char *why)
+{
+    if (!why)
+        why = "unknown error";
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %.*s", (int)strcspn(why, "\n"), why);
+}
+
+/* Run our own statements. */
+static enum tv_status sql_execute(struct tv_sql *sql, const char *text, struct tv_error *err)
+{
+    duck_result result;
+    enum tv_status status = TV_OK;
+    if (tv_duck.query(sql->connection, text, &result) != 0)
+        status = sql_fail(err, tv_duck.result_error(&result));
+    tv_duck.destroy_result(&result);
+    return status;
+}
+
+static enum tv_status sql_configure(struct tv_sql *sql, const struct tv_sql_options *options,
+                                    struct tv_error *err)
+{
+    duck_config config;
+    char threads[16], memory[32], *why = NULL;
+    snprintf(threads, sizeof threads, "%u",
+             options->threads > 0 ? options->threads : tv_workers_available());
+    snprintf(memory, sizeof memory, "%lluMB", (unsigned long long)(options->max_memory >> 20));
+    if (tv_duck.create_config(&config) != 0)
+        return sql_fail(err, "the database cannot be configured");
+    tv_duck.set_config(config, "threads", threads);
+    if (options->max_memory > 0)
+        tv_duck.set_config(config, "memory_limit", memory);
+    tv_duck.set_config(config, "autoinstall_known_extensions", "false");
+    tv_duck.set_config(config, "autoload_known_extensions", "false");
+    tv_duck.set_config(config, "temp_directory", "");
+    enum tv_status status = TV_OK;
+    if (tv_duck.open_ext(":memory:", &sql->database, config, &why) != 0) {
+        status = sql_fail(err, why);
+        tv_duck.free(why);
+    } else if (tv_duck.connect(sql->database, &sql->connection) != 0) {
+        status = sql_fail(err, "no connection to the database");
+    }
+    tv_duck.destroy_config(&config);
+    return status;
+}
+
+static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    sql->infos = tv_alloc(tv_sql_table_count, sizeof *sql->infos);
+    for (size_t i = 0; i < tv_sql_table_count && status == TV_OK; i++) {
+        char view[160];
+        sql->infos[i] = (struct sql_table_info){&sql->data, &tv_sql_tables[i]};
+        if (!sql_register_table(sql, &sql->infos[i]))
+            return sql_fail(err, "a table cannot be registered");
+        snprintf(view, sizeof view, "create view %s as select * from tv_%s()",
+                 tv_sql_tables[i].name, tv_sql_tables[i].name);
+        status = sql_execute(sql, view, err);
+    }
+    if (status == TV_OK)
+        status = sql_execute(sql, tv_sql_prelude, err);
+    return status;
+}
+
+enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_options *options,
+                           struct tv_sql **sql, struct tv_error *err)
+{
+    assert(tv_duck.query);
+    struct tv_sql *made = tv_alloc(1, sizeof *made);
+    enum tv_status status = sql_configure(made, options, err);
+    if (status == TV_OK && trace) {
+        tv_sql_data_init(&made->data, trace);
+        made->has_trace = true;
+        status = sql_add_tables(made, err);
+    }
+    if (status == TV_OK)
+        status = sql_execute(made, "set integer_division = true", err);
+    /* The last two: queries cannot change them. */
+    if (status == TV_OK)
+        status = sql_execute(made, "set enable_external_access = false", err);
+    if (status == TV_OK)
+        status = sql_execute(made, "set lock_configuration = true", err);
+    if (status != TV_OK) {
+        tv_sql_close(made);
+        made = NULL;
+    }
+    *sql = made;
+    return status;
+}
+
+void tv_sql_close(struct tv_sql *sql)
+{
+    if (!sql)
+        return;
+    if (sql->connection)
+        tv_duck.disconnect(&sql->connection);
+    if (sql->database)
+        tv_duck.close(&sql->database);
+    if (sql->has_trace)
+        tv_sql_data_release(&sql->data);
+    tv_free(sql->infos);
+    tv_free(sql);
+}
+
+/* ---- Statements ---- */
+
+static bool sql_is_allowed(int statement)
+{
+    return statement == DUCK_SELECT || statement == DUCK_EXPLAIN || statement == DUCK_CREATE ||
+           statement == DUCK_CREATE_FUNCTION || statement == DUCK_DROP;
+}
+
+/* Run one statement; the last one's rows are written. */
+static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared, bool is_last,
+                                        struct tv_sql_output *output, struct tv_out *out,
+                                        struct tv_error *err)
+{
+    duck_result result;
+    enum tv_status status = TV_OK;
+    (void)sql;
+    if (!sql_is_allowed(tv_duck.prepared_statement_type(prepared)))
+        return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
+    if (tv_duck.execute_prepared(prepared, &result) != 0)
+        status = sql_fail(err, tv_duck.result_error(&result));
+    else if (is_last)
+        status = tv_sql_write_result(out, &result, output, err);
+    tv_duck.destroy_result(&result);
+    return status;
+}
+
+static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
+                                         struct tv_sql_output *output, struct tv_out *out,
+                                         struct tv_error *err)
+{
+    duck_statements statements;
+    uint64_t count = tv_duck.extract_statements(sql->connection, text, &statements);
+    enum tv_status status = TV_OK;
+    if (count == 0) {
+        const char *why = tv_duck.extract_statements_error(statements);
+        status = sql_fail(err, why ? why : "there is no statement");
+    }
+    for (uint64_t i = 0; i < count && status == TV_OK; i++) {
+        duck_prepared prepared;
+        if (tv_duck.prepare_extracted_statement(sql->connection, statements, i, &prepared) != 0)
+            status = sql_fail(err, tv_duck.prepare_error(prepared));
+        else
+            status = sql_run_statement(sql, prepared, i + 1 == count, output, out, err);
+        tv_duck.destroy_prepare(&prepared);
+    }
+    tv_duck.destroy_extracted(&statements);
+    return status;
+}
+
+enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
+                          struct tv_out *out, struct tv_error *err)
+{
+    char *rewritten;
+    enum tv_status status = tv_sql_rewrite(text, &rewritten, err);
+    if (status == TV_OK) {
+        status = sql_run_statements(sql, rewritten, output, out, err);
+        tv_free(rewritten);
+    }
+    return status;
+}

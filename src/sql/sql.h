@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sql.h - questions in SQL over a trace, answered by DuckDB (docs/sql.md).
+ *
+ *     trace --> tables.h (table functions, no copy) --.
+ *     prelude.c (views and macros with Perfetto's names) --> DuckDB --> rows --> text, CSV, JSON
+ *     query --> rewrite.c (PerfettoSQL's own statements) --'
+ *
+ * Statements other than SELECT, EXPLAIN, and creating or dropping temporary things are refused;
+ * files are out of reach.
+ */
+#ifndef TV_SQL_SQL_H
+#define TV_SQL_SQL_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+struct tv_sql;
+
+struct tv_sql_options {
+    unsigned threads;    /* 0: one per processor */
+    uint64_t max_memory; /* bytes; 0: a quarter of the machine's */
+};
+
+/* Open a database over a trace, which must outlive it, or, with NULL, over none.  Call tv_duck_open
+ * (duckdb.h) before. */
+enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_options *options,
+                           struct tv_sql **sql, struct tv_error *err) TV_MUST_CHECK;
+void tv_sql_close(struct tv_sql *sql);
+
+enum tv_sql_format {
+    TV_SQL_TABLE,
+    TV_SQL_CSV,
+    TV_SQL_JSON,
+    TV_SQL_JSONL,
+    TV_SQL_MARKDOWN,
+};
+
+struct tv_sql_output {
+    enum tv_sql_format format;
+    uint64_t max_rows;     /* 0: all */
+    struct tv_bytes file;  /* a column "file" in front with this value; data NULL: none */
+    bool headed;           /* CSV: the header was written for an earlier trace */
+};
+
+/* Run the statements of a text, and write the rows of the last one that has any.  TV_ERR_USAGE
+ * with DuckDB's message for a wrong query. */
+enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
+                          struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
+/* Rewrite PerfettoSQL's own statements: modules are left out, CREATE PERFETTO TABLE, VIEW, FUNCTION
+ * and MACRO become temporary tables, views and macros.  Free the result with tv_free. */
+enum tv_status tv_sql_rewrite(const char *text, char **rewritten,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/* The views and macros that every database has. (prelude.c) */
+extern const char tv_sql_prelude[];
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.h - the tables of a trace in SQL: names, columns, and how a column of some rows is filled
+ * from the model.  Names are those of Perfetto where it has the table; docs/sql.md lists them.
+ *
+ * A table does not copy the trace.  The database asks for up to TV_SQL_ROWS rows at a time, only
+ * for the columns that a query uses, in any number of threads.
+ */
+#ifndef TV_SQL_TABLES_H
+#define TV_SQL_TABLES_H
+
+#include "model/trace.h"
+#include "sql/duckdb.h"
+
+#define TV_SQL_ROWS 2048u
+
+enum tv_sql_type {
+    TV_SQL_INTEGER, /* 64 bits */
+    TV_SQL_REAL,
+    TV_SQL_TEXT,
+    TV_SQL_NAME, /* one of the names of all frames, as an ENUM */
+    TV_SQL_BOOLEAN,
+};
+
+/* What all tables of a trace share; made once. */
+struct tv_sql_data {
+    const struct tv_trace *trace;
+    uint64_t *first_id;      /* [row_count + 1] id of the first slice of each row */
+    uint64_t *first_value;   /* [counters + 1] number of the first value of each series' counter */
+    uint32_t *name_of;       /* [frame_count] number of a frame's name in `names` */
+    struct tv_interner *interner; /* owns the distinct names of frames */
+    const char **names;
+    uint32_t name_count;
+    duck_type name_type;     /* ENUM of these */
+    int name_bytes;          /* bytes of a number of the ENUM: 1, 2 or 4 */
+};
+
+/* Slices of the rows that are being filled, decoded once for all columns. */
+struct tv_sql_scratch {
+    uint64_t first; /* of the decoded rows */
+    uint32_t count;
+    uint32_t rows[TV_SQL_ROWS], indices[TV_SQL_ROWS];
+    struct tv_slice slices[TV_SQL_ROWS];
+};
+
+/* A column of the answer; `put` functions set row i. */
+struct tv_sql_vector {
+    duck_vector vector;
+    void *data;
+    uint64_t *validity; /* NULL until a row is missing */
+    int name_bytes;
+};
+
+struct tv_sql_column {
+    const char *name;
+    enum tv_sql_type type;
+};
+
+/* Fill rows [first, first + count) of a column. */
+typedef void tv_sql_fill(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                         uint32_t column, uint64_t first, uint32_t count,
+                         struct tv_sql_vector *vector);
+
+struct tv_sql_table {
+    const char *name;
+    uint64_t (*count)(const struct tv_sql_data *data);
+    tv_sql_fill *fill;
+    const struct tv_sql_column *columns;
+    uint32_t column_count;
+};
+
+extern const struct tv_sql_table tv_sql_tables[];
+extern const size_t tv_sql_table_count;
+
+void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
+void tv_sql_data_release(struct tv_sql_data *data);
+
+#endif
