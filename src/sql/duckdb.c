@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,10 +75,10 @@ static bool duck_find_function(void *library, const char *name, void *place, siz
     return found != NULL;
 }
 
+/* Is it "v1.4" to "v1.x"? */
 static bool duck_is_supported(const char *version)
 {
-    unsigned major, minor;
-    return sscanf(version, "v%u.%u", &major, &minor) == 2 && major == 1 && minor >= 4;
+    return strncmp(version, "v1.", 3) == 0 && strtoul(version + 3, NULL, 10) >= 4;
 }
 
 enum tv_status tv_duck_open(struct tv_error *err)

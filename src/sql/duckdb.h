@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duckdb.h - the part of DuckDB's C interface (versions 1.4 to 1.x) that is used, found at run time.
+ * duckdb.h - the part of DuckDB's C interface (versions 1.4 to 1.x) that is used, found at run
+ * time.
  *
  * The library is opened with dlopen, so that the program starts without it; nothing outside of
  * src/sql knows about it.  Types and numbers are those of DuckDB's documentation of its C
@@ -34,7 +35,8 @@ typedef struct duck_result {
     void *internal;
 } duck_result;
 
-/* A text in a vector: up to 12 bytes lie in it; of longer ones the first 4, and a pointer to all. */
+/* A text in a vector: up to 12 bytes lie in it; of longer ones the first 4, and a pointer to all.
+ */
 struct duck_string {
     uint32_t length;
     char bytes[12];

@@ -78,8 +78,7 @@ static void sql_init_scan(duck_init init)
     assert(scan->column_count <= TV_COUNT(scan->columns));
     for (uint32_t i = 0; i < scan->column_count; i++) {
         uint64_t column = tv_duck.init_get_column_index(init, i);
-        scan->columns[i] =
-            column < scan->info->table->column_count ? (uint32_t)column : TV_NONE;
+        scan->columns[i] = column < scan->info->table->column_count ? (uint32_t)column : TV_NONE;
     }
     tv_duck.init_set_init_data(init, scan, sql_free_scan);
     tv_duck.init_set_max_threads(init, scan->count / TV_SQL_ROWS + 1);
@@ -106,8 +105,7 @@ static void sql_fill_chunk(duck_call call, duck_chunk chunk)
         struct tv_sql_vector vector = {.vector = tv_duck.data_chunk_get_vector(chunk, i)};
         vector.data = tv_duck.vector_get_data(vector.vector);
         vector.name_bytes = scan->info->data->name_bytes;
-        scan->info->table->fill(scan->info->data, scratch, scan->columns[i], first, count,
-                                &vector);
+        scan->info->table->fill(scan->info->data, scratch, scan->columns[i], first, count, &vector);
     }
     tv_duck.data_chunk_set_size(chunk, count);
 }

@@ -38,9 +38,9 @@ enum tv_sql_format {
 
 struct tv_sql_output {
     enum tv_sql_format format;
-    uint64_t max_rows;     /* 0: all */
-    struct tv_bytes file;  /* a column "file" in front with this value; data NULL: none */
-    bool headed;           /* CSV: the header was written for an earlier trace */
+    uint64_t max_rows;    /* 0: all */
+    struct tv_bytes file; /* a column "file" in front with this value; data NULL: none */
+    bool headed;          /* CSV: the header was written for an earlier trace */
 };
 
 /* Run the statements of a text, and write the rows of the last one that has any.  TV_ERR_USAGE

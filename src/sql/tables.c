@@ -164,7 +164,8 @@ enum {
     SLICE_FRAME,
     SLICE_PATH,
     SLICE_PARENT_NAME,
-    SLICE_KIND, /* enum tv_track_kind, or SQL_KIND_INSTANT */
+    SLICE_KIND,  /* enum tv_track_kind, or SQL_KIND_INSTANT */
+    SLICE_EVENT, /* offset of its event, which tells slices of one event */
     SLICE_FILE,
     SLICE_LINE,
 };
@@ -191,6 +192,7 @@ static const struct tv_sql_column slice_columns[] = {
     [SLICE_PATH] = {"path_id", TV_SQL_INTEGER},
     [SLICE_PARENT_NAME] = {"parent_name", TV_SQL_NAME},
     [SLICE_KIND] = {"kind_id", TV_SQL_INTEGER},
+    [SLICE_EVENT] = {"event", TV_SQL_INTEGER},
     [SLICE_FILE] = {"file", TV_SQL_TEXT},
     [SLICE_LINE] = {"line", TV_SQL_INTEGER},
 };
@@ -319,6 +321,10 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
     case SLICE_KIND:
         sql_put_integer(vector, i, (int64_t)track->kind);
         break;
+    case SLICE_EVENT:
+        sql_put_integer(vector, i,
+                        (int64_t)tv_slice_offset(trace, scratch->rows[i], scratch->indices[i]));
+        break;
     case SLICE_PARENT:
     case SLICE_PARENT_NAME:
     case SLICE_SELF_DUR:
@@ -394,8 +400,8 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
 /* ---- Threads, processes, tracks ---- */
 
 static const struct tv_sql_column thread_columns[] = {
-    {"utid", TV_SQL_INTEGER},          {"id", TV_SQL_INTEGER},       {"tid", TV_SQL_INTEGER},
-    {"name", TV_SQL_TEXT},             {"upid", TV_SQL_INTEGER},     {"is_main_thread", TV_SQL_BOOLEAN},
+    {"utid", TV_SQL_INTEGER}, {"id", TV_SQL_INTEGER},   {"tid", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},    {"upid", TV_SQL_INTEGER}, {"is_main_thread", TV_SQL_BOOLEAN},
 };
 
 static uint64_t sql_thread_count(const struct tv_sql_data *data)
@@ -427,7 +433,7 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
 }
 
 static const struct tv_sql_column process_columns[] = {
-    {"upid", TV_SQL_INTEGER}, {"id", TV_SQL_INTEGER},   {"pid", TV_SQL_INTEGER},
+    {"upid", TV_SQL_INTEGER}, {"id", TV_SQL_INTEGER},  {"pid", TV_SQL_INTEGER},
     {"name", TV_SQL_TEXT},    {"labels", TV_SQL_TEXT},
 };
 
@@ -488,8 +494,8 @@ static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch
 /* ---- Counters ---- */
 
 static const struct tv_sql_column counter_track_columns[] = {
-    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},     {"unit", TV_SQL_TEXT},
-    {"upid", TV_SQL_INTEGER}, {"series", TV_SQL_TEXT},   {"category", TV_SQL_TEXT},
+    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},   {"unit", TV_SQL_TEXT},
+    {"upid", TV_SQL_INTEGER}, {"series", TV_SQL_TEXT}, {"category", TV_SQL_TEXT},
 };
 
 static uint64_t sql_series_count(const struct tv_sql_data *data)
@@ -584,9 +590,9 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
 /* ---- Samples, paths, frames ---- */
 
 static const struct tv_sql_column sample_columns[] = {
-    {"id", TV_SQL_INTEGER},     {"ts", TV_SQL_INTEGER},           {"utid", TV_SQL_INTEGER},
-    {"cpu", TV_SQL_INTEGER},    {"callsite_id", TV_SQL_INTEGER},  {"value_type", TV_SQL_TEXT},
-    {"unit", TV_SQL_TEXT},      {"weight", TV_SQL_INTEGER},       {"leaf", TV_SQL_NAME},
+    {"id", TV_SQL_INTEGER},  {"ts", TV_SQL_INTEGER},          {"utid", TV_SQL_INTEGER},
+    {"cpu", TV_SQL_INTEGER}, {"callsite_id", TV_SQL_INTEGER}, {"value_type", TV_SQL_TEXT},
+    {"unit", TV_SQL_TEXT},   {"weight", TV_SQL_INTEGER},      {"leaf", TV_SQL_NAME},
 };
 
 static uint64_t sql_sample_count(const struct tv_sql_data *data)
@@ -655,9 +661,9 @@ static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch 
 }
 
 static const struct tv_sql_column frame_columns[] = {
-    {"id", TV_SQL_INTEGER},      {"name", TV_SQL_NAME},     {"class", TV_SQL_TEXT},
-    {"signature", TV_SQL_TEXT},  {"category", TV_SQL_TEXT}, {"module", TV_SQL_TEXT},
-    {"file", TV_SQL_TEXT},       {"line", TV_SQL_INTEGER},
+    {"id", TV_SQL_INTEGER},     {"name", TV_SQL_NAME},     {"class", TV_SQL_TEXT},
+    {"signature", TV_SQL_TEXT}, {"category", TV_SQL_TEXT}, {"module", TV_SQL_TEXT},
+    {"file", TV_SQL_TEXT},      {"line", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_frame_count(const struct tv_sql_data *data)
@@ -672,8 +678,8 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_frame *frame = &data->trace->head->frames[first + i];
-        const uint32_t texts[] = {0,          0, frame->class_name, frame->signature,
-                                  frame->category, frame->module, frame->file};
+        const uint32_t texts[] = {
+            0, 0, frame->class_name, frame->signature, frame->category, frame->module, frame->file};
         if (column == 0)
             sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
@@ -690,8 +696,8 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
 /* ---- Flows, wakeups, metadata, diagnostics ---- */
 
 static const struct tv_sql_column flow_columns[] = {
-    {"id", TV_SQL_INTEGER},     {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
-    {"trace_id", TV_SQL_TEXT},  {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
+    {"id", TV_SQL_INTEGER},    {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
+    {"trace_id", TV_SQL_TEXT}, {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_flow_count(const struct tv_sql_data *data)
@@ -779,8 +785,7 @@ static void sql_fill_stats(const struct tv_sql_data *data, struct tv_sql_scratch
         else if (column == 1)
             sql_put_text(vector, i, tv_severity_name(tv_diagnostic_severity(kind)));
         else if (column == 2)
-            sql_put_integer(vector, i,
-                            (int64_t)data->trace->head->diagnostics.kinds[kind].count);
+            sql_put_integer(vector, i, (int64_t)data->trace->head->diagnostics.kinds[kind].count);
         else
             sql_put_text(vector, i, tv_diagnostic_text(kind));
     }
@@ -809,7 +814,10 @@ static void sql_fill_bounds(const struct tv_sql_data *data, struct tv_sql_scratc
 
 /* ---- The table of tables ---- */
 
-#define SQL_TABLE(name, counts, fills, columns) {name, counts, fills, columns, TV_COUNT(columns)}
+#define SQL_TABLE(name, counts, fills, columns)                                                    \
+    {                                                                                              \
+        name, counts, fills, columns, TV_COUNT(columns)                                            \
+    }
 
 const struct tv_sql_table tv_sql_tables[] = {
     SQL_TABLE("any_slice", sql_slice_count, sql_fill_slice, slice_columns),

@@ -25,14 +25,14 @@ enum tv_sql_type {
 /* What all tables of a trace share; made once. */
 struct tv_sql_data {
     const struct tv_trace *trace;
-    uint64_t *first_id;      /* [row_count + 1] id of the first slice of each row */
-    uint64_t *first_value;   /* [counters + 1] number of the first value of each series' counter */
-    uint32_t *name_of;       /* [frame_count] number of a frame's name in `names` */
+    uint64_t *first_id;    /* [row_count + 1] id of the first slice of each row */
+    uint64_t *first_value; /* [counters + 1] number of the first value of each series' counter */
+    uint32_t *name_of;     /* [frame_count] number of a frame's name in `names` */
     struct tv_interner *interner; /* owns the distinct names of frames */
     const char **names;
     uint32_t name_count;
-    duck_type name_type;     /* ENUM of these */
-    int name_bytes;          /* bytes of a number of the ENUM: 1, 2 or 4 */
+    duck_type name_type; /* ENUM of these */
+    int name_bytes;      /* bytes of a number of the ENUM: 1, 2 or 4 */
 };
 
 /* Slices of the rows that are being filled, decoded once for all columns. */

@@ -148,8 +148,8 @@ static void sql_put_value(const struct sql_result *result, struct tv_out *out,
 {
     enum tv_sql_format format = result->output->format;
     bool json = format == TV_SQL_JSON || format == TV_SQL_JSONL;
-    bool is_null = column->type == DUCK_SQLNULL ||
-                   (validity && !(validity[row / 64] >> row % 64 & 1));
+    bool is_null =
+        column->type == DUCK_SQLNULL || (validity && !(validity[row / 64] >> row % 64 & 1));
     char *owned;
     if (is_null) {
         tv_out_text(out, json ? "null" : format == TV_SQL_CSV ? "" : "NULL");
@@ -242,8 +242,9 @@ static void sql_write_heading(struct sql_result *result)
     tv_out_text(out, result->output->file.data ? "file" : "");
     for (uint64_t i = 0; i < result->column_count; i++) {
         tv_out_text(out, i > 0 || result->output->file.data ? between : "");
-        sql_put_value_text(out, format, (struct tv_bytes){(const uint8_t *)result->columns[i].name,
-                                                          strlen(result->columns[i].name)});
+        sql_put_value_text(out, format,
+                           (struct tv_bytes){(const uint8_t *)result->columns[i].name,
+                                             strlen(result->columns[i].name)});
     }
     tv_out_text(out, format == TV_SQL_MARKDOWN ? " |\n|" : "\n");
     if (format != TV_SQL_MARKDOWN)

@@ -31,7 +31,8 @@ static const struct tv_option sql_options[] = {
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
     TV_OPTION("each", NULL, TV_OPTION_FLAG, sql.each,
               "ask each file by itself; rows have a column \"file\" in front; folders are allowed"),
-    TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows, "write at most N rows (default: all)"),
+    TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
+              "write at most N rows (default: all)"),
     TV_OPTION_OFFSET,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
@@ -144,8 +145,8 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
 {
     struct tv_trace *trace;
     struct tv_sql *sql;
-    enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
-                                         &trace, &sql, err);
+    enum tv_status status =
+        cmd_sql_open(settings, settings->files.items, settings->files.count, &trace, &sql, err);
     bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     char line[4096];
     struct tv_out text;
