@@ -129,12 +129,18 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 
 /* ---- The database ---- */
 
-/* Fail with the first line of DuckDB's message; the others draw an arrow. */
+/* Fail with DuckDB's message on one line, without the picture of the query behind it. */
 static enum tv_status sql_fail(struct tv_error *err, const char *why)
 {
+    char text[sizeof err->message];
+    size_t length = 0;
     if (!why)
         why = "unknown error";
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %.*s", (int)strcspn(why, "\n"), why);
+    const char *picture = strstr(why, "\n\n");
+    for (; why[length] && why + length != picture && length + 1 < sizeof text; length++)
+        text[length] = why[length] == '\n' ? ' ' : why[length];
+    text[length] = '\0';
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
 /* Run our own statements. */
