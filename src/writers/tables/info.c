@@ -738,8 +738,15 @@ static void info_text_value_types(struct tv_out *out, const struct tv_info *info
     struct tv_sample_values values = tv_sample_values_of(info->trace);
     for (size_t i = 0; i < values.count; i++) {
         const struct tv_sample_value *value = &values.list[i];
-        struct tv_sample_figures figures = {true,        TV_SAMPLES_WEIGHT, value->name,
-                                            value->unit, value->samples,    value->total};
+        struct tv_sample_figures figures = {
+            .sampled = true,
+            .measure = TV_SAMPLES_WEIGHT,
+            .name = value->name,
+            .unit = value->unit,
+            .samples = value->samples,
+            .sum = value->total,
+            .total = value->total < 0 ? -(value->total + 1) : value->total,
+        };
         info_text_label(out, i == 0 ? "value types" : "");
         tv_names_value(out, info->head, &figures);
     }

@@ -75,11 +75,12 @@ struct tv_tree_text_options {
     bool bottom_up; /* the layout is inverted, and has totals */
     /* Written above the text, and in each line of JSON. */
     struct tv_compensation compensation;
-    unsigned clocks; /* of the tree */
+    unsigned clocks;                  /* of the tree */
+    struct tv_sample_figures figures; /* of the tree */
 };
 
 /* The columns of the text that --columns can name. */
-#define TV_TREE_COLUMNS "total|self|calls|level"
+#define TV_TREE_COLUMNS "total|self|calls|samples|level"
 
 /* Write the layout's frames, depth first. */
 void tv_tree_text_write(struct tv_out *out, const struct tv_trace_info *head,

@@ -97,7 +97,7 @@ static int64_t names_permille(int64_t part, int64_t whole)
         whole /= 2;
         part /= 2;
     }
-    return whole > 0 ? (part * 2000 + whole) / (2 * whole) : 0;
+    return whole > 0 ? (part * 2000 + (part < 0 ? -whole : whole)) / (2 * whole) : 0;
 }
 
 void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)
