@@ -205,7 +205,8 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         if (measures[i] == TV_SAMPLE_LEFT_OUT)
             continue;
-        struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        struct tv_path_cost *cost = &tree->cost[question->lines ? sample->line_path : sample->path];
         cost->calls++;
         tv_time_add(&cost->wall, measures[i]);
         tree->figures.samples++;

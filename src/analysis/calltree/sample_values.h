@@ -22,6 +22,7 @@ enum tv_sample_measure {
 struct tv_sample_question {
     enum tv_sample_measure measure;
     uint32_t value; /* string: the name of their type; TV_NONE: the trace's default */
+    bool lines;     /* split functions by their sampled lines */
 };
 
 /* What the figures of a tree or a profile of samples are. */

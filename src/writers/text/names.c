@@ -49,6 +49,8 @@ void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
         tv_out_char(out, '.');
     }
     tv_names_line(out, tv_trace_info_text(head, frame->name));
+    if (frame->with_line && frame->line > 0)
+        tv_out_format(out, ":%d", (int)frame->line);
 }
 
 void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
