@@ -22,7 +22,7 @@ import type { TreeStore } from '../../model/treeStore';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { flameContentSwitch } from './flameSwitches';
+import { flameContentSwitch, valueTypeSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
