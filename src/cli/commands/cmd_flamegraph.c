@@ -72,9 +72,12 @@ static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
     struct tv_bytes unit = tv_sample_figures_unit(tree->head, &tree->figures);
     if (cmd_flamegraph_has_times(tree))
         return "us";
-    if (unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")))
+    if (tree->figures.measure == TV_SAMPLES_COUNT)
+        return "samples";
+    if (unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")) ||
+        tv_bytes_equal(unit, TV_BYTES("samples")))
         unit = tv_trace_info_text(tree->head, tree->figures.name);
-    return unit.length > 0 ? (const char *)unit.data : "samples";
+    return unit.length > 0 ? (const char *)unit.data : "of weight";
 }
 
 /* Return the word for one counted thing, or NULL if the numbers are counts already. */

@@ -49,6 +49,7 @@ static enum tv_status measure_count_samples(const struct tv_settings *settings,
         .measure = settings->samples == TV_CHOICE_NO_SAMPLES
                        ? TV_SAMPLES_WEIGHT
                        : (enum tv_sample_measure)settings->samples,
+        .all = settings->samples == TV_SAMPLES_COUNT && !settings->value,
         .lines = settings->lines,
     };
     enum tv_status status = tv_sample_question_choose(trace, settings->value, &question, err);

@@ -239,7 +239,7 @@ enum tv_status tv_view_read_sampled(const struct tv_view *view,
         status = tv_parameter_integer(parameters, "value", bounds, 0, &value, err);
     if (status != TV_OK)
         return status;
-    *question = (struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE, false};
+    *question = (struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE, false, false};
     struct tv_sample_values values = tv_sample_values_of(view->trace);
     if (value > 0 && (uint64_t)value <= values.count)
         question->value = values.list[value - 1].name;

@@ -2,7 +2,7 @@
 // The flame graph of the selected range and threads, in the chosen clock.
 
 import { fill, h } from '../../base/dom';
-import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
+import { formatPercent, formatTimeUnit, formatWeight, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';

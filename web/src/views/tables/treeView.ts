@@ -71,7 +71,7 @@ export class TreeView {
       () => lineHeight(v.settings),
     );
     const of = flameContentSwitch(viewer, `What the tree ${label} is of`);
-    const bar = of && h('div', { class: 'pane-bar' }, of);
+    const bar = of && h('div', { class: 'pane-bar' }, of, valueTypeSwitch(viewer));
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
       : 'from the first calls down to what they call';
