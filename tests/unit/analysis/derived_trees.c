@@ -239,7 +239,8 @@ static void assert_node(const struct tv_call_tree *tree, uint32_t node, unsigned
 static struct tv_call_tree *tree_of(const struct sampled *sampled, struct tv_selection selection,
                                     enum tv_sample_measure measure)
 {
-    return tv_sample_tree_of_trace(sampled->fixture.trace, &selection, NULL, measure);
+    struct tv_sample_question question = {measure, TV_NONE, true, false};
+    return tv_sample_tree_of_trace(sampled->fixture.trace, &selection, NULL, &question);
 }
 
 static void counts_samples(void **state)
