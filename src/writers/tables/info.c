@@ -481,15 +481,6 @@ static uint64_t info_count_samples(const struct tv_info *info)
     return counted > 0 && !info->selected ? counted : info->counts.samples;
 }
 
-/* Return the value types: those of the trace, or what stacks without times have. */
-static struct tv_sample_values info_value_types(const struct tv_info *info)
-{
-    struct tv_sample_values values = {NULL, 0};
-    if (info->trace)
-        values = tv_sample_values_of(info->trace);
-    return values;
-}
-
 /* Input figures of stacks with counts or sums of time, whose samples are no rows. */
 struct info_stacks {
     const char *name, *unit; /* NULL: the trace has none */
@@ -522,7 +513,9 @@ static void info_json_stacks(struct tv_out *out, const struct tv_trace_info *hea
 
 static void info_json_value_types(struct tv_out *out, const struct tv_info *info)
 {
-    struct tv_sample_values values = info_value_types(info);
+    struct tv_sample_values values = {NULL, 0};
+    if (info->trace)
+        values = tv_sample_values_of(info->trace);
     if (values.count == 0)
         info_json_stacks(out, info->head);
     for (size_t i = 0; i < values.count; i++) {

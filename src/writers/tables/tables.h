@@ -62,8 +62,11 @@ void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *hea
  * What tv_profile_table_write writes for a profile of samples: how much of a value type belongs to
  * each function. */
 
+/* Write the rows in a format. */
 void tv_value_table_write(struct tv_out *out, const struct tv_profile *profile,
                           const struct tv_profile_rows *rows, enum tv_table_format format);
+
+/* Write a row as JSON members, without the braces. */
 void tv_value_row_json(struct tv_out *out, const struct tv_profile *profile,
                        const struct tv_method_cost *row);
 
