@@ -181,6 +181,12 @@ static inline void tv_member_text(struct tv_out *out, const char *key,
 /* ---- Measures of samples ----
  */
 
+/* Read measure, and value: the number of a value type from 1; 0: the trace's default. */
+enum tv_status tv_view_read_sampled(const struct tv_view *view,
+                                    const struct tv_parameters *parameters,
+                                    struct tv_sample_question *question,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
 /* Words of enum tv_sample_measure, NULL-terminated. */
 extern const char *const tv_view_measures[4];
 

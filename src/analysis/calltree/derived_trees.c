@@ -48,10 +48,21 @@ static uint32_t sample_thread_index(const struct sample_counting *counting,
     return sample->thread < threads ? sample->thread : threads;
 }
 
+/* Return true for a further value of the input sample in the row before. */
+static bool sample_repeats(const struct tv_tables *tables, const struct tv_sample *sample)
+{
+    if (sample == tables->samples.rows || sample->offset == TV_NO_OFFSET)
+        return false;
+    return sample[-1].input == sample->input && sample[-1].offset == sample->offset &&
+           sample[-1].time == sample->time && sample[-1].type != sample->type;
+}
+
 /* Return true for a sample of the value that the question is about, in any input. */
 static bool sample_is_of_value(const struct sample_counting *counting,
                                const struct tv_sample *sample)
 {
+    if (counting->question->all)
+        return !sample_repeats(&counting->trace->tables, sample);
     return tv_sample_title(&counting->trace->tables, sample) == counting->value;
 }
 
@@ -205,7 +216,8 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         if (measures[i] == TV_SAMPLE_LEFT_OUT)
             continue;
-        struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        struct tv_path_cost *cost = &tree->cost[question->lines ? sample->line_path : sample->path];
         cost->calls++;
         tv_time_add(&cost->wall, measures[i]);
         tree->figures.samples++;

@@ -22,6 +22,8 @@ enum tv_sample_measure {
 struct tv_sample_question {
     enum tv_sample_measure measure;
     uint32_t value; /* string: the name of their type; TV_NONE: the trace's default */
+    bool all;       /* count the input samples of all types, once however many values they have */
+    bool lines;     /* split functions by their sampled lines */
 };
 
 /* What the figures of a tree or a profile of samples are. */

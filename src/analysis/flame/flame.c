@@ -574,15 +574,32 @@ static void flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree
     tv_free(inversion.stack);
 }
 
+/* Return a copy whose weights below zero are as wide as their amounts; NULL if there are none. */
+static struct tv_call_tree *flame_copy_amounts(const struct tv_call_tree *tree)
+{
+    struct tv_call_tree *copy = NULL;
+    for (uint32_t i = 1; tree->figures.sampled && i < tree->count; i++) {
+        if (tree->self_wall[i] >= 0)
+            continue;
+        if (!copy)
+            copy = tv_call_tree_copy(tree);
+        copy->self_wall[i] = -tree->self_wall[i];
+    }
+    return copy;
+}
+
 struct tv_flame *tv_flame_of_tree(const struct tv_call_tree *tree,
                                   const struct tv_flame_options *options)
 {
     struct tv_flame *flame = tv_alloc(1, sizeof *flame);
+    struct tv_call_tree *amounts = flame_copy_amounts(tree);
+    tree = amounts ? amounts : tree;
     if (options->inverted)
         flame_invert(flame, tree, options);
     else if (options->root < tree->count)
         flame_lay_out(flame, tree, options,
                       options->clock == TV_CLOCK_CPU ? tree->self_cpu : tree->self_wall);
+    tv_call_tree_free(amounts);
     return flame;
 }
 

@@ -51,26 +51,41 @@ struct flamegraph_drawing {
     double min_share;
 };
 
-/* Return the unit of the numbers: --countname, else it depends on --samples and on the format. */
+/* Are the numbers nanoseconds, which are written as microseconds? */
+static bool cmd_flamegraph_has_times(const struct tv_call_tree *tree)
+{
+    struct tv_bytes unit;
+    if (!tree->figures.sampled)
+        return true;
+    unit = tv_sample_figures_unit(tree->head, &tree->figures);
+    return tv_bytes_equal(unit, TV_BYTES("ns")) || tv_bytes_equal(unit, TV_BYTES("nanoseconds"));
+}
+
+/* Return the unit of the numbers: --countname, else that of the times or of the samples. */
 static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
-                                             const struct tv_trace_info *head)
+                                             const struct tv_call_tree *tree)
 {
     if (settings->countname)
         return settings->countname;
-    if (settings->samples == TV_SAMPLES_COUNT)
+    if (!tree->figures.sampled)
+        return tv_flame_svg_count_name(tree->head);
+    struct tv_bytes unit = tv_sample_figures_unit(tree->head, &tree->figures);
+    if (cmd_flamegraph_has_times(tree))
+        return "us";
+    if (tree->figures.measure == TV_SAMPLES_COUNT)
         return "samples";
-    if (settings->samples == TV_SAMPLES_WEIGHT)
-        return "of weight";
-    return tv_flame_svg_count_name(head);
+    if (unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")) ||
+        tv_bytes_equal(unit, TV_BYTES("samples")))
+        unit = tv_trace_info_text(tree->head, tree->figures.name);
+    return unit.length > 0 ? (const char *)unit.data : "of weight";
 }
 
 /* Return the word for one counted thing, or NULL if the numbers are counts already. */
-static const char *cmd_flamegraph_count_each(const struct tv_settings *settings,
-                                             const struct tv_trace_info *head)
+static const char *cmd_flamegraph_count_each(const struct tv_call_tree *tree)
 {
-    if (settings->samples == TV_CHOICE_NO_SAMPLES)
-        return tv_flame_svg_each(head);
-    return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
+    if (!tree->figures.sampled)
+        return tv_flame_svg_each(tree->head);
+    return tree->figures.measure == TV_SAMPLES_COUNT ? NULL : "sample";
 }
 
 /* Lay out the tree below `root` and write it as SVG. */
@@ -85,12 +100,11 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
         .root = root,
         .min_share = drawing->min_share,
     };
-    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
     struct tv_flame_svg_options svg = {
         .title = title,
-        .count_name = cmd_flamegraph_count_name(settings, tree->head),
-        .unit_ns = times ? 1000 : 1,
-        .each = cmd_flamegraph_count_each(settings, tree->head),
+        .count_name = cmd_flamegraph_count_name(settings, tree),
+        .unit_ns = cmd_flamegraph_has_times(tree) ? 1000 : 1,
+        .each = cmd_flamegraph_count_each(tree),
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,
         .inverted = settings->inverted,
@@ -216,15 +230,17 @@ struct collapse_counting {
 /* --unit: index of the word in "us|ns". */
 #define UNIT_NS 1u
 
-/* Choose the divisor of the numbers. Counts and weights are written as they are, times in
- * microseconds unless --unit ns. */
+/* Choose the divisor of the numbers. Counts, and weights that were asked for, are written as they
+ * are, times in microseconds unless --unit ns. */
 static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings,
-                                               const struct tv_trace_info *head,
+                                               const struct tv_call_tree *tree,
                                                struct tv_collapsed_unit *unit, struct tv_error *err)
 {
-    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    const struct tv_trace_info *head = tree->head;
+    bool asked = settings->value || settings->samples == TV_SAMPLES_WEIGHT;
+    bool times = cmd_flamegraph_has_times(tree) && !asked;
     *unit = times ? tv_collapsed_unit_of(head) : (struct tv_collapsed_unit){1, false};
-    if (settings->unit != UNIT_NS)
+    if (settings->unit != UNIT_NS || (asked && cmd_flamegraph_has_times(tree)))
         return TV_OK;
     if (!times || tv_collapsed_is_counted(head))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -265,6 +281,19 @@ static void cmd_collapse_report_rest(const struct tv_settings *settings,
     tv_out_release(&time);
 }
 
+/* Flame graph tools know no weights below zero: report the chains that are left out. */
+static void cmd_collapse_report_negative(const struct tv_settings *settings,
+                                         const struct tv_call_tree *tree)
+{
+    uint64_t chains = 0;
+    for (uint32_t i = 1; i < tree->count; i++)
+        chains += tree->self_wall[i] < 0;
+    if (chains > 0 && !settings->quiet)
+        tv_message("%s: note: %" PRIu64 " %s less than zero of the value and %s left out",
+                   settings->files.items[0], chains, tv_plural(chains, "chain has", "chains have"),
+                   tv_plural(chains, "is", "are"));
+}
+
 static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings,
                                               const struct tv_call_tree *tree,
                                               struct collapse_counting *counting,
@@ -282,7 +311,7 @@ static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
                                          const struct tv_call_tree *tree, struct tv_error *err)
 {
     struct collapse_counting counting = {.workers = tv_settings_jobs(settings)};
-    enum tv_status status = cmd_collapse_choose_unit(settings, tree->head, &counting.unit, err);
+    enum tv_status status = cmd_collapse_choose_unit(settings, tree, &counting.unit, err);
     if (status == TV_OK)
         status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
     if (status == TV_OK)
@@ -291,6 +320,8 @@ static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
                                          : cmd_collapse_write_file(settings, tree, &counting, err);
     if (status == TV_OK)
         cmd_collapse_report_rest(settings, &counting.rest);
+    if (status == TV_OK)
+        cmd_collapse_report_negative(settings, tree);
     return status;
 }
 

@@ -193,6 +193,7 @@ static enum tv_status cmd_tree_write(const struct tv_settings *settings,
         .bottom_up = settings->bottom_up,
         .compensation = tree->compensation,
         .clocks = tree->clocks,
+        .figures = tree->figures,
     };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     tv_tree_text_write(&output.out, tree->head, flame, &text);

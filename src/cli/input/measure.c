@@ -23,7 +23,7 @@
 
 static bool measure_wants_samples(const struct tv_settings *settings)
 {
-    return settings->samples != TV_CHOICE_NO_SAMPLES || settings->value;
+    return settings->samples != TV_CHOICE_NO_SAMPLES || settings->value || settings->lines;
 }
 
 /* Does the trace have only samples? It is shown as a profile of its samples then. */
@@ -35,7 +35,7 @@ static bool measure_has_only_samples(const struct tv_trace *trace)
 /* Return the option that asks for samples. */
 static const char *measure_sample_option(const struct tv_settings *settings)
 {
-    return settings->value ? "--value" : "--samples";
+    return settings->value ? "--value" : settings->lines ? "--lines" : "--samples";
 }
 
 /* Count the samples of --value, or of the default value type, as --samples says. */
@@ -49,6 +49,8 @@ static enum tv_status measure_count_samples(const struct tv_settings *settings,
         .measure = settings->samples == TV_CHOICE_NO_SAMPLES
                        ? TV_SAMPLES_WEIGHT
                        : (enum tv_sample_measure)settings->samples,
+        .all = settings->samples == TV_SAMPLES_COUNT && !settings->value,
+        .lines = settings->lines,
     };
     enum tv_status status = tv_sample_question_choose(trace, settings->value, &question, err);
     if (status == TV_OK)

@@ -695,6 +695,7 @@ void tv_te_chunk_take(struct tv_te_chunk *chunk, const struct tv_te_fields *fiel
     struct te_chunk_event event = {
         .fields = fields, .offset = offset, .phase = tv_te_fields_phase(fields)};
     chunk->events++;
+    chunk->phases[(unsigned char)event.phase < 128 ? (unsigned char)event.phase : 0]++;
     if (TV_UNLIKELY(fields->faults))
         te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_JSON, &event);
     if (TV_UNLIKELY(fields->args.length > TV_JSON_DEPTH) && tv_json_is_too_deep(fields->args))

@@ -82,6 +82,7 @@ struct tv_te_chunk {
     struct tv_diagnostics diagnostics;
     struct tv_idle_gap times;
     uint64_t events;
+    uint64_t phases[128]; /* events by the letter of their phase; 0: none, or no ASCII */
     bool has_cpu;
     bool has_open; /* a slice without a length */
     struct tv_te_stack_uses uses;

@@ -144,6 +144,17 @@ static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
     }
 }
 
+/* Count the events by phase. */
+static void te_merge_count_phases(struct tv_te_context *context, const struct tv_te_chunk *chunk)
+{
+    for (uint8_t letter = '!'; letter < 127; letter++)
+        if (chunk->phases[letter] > 0)
+            tv_tables_count_events(
+                &context->trace->tables, context->input,
+                tv_trace_info_string(context->trace->head, (struct tv_bytes){&letter, 1}),
+                chunk->phases[letter]);
+}
+
 /* Take everything from a chunk but its counters. */
 static void te_merge_take_chunk(struct te_merge *merge, size_t index)
 {
@@ -167,6 +178,7 @@ static void te_merge_take_chunk(struct te_merge *merge, size_t index)
     merge->has_cpu = merge->has_cpu || chunk->has_cpu;
     merge->has_open = merge->has_open || chunk->has_open;
     context->trace->head->inputs[context->input].records += chunk->events;
+    te_merge_count_phases(context, chunk);
 }
 
 /* Merge the counters of all chunks at once, as their columns depend on all of them. */

@@ -377,16 +377,15 @@ enum tv_status tv_view_sample_tree(const struct tv_view *view,
 {
     struct tree_request asked = {.clocks = TV_CLOCK_WALL, .outer = true};
     struct tv_selection selection;
-    unsigned measure;
+    struct tv_sample_question sampled;
     enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+        status = tv_view_read_sampled(view, parameters, &sampled, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status == TV_OK) {
-        struct tv_call_tree *tree = tv_sample_tree_of_trace(
-            view->trace, &selection, NULL,
-            &(struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE});
+        struct tv_call_tree *tree =
+            tv_sample_tree_of_trace(view->trace, &selection, NULL, &sampled);
         struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
         status = view_tree_write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);

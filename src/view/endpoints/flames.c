@@ -226,13 +226,34 @@ enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_paramet
     return TV_OK;
 }
 
+enum tv_status tv_view_read_sampled(const struct tv_view *view,
+                                    const struct tv_parameters *parameters,
+                                    struct tv_sample_question *question, struct tv_error *err)
+{
+    unsigned measure;
+    int64_t value;
+    struct tv_parameter_bounds bounds = {0, (int64_t)view->trace->tables.value_types.count};
+    enum tv_status status =
+        tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "value", bounds, 0, &value, err);
+    if (status != TV_OK)
+        return status;
+    *question = (struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE, false, false};
+    struct tv_sample_values values = tv_sample_values_of(view->trace);
+    if (value > 0 && (uint64_t)value <= values.count)
+        question->value = values.list[value - 1].name;
+    tv_sample_values_release(&values);
+    return TV_OK;
+}
+
 static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
                                                    const struct tv_selection *selection,
                                                    const struct flame_request *question,
-                                                   unsigned measure)
+                                                   const struct tv_sample_question *asked)
 {
     struct tv_flame_samples_options options = {
-        .question = {(enum tv_sample_measure)measure, TV_NONE},
+        .question = *asked,
         .fold = question->fold,
         .min_share = question->layout.min_share,
         .root = question->layout.root,
@@ -243,11 +264,9 @@ static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
 static struct tv_flame *view_flame_of_samples(const struct tv_view *view,
                                               const struct tv_selection *selection,
                                               const struct flame_request *question,
-                                              unsigned measure)
+                                              const struct tv_sample_question *asked)
 {
-    struct tv_call_tree *tree = tv_sample_tree_of_trace(
-        view->trace, selection, NULL,
-        &(struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE});
+    struct tv_call_tree *tree = tv_sample_tree_of_trace(view->trace, selection, NULL, asked);
     struct tv_flame *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
     return flame;
@@ -259,17 +278,17 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
 {
     struct flame_request question = {.layout = {.clock = TV_CLOCK_WALL}};
     struct tv_selection selection;
-    unsigned measure;
+    struct tv_sample_question sampled;
     enum tv_status status = view_flame_read_layout(view, parameters, &question, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+        status = tv_view_read_sampled(view, parameters, &sampled, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
     struct tv_flame *flame = question.order == IN_TIME
-                                 ? view_flame_samples_in_time(view, &selection, &question, measure)
-                                 : view_flame_of_samples(view, &selection, &question, measure);
+                                 ? view_flame_samples_in_time(view, &selection, &question, &sampled)
+                                 : view_flame_of_samples(view, &selection, &question, &sampled);
     view_flame_write(out, flame);
     tv_flame_free(flame);
     tv_parameter_release_selection(&selection);

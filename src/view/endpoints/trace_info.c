@@ -99,6 +99,23 @@ static void view_trace_write_sums(struct tv_out *out, const struct tv_trace_info
     }
 }
 
+/* Write the value types of samples in the order of the parameter `value`. */
+static void view_trace_write_values(struct tv_out *out, const struct tv_trace *trace)
+{
+    struct tv_sample_values values = tv_sample_values_of(trace);
+    const struct tv_sample_value *first = tv_sample_values_default(&values);
+    tv_out_text(out, ",\"value_types\":[");
+    for (size_t i = 0; i < values.count; i++) {
+        tv_out_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        tv_out_json(out, tv_trace_info_text(trace->head, values.list[i].name));
+        tv_out_text(out, ",\"unit\":");
+        tv_out_json(out, tv_trace_info_text(trace->head, values.list[i].unit));
+        tv_out_text(out, &values.list[i] == first ? ",\"first\":true}" : ",\"first\":false}");
+    }
+    tv_out_char(out, ']');
+    tv_sample_values_release(&values);
+}
+
 /* Write the facts of the main input. */
 static void view_trace_write_input(struct tv_out *out, const struct tv_trace_info *head)
 {
@@ -393,6 +410,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     tv_member_number(out, ",\"start_ns\":", trace->start);
     tv_member_number(out, ",\"end_ns\":", trace->end);
     view_trace_write_sums(out, trace->head);
+    view_trace_write_values(out, view->trace);
     tv_member_number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
     tv_member_number(out, ",\"max_depth\":", trace->max_depth);
     view_trace_write_lists(out, trace->head);

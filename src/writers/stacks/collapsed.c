@@ -184,6 +184,9 @@ struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
     if (!names)
         names = name_tree_merge_nodes(&naming);
     names->names = naming.names;
+    /* Lines have no numbers below zero. */
+    for (uint32_t i = 0; tree->figures.sampled && i < names->count; i++)
+        names->self[i] = names->self[i] > 0 ? names->self[i] : 0;
     tv_pages_free(naming.of_frame, size);
     return names;
 }

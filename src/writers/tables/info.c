@@ -476,12 +476,48 @@ static uint64_t info_count_samples(const struct tv_info *info)
     uint64_t counted = 0;
     for (uint32_t i = 0; i < info->head->input_count; i++)
         counted += info->head->inputs[i].samples;
+    if (tv_trace_info_figures(info->head) == TV_FIGURES_SAMPLES)
+        counted += (uint64_t)(info_sum_inputs(info->head).weight / TV_SAMPLE_NS);
     return counted > 0 && !info->selected ? counted : info->counts.samples;
+}
+
+/* Input figures of stacks with counts or sums of time, whose samples are no rows. */
+struct info_stacks {
+    const char *name, *unit; /* NULL: the trace has none */
+    int64_t total;
+};
+
+static struct info_stacks info_stacks_of(const struct tv_trace_info *head)
+{
+    enum tv_figures figures = tv_trace_info_figures(head);
+    struct info_sums sums = info_sum_inputs(head);
+    if (figures == TV_FIGURES_SAMPLES)
+        return (struct info_stacks){"samples", "samples", sums.weight / TV_SAMPLE_NS};
+    if (figures == TV_FIGURES_TIMES)
+        return (struct info_stacks){"time", "ns", sums.weight};
+    return (struct info_stacks){NULL, NULL, 0};
+}
+
+static void info_json_stacks(struct tv_out *out, const struct tv_trace_info *head)
+{
+    struct info_stacks stacks = info_stacks_of(head);
+    if (!stacks.name)
+        return;
+    bool counted = tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
+    tv_json_put_text(out, "\n    {", "name", tv_bytes_of(stacks.name));
+    tv_json_put_text(out, ", ", "unit", tv_bytes_of(stacks.unit));
+    tv_json_put_some_i64(out, ", ", "samples", counted, stacks.total);
+    tv_json_put_i64(out, ", ", "total", stacks.total);
+    tv_out_text(out, "}\n  ");
 }
 
 static void info_json_value_types(struct tv_out *out, const struct tv_info *info)
 {
-    struct tv_sample_values values = tv_sample_values_of(info->trace);
+    struct tv_sample_values values = {NULL, 0};
+    if (info->trace)
+        values = tv_sample_values_of(info->trace);
+    if (values.count == 0)
+        info_json_stacks(out, info->head);
     for (size_t i = 0; i < values.count; i++) {
         const struct tv_sample_value *value = &values.list[i];
         tv_json_put_text(out, i > 0 ? ",\n    {" : "\n    {", "name",
@@ -525,8 +561,7 @@ static void info_json_samples(struct tv_out *out, const struct tv_info *info)
     tv_json_put_u64(out, NEXT, "samples", info_count_samples(info));
     tv_json_put_key(out, NEXT, "value_types");
     tv_out_char(out, '[');
-    if (info->trace)
-        info_json_value_types(out, info);
+    info_json_value_types(out, info);
     tv_out_char(out, ']');
     tv_json_put_key(out, NEXT, "event_types");
     tv_out_char(out, '{');
@@ -738,8 +773,15 @@ static void info_text_value_types(struct tv_out *out, const struct tv_info *info
     struct tv_sample_values values = tv_sample_values_of(info->trace);
     for (size_t i = 0; i < values.count; i++) {
         const struct tv_sample_value *value = &values.list[i];
-        struct tv_sample_figures figures = {true,        TV_SAMPLES_WEIGHT, value->name,
-                                            value->unit, value->samples,    value->total};
+        struct tv_sample_figures figures = {
+            .sampled = true,
+            .measure = TV_SAMPLES_WEIGHT,
+            .name = value->name,
+            .unit = value->unit,
+            .samples = value->samples,
+            .sum = value->total,
+            .total = value->total < 0 ? -(value->total + 1) : value->total,
+        };
         info_text_label(out, i == 0 ? "value types" : "");
         tv_names_value(out, info->head, &figures);
     }

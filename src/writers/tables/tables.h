@@ -62,8 +62,11 @@ void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *hea
  * What tv_profile_table_write writes for a profile of samples: how much of a value type belongs to
  * each function. */
 
+/* Write the rows in a format. */
 void tv_value_table_write(struct tv_out *out, const struct tv_profile *profile,
                           const struct tv_profile_rows *rows, enum tv_table_format format);
+
+/* Write a row as JSON members, without the braces. */
 void tv_value_row_json(struct tv_out *out, const struct tv_profile *profile,
                        const struct tv_method_cost *row);
 
@@ -75,11 +78,12 @@ struct tv_tree_text_options {
     bool bottom_up; /* the layout is inverted, and has totals */
     /* Written above the text, and in each line of JSON. */
     struct tv_compensation compensation;
-    unsigned clocks; /* of the tree */
+    unsigned clocks;                  /* of the tree */
+    struct tv_sample_figures figures; /* of the tree */
 };
 
 /* The columns of the text that --columns can name. */
-#define TV_TREE_COLUMNS "total|self|calls|level"
+#define TV_TREE_COLUMNS "total|self|calls|samples|level"
 
 /* Write the layout's frames, depth first. */
 void tv_tree_text_write(struct tv_out *out, const struct tv_trace_info *head,

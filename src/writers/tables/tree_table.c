@@ -5,6 +5,7 @@
 #include "writers/tables/tables.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "writers/text/names.h"
@@ -23,16 +24,58 @@ static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
     {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
 };
 
+/* How the figures of a tree are written, of calls or of samples. */
+struct tree_text_scale {
+    struct tv_value_scale value;
+    bool sampled, counted;    /* counted: there is a column of calls or of samples */
+    char total[60], self[60]; /* titles of samples */
+};
+
+static void tree_text_choose_scale(struct tree_text_scale *scale, const struct tv_trace_info *head,
+                                   const struct tv_flame *flame,
+                                   const struct tv_tree_text_options *options)
+{
+    *scale = (struct tree_text_scale){
+        .value = {.unit = tv_figures_unit(head), .times = 1},
+        .sampled = options->figures.sampled,
+        .counted = options->figures.sampled || tv_figures_count_calls(head),
+    };
+    if (!scale->sampled)
+        return;
+    tv_value_scale_choose(&scale->value, head, &options->figures, flame->total);
+    const char *unit = scale->value.unit.name, *space = *unit ? " " : "";
+    snprintf(scale->total, sizeof scale->total, "Total%s%s", space, unit);
+    snprintf(scale->self, sizeof scale->self, "Self%s%s", space, unit);
+}
+
+/* Return a column as this table has it. */
+static struct tv_text_column tree_text_column(const struct tree_text_scale *scale,
+                                              const struct tv_trace_info *head,
+                                              struct tv_text_column column)
+{
+    if (!scale->sampled) {
+        column.title = tv_figures_title(head, column.title);
+    } else if (strcmp(column.name, "calls") == 0) {
+        column.name = "samples";
+        column.title = "Samples";
+    } else if (strncmp(column.title, "Total", 5) == 0) {
+        column.title = scale->total;
+    } else if (strncmp(column.title, "Self", 4) == 0) {
+        column.title = scale->self;
+    }
+    return column;
+}
+
 static void tree_text_text_line(struct tv_text_table *table, const struct tv_trace_info *head,
-                                const struct tv_flame *flame, const struct tv_flame_frame *frame,
-                                bool bottom_up)
+                                const struct tree_text_scale *scale, const struct tv_flame *flame,
+                                const struct tv_flame_frame *frame, bool bottom_up)
 {
     uint32_t indent = frame->depth < INDENT_LIMIT ? frame->depth : INDENT_LIMIT;
-    struct tv_figure_unit unit = tv_figures_unit(head);
-    tv_text_table_figure(table, unit, frame->width);
+    tv_value_scale_write(tv_text_table_cell(table), &scale->value, frame->width);
     tv_text_table_share(table, frame->width, flame->total);
-    tv_text_table_figure(table, unit, bottom_up ? frame->total : frame->self);
-    if (tv_figures_count_calls(head))
+    tv_value_scale_write(tv_text_table_cell(table), &scale->value,
+                         bottom_up ? frame->total : frame->self);
+    if (scale->counted)
         tv_text_table_number(table, frame->calls);
     tv_text_table_number(table, frame->depth);
     tv_names_frame(tv_text_table_name(table, indent), head, frame->frame);
@@ -46,9 +89,11 @@ static void tree_text_json_line(struct tv_out *out, const struct tv_trace_info *
     tv_ns compensated = options->compensation.cost;
     tv_json_put_u64(out, "{", "depth", frame->depth);
     tv_json_put_frame(out, ", ", head, &head->frames[frame->frame]);
-    tv_json_put_u64(out, ", ", "calls", frame->calls);
-    tv_json_put_i64(out, ", ", "total_ns", frame->total);
-    tv_json_put_i64(out, ", ", "self_ns", options->bottom_up ? frame->width : frame->self);
+    bool sampled = options->figures.sampled;
+    tv_json_put_u64(out, ", ", sampled ? "samples" : "calls", frame->calls);
+    tv_json_put_i64(out, ", ", sampled ? "total" : "total_ns", frame->total);
+    tv_json_put_i64(out, ", ", sampled ? "self" : "self_ns",
+                    options->bottom_up ? frame->width : frame->self);
     if (compensated > 0)
         tv_json_put_i64(out, ", ", "compensated_ns", compensated);
     tv_out_char(out, '}');
@@ -74,20 +119,23 @@ static int64_t tree_text_find_unshown(const struct tv_flame *flame)
 
 /* Write the time that no line shows, aligned with the columns of a file; on a screen, columns
  * have other widths. */
-static void tree_text_write_unshown(struct tv_out *out, const struct tv_trace_info *head,
+static void tree_text_write_unshown(struct tv_out *out, const struct tree_text_scale *scale,
                                     const struct tv_flame *flame)
 {
-    struct tv_figure_unit unit = tv_figures_unit(head);
+    struct tv_figure_unit unit = scale->value.unit;
     bool screen = tv_layout_width(out) > 0;
     int64_t rest = tree_text_find_unshown(flame);
     if (rest == 0)
         return;
-    tv_names_time_column(out, screen ? 0 : 14, rest, unit.ns, unit.decimals);
+    tv_names_time_column(out, screen ? 0 : 14, tv_time_times(rest, scale->value.times), unit.ns,
+                         unit.decimals);
     if (screen)
         tv_out_format(out, " %s,", unit.name);
     tv_names_percent_column(out, 7, rest, flame->total);
     tv_out_text(out, screen ? " %," : " ");
-    tv_out_text(out, " in calls that are too small to be shown (see --min-percent)\n");
+    tv_out_text(out, scale->sampled
+                         ? " in paths that are too small to be shown (see --min-percent)\n"
+                         : " in calls that are too small to be shown (see --min-percent)\n");
 }
 
 static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info *head,
@@ -96,21 +144,25 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
 {
     const struct tv_text_column *own = options->bottom_up ? bottom_up_columns : columns;
     struct tv_text_table table;
-    tv_figures_note(out, head);
+    struct tree_text_scale scale;
+    tree_text_choose_scale(&scale, head, flame, options);
+    if (scale.sampled)
+        tv_names_value(out, head, &options->figures);
+    else
+        tv_figures_note(out, head);
     tv_compensation_write(out, &options->compensation, options->clocks);
-    tv_text_table_begin(&table, out, "Method");
+    tv_text_table_begin(&table, out, scale.sampled ? "Function" : "Method");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        struct tv_text_column column = own[i];
-        column.title = tv_figures_title(head, column.title);
-        if (strcmp(column.name, "calls") != 0 || tv_figures_count_calls(head))
+        struct tv_text_column column = tree_text_column(&scale, head, own[i]);
+        if (strcmp(own[i].name, "calls") != 0 || scale.counted)
             tv_text_table_add(&table, &column);
     }
     for (uint32_t i = 0; i < flame->count; i++) {
         if (tree_text_is_shown(&flame->frames[i], options))
-            tree_text_text_line(&table, head, flame, &flame->frames[i], options->bottom_up);
+            tree_text_text_line(&table, head, &scale, flame, &flame->frames[i], options->bottom_up);
     }
     tv_text_table_end(&table);
-    tree_text_write_unshown(out, head, flame);
+    tree_text_write_unshown(out, &scale, flame);
 }
 
 static void tree_text_write_json(struct tv_out *out, const struct tv_trace_info *head,

@@ -15,7 +15,9 @@
 static void value_table_add_name(struct tv_out *out, const struct tv_trace_info *head,
                                  uint32_t frame)
 {
-    tv_names_method(out, head, &head->frames[frame]);
+    struct tv_frame function = head->frames[frame];
+    function.with_line = false; /* the line is a column of its own */
+    tv_names_method(out, head, &function);
 }
 
 /* ---- JSON ---- */

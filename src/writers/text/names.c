@@ -49,6 +49,8 @@ void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
         tv_out_char(out, '.');
     }
     tv_names_line(out, tv_trace_info_text(head, frame->name));
+    if (frame->with_line && frame->line > 0)
+        tv_out_format(out, ":%d", (int)frame->line);
 }
 
 void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
@@ -97,7 +99,7 @@ static int64_t names_permille(int64_t part, int64_t whole)
         whole /= 2;
         part /= 2;
     }
-    return whole > 0 ? (part * 2000 + whole) / (2 * whole) : 0;
+    return whole > 0 ? (part * 2000 + (part < 0 ? -whole : whole)) / (2 * whole) : 0;
 }
 
 void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)

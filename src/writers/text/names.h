@@ -9,7 +9,8 @@
 #include "base/out.h"
 #include "model/trace_info.h"
 
-/* Write "class.method", or the name alone when there is no class. */
+/* Write "class.method", or the name alone when there is no class; "class.method:17" for a function
+ * at a sampled line. */
 void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
                      const struct tv_frame *frame);
 

@@ -47,12 +47,12 @@ static bool value_scale_is_count(struct tv_bytes unit)
            tv_bytes_equal(unit, TV_BYTES("samples"));
 }
 
-/* Choose the largest unit of which `largest` has at least ten. */
+/* Choose the largest unit of which `largest` has at least one. */
 static struct tv_figure_unit value_scale_step(const struct tv_figure_unit *units, size_t count,
                                               int64_t largest)
 {
     size_t at = 0;
-    while (at + 1 < count && largest / 10 >= units[at + 1].ns)
+    while (at + 1 < count && largest >= units[at + 1].ns)
         at++;
     return units[at];
 }

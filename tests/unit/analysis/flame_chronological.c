@@ -340,7 +340,8 @@ static void stacks_follow_each_other(void **state)
     (void)state;
     struct fixture f = fixture_draw(flame_samples_drawing, 2);
     struct tv_trace *trace = f.trace;
-    struct tv_flame_samples_options options = {TV_SAMPLES_WEIGHT, false, 0, TV_ROOT_PATH};
+    struct tv_flame_samples_options options = {
+        {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
     add(trace, 0, path_of(trace, "AB"), 5);       /* frames 1, 2 */
     add(trace, 1, path_of(trace, "D"), 7);        /* 3 */
     add(trace, 0, path_of(trace, "ABB"), 2);      /* 4, 5, 6 */
@@ -357,9 +358,11 @@ static void stacks_follow_each_other(void **state)
     flame_samples_assert_flame(
         trace, &options,
         "00 0+15 x0 =15\n1A 0+10 x3 =1\n2B 0+10 x3 =2\n01 15+7 x0 =16\n1D 15+7 x1 =3\n");
-    options = (struct tv_flame_samples_options){TV_SAMPLES_WEIGHT, true, 0, 2};
+    options =
+        (struct tv_flame_samples_options){{TV_SAMPLES_WEIGHT, TV_NONE, true, false}, true, 0, 2};
     flame_samples_assert_flame(trace, &options, "0B 0+10 x3 =2\n1C 0+3 x1 =9\n");
-    options = (struct tv_flame_samples_options){TV_SAMPLES_COUNT, false, 0, 15};
+    options =
+        (struct tv_flame_samples_options){{TV_SAMPLES_COUNT, TV_NONE, true, false}, false, 0, 15};
     flame_samples_assert_flame(
         trace, &options,
         "00 0+5 x0 =15\n1A 0+3 x3 =1\n2B 0+3 x3 =2\n3B 0+1 x1 =6\n3C 1+1 x1 =9\n"
@@ -421,7 +424,8 @@ static void random_samples_equal_the_plain_way(void **state)
         struct fixture f = fixture_draw(flame_samples_drawing, 1);
         flame_samples_plain = (struct flame_samples_plain){0};
         struct tv_selection all = TV_SELECT_ALL;
-        struct tv_flame_samples_options options = {TV_SAMPLES_WEIGHT, false, 0, TV_ROOT_PATH};
+        struct tv_flame_samples_options options = {
+            {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
         unsigned count = 1 + round % 64;
         for (unsigned i = 0; i < count; i++) {
             random = random * 1664525u + 1013904223u;
@@ -444,7 +448,8 @@ static void without_samples_there_is_nothing(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(flame_samples_drawing, 2);
-    struct tv_flame_samples_options options = {TV_SAMPLES_TIME, false, 0, TV_ROOT_PATH};
+    struct tv_flame_samples_options options = {
+        {TV_SAMPLES_TIME, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
     flame_samples_assert_flame(f.trace, &options, "");
     options.root = 1;
     flame_samples_assert_flame(f.trace, &options, "");

@@ -192,6 +192,7 @@ export class HttpEngine implements Engine {
     const query = {
       ...scopeQuery(q),
       measure: q.of === 'calls' ? undefined : q.of,
+      value: q.of === 'calls' ? undefined : q.value || undefined,
       bottom_up: q.bottomUp ? 1 : undefined,
       nodes: q.nodes?.join(','),
       below: q.below ? 1 : undefined,

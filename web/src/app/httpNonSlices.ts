@@ -97,7 +97,7 @@ export class HttpNonSlices implements NonSliceEngine {
   }
 
   async sampleFlame(q: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
-    const query = { ...flameQuery(q), measure: q.measure };
+    const query = { ...flameQuery(q), measure: q.measure, value: q.value || undefined };
     return decodeFlame(await this.carrier.bytes('api/sample_flame', query, signal));
   }
 

@@ -81,11 +81,11 @@ export class FlameStore {
   }
 
   private flame(layout: FlameLayout, signal: AbortSignal): Promise<FlameGraph> {
-    const { engine, clock, flameOf, flameApart } = this.viewer;
+    const { engine, clock, flameOf, flameApart, valueType } = this.viewer;
     const of = flameOf.get();
     return of === 'calls'
       ? engine.flame({ ...layout, clock: clock.get(), apart: flameApart.get() }, signal)
-      : engine.nonSlice.sampleFlame({ ...layout, measure: of }, signal);
+      : engine.nonSlice.sampleFlame({ ...layout, measure: of, value: valueType.get() }, signal);
   }
 
   /** Return the total time of the range and threads; a zoomed graph shows only a part of it. */

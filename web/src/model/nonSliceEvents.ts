@@ -162,6 +162,8 @@ export type SampleMeasure = (typeof SAMPLE_MEASURES)[number];
 /** A flame graph of samples. */
 export interface SampleFlameQuestion extends FlameLayout {
   measure: SampleMeasure;
+  /** Number of the value type, from 1; 0: the one that is shown first. */
+  value: number;
 }
 
 /** A range of time in nanoseconds. */

@@ -96,6 +96,8 @@ export interface TraceFacts {
   flows: number;
   objects: number;
   samples: number;
+  /** What the weights of samples count, in the order of the parameter `value`, from 1. */
+  value_types?: readonly { name: string; unit: string; first: boolean }[];
   memory_dumps: number;
   /** Other numbers that `info` prints, if there are any. */
   facts: [string, number][];

@@ -9,6 +9,8 @@ import type { Scope } from './engine';
 export interface TreeQuestion extends Scope {
   /** Calls, or samples by a measure. */
   of: 'calls' | SampleMeasure;
+  /** Number of the value type, as in SampleFlameQuestion. */
+  value?: number;
   bottomUp: boolean;
   /** The lines to expand: "12", or "12.3" with the level in a bottom-up tree. "0": the root. */
   nodes?: readonly string[];

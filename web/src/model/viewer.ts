@@ -138,6 +138,8 @@ export class Viewer {
   readonly folds = signal<ReadonlySet<string>>(new Set());
   /** Source of the flame graph: calls, or a measure of the samples. */
   readonly flameOf: Signal<FlameOf>;
+  /** Number of the value type of samples, from 1; 0: the one that is shown first. */
+  readonly valueType = signal(0);
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere in the timeline. */
   readonly pointer = signal<number | null>(null);
@@ -202,7 +204,16 @@ export class Viewer {
   }
 
   get usualFlame(): FlameOf {
-    return this.facts.calls === 0 && this.facts.samples > 0 ? 'count' : 'calls';
+    if (this.facts.calls > 0 || this.facts.samples === 0) return 'calls';
+    return ['', 'samples', 'count'].includes(this.valueUnit) ? 'count' : 'weight';
+  }
+
+  /** The unit of the chosen value type. */
+  get valueUnit(): string {
+    const types = this.facts.value_types ?? [];
+    const chosen = this.valueType.get();
+    const type = chosen > 0 ? types[chosen - 1] : types.find(({ first }) => first);
+    return type?.unit ?? '';
   }
 
   usualSort(): ProfileSort {

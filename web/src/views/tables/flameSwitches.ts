@@ -58,6 +58,26 @@ export function flameContentSwitch(viewer: Viewer, label: string): HTMLElement |
   return select;
 }
 
+/** Return the menu that chooses the value type of samples, if there are several. */
+export function valueTypeSwitch(viewer: Viewer): HTMLElement | null {
+  const types = viewer.facts.value_types ?? [];
+  if (types.length < 2) return null;
+  const select = h(
+    'select',
+    { class: 'of', attrs: { 'aria-label': 'Value type of samples' } },
+    ...types.map(({ name, unit }, i) =>
+      h('option', { attrs: { value: `${i + 1}` } }, unit === '' ? name : `${name}, ${unit}`),
+    ),
+  );
+  select.addEventListener('change', () => viewer.valueType.set(Number(select.value)));
+  effect(() => {
+    const first = types.findIndex((type) => type.first) + 1;
+    select.value = `${viewer.valueType.get() || first}`;
+    select.hidden = viewer.flameOf.get() === 'calls';
+  });
+  return select;
+}
+
 export function orderSwitch(viewer: Viewer): HTMLElement {
   return h(
     'div',

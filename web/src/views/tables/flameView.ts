@@ -2,7 +2,7 @@
 // The flame graph of the selected range and threads, in the chosen clock.
 
 import { fill, h } from '../../base/dom';
-import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
+import { formatPercent, formatTimeUnit, formatWeight, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';
@@ -17,7 +17,13 @@ import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { showCrumbs } from './flameCrumbs';
-import { flameToggles, flameContentSwitch, orderName, orderSwitch } from './flameSwitches';
+import {
+  flameToggles,
+  flameContentSwitch,
+  orderName,
+  orderSwitch,
+  valueTypeSwitch,
+} from './flameSwitches';
 
 const MEASURES = {
   count: 'the number of samples',
@@ -51,6 +57,7 @@ export class FlameView {
     this.place.append(this.none, this.inner);
     const switches = [
       flameContentSwitch(viewer, 'What the flame graph is of'),
+      valueTypeSwitch(viewer),
       orderSwitch(viewer),
       ...flameToggles(viewer),
     ];
@@ -128,7 +135,7 @@ export class FlameView {
   private amount(width: number): string {
     const of = this.v.viewer.flameOf.peek();
     if (of === 'count') return plural(width, 'sample');
-    if (of === 'weight') return `${formatCount(width)} of weight`;
+    if (of === 'weight') return formatWeight(width, this.v.viewer.valueUnit);
     const unit = this.v.viewer.unit.peek();
     return formatTimeUnit(width, unit);
   }

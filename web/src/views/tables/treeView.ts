@@ -22,7 +22,7 @@ import type { TreeStore } from '../../model/treeStore';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { flameContentSwitch } from './flameSwitches';
+import { flameContentSwitch, valueTypeSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
@@ -71,7 +71,7 @@ export class TreeView {
       () => lineHeight(v.settings),
     );
     const of = flameContentSwitch(viewer, `What the tree ${label} is of`);
-    const bar = of && h('div', { class: 'pane-bar' }, of);
+    const bar = of && h('div', { class: 'pane-bar' }, of, valueTypeSwitch(viewer));
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
       : 'from the first calls down to what they call';
