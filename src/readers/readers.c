@@ -15,11 +15,9 @@
 #include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
-    &tv_reader_method_trace, &tv_reader_trace_event,
-    &tv_reader_ftrace,       &tv_reader_process_dump,
-    &tv_reader_cgroup_dump,  &tv_reader_battor,
-    &tv_reader_hprof,        &tv_reader_pprof,
-    &tv_reader_collapsed,    NULL,
+    &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,    &tv_reader_process_dump,
+    &tv_reader_cgroup_dump,  &tv_reader_battor,      &tv_reader_hprof,     &tv_reader_pprof,
+    &tv_reader_pprof_text,   &tv_reader_gperftools,  &tv_reader_collapsed, NULL,
 };
 
 #define SHOWN_BYTES 8
