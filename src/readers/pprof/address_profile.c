@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 void tv_address_profile_begin(struct tv_address_profile *profile, struct tv_source *source,
@@ -72,6 +73,51 @@ void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t ad
     else
         profile->names[last].next = number;
     tv_map_set(&profile->last_names, address, number);
+}
+
+/* Split "file.go:71" into the file and the line. */
+static int32_t address_profile_split_line(struct tv_bytes *file)
+{
+    size_t colon = file->length;
+    uint64_t line;
+    while (colon > 0 && file->data[colon - 1] != ':')
+        colon--;
+    if (colon == 0 ||
+        !tv_parse_u64((struct tv_bytes){file->data + colon, file->length - colon}, &line) ||
+        line > INT32_MAX)
+        return 0;
+    file->length = colon - 1;
+    return (int32_t)line;
+}
+
+void tv_address_profile_name_place(struct tv_address_profile *profile, uint64_t address,
+                                   struct tv_bytes name, struct tv_bytes file)
+{
+    int32_t line = address_profile_split_line(&file);
+    struct tv_frame frame = {
+        .name = tv_profile_string(&profile->profile, name),
+        .file = tv_profile_string(&profile->profile, file),
+    };
+    tv_address_profile_add_name(profile, address, &frame, line);
+}
+
+bool tv_address_profile_take_java_name(struct tv_address_profile *profile, struct tv_bytes line)
+{
+    uint64_t address;
+    struct tv_bytes rest = line, word = tv_bytes_take_word(&rest);
+    if (!tv_bytes_starts_with(word, TV_BYTES("0x")) || !tv_parse_hex(word, &address))
+        return false;
+    struct tv_bytes name = tv_bytes_trim(rest), file = TV_BYTES("");
+    size_t open = name.length;
+    while (open > 0 && name.data[open - 1] != '(')
+        open--;
+    if (open > 1 && tv_bytes_ends_with(name, TV_BYTES(")"))) {
+        file = (struct tv_bytes){name.data + open, name.length - open - 1};
+        name = tv_bytes_trim((struct tv_bytes){name.data, open - 1});
+    }
+    if (tv_map_find(&profile->first_names, address) == TV_NONE)
+        tv_address_profile_name_place(profile, address, name, file);
+    return true;
 }
 
 /* ---- The end ---- */

@@ -62,6 +62,13 @@ void tv_address_profile_add_address(struct tv_address_profile *profile, uint64_t
 void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t address,
                                  const struct tv_frame *frame, int32_t line);
 
+/* The same with a place as texts: "main.run", "/src/main.go:71". */
+void tv_address_profile_name_place(struct tv_address_profile *profile, uint64_t address,
+                                   struct tv_bytes name, struct tv_bytes file);
+
+/* Take Java's " 0x000000d com.example.f (Source.java:12)".  Return false for another line. */
+bool tv_address_profile_take_java_name(struct tv_address_profile *profile, struct tv_bytes line);
+
 /* Add the samples to the trace, finish the input and release everything. */
 void tv_address_profile_end(struct tv_address_profile *profile,
                             const struct tv_read_options *options);

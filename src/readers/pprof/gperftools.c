@@ -24,6 +24,7 @@ struct gperftools {
     struct tv_cursor words;
     unsigned word; /* bytes of a word */
     bool big;
+    bool java; /* version 1: "addresses" are numbers of places, whose names follow */
 };
 
 /* Check for the words 0, 3, version (1: Java), period, 0, with 32 or 64 bits in either byte
@@ -75,10 +76,12 @@ static bool gperftools_take_word(struct gperftools *file, uint64_t *value)
 /* Read the header.  The sniffer has seen that it is one. */
 static void gperftools_read_header(struct gperftools *file)
 {
-    uint64_t word, period = 0;
-    for (unsigned i = 0; i < 5; i++)
-        if (gperftools_take_word(file, &word) && i == 3)
-            period = word;
+    uint64_t words[5] = {0};
+    for (unsigned i = 0; i < TV_COUNT(words); i++)
+        if (!gperftools_take_word(file, &words[i]))
+            break;
+    file->java = words[2] == 1;
+    uint64_t period = words[3];
     /* The weight of a sample in nanoseconds must fit with the count of its stack. */
     if (period == 0 || period > UINT32_MAX)
         period = 1;
@@ -91,7 +94,8 @@ static void gperftools_take_addresses(struct gperftools *file, uint64_t depth)
 {
     uint64_t address;
     for (uint64_t i = 0; i < depth && gperftools_take_word(file, &address); i++)
-        tv_address_profile_add_address(&file->all, i > 0 && address > 0 ? address - 1 : address);
+        tv_address_profile_add_address(&file->all,
+                                       i > 0 && address > 0 && !file->java ? address - 1 : address);
 }
 
 /* Take a stack.  Return false at the end of the words. */
@@ -185,7 +189,8 @@ static void gperftools_read_maps(struct gperftools *file)
 {
     struct tv_bytes line;
     while (tv_cursor_take_line(&file->words, &line))
-        tv_address_map_add_line(&file->all.map, line);
+        if (!tv_address_map_add_line(&file->all.map, line) && file->java)
+            tv_address_profile_take_java_name(&file->all, line);
 }
 
 static enum tv_status gperftools_assemble(struct tv_source *source, struct tv_builder *builder,
@@ -207,8 +212,10 @@ static enum tv_status gperftools_assemble(struct tv_source *source, struct tv_bu
     tv_ns period = file.all.profile.trace->tables.value_types.rows[file.all.types[1]].interval;
     while (gperftools_take_sample(&file, period))
         ;
-    gperftools_drop_handler(&file);
-    gperftools_drop_twins(&file);
+    if (!file.java) {
+        gperftools_drop_handler(&file);
+        gperftools_drop_twins(&file);
+    }
     gperftools_read_maps(&file);
     tv_address_profile_end(&file.all, options);
     tv_profile_text_release(&text);

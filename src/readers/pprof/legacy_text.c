@@ -281,32 +281,6 @@ static bool legacy_take_sample(struct legacy_text *text, struct tv_bytes line, u
 
 /* ---- Names ---- */
 
-/* Split "file.go:71" into the file and the line. */
-static int32_t legacy_split_line(struct tv_bytes *file)
-{
-    size_t colon = file->length;
-    uint64_t line;
-    while (colon > 0 && file->data[colon - 1] != ':')
-        colon--;
-    if (colon == 0 ||
-        !tv_parse_u64((struct tv_bytes){file->data + colon, file->length - colon}, &line) ||
-        line > INT32_MAX)
-        return 0;
-    file->length = colon - 1;
-    return (int32_t)line;
-}
-
-static void legacy_add_name(struct legacy_text *text, uint64_t address, struct tv_bytes name,
-                            struct tv_bytes file)
-{
-    int32_t line = legacy_split_line(&file);
-    struct tv_frame frame = {
-        .name = tv_profile_string(&text->all.profile, name),
-        .file = tv_profile_string(&text->all.profile, file),
-    };
-    tv_address_profile_add_name(&text->all, address, &frame, line);
-}
-
 /* Take Go's "#<tab>0x4c0856<tab>main.f+0x96<tabs>/src/main.go:125".  Go repeats the names below
  * each stack, so only the first ones of an address count.  Return false for another line. */
 static bool legacy_take_go_name(struct legacy_text *text, struct tv_bytes line, uint64_t first)
@@ -328,27 +302,7 @@ static bool legacy_take_go_name(struct legacy_text *text, struct tv_bytes line, 
         }
     uint32_t known = tv_map_find(&text->all.last_names, address);
     if (known == TV_NONE || known >= first)
-        legacy_add_name(text, address, name, tv_bytes_trim(line));
-    return true;
-}
-
-/* Take Java's " 0x000000d com.example.f (Source.java:12)".  Return false for another line. */
-static bool legacy_take_java_name(struct legacy_text *text, struct tv_bytes line)
-{
-    uint64_t address;
-    struct tv_bytes rest = line, word = tv_bytes_take_word(&rest);
-    if (!tv_bytes_starts_with(word, TV_BYTES("0x")) || !tv_parse_hex(word, &address))
-        return false;
-    struct tv_bytes name = tv_bytes_trim(rest), file = TV_BYTES("");
-    size_t open = name.length;
-    while (open > 0 && name.data[open - 1] != '(')
-        open--;
-    if (open > 1 && tv_bytes_ends_with(name, TV_BYTES(")"))) {
-        file = (struct tv_bytes){name.data + open, name.length - open - 1};
-        name = tv_bytes_trim((struct tv_bytes){name.data, open - 1});
-    }
-    if (tv_map_find(&text->all.first_names, address) == TV_NONE)
-        legacy_add_name(text, address, name, file);
+        tv_address_profile_name_place(&text->all, address, name, tv_bytes_trim(line));
     return true;
 }
 
@@ -402,7 +356,7 @@ static void legacy_take_line(struct legacy_text *text, struct tv_bytes line, uin
     if (legacy_take_go_name(text, line, *first_name) || legacy_is_idle_line(line) ||
         legacy_take_sample(text, line, offset) || legacy_take_key(text, line))
         return;
-    if (text->java && legacy_take_java_name(text, line))
+    if (text->java && tv_address_profile_take_java_name(&text->all, line))
         return;
     if (!tv_address_map_add_line(&text->all.map, line))
         tv_profile_warn(&text->all.profile, TV_DIAGNOSTIC_BAD_LINE, offset);
