@@ -40,7 +40,8 @@ struct legacy_text {
     bool unsample;  /* heap: counts are of samples */
     int64_t period; /* of samples; 0: unknown */
     int64_t cycles_a_second;
-    struct tv_bytes unit; /* Java: resolution */
+    struct tv_bytes unit;            /* Java: resolution */
+    struct tv_bytes variable, value; /* "source=/home": mapped files are named "$source/bin" */
 };
 
 /* ---- Which kind ---- */
@@ -346,6 +347,49 @@ static bool legacy_is_idle_line(struct tv_bytes line)
            tv_bytes_starts_with(text, TV_BYTES("creation of"));
 }
 
+/* Take "name=value" among the mappings; the last one counts.  Return false for another line. */
+static bool legacy_take_variable(struct legacy_text *text, struct tv_bytes line)
+{
+    struct tv_bytes name, value = tv_bytes_trim(line);
+    if (!tv_bytes_split(&value, '=', &name) || name.length == 0 ||
+        memchr(name.data, ' ', name.length))
+        return false;
+    text->variable = name;
+    text->value = value;
+    return true;
+}
+
+/* Put the value in the place of the variable that begins the name of a mapped file. */
+static void legacy_expand_name(struct legacy_text *text, struct tv_mapped_file *file)
+{
+    struct tv_bytes rest = file->name;
+    struct tv_out name;
+    if (rest.length <= text->variable.length || text->variable.length == 0 || rest.data[0] != '$')
+        return;
+    rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
+    if (!tv_bytes_starts_with(rest, text->variable))
+        return;
+    rest.data += text->variable.length;
+    rest.length -= text->variable.length;
+    tv_out_init_memory(&name);
+    tv_out_bytes(&name, text->value);
+    tv_out_bytes(&name, rest);
+    struct tv_trace_info *info = text->all.profile.info;
+    file->name = tv_trace_info_text(
+        info, tv_trace_info_string(info, (struct tv_bytes){name.buffer, name.length}));
+    tv_out_release(&name);
+}
+
+static void legacy_take_mapping(struct legacy_text *text, struct tv_bytes line, uint64_t offset)
+{
+    struct tv_address_map *map = &text->all.map;
+    size_t before = map->count;
+    if (!tv_address_map_add_line(map, line) && !legacy_take_variable(text, line))
+        tv_profile_warn(&text->all.profile, TV_DIAGNOSTIC_BAD_LINE, offset);
+    if (map->count > before)
+        legacy_expand_name(text, &map->files[before]);
+}
+
 static void legacy_take_line(struct legacy_text *text, struct tv_bytes line, uint64_t offset,
                              size_t *first_name)
 {
@@ -358,8 +402,7 @@ static void legacy_take_line(struct legacy_text *text, struct tv_bytes line, uin
         return;
     if (text->java && tv_address_profile_take_java_name(&text->all, line))
         return;
-    if (!tv_address_map_add_line(&text->all.map, line))
-        tv_profile_warn(&text->all.profile, TV_DIAGNOSTIC_BAD_LINE, offset);
+    legacy_take_mapping(text, line, offset);
 }
 
 static void legacy_take_header(struct legacy_text *text, struct tv_bytes line)
