@@ -19,6 +19,7 @@ struct tv_pprof_losses {
     uint64_t tables; /* instants and counters */
 };
 
+/* Write the whole trace; *losses says what the file lacks. */
 void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
                     struct tv_pprof_losses *losses);
 
