@@ -177,6 +177,14 @@ enum tv_severity tv_severity_find(const char *name);
       "samples that cannot be read or have no time, left out")                                     \
     X(PROFILE_BAD, "profile-bad", E,                                                               \
       "parts of V8 profiles that fit no profile, node or time, left out")                          \
+    X(BAD_REFERENCE, "bad-reference", W,                                                           \
+      "references of a profile to something that it does not have: shown as [unknown]")            \
+    X(DUPLICATE_ID, "duplicate-id", W,                                                             \
+      "ids of a profile that name two things of a kind: the last one stands")                      \
+    X(VALUE_COUNT, "value-count", E,                                                               \
+      "samples with fewer or more values than the profile has value types: the first ones count")  \
+    X(SIGNAL_FRAME, "signal-frame", N,                                                             \
+      "samples that were taken in a signal handler, whose frame is left out")                      \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
       "memory dump events without args.dumps: the dump has no figures of them")                    \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \

@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 
 #define FLAMEGRAPH " (https://github.com/brendangregg/FlameGraph)"
-#define LEGACY_PPROF "a profile of Go, gperftools or tcmalloc as text", "\"go tool pprof\" opens it"
 #define HTML_PAGE "an HTML page (systrace, perhaps)"
 #define INSTRUMENTS                                                                                \
     "an export of Apple's Instruments (XML)",                                                      \
@@ -67,12 +66,6 @@ static const struct {
               "a Fuchsia trace (FXT)", "Perfetto (https://ui.perfetto.dev) opens it"),
     SIGNATURE("# ninja log v", "a log of ninja",
               "ninjatracing (https://github.com/nico/ninjatracing) makes Trace Event JSON of it"),
-    SIGNATURE("heap profile: ", LEGACY_PPROF),
-    SIGNATURE("goroutine profile: ", LEGACY_PPROF),
-    SIGNATURE("threadcreate profile: ", LEGACY_PPROF),
-    SIGNATURE("--- contention", LEGACY_PPROF),
-    SIGNATURE("--- mutex:", LEGACY_PPROF),
-    SIGNATURE("--- heapz ", LEGACY_PPROF),
     SIGNATURE("sample:\n  time: ", "text of \"simpleperf report-sample\"",
               "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     SIGNATURE("Analysis of sampling ", "text of macOS' sample",
@@ -152,87 +145,6 @@ static bool foreign_is_perfetto(struct tv_bytes prefix)
 
 enum { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
 
-/* The wire types of the fields of pprof's Profile, from field 1 on. */
-static const uint8_t pprof_wires[] = {
-    0,           WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,
-    WIRE_BYTES,  WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_BYTES,
-    WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT,
-};
-#define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
-/* A ValueType holds two numbers. */
-#define PPROF_VALUE_TYPE 12u
-/* This many fields in a row are not chance. */
-#define PPROF_SURE 8
-
-static bool foreign_is_pprof_field(uint64_t tag)
-{
-    uint64_t field = tag >> 3, wire = tag & 7;
-    return field > 0 && field < TV_COUNT(pprof_wires) &&
-           (wire == pprof_wires[field] || (field == 13 && wire == WIRE_BYTES));
-}
-
-/* Skip a field that later versions or other tools added. Its tag has two bytes, so that plain
- * text has none. */
-static bool foreign_skip_later_field(struct tv_cursor *cursor, uint64_t tag)
-{
-    uint64_t length = 0, wire = tag & 7;
-    struct tv_bytes bytes;
-    if (tag >> 3 < 16 || tag > UINT32_MAX)
-        return false;
-    if (wire == WIRE_VARINT)
-        return tv_cursor_take_uleb(cursor, &length) || tv_cursor_left(cursor) == 0;
-    if (wire == WIRE_BYTES && !tv_cursor_take_uleb(cursor, &length))
-        return tv_cursor_left(cursor) == 0;
-    if (wire == WIRE_64_BITS || wire == WIRE_32_BITS)
-        length = wire == WIRE_64_BITS ? 8 : 4;
-    else if (wire != WIRE_BYTES)
-        return false;
-    if (!tv_cursor_take_bytes(cursor, length > SIZE_MAX ? SIZE_MAX : (size_t)length, &bytes))
-        tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &bytes);
-    return true;
-}
-
-/* Fields of pprof's Profile that begin a file. */
-struct pprof_fields {
-    unsigned seen, count;
-};
-
-/* Take a field. Return false when it is not one of pprof's. */
-static bool foreign_take_pprof_field(struct pprof_fields *fields, struct tv_cursor *cursor,
-                                     uint64_t tag)
-{
-    uint64_t value;
-    struct tv_bytes bytes;
-    if (!foreign_is_pprof_field(tag))
-        return foreign_skip_later_field(cursor, tag);
-    if (!tv_cursor_take_uleb(cursor, &value))
-        return true;
-    bool packed = (tag & 7) == WIRE_BYTES;
-    if (packed && tag >> 3 == 1 && value > PPROF_VALUE_TYPE)
-        return false;
-    fields->seen |= 1u << (tag >> 3);
-    fields->count++;
-    if (packed &&
-        !tv_cursor_take_bytes(cursor, value > SIZE_MAX ? SIZE_MAX : (size_t)value, &bytes))
-        tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &bytes);
-    return true;
-}
-
-/* Return true when every field is one of pprof's Profile or a later one, and there are samples,
- * locations or functions: two kinds of them, because one may be chance (text may begin with a
- * quote). A long list of samples may fill the prefix. */
-static bool foreign_is_pprof(struct tv_bytes prefix)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct pprof_fields fields = {0, 0};
-    uint64_t tag;
-    while (tv_cursor_take_uleb(&cursor, &tag))
-        if (!foreign_take_pprof_field(&fields, &cursor, tag))
-            return false;
-    unsigned messages = fields.seen & PPROF_MESSAGES;
-    return messages & (messages - 1) || (messages && fields.count > PPROF_SURE);
-}
-
 /* Return true for a report of simpleperf from before it had a magic number: records, each with
  * its length first. */
 static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
@@ -259,30 +171,6 @@ static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
 }
 
 /* ---- Others ---- */
-
-/* Check for the words 0, 3, version (1: Java), period, 0, with 32 or 64 bits in either byte
- * order. */
-static bool foreign_is_gperftools_order(struct tv_bytes prefix, size_t word, bool big)
-{
-    static const uint8_t least[] = {0, 3, 0, 0, 0}, most[] = {0, 3, 1, 0, 0};
-    if (prefix.length < TV_COUNT(least) * word)
-        return false;
-    for (size_t i = 0; i < TV_COUNT(least) * word; i++) {
-        uint8_t byte = prefix.data[i];
-        bool low = i % word == (big ? word - 1 : 0);
-        if (i / word != 3 && (low ? byte < least[i / word] || byte > most[i / word] : byte != 0))
-            return false;
-    }
-    return true;
-}
-
-static bool foreign_is_gperftools(struct tv_bytes prefix)
-{
-    return foreign_is_gperftools_order(prefix, 4, false) ||
-           foreign_is_gperftools_order(prefix, 4, true) ||
-           foreign_is_gperftools_order(prefix, 8, false) ||
-           foreign_is_gperftools_order(prefix, 8, true);
-}
 
 /* Return true for a marshalled dictionary whose first key is a tuple of three; 0x80 marks a
  * reference. */
@@ -330,18 +218,12 @@ static const struct {
     {foreign_is_perfetto,
      {"a Perfetto trace (protobuf)", "Perfetto's \"traceconv json\" makes Trace Event JSON of it"}},
     {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
-    {foreign_is_gperftools,
-     {"a CPU profile of gperftools",
-      "\"google-pprof --collapsed PROGRAM FILE\" makes collapsed stacks of it"}},
     {foreign_is_pstats, {"a profile of Python's cProfile", "\"python3 -m pstats\" prints it"}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
     {foreign_is_old_simpleperf,
      {"a simpleperf report",
       "simpleperf's stackcollapse.py makes collapsed stacks of the recording"}},
-    {foreign_is_pprof,
-     {"a pprof profile",
-      "\"go tool pprof -raw\" and stackcollapse-go.pl" FLAMEGRAPH " make collapsed stacks of it"}},
 };
 
 /* ---- All formats ---- */

@@ -8,12 +8,13 @@
 #include "cli/input/selection.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
+#include "writers/stacks/pprof.h"
 #include "writers/trace/excerpt.h"
 
 static const struct tv_option convert_options[] = {
-    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
-              "method trace version 1, 2, 3, streaming F2 or F3, or Trace Event JSON (default: v3, "
-              "or v2 if the trace has one clock)"),
+    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json|pprof", TV_OPTION_CHOICE, to,
+              "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, or pprof "
+              "(default: v3, or v2 if the trace has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
@@ -31,6 +32,7 @@ enum convert_target {
     CONVERT_F2,
     CONVERT_F3,
     CONVERT_JSON,
+    CONVERT_PPROF,
 };
 
 /* Choose the version by --to, else the smallest one that holds both clocks of the trace. */
@@ -56,7 +58,7 @@ struct conversion {
 static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
                                              struct tv_error *err)
 {
-    assert(c->to != CONVERT_DEFAULT && c->to != CONVERT_JSON);
+    assert(c->to != CONVERT_DEFAULT && c->to < CONVERT_JSON);
     static const enum tv_trace_target targets[] = {
         [CONVERT_V1] = TV_TRACE_V1,       [CONVERT_V2] = TV_TRACE_V2,
         [CONVERT_V3] = TV_TRACE_V3,       [CONVERT_F2] = TV_TRACE_STREAM_1,
@@ -87,6 +89,19 @@ static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_o
     return status;
 }
 
+/* Write a pprof profile of what is selected. */
+static enum tv_status cmd_convert_write_pprof(struct conversion *c, struct tv_output *output)
+{
+    struct tv_crop cut = {&c->subset, INT64_MIN, INT64_MAX, false};
+    struct tv_excerpt piece;
+    struct tv_pprof_losses losses;
+    tv_excerpt_make(&piece, c->trace, &cut);
+    tv_pprof_write(&output->out, piece.made ? piece.made : c->trace, &losses);
+    tv_excerpt_release(&piece);
+    tv_pprof_losses_write(&c->losses, &losses);
+    return TV_OK;
+}
+
 /* Write the target; a failed conversion leaves an existing output file unchanged. */
 static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
 {
@@ -98,8 +113,9 @@ static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *e
             : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = c->to == CONVERT_JSON ? cmd_convert_write_events(c, &output, err)
-                                   : cmd_convert_write_file(c, &output, err);
+    status = c->to == CONVERT_JSON    ? cmd_convert_write_events(c, &output, err)
+             : c->to == CONVERT_PPROF ? cmd_convert_write_pprof(c, &output)
+                                      : cmd_convert_write_file(c, &output, err);
     return tv_output_finish(&output, status, err);
 }
 
@@ -110,7 +126,7 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct conversion c = {
         .settings = settings, .trace = trace, .to = cmd_convert_choose_target(settings, trace)};
     enum tv_status status = TV_OK;
-    if (c.to != CONVERT_JSON)
+    if (c.to != CONVERT_JSON && c.to != CONVERT_PPROF)
         status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;

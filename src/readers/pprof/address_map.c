@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/pprof/address_map.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Mappings that metadata lists; there may be a million. */
+#define LISTED_MAPPINGS 256
+
+void tv_address_map_add(struct tv_address_map *map, const struct tv_mapped_file *file)
+{
+    map->files = tv_array_reserve(map->files, &map->capacity, map->count + 1, sizeof *map->files);
+    map->files[map->count++] = *file;
+}
+
+/* Split "400000-4c3000", with a ':' behind it in the short form. */
+static bool address_map_parse_range(struct tv_bytes word, struct tv_mapped_file *file, bool *brief)
+{
+    struct tv_bytes start;
+    *brief = word.length > 0 && word.data[word.length - 1] == ':';
+    word.length -= *brief;
+    return tv_bytes_split(&word, '-', &start) && tv_parse_hex(start, &file->start) &&
+           tv_parse_hex(word, &file->limit) && file->start < file->limit;
+}
+
+bool tv_address_map_add_line(struct tv_address_map *map, struct tv_bytes line)
+{
+    struct tv_mapped_file file = {.offset = 0};
+    bool brief;
+    if (!address_map_parse_range(tv_bytes_take_word(&line), &file, &brief))
+        return false;
+    if (!brief) {
+        struct tv_bytes rights = tv_bytes_take_word(&line);
+        if (rights.length != 4 || !tv_parse_hex(tv_bytes_take_word(&line), &file.offset))
+            return false;
+        tv_bytes_take_word(&line); /* device */
+        tv_bytes_take_word(&line); /* inode */
+        if (rights.data[2] != 'x')
+            return true;
+    }
+    file.name = tv_bytes_trim(line);
+    tv_address_map_add(map, &file);
+    return true;
+}
+
+static int address_map_compare(const void *a, const void *b)
+{
+    const struct tv_mapped_file *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+void tv_address_map_sort(struct tv_address_map *map)
+{
+    if (map->count > 0)
+        qsort(map->files, map->count, sizeof *map->files, address_map_compare);
+}
+
+const struct tv_mapped_file *tv_address_map_find(const struct tv_address_map *map, uint64_t address)
+{
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->files[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < map->files[low - 1].limit ? &map->files[low - 1] : NULL;
+}
+
+void tv_address_map_list(const struct tv_address_map *map, struct tv_profile_input *profile)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (size_t i = 0; i < map->count && i < LISTED_MAPPINGS; i++) {
+        const struct tv_mapped_file *file = &map->files[i];
+        text.length = 0;
+        tv_out_format(&text, "0x%" PRIx64 "-0x%" PRIx64 "@0x%" PRIx64 " ", file->start, file->limit,
+                      file->offset);
+        tv_out_bytes(&text, file->name);
+        tv_out_text(&text, file->build_id.length > 0 ? " " : "");
+        tv_out_bytes(&text, file->build_id);
+        tv_trace_info_add_metadata(profile->info, profile->input, TV_BYTES("mapping"),
+                                   (struct tv_bytes){text.buffer, text.length});
+    }
+    tv_out_release(&text);
+}
+
+void tv_address_map_release(struct tv_address_map *map)
+{
+    tv_free(map->files);
+    *map = (struct tv_address_map){.files = NULL};
+}
+
+/* ---- Frames ---- */
+
+static struct tv_bytes address_map_base_name(struct tv_bytes path)
+{
+    size_t start = path.length;
+    while (start > 0 && path.data[start - 1] != '/')
+        start--;
+    return (struct tv_bytes){path.data + start, path.length - start};
+}
+
+/* Name a frame by the program or library that the user gave. */
+static bool address_name_frame(struct tv_profile_input *profile, struct tv_bytes base,
+                               uint64_t address, struct tv_frame *frame)
+{
+    struct tv_namer *namer = profile->info->namer;
+    struct tv_address_place place = {.line = 0};
+    if (!namer ||
+        !(base.length > 0 ? namer->find_in(namer, base, address, &place)
+                          : namer->find(namer, address, &place)) ||
+        place.function.length == 0)
+        return false;
+    frame->name = tv_profile_string(profile, place.function);
+    frame->signature = tv_profile_string(profile, place.signature);
+    frame->file = tv_profile_string(profile, place.file);
+    return true;
+}
+
+uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
+                          uint64_t address)
+{
+    struct tv_frame frame = {.kind = TV_FRAME_NATIVE};
+    struct tv_bytes base = {(const uint8_t *)"", 0};
+    uint64_t within = address;
+    char digits[24];
+    if (file && file->name.length > 0) {
+        base = address_map_base_name(file->name);
+        within = address - file->start + file->offset;
+        frame.module = tv_profile_string(profile, file->name);
+    }
+    if (!address_name_frame(profile, base, within, &frame)) {
+        struct tv_out text;
+        tv_out_init_memory(&text);
+        snprintf(digits, sizeof digits, base.length > 0 ? "+0x%" PRIx64 : "0x%" PRIx64, within);
+        tv_out_bytes(&text, base);
+        tv_out_text(&text, digits);
+        frame.name = tv_profile_string(profile, (struct tv_bytes){text.buffer, text.length});
+        tv_out_release(&text);
+    }
+    return tv_trace_info_add_frame(profile->info, &frame);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/pprof/sample_labels.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/protobuf.h"
+
+enum sample_label_role {
+    ROLE_NONE,
+    ROLE_THREAD_NAME,
+    ROLE_THREAD_ID,
+    ROLE_PROCESS_NAME,
+    ROLE_PROCESS_ID,
+    ROLE_END_TIME,
+};
+
+/* Keys as the writers spell them: Go programs, async-profiler, Datadog, Pyroscope, traceview. */
+static const struct {
+    const char *key;
+    enum sample_label_role role;
+} known_labels[] = {
+    {"thread", ROLE_THREAD_NAME},        {"thread name", ROLE_THREAD_NAME},
+    {"thread_name", ROLE_THREAD_NAME},   {"thread id", ROLE_THREAD_ID},
+    {"thread_id", ROLE_THREAD_ID},       {"tid", ROLE_THREAD_ID},
+    {"process", ROLE_PROCESS_NAME},      {"process_id", ROLE_PROCESS_ID},
+    {"process id", ROLE_PROCESS_ID},     {"pid", ROLE_PROCESS_ID},
+    {"end_timestamp_ns", ROLE_END_TIME},
+};
+
+#define LONGEST_KEY 16
+
+static enum sample_label_role sample_label_find_role(struct tv_bytes key)
+{
+    for (size_t i = 0; key.length <= LONGEST_KEY && i < TV_COUNT(known_labels); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(known_labels[i].key)))
+            return known_labels[i].role;
+    return ROLE_NONE;
+}
+
+void tv_sample_labels_init(struct tv_sample_labels *labels, const struct tv_bytes *strings,
+                           size_t count)
+{
+    *labels = (struct tv_sample_labels){
+        .strings = strings, .string_count = count, .all = TV_NONE, .last_thread = TV_NONE};
+    tv_map_init(&labels->named_threads);
+    for (size_t i = 1; i < count; i++) {
+        enum sample_label_role role = sample_label_find_role(strings[i]);
+        if (role == ROLE_NONE)
+            continue;
+        if (!labels->roles)
+            labels->roles = tv_alloc(count, 1);
+        labels->roles[i] = (uint8_t)role;
+        labels->has_times |= role == ROLE_END_TIME;
+    }
+}
+
+void tv_sample_labels_release(struct tv_sample_labels *labels)
+{
+    tv_map_release(&labels->named_threads);
+    tv_free(labels->roles);
+}
+
+void tv_sample_labels_begin(struct tv_sample_labels *labels)
+{
+    labels->tid = labels->pid = labels->name = labels->process = 0;
+    labels->end_time = 0;
+    labels->has_tid = labels->timed = false;
+}
+
+/* A Label message. */
+struct sample_label {
+    uint64_t key, text, number, unit; /* strings of the file, but for the number */
+};
+
+static bool sample_label_parse(struct tv_bytes message, struct sample_label *label)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    *label = (struct sample_label){.key = 0};
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number == 1)
+            label->key = field.value;
+        else if (field.number == 2)
+            label->text = field.value;
+        else if (field.number == 3)
+            label->number = field.value;
+        else if (field.number == 4)
+            label->unit = field.value;
+    }
+    return tv_protobuf_is_sound(&cursor);
+}
+
+static struct tv_bytes sample_labels_text(const struct tv_sample_labels *labels, uint64_t string)
+{
+    return string > 0 && string < labels->string_count ? labels->strings[string] : TV_BYTES("");
+}
+
+/* Return the number of an id, which may be a text. */
+static bool sample_labels_parse_id(const struct tv_sample_labels *labels,
+                                   const struct sample_label *label, uint64_t *id)
+{
+    if (label->text != 0)
+        return tv_parse_u64(sample_labels_text(labels, label->text), id);
+    *id = label->number;
+    return true;
+}
+
+void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes message)
+{
+    struct sample_label label;
+    if (!labels->roles)
+        return;
+    sample_label_parse(message, &label);
+    if (label.key >= labels->string_count)
+        return;
+    switch ((enum sample_label_role)labels->roles[label.key]) {
+    case ROLE_NONE:
+        break;
+    case ROLE_THREAD_NAME:
+        labels->name = label.text;
+        break;
+    case ROLE_THREAD_ID:
+        labels->has_tid = sample_labels_parse_id(labels, &label, &labels->tid);
+        if (!labels->has_tid && labels->name == 0)
+            labels->name = label.text;
+        break;
+    case ROLE_PROCESS_NAME:
+        labels->process = label.text;
+        break;
+    case ROLE_PROCESS_ID:
+        sample_labels_parse_id(labels, &label, &labels->pid);
+        break;
+    case ROLE_END_TIME:
+        labels->end_time = (tv_ns)label.number;
+        labels->timed = true;
+        break;
+    }
+}
+
+/* Return a thread that is known by its name alone.  Its id is its number among the threads. */
+static uint32_t sample_labels_named_thread(struct tv_sample_labels *labels,
+                                           struct tv_profile_input *profile, uint32_t process)
+{
+    uint32_t name = tv_profile_string(profile, sample_labels_text(labels, labels->name));
+    uint64_t key = (uint64_t)process << 32 | name;
+    uint32_t thread = tv_map_find(&labels->named_threads, key);
+    if (thread == TV_NONE) {
+        struct tv_thread added = {.id = labels->named_threads.count + 1,
+                                  .name = name,
+                                  .process = process,
+                                  .input = profile->input,
+                                  .listed = true};
+        thread = tv_trace_info_add_thread(profile->info, &added);
+        tv_map_set(&labels->named_threads, key, thread);
+    }
+    return thread;
+}
+
+static uint32_t sample_labels_find_thread(struct tv_sample_labels *labels,
+                                          struct tv_profile_input *profile)
+{
+    uint32_t process =
+        tv_profile_process(profile, labels->pid, sample_labels_text(labels, labels->process));
+    struct tv_bytes name = sample_labels_text(labels, labels->name);
+    if (labels->has_tid)
+        return tv_profile_thread(profile, process, labels->tid, name);
+    if (name.length > 0)
+        return sample_labels_named_thread(labels, profile, process);
+    if (labels->all == TV_NONE) {
+        struct tv_thread all = {.name = tv_profile_string(profile, TV_BYTES("all")),
+                                .process = process,
+                                .input = profile->input,
+                                .listed = true};
+        labels->all = tv_trace_info_add_thread(profile->info, &all);
+    }
+    return labels->all;
+}
+
+uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_profile_input *profile)
+{
+    uint64_t key[] = {labels->has_tid ? labels->tid : UINT64_MAX, labels->pid, labels->name,
+                      labels->process};
+    if (labels->last_thread == TV_NONE || memcmp(key, labels->last_key, sizeof key) != 0) {
+        labels->last_thread = sample_labels_find_thread(labels, profile);
+        memcpy(labels->last_key, key, sizeof key);
+    }
+    return labels->last_thread;
+}
+
+/* ---- A sample read again ---- */
+
+/* Most labels and values of a sample that are shown. */
+#define SHOWN_LABELS 1000
+
+struct shown_sample {
+    struct tv_sample_labels labels; /* for the strings */
+    struct tv_bytes *strings;
+    size_t capacity;
+    struct tv_out *out;
+    bool any;
+};
+
+static void shown_sample_put_key(struct shown_sample *shown, struct tv_bytes key)
+{
+    if (shown->any)
+        tv_out_char(shown->out, ',');
+    shown->any = true;
+    tv_out_json(shown->out, key);
+    tv_out_char(shown->out, ':');
+}
+
+/* Write "key": "text", or "key": number, or "key": "number unit". */
+static void shown_sample_put_label(struct shown_sample *shown, struct tv_bytes message)
+{
+    struct sample_label label;
+    sample_label_parse(message, &label);
+    shown_sample_put_key(shown, sample_labels_text(&shown->labels, label.key));
+    struct tv_bytes unit = sample_labels_text(&shown->labels, label.unit);
+    if (label.text != 0) {
+        tv_out_json(shown->out, sample_labels_text(&shown->labels, label.text));
+    } else if (unit.length == 0) {
+        tv_out_i64(shown->out, (int64_t)label.number);
+    } else {
+        struct tv_out text;
+        tv_out_init_memory(&text);
+        tv_out_i64(&text, (int64_t)label.number);
+        tv_out_char(&text, ' ');
+        tv_out_bytes(&text, unit);
+        tv_out_json(shown->out, (struct tv_bytes){text.buffer, text.length});
+        tv_out_release(&text);
+    }
+}
+
+/* Collect the strings of the file. */
+static void shown_sample_read_strings(struct shown_sample *shown, struct tv_bytes file)
+{
+    struct tv_cursor cursor = tv_cursor_over(file);
+    struct tv_protobuf_field field;
+    size_t count = 0;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != 6 || field.wire != TV_PROTOBUF_BYTES)
+            continue;
+        shown->strings =
+            tv_array_reserve(shown->strings, &shown->capacity, count + 1, sizeof *shown->strings);
+        shown->strings[count++] = field.bytes;
+    }
+    shown->labels = (struct tv_sample_labels){.strings = shown->strings, .string_count = count};
+}
+
+/* Return the message at an offset, whose end is not stored: it is found from the file's start. */
+static bool shown_sample_find(struct tv_bytes file, uint64_t offset, struct tv_bytes *message)
+{
+    struct tv_cursor cursor = tv_cursor_over(file);
+    struct tv_protobuf_field field;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != 2 || field.wire != TV_PROTOBUF_BYTES ||
+            (uint64_t)(field.bytes.data - file.data) != offset)
+            continue;
+        *message = field.bytes;
+        return true;
+    }
+    return false;
+}
+
+static void shown_sample_write(struct shown_sample *shown, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    size_t labels = 0;
+    tv_out_text(shown->out, "{\"args\":{");
+    while (labels < SHOWN_LABELS && tv_protobuf_next(&cursor, &field))
+        if (field.number == 3 && field.wire == TV_PROTOBUF_BYTES) {
+            shown_sample_put_label(shown, field.bytes);
+            labels++;
+        }
+    tv_out_text(shown->out, "}}");
+}
+
+enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
+                                         uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                         struct tv_error *err)
+{
+    struct tv_profile_text text;
+    struct tv_bytes message;
+    struct shown_sample shown = {.out = out};
+    (void)end_offset;
+    enum tv_status status = tv_profile_text_read(trace->head->inputs[input].source, &text, err);
+    if (status != TV_OK)
+        return status;
+    if (shown_sample_find(text.bytes, offset, &message)) {
+        shown_sample_read_strings(&shown, text.bytes);
+        shown_sample_write(&shown, message);
+    } else {
+        status = tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
+    }
+    tv_free(shown.strings);
+    tv_profile_text_release(&text);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_labels.h - labels of pprof samples: which of them name threads and times, and all of them
+ * as arguments when somebody looks at a sample.
+ */
+#ifndef TV_READERS_PPROF_SAMPLE_LABELS_H
+#define TV_READERS_PPROF_SAMPLE_LABELS_H
+
+#include "readers/profile_input.h"
+
+/* tv_input.format of pprof inputs. */
+#define TV_SAMPLE_LABELS_FORMAT "pprof profile"
+
+struct tv_sample_labels {
+    const struct tv_bytes *strings; /* of the file; not owned */
+    size_t string_count;
+    uint8_t *roles; /* per string: enum sample_label_role of a label with that key; NULL: none */
+    bool has_times; /* a key is "end_timestamp_ns" */
+    struct tv_map named_threads; /* process << 32 | name -> thread */
+    uint32_t all;                /* thread of samples that name none; TV_NONE at first */
+    /* Of the current sample: */
+    uint64_t tid, pid;
+    uint64_t name, process; /* strings of the file; 0: none */
+    tv_ns end_time;
+    bool has_tid, timed;
+    uint64_t last_key[4]; /* tid, pid, name and process of the sample before, and its thread */
+    uint32_t last_thread;
+};
+
+/* Find the keys that have a meaning among the strings of a file, which must outlive the labels. */
+void tv_sample_labels_init(struct tv_sample_labels *labels, const struct tv_bytes *strings,
+                           size_t count);
+void tv_sample_labels_release(struct tv_sample_labels *labels);
+
+/* Forget the labels of the sample before. */
+void tv_sample_labels_begin(struct tv_sample_labels *labels);
+
+/* Take a Label message of the current sample. */
+void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes message);
+
+/* Return the thread that the labels of the current sample name, or the one for all others. */
+uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_profile_input *profile);
+
+/* Read the labels and values of the sample at an offset again. */
+enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
+                                         uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                         struct tv_error *err);
+
+#endif

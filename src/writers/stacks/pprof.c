@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof.c - writes a trace as a pprof profile.
+ *
+ *     samples, or call trees --> (thread, path) -> values --> Sample    stack of locations, labels
+ *                                    frames of the paths  --> Location  of one Line
+ *                                                         --> Function  without the sampled line
+ *                                    modules              --> Mapping
+ *
+ * Locations, functions and mappings are numbered when a sample first needs them, and written behind
+ * the samples; the strings come last.
+ */
+#include "writers/stacks/pprof.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "analysis/calltree/call_tree.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "writers/text/names.h"
+
+/* A stack of a thread. */
+struct pprof_stack {
+    uint32_t thread; /* TV_NONE: unknown */
+    uint32_t path;
+};
+
+/* A function of the output. */
+struct pprof_out_function {
+    uint32_t name, file, module;
+    int32_t line;
+};
+
+struct pprof_writer {
+    struct tv_out *out;
+    struct tv_out message, inner, text; /* reused */
+    const struct tv_trace *trace;
+    struct tv_interner *strings; /* its numbers are those of the file */
+    struct tv_map stack_places;  /* thread << 32 | path -> place in `stacks` */
+    struct pprof_stack *stacks;
+    int64_t *values; /* [stack_count * type_count] */
+    uint32_t type_count;
+    size_t stack_count, stack_capacity, value_capacity;
+    struct tv_map locations; /* frame of the trace -> id */
+    uint32_t *frames;        /* [id - 1] */
+    size_t location_count, location_capacity;
+    struct tv_interner *function_keys; /* bytes of struct pprof_out_function -> id */
+    struct tv_map mappings;            /* module (string of the trace) -> id */
+    uint32_t *modules;                 /* [id - 1] */
+    size_t mapping_count, mapping_capacity;
+};
+
+/* ---- Protobuf ---- */
+
+static void pprof_put_varint(struct tv_out *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        tv_out_char(out, (char)(value | 0x80));
+    tv_out_char(out, (char)value);
+}
+
+/* Write a number; 0 is the default and takes no bytes. */
+static void pprof_put_number(struct tv_out *out, uint32_t field, uint64_t value)
+{
+    if (value == 0)
+        return;
+    pprof_put_varint(out, (uint64_t)field << 3);
+    pprof_put_varint(out, value);
+}
+
+static void pprof_put_bytes(struct tv_out *out, uint32_t field, struct tv_bytes bytes)
+{
+    pprof_put_varint(out, (uint64_t)field << 3 | 2);
+    pprof_put_varint(out, bytes.length);
+    tv_out_bytes(out, bytes);
+}
+
+/* Write a message that was collected in memory, and empty it. */
+static void pprof_put_message(struct tv_out *out, uint32_t field, struct tv_out *message)
+{
+    pprof_put_bytes(out, field, (struct tv_bytes){message->buffer, message->length});
+    message->length = 0;
+}
+
+static uint32_t pprof_writer_string(struct pprof_writer *writer, struct tv_bytes text)
+{
+    return tv_interner_add(writer->strings, text);
+}
+
+static void pprof_put_value_type(struct pprof_writer *writer, uint32_t field, struct tv_bytes name,
+                                 struct tv_bytes unit)
+{
+    pprof_put_number(&writer->message, 1, pprof_writer_string(writer, name));
+    pprof_put_number(&writer->message, 2, pprof_writer_string(writer, unit));
+    pprof_put_message(writer->out, field, &writer->message);
+}
+
+/* ---- Values of stacks ---- */
+
+/* Add to a value of a stack. */
+static void pprof_writer_add(struct pprof_writer *writer, struct pprof_stack stack, uint32_t type,
+                             int64_t value)
+{
+    assert(type < writer->type_count);
+    uint64_t key = (uint64_t)stack.thread << 32 | stack.path;
+    size_t place = tv_map_add(&writer->stack_places, key, (uint32_t)writer->stack_count);
+    if (place == writer->stack_count) {
+        size_t first = tv_size_mul(place, writer->type_count);
+        writer->stacks = tv_array_reserve(writer->stacks, &writer->stack_capacity, place + 1,
+                                          sizeof *writer->stacks);
+        writer->values = tv_array_reserve(writer->values, &writer->value_capacity,
+                                          first + writer->type_count, sizeof *writer->values);
+        memset(writer->values + first, 0, writer->type_count * sizeof *writer->values);
+        writer->stacks[writer->stack_count++] = stack;
+    }
+    tv_time_add(&writer->values[place * writer->type_count + type], value);
+}
+
+/* ---- Frames ---- */
+
+static uint32_t pprof_writer_mapping(struct pprof_writer *writer, uint32_t module)
+{
+    uint32_t id = tv_map_add(&writer->mappings, module, (uint32_t)writer->mapping_count + 1);
+    if (id > writer->mapping_count) {
+        writer->modules = tv_array_reserve(writer->modules, &writer->mapping_capacity,
+                                           writer->mapping_count + 1, sizeof *writer->modules);
+        writer->modules[writer->mapping_count++] = module;
+    }
+    return id;
+}
+
+/* Return the id of the function of a frame. */
+static uint32_t pprof_writer_function(struct pprof_writer *writer, const struct tv_frame *frame)
+{
+    const struct tv_trace_info *head = writer->trace->head;
+    struct pprof_out_function function;
+    memset(&function, 0, sizeof function);
+    writer->text.length = 0;
+    tv_names_method(&writer->text, head, frame);
+    function.name =
+        pprof_writer_string(writer, (struct tv_bytes){writer->text.buffer, writer->text.length});
+    function.file = pprof_writer_string(writer, tv_trace_info_text(head, frame->file));
+    function.module = frame->module;
+    function.line = frame->with_line ? frame->function_line : frame->line;
+    return tv_interner_add(writer->function_keys,
+                           (struct tv_bytes){(const uint8_t *)&function, sizeof function});
+}
+
+static uint32_t pprof_writer_location(struct pprof_writer *writer, uint32_t frame)
+{
+    uint32_t id = tv_map_add(&writer->locations, frame, (uint32_t)writer->location_count + 1);
+    if (id > writer->location_count) {
+        writer->frames = tv_array_reserve(writer->frames, &writer->location_capacity,
+                                          writer->location_count + 1, sizeof *writer->frames);
+        writer->frames[writer->location_count++] = frame;
+    }
+    return id;
+}
+
+static void pprof_write_locations(struct pprof_writer *writer)
+{
+    for (size_t i = 0; i < writer->location_count; i++) {
+        const struct tv_frame *frame = &writer->trace->head->frames[writer->frames[i]];
+        pprof_put_number(&writer->inner, 1, pprof_writer_function(writer, frame));
+        pprof_put_number(&writer->inner, 2,
+                         frame->with_line && frame->line > 0 ? (uint64_t)frame->line : 0);
+        pprof_put_number(&writer->message, 1, i + 1);
+        pprof_put_number(&writer->message, 2, pprof_writer_mapping(writer, frame->module));
+        pprof_put_message(&writer->message, 4, &writer->inner);
+        pprof_put_message(writer->out, 4, &writer->message);
+    }
+}
+
+static void pprof_write_functions(struct pprof_writer *writer)
+{
+    for (uint32_t i = 1; i < tv_interner_count(writer->function_keys); i++) {
+        struct pprof_out_function function;
+        memcpy(&function, tv_interner_get(writer->function_keys, i).data, sizeof function);
+        pprof_put_number(&writer->message, 1, i);
+        pprof_put_number(&writer->message, 2, function.name);
+        pprof_put_number(&writer->message, 3, function.name);
+        pprof_put_number(&writer->message, 4, function.file);
+        pprof_put_number(&writer->message, 5, function.line > 0 ? (uint64_t)function.line : 0);
+        pprof_put_message(writer->out, 5, &writer->message);
+    }
+}
+
+/* Write the modules.  They have functions, so that pprof does not look for symbols. */
+static void pprof_write_mappings(struct pprof_writer *writer)
+{
+    for (size_t i = 0; i < writer->mapping_count; i++) {
+        struct tv_bytes name = tv_trace_info_text(writer->trace->head, writer->modules[i]);
+        pprof_put_number(&writer->message, 1, i + 1);
+        pprof_put_number(&writer->message, 5, pprof_writer_string(writer, name));
+        for (uint32_t has = 7; has <= 10; has++)
+            pprof_put_number(&writer->message, has, 1);
+        pprof_put_message(writer->out, 3, &writer->message);
+    }
+}
+
+/* ---- Samples ---- */
+
+static void pprof_put_text_label(struct pprof_writer *writer, struct tv_bytes key,
+                                 struct tv_bytes text)
+{
+    if (text.length == 0)
+        return;
+    pprof_put_number(&writer->inner, 1, pprof_writer_string(writer, key));
+    pprof_put_number(&writer->inner, 2, pprof_writer_string(writer, text));
+    pprof_put_message(&writer->message, 3, &writer->inner);
+}
+
+static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes key,
+                                   uint64_t number)
+{
+    if (number == 0)
+        return;
+    pprof_put_number(&writer->inner, 1, pprof_writer_string(writer, key));
+    pprof_put_number(&writer->inner, 3, number);
+    pprof_put_message(&writer->message, 3, &writer->inner);
+}
+
+static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
+{
+    const struct tv_trace_info *head = writer->trace->head;
+    if (number == TV_NONE)
+        return;
+    const struct tv_thread *thread = &head->threads[number];
+    const struct tv_process *process = &head->processes[thread->process];
+    pprof_put_text_label(writer, TV_BYTES("thread"), tv_trace_info_text(head, thread->name));
+    pprof_put_number_label(writer, TV_BYTES("tid"), thread->id);
+    pprof_put_text_label(writer, TV_BYTES("process"), tv_trace_info_text(head, process->name));
+    pprof_put_number_label(writer, TV_BYTES("process_id"), process->id);
+}
+
+static void pprof_write_samples(struct pprof_writer *writer)
+{
+    const struct tv_path_node *nodes = writer->trace->paths.nodes;
+    for (size_t i = 0; i < writer->stack_count; i++) {
+        struct pprof_stack stack = writer->stacks[i];
+        for (uint32_t path = stack.path; path != TV_ROOT_PATH; path = nodes[path].parent)
+            pprof_put_varint(&writer->inner, pprof_writer_location(writer, nodes[path].frame));
+        if (writer->inner.length > 0)
+            pprof_put_message(&writer->message, 1, &writer->inner);
+        for (uint32_t type = 0; type < writer->type_count; type++)
+            pprof_put_varint(&writer->inner,
+                             (uint64_t)writer->values[i * writer->type_count + type]);
+        pprof_put_message(&writer->message, 2, &writer->inner);
+        pprof_put_labels(writer, stack.thread);
+        pprof_put_message(writer->out, 2, &writer->message);
+    }
+}
+
+/* ---- A trace with samples ---- */
+
+/* Return the position in the file of a value type: that shown first goes last, which is where tools
+ * look that ignore the default. */
+static uint32_t pprof_type_position(const struct tv_sample_values *values, size_t number)
+{
+    const struct tv_sample_value *shown = tv_sample_values_default(values);
+    size_t last = values->count - 1, at = (size_t)(shown - values->list);
+    return (uint32_t)(number == at ? last : number > at ? number - 1 : number);
+}
+
+static size_t pprof_find_value(const struct tv_sample_values *values, uint32_t name)
+{
+    size_t number = 0;
+    while (number < values->count && values->list[number].name != name)
+        number++;
+    assert(number < values->count);
+    return number;
+}
+
+/* Write the value types in the order of their positions. */
+static void pprof_write_value_types(struct pprof_writer *writer,
+                                    const struct tv_sample_values *values)
+{
+    const struct tv_trace_info *head = writer->trace->head;
+    for (uint32_t position = 0; position < values->count; position++)
+        for (size_t i = 0; i < values->count; i++)
+            if (pprof_type_position(values, i) == position)
+                pprof_put_value_type(writer, 1, tv_trace_info_text(head, values->list[i].name),
+                                     tv_trace_info_text(head, values->list[i].unit));
+    const struct tv_sample_value *shown = tv_sample_values_default(values);
+    pprof_put_number(writer->out, 14,
+                     pprof_writer_string(writer, tv_trace_info_text(head, shown->name)));
+}
+
+static void pprof_collect_samples(struct pprof_writer *writer,
+                                  const struct tv_sample_values *values,
+                                  struct tv_pprof_losses *losses)
+{
+    const struct tv_tables *tables = &writer->trace->tables;
+    uint32_t *positions = tv_alloc(tables->value_types.count, sizeof *positions);
+    for (size_t i = 0; i < tables->value_types.count; i++)
+        positions[i] =
+            pprof_type_position(values, pprof_find_value(values, tables->value_types.rows[i].name));
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        pprof_writer_add(writer, (struct pprof_stack){sample->thread, sample->line_path},
+                         positions[sample->type], sample->weight);
+        losses->times += !writer->trace->head->inputs[sample->input].weight_axis;
+    }
+    tv_free(positions);
+}
+
+/* ---- A trace of calls ---- */
+
+enum { CALL_COUNT, CALL_WALL, CALL_CPU };
+
+static void pprof_collect_tree(struct pprof_writer *writer, const struct tv_call_tree *tree,
+                               uint32_t thread, const uint32_t *positions)
+{
+    for (uint32_t node = 1; node < tree->count; node++) {
+        struct pprof_stack stack = {thread, node};
+        if (tree->cost[node].calls == 0)
+            continue;
+        pprof_writer_add(writer, stack, positions[CALL_COUNT], (int64_t)tree->cost[node].calls);
+        if (positions[CALL_WALL] != TV_NONE)
+            pprof_writer_add(writer, stack, positions[CALL_WALL], tree->self_wall[node]);
+        if (positions[CALL_CPU] != TV_NONE)
+            pprof_writer_add(writer, stack, positions[CALL_CPU], tree->self_cpu[node]);
+    }
+}
+
+/* Write the value types of calls, and return their positions. */
+static void pprof_write_call_types(struct pprof_writer *writer, uint32_t *positions)
+{
+    unsigned clocks = tv_trace_info_clocks(writer->trace->head);
+    uint32_t count = 0;
+    positions[CALL_COUNT] = count++;
+    positions[CALL_CPU] = clocks & TV_CLOCK_CPU ? count++ : TV_NONE;
+    positions[CALL_WALL] = clocks & TV_CLOCK_WALL ? count++ : TV_NONE;
+    writer->type_count = count;
+    pprof_put_value_type(writer, 1, TV_BYTES("calls"), TV_BYTES("count"));
+    if (clocks & TV_CLOCK_CPU)
+        pprof_put_value_type(writer, 1, TV_BYTES("cpu"), TV_BYTES("nanoseconds"));
+    if (clocks & TV_CLOCK_WALL)
+        pprof_put_value_type(writer, 1, TV_BYTES("wall"), TV_BYTES("nanoseconds"));
+}
+
+/* Collect the calls of each thread by a tree of its own.  All trees share one shape, and their
+ * memory. */
+static void pprof_collect_calls(struct pprof_writer *writer)
+{
+    const struct tv_trace *trace = writer->trace;
+    uint32_t positions[3];
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    pprof_write_call_types(writer, positions);
+    struct tv_tree_shape *shape = tv_tree_shape_new(trace->head, &trace->paths);
+    struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
+    for (uint32_t thread = 0; thread < trace->head->thread_count; thread++) {
+        struct tv_selection selection = {INT64_MIN, INT64_MAX, tracks, 0};
+        for (uint32_t i = 0; i < trace->track_count; i++)
+            if (trace->tracks[i].thread == thread && trace->tracks[i].slice_count > 0 &&
+                trace->tracks[i].kind <= TV_TRACK_OVERFLOW)
+                tracks[selection.track_count++] = i;
+        if (selection.track_count == 0)
+            continue;
+        tv_call_tree_count(tree, trace, &selection, 0);
+        pprof_collect_tree(writer, tree, thread, positions);
+    }
+    tv_call_tree_free(tree);
+    tv_tree_shape_free(shape);
+    tv_free(tracks);
+}
+
+/* ---- The file ---- */
+
+/* Write when the first input was recorded, how long it took, and its sampling interval. */
+static void pprof_write_header(struct pprof_writer *writer)
+{
+    const struct tv_trace *trace = writer->trace;
+    const struct tv_input *input = trace->head->input_count > 0 ? trace->head->inputs : NULL;
+    if (!input)
+        return;
+    int64_t duration = input->elapsed_ns > 0 ? input->elapsed_ns
+                       : input->weight_axis  ? 0
+                                             : trace->end - trace->start;
+    pprof_put_number(writer->out, 9, (uint64_t)tv_time_times(input->recorded_us, 1000));
+    pprof_put_number(writer->out, 10, (uint64_t)duration);
+    for (size_t i = 0; i < trace->tables.value_types.count; i++) {
+        const struct tv_value_type *type = &trace->tables.value_types.rows[i];
+        if (type->interval == 0)
+            continue;
+        pprof_put_value_type(writer, 11, tv_trace_info_text(trace->head, type->name),
+                             tv_trace_info_text(trace->head, type->unit));
+        pprof_put_number(writer->out, 12, (uint64_t)type->interval);
+        break;
+    }
+}
+
+static void pprof_write_strings(struct pprof_writer *writer)
+{
+    for (uint32_t i = 0; i < tv_interner_count(writer->strings); i++)
+        pprof_put_bytes(writer->out, 6, tv_interner_get(writer->strings, i));
+}
+
+static void pprof_writer_release(struct pprof_writer *writer)
+{
+    tv_out_release(&writer->message);
+    tv_out_release(&writer->inner);
+    tv_out_release(&writer->text);
+    tv_interner_free(writer->strings);
+    tv_interner_free(writer->function_keys);
+    tv_map_release(&writer->stack_places);
+    tv_map_release(&writer->locations);
+    tv_map_release(&writer->mappings);
+    tv_free(writer->stacks);
+    tv_free(writer->values);
+    tv_free(writer->frames);
+    tv_free(writer->modules);
+}
+
+void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
+                    struct tv_pprof_losses *losses)
+{
+    struct pprof_writer writer = {.out = out, .trace = trace};
+    struct tv_sample_values values = tv_sample_values_of(trace);
+    *losses = (struct tv_pprof_losses){.tables = trace->tables.instants.count +
+                                                 trace->tables.counters.count};
+    tv_out_init_memory(&writer.message);
+    tv_out_init_memory(&writer.inner);
+    tv_out_init_memory(&writer.text);
+    writer.strings = tv_interner_new();
+    writer.function_keys = tv_interner_new();
+    tv_map_init(&writer.stack_places);
+    tv_map_init(&writer.locations);
+    tv_map_init(&writer.mappings);
+    if (values.count > 0) {
+        writer.type_count = (uint32_t)values.count;
+        losses->slices = trace->slice_count;
+        pprof_write_value_types(&writer, &values);
+        pprof_collect_samples(&writer, &values, losses);
+    } else {
+        pprof_collect_calls(&writer);
+    }
+    pprof_write_header(&writer);
+    pprof_write_samples(&writer);
+    pprof_write_locations(&writer);
+    pprof_write_functions(&writer);
+    pprof_write_mappings(&writer);
+    pprof_write_strings(&writer);
+    tv_sample_values_release(&values);
+    pprof_writer_release(&writer);
+}
+
+void tv_pprof_losses_write(struct tv_out *out, const struct tv_pprof_losses *losses)
+{
+    if (losses->times > 0)
+        tv_out_counted(out, losses->times, "sample|samples without time and order\n");
+    if (losses->slices > 0)
+        tv_out_counted(out, losses->slices,
+                       "slice|slices left out: the file has the samples of the trace\n");
+    if (losses->tables > 0)
+        tv_out_counted(out, losses->tables, "instant or counter|instants and counters left out\n");
+}

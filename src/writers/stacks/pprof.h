@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof.h - a trace as a pprof profile (profile.proto), without compression, which all tools that
+ * read pprof accept.
+ *
+ * A trace with samples keeps all of its value types.  A trace of calls becomes a profile with the
+ * number of calls and their own time.  Equal stacks of a thread are one sample.
+ */
+#ifndef TV_WRITERS_STACKS_PPROF_H
+#define TV_WRITERS_STACKS_PPROF_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+/* What the format cannot hold. */
+struct tv_pprof_losses {
+    uint64_t times;  /* samples whose times are lost */
+    uint64_t slices; /* of a trace with samples, too */
+    uint64_t tables; /* instants and counters */
+};
+
+/* Write the whole trace; *losses says what the file lacks. */
+void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
+                    struct tv_pprof_losses *losses);
+
+/* Put the losses into words, a line for each kind. */
+void tv_pprof_losses_write(struct tv_out *out, const struct tv_pprof_losses *losses);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pprof.c - fuzzes the readers of pprof profiles, and of the text and words of their ancestors. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/out.h"
+#include "model/builder/builder.h"
+#include "readers/pprof/pprof.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Read the labels of the first sample again. */
+static void fuzz_describe_sample(const struct tv_trace *trace)
+{
+    struct tv_out out;
+    struct tv_error err;
+    if (trace->tables.samples.count == 0 || !trace->head->inputs[0].describe)
+        return;
+    tv_out_init_memory(&out);
+    enum tv_status status = trace->head->inputs[0].describe(
+        trace, 0, trace->tables.samples.rows[0].offset, TV_NO_OFFSET, &out, &err);
+    (void)status;
+    tv_out_release(&out);
+}
+
+static void fuzz_read(const struct tv_reader *reader, struct tv_bytes bytes)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err = {0};
+    if (reader->sniff(bytes, bytes.length) == 0)
+        return;
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
+    if (reader->assemble(source, builder, &options, &err) == TV_OK) {
+        struct tv_trace *trace = tv_builder_finish(builder);
+        fuzz_describe_sample(trace);
+        tv_trace_free(trace);
+    } else {
+        tv_builder_free(builder);
+    }
+    tv_source_free(source);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_read(&tv_reader_pprof, (struct tv_bytes){data, size});
+    fuzz_read(&tv_reader_pprof_text, (struct tv_bytes){data, size});
+    fuzz_read(&tv_reader_gperftools, (struct tv_bytes){data, size});
+    return 0;
+}
