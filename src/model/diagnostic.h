@@ -177,6 +177,12 @@ enum tv_severity tv_severity_find(const char *name);
       "samples that cannot be read or have no time, left out")                                     \
     X(PROFILE_BAD, "profile-bad", E,                                                               \
       "parts of V8 profiles that fit no profile, node or time, left out")                          \
+    X(ESTIMATED_PATHS, "estimated-paths", N,                                                       \
+      "inputs with calls but no stacks: the tree is an estimate, the figures of functions are "    \
+      "exact")                                                                                     \
+    X(PATHS_CUT, "paths-cut", W,                                                                   \
+      "estimated trees of more than a million paths: what lies deeper stays with its caller")      \
+    X(MANY_TYPES, "many-types", E, "value types beyond the 64th, left out")                        \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
       "memory dump events without args.dumps: the dump has no figures of them")                    \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "readers/callgrind.h"
 #include "readers/collapsed.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
@@ -16,7 +17,7 @@
 const struct tv_reader *const tv_readers[] = {
     &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,
     &tv_reader_process_dump, &tv_reader_cgroup_dump, &tv_reader_battor,
-    &tv_reader_hprof,        &tv_reader_collapsed,   NULL,
+    &tv_reader_hprof,        &tv_reader_callgrind,   &tv_reader_collapsed, NULL,
 };
 
 #define SHOWN_BYTES 8
