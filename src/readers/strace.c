@@ -326,12 +326,9 @@ static void strace_take_lines(struct strace *strace, struct tv_bytes text)
     }
     if (text.length > 0 && text.data[text.length - 1] != '\n')
         tv_profile_warn(&strace->profile, TV_DIAGNOSTIC_UNENDED_LINE, strace->offset);
-    for (size_t i = 0; i < strace->count; i++) {
-        if (strace->open[i].name.length == 0)
-            continue;
-        tv_profile_warn(&strace->profile, TV_DIAGNOSTIC_OPEN_CALL, strace->open[i].offset);
-        strace_add_call(strace, &strace->open[i], &strace->open[i], -1);
-    }
+    for (size_t i = 0; i < strace->count; i++)
+        if (strace->open[i].name.length > 0)
+            strace_add_call(strace, &strace->open[i], &strace->open[i], -1);
 }
 
 /* ---- The reader ---- */

@@ -270,7 +270,7 @@ static void callgrind_has_many_kinds_of_lines(void **context)
                  "function (below main) a.c:0 self 121 inclusive 129 recursive 129 calls 0\n"
                  "call (below main) -> f calls 1 cost 7\n"
                  "call (below main) -> f calls 1 cost 1\n"
-                 "sample (below main) 114\nsample (below main);f 1\nsample (below main);f 7\n"
+                 "sample (below main) 121\nsample (below main);f 1\nsample (below main);f 7\n"
                  "! bad-line 1\n! estimated-paths 1\n");
 }
 
