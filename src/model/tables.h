@@ -150,7 +150,7 @@ struct tv_function_cost {
 /* The calls of one function by another, in the same files. */
 struct tv_call_edge {
     uint64_t calls;
-    int64_t cost; /* inclusive, of the callee in these calls */
+    int64_t cost;            /* inclusive, of the callee in these calls */
     uint32_t caller, callee; /* frames */
     uint32_t type;
     uint32_t input;

@@ -21,11 +21,11 @@ static void call_costs_add(struct tv_call_costs *costs, uint32_t owner, uint32_t
     assert(type < TV_CALL_GRAPH_TYPES);
     if (cost == 0)
         return;
-    uint32_t place = tv_map_add(&costs->places, (uint64_t)owner << 32 | type,
-                                (uint32_t)costs->count);
+    uint32_t place =
+        tv_map_add(&costs->places, (uint64_t)owner << 32 | type, (uint32_t)costs->count);
     if (place == costs->count) {
-        costs->rows = tv_array_reserve(costs->rows, &costs->capacity, costs->count + 1,
-                                       sizeof *costs->rows);
+        costs->rows =
+            tv_array_reserve(costs->rows, &costs->capacity, costs->count + 1, sizeof *costs->rows);
         costs->rows[costs->count++] = (struct tv_call_cost){owner, type, 0};
     }
     tv_time_add(&costs->rows[place].cost, cost);
@@ -233,7 +233,8 @@ struct graph_figures {
     uint64_t *called;                                    /* by function: number of calls */
 };
 
-static bool graph_call_is_inside(const struct tv_call_graph *graph, const struct tv_graph_call *call)
+static bool graph_call_is_inside(const struct tv_call_graph *graph,
+                                 const struct tv_graph_call *call)
 {
     return graph->functions[call->caller].cycle == graph->functions[call->callee].cycle;
 }
@@ -392,8 +393,8 @@ static void walk_enter(struct graph_walk *walk, uint32_t parent, uint32_t functi
         walk_add_sample(walk, path, weight);
         return;
     }
-    walk->levels = tv_array_reserve(walk->levels, &walk->capacity, walk->depth + 1,
-                                    sizeof *walk->levels);
+    walk->levels =
+        tv_array_reserve(walk->levels, &walk->capacity, walk->depth + 1, sizeof *walk->levels);
     struct walk_level *level = &walk->levels[walk->depth++];
     *level = (struct walk_level){.function = function,
                                  .path = path,

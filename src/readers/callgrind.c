@@ -17,16 +17,16 @@ enum callgrind_names { NAMES_FILES, NAMES_FUNCTIONS, NAMES_OBJECTS, NAMES_COUNT 
 struct callgrind {
     struct tv_profile_input profile;
     struct tv_call_graph graph;
-    struct tv_map names[NAMES_COUNT]; /* id -> string */
+    struct tv_map names[NAMES_COUNT];      /* id -> string */
     uint32_t columns[TV_CALL_GRAPH_TYPES]; /* type of each cost of a line; TV_NONE: left out */
     uint32_t column_count;
-    uint32_t positions;     /* numbers before the costs */
-    uint32_t file, object;  /* strings */
-    uint32_t function;      /* of the graph; TV_NONE before the first */
+    uint32_t positions;                               /* numbers before the costs */
+    uint32_t file, object;                            /* strings */
+    uint32_t function;                                /* of the graph; TV_NONE before the first */
     uint32_t called_file, called_object, called_name; /* of the next call; TV_NONE: not given */
-    uint32_t call;          /* whose costs the next line has; TV_NONE: none */
-    bool jump;              /* the next line has positions of a jump */
-    uint64_t offset;        /* of the line */
+    uint32_t call;   /* whose costs the next line has; TV_NONE: none */
+    bool jump;       /* the next line has positions of a jump */
+    uint64_t offset; /* of the line */
 };
 
 static void callgrind_warn(struct callgrind *callgrind, enum tv_diagnostic_kind kind)
@@ -74,7 +74,8 @@ static uint32_t callgrind_name(struct callgrind *callgrind, enum callgrind_names
     size_t length = callgrind_parse_id(text, &id);
     if (length == 0)
         return tv_profile_string(&callgrind->profile, text);
-    struct tv_bytes name = callgrind_trim((struct tv_bytes){text.data + length, text.length - length});
+    struct tv_bytes name =
+        callgrind_trim((struct tv_bytes){text.data + length, text.length - length});
     uint32_t string = tv_map_find(names, id);
     if (name.length > 0 || string == TV_NONE) {
         if (name.length == 0)
@@ -108,8 +109,7 @@ static uint32_t callgrind_function(struct callgrind *callgrind, uint32_t name, u
 static struct tv_bytes callgrind_unit(struct tv_bytes event)
 {
     for (size_t i = 0; i + 3 < event.length; i++)
-        if (event.data[i] == '_' && event.data[i + 1] == '(' &&
-            event.data[event.length - 1] == ')')
+        if (event.data[i] == '_' && event.data[i + 1] == '(' && event.data[event.length - 1] == ')')
             return (struct tv_bytes){event.data + i + 2, event.length - i - 3};
     return TV_BYTES("count");
 }
@@ -208,13 +208,29 @@ static void callgrind_take_calls(struct callgrind *callgrind, struct tv_bytes te
     callgrind->call = tv_call_graph_call(&callgrind->graph, callgrind->function, callee, calls);
 }
 
+#define IS(text) tv_bytes_equal(key, TV_BYTES(text))
+
+/* Take a jump, which has no costs but may define names; false: it is none. */
+static bool callgrind_take_jump(struct callgrind *callgrind, struct tv_bytes key,
+                                struct tv_bytes value)
+{
+    if (IS("jfi"))
+        (void)callgrind_name(callgrind, NAMES_FILES, value);
+    else if (IS("jfn"))
+        (void)callgrind_name(callgrind, NAMES_FUNCTIONS, value);
+    else if (IS("jump") || IS("jcnd"))
+        callgrind->jump = true;
+    else
+        return false;
+    return true;
+}
+
 /* Take "key=value"; false: the line has another form. */
 static bool callgrind_take_name_line(struct callgrind *callgrind, struct tv_bytes line)
 {
     struct tv_bytes key, value = line;
     if (!tv_bytes_split(&value, '=', &key))
         return false;
-#define IS(text) tv_bytes_equal(key, TV_BYTES(text))
     if (IS("fl") || IS("fi") || IS("fe"))
         callgrind->file = callgrind_name(callgrind, NAMES_FILES, value);
     else if (IS("fn"))
@@ -229,17 +245,11 @@ static bool callgrind_take_name_line(struct callgrind *callgrind, struct tv_byte
         callgrind->called_name = callgrind_name(callgrind, NAMES_FUNCTIONS, value);
     else if (IS("calls"))
         callgrind_take_calls(callgrind, value);
-    else if (IS("jfi"))
-        (void)callgrind_name(callgrind, NAMES_FILES, value);
-    else if (IS("jfn"))
-        (void)callgrind_name(callgrind, NAMES_FUNCTIONS, value);
-    else if (IS("jump") || IS("jcnd"))
-        callgrind->jump = true;
     else
-        return false;
-#undef IS
+        return callgrind_take_jump(callgrind, key, value);
     return true;
 }
+#undef IS
 
 /* Parse a number: decimal, hexadecimal behind 0x, perhaps with a sign. */
 static bool callgrind_parse_cost(struct tv_bytes text, int64_t *cost)

@@ -122,8 +122,8 @@ static void ninja_take_lines(struct ninja_log *log, struct tv_bytes text)
             continue;
         if (!ninja_parse_line(line, &command)) {
             bool cut = tv_cursor_left(&cursor) == 0 && text.data[text.length - 1] != '\n';
-            tv_profile_warn(&log->profile,
-                            cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_LINE, offset);
+            tv_profile_warn(&log->profile, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_LINE,
+                            offset);
             continue;
         }
         command.offset = offset;
@@ -148,8 +148,8 @@ static void ninja_name_runs(struct ninja_log *log)
         if (thread->input != log->profile.input)
             continue;
         int length = snprintf(name, sizeof name, "lane %u", (unsigned)thread->id);
-        thread->name = tv_profile_string(
-            &log->profile, (struct tv_bytes){(const uint8_t *)name, (size_t)length});
+        thread->name = tv_profile_string(&log->profile,
+                                         (struct tv_bytes){(const uint8_t *)name, (size_t)length});
     }
 }
 

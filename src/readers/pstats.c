@@ -266,8 +266,7 @@ static bool pstats_take_caller(struct pstats *pstats, uint32_t caller, uint32_t 
     for (size_t i = 0; tuple && i < 4; i++)
         if (!pstats_take_scalar(pstats, &items[i]))
             return false;
-    uint32_t call =
-        tv_call_graph_call(&pstats->graph, caller, callee, pstats_count(&items[0]));
+    uint32_t call = tv_call_graph_call(&pstats->graph, caller, callee, pstats_count(&items[0]));
     if (tuple)
         tv_call_graph_add_cost(&pstats->graph, call, pstats->type, pstats_nanoseconds(&items[3]));
     return true;

@@ -114,8 +114,8 @@ static void strace_parse_time(struct strace_line *line)
                              ? memchr(line->rest.data, ')', line->rest.length)
                              : NULL;
     if (end)
-        strace_skip_word(&line->rest, (struct tv_bytes){line->rest.data,
-                                                        (size_t)(end - line->rest.data) + 1});
+        strace_skip_word(&line->rest,
+                         (struct tv_bytes){line->rest.data, (size_t)(end - line->rest.data) + 1});
 }
 
 /* Parse the pid and the time, which may both be missing. */
@@ -142,9 +142,10 @@ static void strace_parse_line(struct tv_bytes text, struct strace_line *line)
 static struct tv_bytes strace_call_name(struct tv_bytes text)
 {
     size_t i = 0;
-    while (i < text.length && (text.data[i] == '_' || (text.data[i] >= '0' && text.data[i] <= '9') ||
-                               (text.data[i] >= 'a' && text.data[i] <= 'z') ||
-                               (text.data[i] >= 'A' && text.data[i] <= 'Z')))
+    while (i < text.length &&
+           (text.data[i] == '_' || (text.data[i] >= '0' && text.data[i] <= '9') ||
+            (text.data[i] >= 'a' && text.data[i] <= 'z') ||
+            (text.data[i] >= 'A' && text.data[i] <= 'Z')))
         i++;
     return (struct tv_bytes){text.data, i < text.length && text.data[i] == '(' ? i : 0};
 }
@@ -156,8 +157,8 @@ static bool strace_parse_duration(struct tv_bytes text, tv_ns *duration)
     while (start > 0 && text.data[start - 1] != '<')
         start--;
     return start > 0 && text.length - start > 1 && text.data[text.length - 1] == '>' &&
-           strace_parse_seconds(
-               (struct tv_bytes){text.data + start, text.length - start - 1}, duration);
+           strace_parse_seconds((struct tv_bytes){text.data + start, text.length - start - 1},
+                                duration);
 }
 
 static bool strace_ends_with(struct tv_bytes text, struct tv_bytes end)
@@ -296,8 +297,7 @@ static bool strace_take_line(struct strace *strace, struct tv_bytes text)
     struct strace_line line;
     strace_parse_line(text, &line);
     bool call = strace_call_name(line.rest).length > 0;
-    if (!line.timed ||
-        (!call && !strace_is_resumption(line.rest) && !strace_is_mark(line.rest)))
+    if (!line.timed || (!call && !strace_is_resumption(line.rest) && !strace_is_mark(line.rest)))
         return false;
     struct strace_open *open = strace_thread(strace, line.pid);
     strace_set_time(strace, &line);

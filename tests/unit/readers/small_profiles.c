@@ -224,19 +224,20 @@ static void callgrind_has_exact_costs(void **context)
 static void callgrind_shares_costs_among_callers(void **context)
 {
     (void)context;
-    SMALL_ASSERT("events: Ir\nfn=x\n1 1\ncfn=a\ncalls=1 1\n1 30\nfn=y\n1 2\ncfn=a\ncalls=1 1\n1 10\n"
-                 "fn=a\n1 8\ncfn=b\ncalls=1 1\n1 32\nfn=b\n1 32\n",
-                 "type Ir count 43\n"
-                 "function x :0 self 1 inclusive 31 recursive 31 calls 0\n"
-                 "function a :0 self 8 inclusive 40 recursive 40 calls 2\n"
-                 "function y :0 self 2 inclusive 12 recursive 12 calls 0\n"
-                 "function b :0 self 32 inclusive 32 recursive 32 calls 1\n"
-                 "call x -> a calls 1 cost 30\n"
-                 "call a -> b calls 1 cost 32\n"
-                 "call y -> a calls 1 cost 10\n"
-                 "sample x 1\nsample x;a 6\nsample x;a;b 24\n"
-                 "sample y 2\nsample y;a 2\nsample y;a;b 8\n"
-                 "! estimated-paths 1\n");
+    SMALL_ASSERT(
+        "events: Ir\nfn=x\n1 1\ncfn=a\ncalls=1 1\n1 30\nfn=y\n1 2\ncfn=a\ncalls=1 1\n1 10\n"
+        "fn=a\n1 8\ncfn=b\ncalls=1 1\n1 32\nfn=b\n1 32\n",
+        "type Ir count 43\n"
+        "function x :0 self 1 inclusive 31 recursive 31 calls 0\n"
+        "function a :0 self 8 inclusive 40 recursive 40 calls 2\n"
+        "function y :0 self 2 inclusive 12 recursive 12 calls 0\n"
+        "function b :0 self 32 inclusive 32 recursive 32 calls 1\n"
+        "call x -> a calls 1 cost 30\n"
+        "call a -> b calls 1 cost 32\n"
+        "call y -> a calls 1 cost 10\n"
+        "sample x 1\nsample x;a 6\nsample x;a;b 24\n"
+        "sample y 2\nsample y;a 2\nsample y;a;b 8\n"
+        "! estimated-paths 1\n");
 }
 
 /* Two functions that call each other: each comes once a path, and neither cost is lost. */
@@ -285,16 +286,18 @@ static void callgrind_has_many_kinds_of_lines(void **context)
 static void pstats_has_functions_and_callers(void **context)
 {
     (void)context;
-    SMALL_ASSERT("{\xa9\3\xda\4m.py" INTEGER("\3") "z\1f)\5" INTEGER("\1") INTEGER("\1") QUARTER
-                 THREE_QUARTERS "{0"
-                 ")\3r\1\0\0\0" INTEGER("\7") "z\1g)\5" INTEGER("\2") INTEGER("\3") HALF HALF
-                 "{r\0\0\0\0)\4" INTEGER("\3") INTEGER("\2") HALF HALF "00",
-                 "type time nanoseconds 750000000\n"
-                 "function f m.py:3 self 250000000 inclusive 750000000 recursive 750000000 calls 1\n"
-                 "function g m.py:7 self 500000000 inclusive 500000000 recursive 500000000 calls 3\n"
-                 "call f -> g calls 3 cost 500000000\n"
-                 "sample f 250000000\nsample f;g 500000000\n"
-                 "! estimated-paths 1\n");
+    SMALL_ASSERT(
+        "{\xa9\3\xda\4m.py" INTEGER("\3") "z\1f)\5" INTEGER("\1") INTEGER("\1")
+            QUARTER THREE_QUARTERS "{0"
+                                   ")\3r\1\0\0\0" INTEGER("\7") "z\1g)\5" INTEGER("\2")
+                                       INTEGER("\3") HALF HALF "{r\0\0\0\0)\4" INTEGER("\3")
+                                           INTEGER("\2") HALF HALF "00",
+        "type time nanoseconds 750000000\n"
+        "function f m.py:3 self 250000000 inclusive 750000000 recursive 750000000 calls 1\n"
+        "function g m.py:7 self 500000000 inclusive 500000000 recursive 500000000 calls 3\n"
+        "call f -> g calls 3 cost 500000000\n"
+        "sample f 250000000\nsample f;g 500000000\n"
+        "! estimated-paths 1\n");
 }
 
 /* ---- strace ---- */
@@ -318,9 +321,10 @@ static void strace_joins_interrupted_calls(void **context)
 static void strace_has_times_of_several_kinds(void **context)
 {
     (void)context;
-    SMALL_ASSERT("     0.000000 brk(NULL) = 0x1 <0.000007>\n     0.000030 brk(NULL) = 0x1 <0.000002>\n"
-                 "     0.000010 close(3) = 0 <0.000001>\n",
-                 "slice 0 0 brk 0+7000\nslice 0 0 brk 30000+2000\nslice 0 0 close 40000+1000\n");
+    SMALL_ASSERT(
+        "     0.000000 brk(NULL) = 0x1 <0.000007>\n     0.000030 brk(NULL) = 0x1 <0.000002>\n"
+        "     0.000010 close(3) = 0 <0.000001>\n",
+        "slice 0 0 brk 0+7000\nslice 0 0 brk 30000+2000\nslice 0 0 close 40000+1000\n");
     SMALL_ASSERT("[pid 7] 23:59:59.999990 brk(NULL) = 0x1 <0.000007>\n"
                  "[pid 7] 00:00:00.000010 close(3) = -1 EBADF (Bad file descriptor) <0.000001>\n",
                  "slice 7 7 brk 0+7000\nslice 7 7 close 20000+1000\n");

@@ -57,6 +57,8 @@ const FORMATS = [
   ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['CPU profile of hprof', 'text or binary'],
+  ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
+  ['strace and ninja', 'text with times, .ninja_log'],
   ['Collapsed stacks', 'of any tool'],
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
 ] as const;
