@@ -345,7 +345,36 @@ static void ninja_has_lanes_and_runs(void **context)
                  "! bad-line 1\n");
 }
 
-UNIT_TESTS(small_profiles, cmocka_unit_test(callgrind_has_exact_costs),
+/* ---- Collapsed stacks ---- */
+
+/* A suffix is the frame's kind and not part of its name; other brackets are. */
+static void collapsed_frames_have_kinds(void **context)
+{
+    static const struct {
+        const char *name;
+        uint8_t kind;
+    } expected[] = {{"main", TV_FRAME_UNKNOWN},
+                    {"read", TV_FRAME_KERNEL},
+                    {"run", TV_FRAME_JIT},
+                    {"get", TV_FRAME_INLINED},
+                    {"a_[x]", TV_FRAME_UNKNOWN}};
+    (void)context;
+    struct tv_source *source = tv_source_from_memory(
+        TV_BYTES("main;read_[k] 1\nmain;run_[j];get_[i] 2\nmain;a_[x] 3\nmain;read 4\n"), "test");
+    struct tv_trace *trace = small_read(source);
+    assert_non_null(trace);
+    assert_int_equal(trace->head->frame_count, TV_COUNT(expected));
+    struct small small = {.trace = trace};
+    for (uint32_t i = 0; i < TV_COUNT(expected); i++) {
+        assert_string_equal(small_frame(&small, i), expected[i].name);
+        assert_int_equal(trace->head->frames[i].kind, expected[i].kind);
+    }
+    tv_trace_free(trace);
+    tv_source_free(source);
+}
+
+UNIT_TESTS(small_profiles, cmocka_unit_test(collapsed_frames_have_kinds),
+           cmocka_unit_test(callgrind_has_exact_costs),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
            cmocka_unit_test(callgrind_cuts_cycles),
            cmocka_unit_test(callgrind_has_many_kinds_of_lines),
