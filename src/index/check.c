@@ -295,6 +295,20 @@ static bool index_check_event_types_row(const struct table_counts *counts,
     return r->input < counts->inputs && r->name < counts->strings;
 }
 
+static bool index_check_function_costs_row(const struct table_counts *counts,
+                                           const struct tv_function_cost *r)
+{
+    return r->input < counts->inputs && r->frame < counts->frames &&
+           r->type < counts->trace->tables.value_types.count;
+}
+
+static bool index_check_call_edges_row(const struct table_counts *counts,
+                                       const struct tv_call_edge *r)
+{
+    return r->input < counts->inputs && r->caller < counts->frames && r->callee < counts->frames &&
+           r->type < counts->trace->tables.value_types.count;
+}
+
 static bool index_check_samples_row(const struct table_counts *counts, const struct tv_sample *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&

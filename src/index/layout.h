@@ -60,6 +60,8 @@
     X(value_types, 'v', 't', 'y', 'p')                                                             \
     X(samples, 's', 'a', 'm', 'p')                                                                 \
     X(event_types, 'e', 't', 'y', 'p')                                                             \
+    X(function_costs, 'f', 'n', 'c', 'o')                                                          \
+    X(call_edges, 'c', 'e', 'd', 'g')                                                              \
     X(memory_dumps, 'm', 'd', 'm', 'p')                                                            \
     X(memory_figures, 'm', 'f', 'i', 'g')                                                          \
     X(contexts, 'c', 'o', 'n', 't')                                                                \

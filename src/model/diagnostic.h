@@ -185,6 +185,12 @@ enum tv_severity tv_severity_find(const char *name);
       "samples with fewer or more values than the profile has value types: the first ones count")  \
     X(SIGNAL_FRAME, "signal-frame", N,                                                             \
       "samples that were taken in a signal handler, whose frame is left out")                      \
+    X(ESTIMATED_PATHS, "estimated-paths", N,                                                       \
+      "inputs with calls but no stacks: the tree is an estimate, the figures of functions are "    \
+      "exact")                                                                                     \
+    X(PATHS_CUT, "paths-cut", W,                                                                   \
+      "estimated trees of more than a million paths: what lies deeper stays with its caller")      \
+    X(MANY_TYPES, "many-types", E, "value types beyond the 64th, left out")                        \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
       "memory dump events without args.dumps: the dump has no figures of them")                    \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \

@@ -24,6 +24,8 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->value_types);
     RELEASE(&tables->samples);
     RELEASE(&tables->event_types);
+    RELEASE(&tables->function_costs);
+    RELEASE(&tables->call_edges);
     RELEASE(&tables->memory_dumps);
     RELEASE(&tables->memory_figures);
     RELEASE(&tables->contexts);
@@ -344,9 +346,22 @@ static void tables_sum_value_types(struct tv_tables *tables)
     }
 }
 
+/* Let the totals of value types with function costs be exact. */
+static void tables_sum_function_costs(struct tv_tables *tables)
+{
+    for (size_t i = 0; i < tables->function_costs.count; i++)
+        tables->value_types.rows[tables->function_costs.rows[i].type].total = 0;
+    for (size_t i = 0; i < tables->function_costs.count; i++) {
+        const struct tv_function_cost *cost = &tables->function_costs.rows[i];
+        assert(cost->type < tables->value_types.count);
+        tv_time_add(&tables->value_types.rows[cost->type].total, cost->self);
+    }
+}
+
 void tv_tables_finish(struct tv_tables *tables)
 {
     tables_sum_value_types(tables);
+    tables_sum_function_costs(tables);
     tables_sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
     SORT(&tables->samples, compare_samples, sample_key);

@@ -109,7 +109,7 @@ struct tv_snapshot {
  * of different types are never added together. */
 struct tv_value_type {
     uint64_t samples; /* their number, and the sum of their weights, which saturates: both are */
-    int64_t total;    /* set when the tables are finished */
+    int64_t total;    /* set when the tables are finished; of function costs, if there are any */
     tv_ns interval;   /* sampling interval according to the file; 0: unknown */
     uint32_t name;    /* string, as the format calls it */
     uint32_t unit;    /* string, as the format calls it: "nanoseconds", "bytes", "count", ... */
@@ -131,6 +131,28 @@ struct tv_sample {
     uint32_t
         line_path; /* the same with the sampled line in each frame; `path` if lines are unknown */
     uint32_t type; /* in the value types */
+    uint32_t input;
+};
+
+/* Exact cost of a function, for files that keep calls instead of stacks (callgrind, cProfile): one
+ * row for each function and value type with a figure that is not 0.  The samples of such a type are
+ * an estimate, and these rows are what the file says. */
+struct tv_function_cost {
+    uint64_t calls;         /* of the function; 0: never called, or unknown */
+    int64_t self;           /* in the unit of the type; all costs saturate */
+    int64_t inclusive;      /* self and the calls that leave its cycle of recursive functions */
+    int64_t with_recursion; /* self and all calls: may exceed the total */
+    uint32_t frame;
+    uint32_t type; /* in the value types */
+    uint32_t input, no_padding;
+};
+
+/* The calls of one function by another, in the same files. */
+struct tv_call_edge {
+    uint64_t calls;
+    int64_t cost;            /* inclusive, of the callee in these calls */
+    uint32_t caller, callee; /* frames */
+    uint32_t type;
     uint32_t input;
 };
 
@@ -265,6 +287,8 @@ struct tv_tables {
     TV_TABLE(tv_value_type) value_types;
     TV_TABLE(tv_sample) samples;
     TV_TABLE(tv_event_type) event_types;
+    TV_TABLE(tv_function_cost) function_costs;
+    TV_TABLE(tv_call_edge) call_edges;
     TV_TABLE(tv_memory_dump) memory_dumps;
     TV_TABLE(tv_memory_figure) memory_figures;
     TV_TABLE(tv_context) contexts;

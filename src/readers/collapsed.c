@@ -176,6 +176,29 @@ static void collapsed_keep_text(struct collapsed *collapsed, struct tv_bytes tex
     collapsed->text_length = text.length;
 }
 
+/* Return the frame of a name without its suffix "_[k]", which async-profiler and stackcollapse
+ * scripts append: how the code of the frame runs. */
+static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_bytes name)
+{
+    static const struct {
+        uint8_t letter, kind;
+    } kinds[] = {{'k', TV_FRAME_KERNEL},
+                 {'j', TV_FRAME_JIT},
+                 {'i', TV_FRAME_INLINED},
+                 {'0', TV_FRAME_INTERPRETED}};
+    struct tv_frame frame = {.kind = TV_FRAME_UNKNOWN};
+    size_t length = name.length;
+    bool suffix = length > 4 && name.data[length - 1] == ']' && name.data[length - 3] == '[' &&
+                  name.data[length - 4] == '_';
+    for (size_t i = 0; suffix && i < TV_COUNT(kinds); i++)
+        if (name.data[length - 2] == kinds[i].letter) {
+            frame.kind = kinds[i].kind;
+            name.length = length - 4;
+        }
+    frame.name = tv_trace_info_string(collapsed->head, name);
+    return frame;
+}
+
 /* Parse the frames of a line, from the first one that differs from the line before. */
 static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes text)
 {
@@ -188,7 +211,7 @@ static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes t
     }
     while (more) {
         more = tv_bytes_split(&rest, ';', &name);
-        struct tv_frame frame = {.name = tv_trace_info_string(collapsed->head, name)};
+        struct tv_frame frame = collapsed_frame(collapsed, name);
         collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity, depth + 1,
                                            sizeof *collapsed->line);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,

@@ -64,7 +64,7 @@ static const struct {
     SIGNATURE("\x10\0\x04"
               "FxT\x16\0",
               "a Fuchsia trace (FXT)", "Perfetto (https://ui.perfetto.dev) opens it"),
-    SIGNATURE("# ninja log v", "a log of ninja",
+    SIGNATURE("# ninja log v", "a log of ninja of another version than 5 to 7",
               "ninjatracing (https://github.com/nico/ninjatracing) makes Trace Event JSON of it"),
     SIGNATURE("sample:\n  time: ", "text of \"simpleperf report-sample\"",
               "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
@@ -172,16 +172,6 @@ static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
 
 /* ---- Others ---- */
 
-/* Return true for a marshalled dictionary whose first key is a tuple of three; 0x80 marks a
- * reference. */
-static bool foreign_is_pstats(struct tv_bytes prefix)
-{
-    if (prefix.length < 6 || (prefix.data[0] & 0x7f) != '{')
-        return false;
-    uint8_t tuple = prefix.data[1] & 0x7f;
-    return (tuple == ')' && prefix.data[2] == 3) ||
-           (tuple == '(' && prefix.data[2] == 3 && prefix.data[3] == 0 && prefix.data[4] == 0 &&
-            prefix.data[5] == 0);
 }
 
 /* Return true for the header of a buffer, which begins with its size, and that of the event that
@@ -218,7 +208,6 @@ static const struct {
     {foreign_is_perfetto,
      {"a Perfetto trace (protobuf)", "Perfetto's \"traceconv json\" makes Trace Event JSON of it"}},
     {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
-    {foreign_is_pstats, {"a profile of Python's cProfile", "\"python3 -m pstats\" prints it"}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
     {foreign_is_old_simpleperf,
@@ -425,13 +414,6 @@ static bool foreign_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
     return false;
 }
 
-static bool foreign_is_callgrind(struct tv_bytes prefix)
-{
-    return tv_bytes_starts_with(prefix, TV_BYTES("# callgrind format")) ||
-           tv_bytes_starts_with(prefix, TV_BYTES("desc: I1 cache:")) ||
-           foreign_has_header_key(prefix, TV_BYTES("events: "));
-}
-
 static bool foreign_is_massif(struct tv_bytes prefix)
 {
     return tv_bytes_starts_with(prefix, TV_BYTES("desc: ")) &&
@@ -531,15 +513,13 @@ static const struct {
     {foreign_is_bpftrace,
      {"stacks of bpftrace",
       "stackcollapse-bpftrace.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
-    {foreign_is_callgrind,
-     {"a profile of callgrind or cachegrind (valgrind, Xdebug)", "KCachegrind opens it"}},
     {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
     {foreign_is_any_perf_script,
      {"text of \"perf script\"",
       "stackcollapse-perf.pl" FLAMEGRAPH " makes collapsed stacks of it, or \"perf script report "
       "stackcollapse\" of the recording"}},
     {foreign_is_strace,
-     {"text of strace", "\"strace -c\" of another run sums its time by system call"}},
+     {"text of strace without times", "\"strace -f -ttt -T -o FILE\" writes them"}},
     {foreign_is_dtrace,
      {"stacks of DTrace", "stackcollapse.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
     {foreign_is_jstack,

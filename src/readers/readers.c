@@ -5,19 +5,36 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "readers/callgrind.h"
 #include "readers/collapsed.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
 #include "readers/method_trace/method_trace.h"
+#include "readers/ninja_log.h"
 #include "readers/pprof/pprof.h"
+#include "readers/pstats.h"
 #include "readers/side_inputs.h"
+#include "readers/strace.h"
 #include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
-    &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,    &tv_reader_process_dump,
-    &tv_reader_cgroup_dump,  &tv_reader_battor,      &tv_reader_hprof,     &tv_reader_pprof,
-    &tv_reader_pprof_text,   &tv_reader_gperftools,  &tv_reader_collapsed, NULL,
+    &tv_reader_method_trace,
+    &tv_reader_trace_event,
+    &tv_reader_ftrace,
+    &tv_reader_process_dump,
+    &tv_reader_cgroup_dump,
+    &tv_reader_battor,
+    &tv_reader_hprof,
+    &tv_reader_pprof,
+    &tv_reader_pprof_text,
+    &tv_reader_gperftools,
+    &tv_reader_callgrind,
+    &tv_reader_pstats,
+    &tv_reader_strace,
+    &tv_reader_ninja_log,
+    &tv_reader_collapsed,
+    NULL,
 };
 
 #define SHOWN_BYTES 8

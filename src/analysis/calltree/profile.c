@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/map.h"
@@ -65,6 +66,64 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
     if (tree->figures.sampled)
         profile->total_wall = tree->figures.total;
     return profile;
+}
+
+/* ---- Exact costs ---- */
+
+static bool profile_type_is_exact(const struct tv_tables *tables, uint32_t type)
+{
+    for (size_t i = 0; i < tables->function_costs.count; i++)
+        if (tables->function_costs.rows[i].type == type)
+            return true;
+    return false;
+}
+
+/* Return true if every sample of the value is in the profile, and only estimates exact costs. */
+static bool profile_is_estimate(const struct tv_profile *profile, const struct tv_tables *tables)
+{
+    uint64_t samples = 0;
+    if (!profile->figures.sampled || profile->figures.measure != TV_SAMPLES_WEIGHT)
+        return false;
+    for (uint32_t i = 0; i < tables->value_types.count; i++) {
+        const struct tv_value_type *type = &tables->value_types.rows[i];
+        if (type->name != profile->figures.name || type->samples == 0)
+            continue;
+        if (!profile_type_is_exact(tables, i))
+            return false;
+        samples += type->samples;
+    }
+    return samples == profile->figures.samples && samples > 0;
+}
+
+static void profile_add_exact(struct tv_profile *profile, const struct tv_function_cost *cost)
+{
+    assert(cost->frame < profile->head->frame_count);
+    struct tv_method_cost *method = &profile->methods[cost->frame];
+    method->frame = cost->frame;
+    method->calls += cost->calls;
+    tv_time_add(&method->excl_wall, cost->self);
+    tv_time_add(&method->incl_wall, cost->inclusive);
+    tv_time_add(&profile->figures.total, cost->self);
+}
+
+void tv_profile_use_function_costs(struct tv_profile *profile, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    uint32_t frames = trace->head->frame_count, count = 0;
+    if (tables->function_costs.count == 0 || !profile_is_estimate(profile, tables))
+        return;
+    memset(profile->methods, 0, frames * sizeof *profile->methods);
+    profile->figures.total = 0;
+    for (size_t i = 0; i < tables->function_costs.count; i++) {
+        const struct tv_function_cost *cost = &tables->function_costs.rows[i];
+        if (tables->value_types.rows[cost->type].name == profile->figures.name)
+            profile_add_exact(profile, cost);
+    }
+    for (uint32_t i = 0; i < frames; i++)
+        if (profile->methods[i].excl_wall != 0 || profile->methods[i].incl_wall != 0)
+            profile->methods[count++] = profile->methods[i];
+    profile->count = count;
+    profile->total_wall = profile->figures.total;
 }
 
 void tv_profile_free(struct tv_profile *profile)

@@ -32,6 +32,11 @@ struct tv_profile {
 
 /* Compute the method table of a call tree, which may be freed before it. */
 struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree);
+
+/* If the trace has exact costs of functions (struct tv_function_cost) for the value type of a
+ * profile of samples, use these instead of the estimate: unless samples were left out, or one of
+ * the inputs with this value type has real samples. */
+void tv_profile_use_function_costs(struct tv_profile *profile, const struct tv_trace *trace);
 void tv_profile_free(struct tv_profile *profile);
 
 enum tv_profile_order {

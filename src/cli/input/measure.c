@@ -277,8 +277,11 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
                               measure_profile_stream(&own, loading, measured, profile, err));
     status =
         measure_report(settings, measured, measure_from_trace(settings, 0, loading, measured, err));
-    if (status == TV_OK)
+    if (status == TV_OK) {
         *profile = tv_profile_of_tree(measured->tree);
+        if (measured->trace)
+            tv_profile_use_function_costs(*profile, measured->trace);
+    }
     return status;
 }
 

@@ -58,6 +58,8 @@ const FORMATS = [
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
   ['CPU profile of hprof', 'text or binary'],
+  ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
+  ['strace and ninja', 'text with times, .ninja_log'],
   ['Collapsed stacks', 'of any tool'],
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
 ] as const;

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * small_profiles.c - callgrind, cProfile, strace and ninja: a file, and what it means as text.
+ *
+ *     type NAME UNIT TOTAL
+ *     function NAME FILE:LINE self S inclusive I recursive R calls C
+ *     call NAME -> NAME calls C cost I       of the first value type; of others with its name
+ *     sample a;b WEIGHT                      sorted by their text
+ *     slice PID TID NAME START+LENGTH        nanoseconds
+ *     instant TID NAME TIME
+ *     ! diagnostic COUNT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/out.h"
+#include "model/builder/builder.h"
+#include "readers/reader.h"
+#include "unit.h"
+
+#define MOST_LINES 64
+
+struct small {
+    const struct tv_trace *trace;
+    struct tv_out out;
+};
+
+static const char *small_string(const struct small *small, uint32_t string)
+{
+    return (const char *)tv_trace_info_text(small->trace->head, string).data;
+}
+
+static const char *small_frame(const struct small *small, uint32_t frame)
+{
+    return small_string(small, small->trace->head->frames[frame].name);
+}
+
+static const char *small_type(const struct small *small, uint32_t type)
+{
+    return type == 0 ? "" : small_string(small, small->trace->tables.value_types.rows[type].name);
+}
+
+static void small_tell_types(struct small *small)
+{
+    const struct tv_tables *tables = &small->trace->tables;
+    for (size_t i = 0; i < tables->value_types.count; i++) {
+        const struct tv_value_type *type = &tables->value_types.rows[i];
+        tv_out_format(&small->out, "type %s %s %lld\n", small_string(small, type->name),
+                      small_string(small, type->unit), (long long)type->total);
+    }
+}
+
+static void small_tell_costs(struct small *small)
+{
+    const struct tv_tables *tables = &small->trace->tables;
+    for (size_t i = 0; i < tables->function_costs.count; i++) {
+        const struct tv_function_cost *cost = &tables->function_costs.rows[i];
+        const struct tv_frame *frame = &small->trace->head->frames[cost->frame];
+        tv_out_format(&small->out, "function%s %s %s:%d self %lld inclusive %lld recursive %lld",
+                      small_type(small, cost->type), small_frame(small, cost->frame),
+                      small_string(small, frame->file), frame->line, (long long)cost->self,
+                      (long long)cost->inclusive, (long long)cost->with_recursion);
+        tv_out_format(&small->out, " calls %llu\n", (unsigned long long)cost->calls);
+    }
+    for (size_t i = 0; i < tables->call_edges.count; i++) {
+        const struct tv_call_edge *edge = &tables->call_edges.rows[i];
+        tv_out_format(&small->out, "call%s %s -> %s calls %llu cost %lld\n",
+                      small_type(small, edge->type), small_frame(small, edge->caller),
+                      small_frame(small, edge->callee), (unsigned long long)edge->calls,
+                      (long long)edge->cost);
+    }
+}
+
+static void small_tell_path(struct small *small, struct tv_out *out, uint32_t path)
+{
+    uint32_t frames[16], depth = 0;
+    for (; path != TV_ROOT_PATH && depth < 16; path = small->trace->paths.nodes[path].parent)
+        frames[depth++] = small->trace->paths.nodes[path].frame;
+    while (depth-- > 0)
+        tv_out_format(out, "%s%s", small_frame(small, frames[depth]), depth > 0 ? ";" : "");
+}
+
+static int small_compare(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static void small_tell_samples(struct small *small)
+{
+    const struct tv_tables *tables = &small->trace->tables;
+    char *lines[MOST_LINES];
+    size_t count = 0;
+    for (; count < tables->samples.count && count < MOST_LINES; count++) {
+        const struct tv_sample *sample = &tables->samples.rows[count];
+        struct tv_out line;
+        tv_out_init_memory(&line);
+        tv_out_format(&line, "sample%s ", small_type(small, sample->type));
+        small_tell_path(small, &line, sample->path);
+        tv_out_format(&line, " %lld\n", (long long)sample->weight);
+        lines[count] = strndup((const char *)line.buffer, line.length);
+        tv_out_release(&line);
+    }
+    qsort(lines, count, sizeof *lines, small_compare);
+    for (size_t i = 0; i < count; i++) {
+        tv_out_text(&small->out, lines[i]);
+        free(lines[i]);
+    }
+}
+
+static void small_tell_slices(struct small *small)
+{
+    const struct tv_trace *trace = small->trace;
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        for (uint32_t i = 0; i < trace->rows[row].count; i++) {
+            const struct tv_track *track = &trace->tracks[trace->rows[row].track];
+            const struct tv_thread *thread = &trace->head->threads[track->thread];
+            struct tv_slice slice = tv_slice_get(trace, row, i);
+            tv_out_format(&small->out, "slice %llu %llu %s %lld+%lld\n",
+                          (unsigned long long)trace->head->processes[thread->process].id,
+                          (unsigned long long)thread->id,
+                          small_frame(small, trace->paths.nodes[slice.path].frame),
+                          (long long)tv_slice_start(trace, row, i),
+                          (long long)(tv_slice_end(trace, row, i) - tv_slice_start(trace, row, i)));
+        }
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        tv_out_format(&small->out, "instant %llu %s %lld\n",
+                      (unsigned long long)trace->head->threads[instant->of].id,
+                      small_frame(small, instant->frame),
+                      (long long)tv_trace_time(trace, instant->input, instant->time));
+    }
+}
+
+static void small_tell_diagnostics(struct small *small)
+{
+    for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        uint64_t count = small->trace->head->diagnostics.kinds[kind].count;
+        if (count > 0)
+            tv_out_format(&small->out, "! %s %llu\n",
+                          tv_diagnostic_name((enum tv_diagnostic_kind)kind),
+                          (unsigned long long)count);
+    }
+}
+
+/* Return the trace of some bytes, or NULL when they are refused. */
+static struct tv_trace *small_read(struct tv_source *source)
+{
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err;
+    if (tv_readers_build(source, builder, &options, &err) == TV_OK)
+        return tv_builder_finish(builder);
+    tv_builder_free(builder);
+    return NULL;
+}
+
+/* Every beginning of the bytes, and each byte changed, ends in a trace or an error. */
+static void small_damage(struct tv_bytes bytes)
+{
+    static const uint8_t changes[] = {0xff, 0x80, 0x20, 0x01};
+    uint8_t *copy = tv_alloc(bytes.length, 1);
+    memcpy(copy, bytes.data, bytes.length);
+    for (size_t i = 0; i < bytes.length; i++)
+        for (size_t way = 0; way <= TV_COUNT(changes); way++) {
+            bool cut = way == TV_COUNT(changes);
+            copy[i] = cut ? bytes.data[i] : bytes.data[i] ^ changes[way];
+            struct tv_bytes damaged = {copy, cut ? i : bytes.length};
+            struct tv_source *source = tv_source_from_memory(damaged, "damaged");
+            struct tv_trace *trace = small_read(source);
+            if (trace)
+                tv_trace_free(trace);
+            tv_source_free(source);
+        }
+    tv_free(copy);
+}
+
+static void small_assert(struct tv_bytes bytes, const char *expected)
+{
+    struct tv_source *source = tv_source_from_memory(bytes, "test");
+    struct tv_trace *trace = small_read(source);
+    struct small small = {.trace = trace};
+    assert_non_null(trace);
+    tv_out_init_memory(&small.out);
+    small_tell_types(&small);
+    small_tell_costs(&small);
+    small_tell_samples(&small);
+    small_tell_slices(&small);
+    small_tell_diagnostics(&small);
+    tv_out_char(&small.out, '\0');
+    assert_string_equal((const char *)small.out.buffer, expected);
+    tv_out_release(&small.out);
+    tv_trace_free(trace);
+    tv_source_free(source);
+    small_damage(bytes);
+}
+
+#define SMALL_ASSERT(literal, expected) small_assert(TV_BYTES(literal), expected)
+
+/* ---- callgrind ---- */
+
+/* A call of a function by itself counts again and again; its inclusive cost leaves that out. */
+static void callgrind_has_exact_costs(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("# callgrind format\nevents: Ir Dr\n\n"
+                 "fl=(1) a.c\nfn=(1) main\n1 10 1\ncfn=(2) work\ncalls=2 5\n1 60 6\n"
+                 "fn=(2)\n5 40\n+1 20 6\ncfn=(2)\ncalls=3 5\n* 500 50\n",
+                 "type Ir count 70\ntype Dr count 7\n"
+                 "function main a.c:0 self 10 inclusive 70 recursive 70 calls 0\n"
+                 "function work a.c:0 self 60 inclusive 60 recursive 560 calls 5\n"
+                 "functionDr main a.c:0 self 1 inclusive 7 recursive 7 calls 0\n"
+                 "functionDr work a.c:0 self 6 inclusive 6 recursive 56 calls 5\n"
+                 "call main -> work calls 2 cost 60\n"
+                 "call work -> work calls 3 cost 500\n"
+                 "callDr main -> work calls 2 cost 6\n"
+                 "callDr work -> work calls 3 cost 50\n"
+                 "sample main 10\nsample main;work 60\n"
+                 "sampleDr main 1\nsampleDr main;work 6\n"
+                 "! estimated-paths 1\n");
+}
+
+/* a costs 40, of which 8 its own: x called it for 30 and y for 10, so x gets 6 of the 8. */
+static void callgrind_shares_costs_among_callers(void **context)
+{
+    (void)context;
+    SMALL_ASSERT(
+        "events: Ir\nfn=x\n1 1\ncfn=a\ncalls=1 1\n1 30\nfn=y\n1 2\ncfn=a\ncalls=1 1\n1 10\n"
+        "fn=a\n1 8\ncfn=b\ncalls=1 1\n1 32\nfn=b\n1 32\n",
+        "type Ir count 43\n"
+        "function x :0 self 1 inclusive 31 recursive 31 calls 0\n"
+        "function a :0 self 8 inclusive 40 recursive 40 calls 2\n"
+        "function y :0 self 2 inclusive 12 recursive 12 calls 0\n"
+        "function b :0 self 32 inclusive 32 recursive 32 calls 1\n"
+        "call x -> a calls 1 cost 30\n"
+        "call a -> b calls 1 cost 32\n"
+        "call y -> a calls 1 cost 10\n"
+        "sample x 1\nsample x;a 6\nsample x;a;b 24\n"
+        "sample y 2\nsample y;a 2\nsample y;a;b 8\n"
+        "! estimated-paths 1\n");
+}
+
+/* Two functions that call each other: each comes once a path, and neither cost is lost. */
+static void callgrind_cuts_cycles(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("events: Ir\nfn=main\ncfn=odd\ncalls=1 1\n1 60\nfn=odd\n1 20\ncfn=even\n"
+                 "calls=9 1\n1 500\nfn=even\n1 40\ncfn=odd\ncalls=8 1\n1 480\n",
+                 "type Ir count 60\n"
+                 "function main :0 self 0 inclusive 60 recursive 60 calls 0\n"
+                 "function odd :0 self 20 inclusive 20 recursive 520 calls 9\n"
+                 "function even :0 self 40 inclusive 40 recursive 520 calls 9\n"
+                 "call main -> odd calls 1 cost 60\n"
+                 "call odd -> even calls 9 cost 500\n"
+                 "call even -> odd calls 8 cost 480\n"
+                 "sample main;odd 20\nsample main;odd;even 40\n"
+                 "! estimated-paths 1\n");
+}
+
+/* fi= and fe= change the file of lines, not of the function; the callee's file and object are for
+ * one call only; lines of jumps have no costs; a second part adds; units stand in names. */
+static void callgrind_has_many_kinds_of_lines(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("version: 1\ncreator: xdebug\npositions: instr line\nevents: Time_(10ns)\n"
+                 "ob=app\nfl=a.c\nfn=(below main)\n0x10 1 5\nfi=a.h\n+4 2 0x10\nfe=a.c\n"
+                 "jcnd=1/2 +4 9\n+4 9\ncob=lib\ncfi=b.c\ncfn=f\ncalls=1 0x20 1\n* * 7\n"
+                 "cfn=f\ncalls=1 0 0\n* * 1\ntotals: 21\npart: 2\nevents: Time_(10ns)\n"
+                 "fn=(below main)\n0x10 1 100\nbad line\n",
+                 "type Time_(10ns) 10ns 121\n"
+                 "function (below main) a.c:0 self 121 inclusive 129 recursive 129 calls 0\n"
+                 "call (below main) -> f calls 1 cost 7\n"
+                 "call (below main) -> f calls 1 cost 1\n"
+                 "sample (below main) 121\nsample (below main);f 1\nsample (below main);f 7\n"
+                 "! bad-line 1\n! estimated-paths 1\n");
+}
+
+/* ---- cProfile ---- */
+
+#define QUARTER "g\0\0\0\0\0\0\xd0\x3f"
+#define HALF "g\0\0\0\0\0\0\xe0\x3f"
+#define THREE_QUARTERS "g\0\0\0\0\0\0\xe8\x3f"
+#define INTEGER(n) "i" n "\0\0\0"
+
+/* The first key is object 0, and its file object 1; both come again. */
+static void pstats_has_functions_and_callers(void **context)
+{
+    (void)context;
+    SMALL_ASSERT(
+        "{\xa9\3\xda\4m.py" INTEGER("\3") "z\1f)\5" INTEGER("\1") INTEGER("\1")
+            QUARTER THREE_QUARTERS "{0"
+                                   ")\3r\1\0\0\0" INTEGER("\7") "z\1g)\5" INTEGER("\2")
+                                       INTEGER("\3") HALF HALF "{r\0\0\0\0)\4" INTEGER("\3")
+                                           INTEGER("\2") HALF HALF "00",
+        "type time nanoseconds 750000000\n"
+        "function f m.py:3 self 250000000 inclusive 750000000 recursive 750000000 calls 1\n"
+        "function g m.py:7 self 500000000 inclusive 500000000 recursive 500000000 calls 3\n"
+        "call f -> g calls 3 cost 500000000\n"
+        "sample f 250000000\nsample f;g 500000000\n"
+        "! estimated-paths 1\n");
+}
+
+/* ---- strace ---- */
+
+static void strace_joins_interrupted_calls(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("1 1700000000.000000 read(0,  <unfinished ...>\n"
+                 "2 1700000000.000010 getpid()   = 2 <0.000004>\n"
+                 "1 1700000000.000100 <... read resumed>\"x\", 1) = 1 <0.000095>\n"
+                 "2 1700000000.000200 --- SIGTERM {si_signo=SIGTERM} ---\n"
+                 "2 1700000000.000300 +++ killed by SIGTERM +++\n"
+                 "1 1700000000.000400 pause( <unfinished ...>\n",
+                 "slice 1 1 read 0+95000\nslice 1 1 pause 400000+0\n"
+                 "slice 1 2 getpid 10000+4000\n"
+                 "instant 2 SIGTERM 200000\ninstant 2 killed by SIGTERM 300000\n"
+                 "! open-call 1\n");
+}
+
+/* -r counts from the line before, -tt from midnight. */
+static void strace_has_times_of_several_kinds(void **context)
+{
+    (void)context;
+    SMALL_ASSERT(
+        "     0.000000 brk(NULL) = 0x1 <0.000007>\n     0.000030 brk(NULL) = 0x1 <0.000002>\n"
+        "     0.000010 close(3) = 0 <0.000001>\n",
+        "slice 0 0 brk 0+7000\nslice 0 0 brk 30000+2000\nslice 0 0 close 40000+1000\n");
+    SMALL_ASSERT("[pid 7] 23:59:59.999990 brk(NULL) = 0x1 <0.000007>\n"
+                 "[pid 7] 00:00:00.000010 close(3) = -1 EBADF (Bad file descriptor) <0.000001>\n",
+                 "slice 7 7 brk 0+7000\nslice 7 7 close 20000+1000\n");
+}
+
+/* ---- ninja ---- */
+
+/* a and b are outputs of one command.  The last line ends before the one before: another run. */
+static void ninja_has_lanes_and_runs(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("# ninja log v5\n"
+                 "10\t20\t1\ta\tcafe\n10\t20\t1\tb\tcafe\n0\t30\t1\tc\tbeef\n30\t40\t1\td\tf00d\n"
+                 "0\t5\t1\tc\tbeef\n7\tx\t1\te\tbad\n",
+                 "slice 1 1 c 0+30000000\nslice 1 1 d 30000000+10000000\n"
+                 "slice 1 2 a (+1) 10000000+10000000\n"
+                 "slice 2 1 c 40000000+5000000\n"
+                 "! bad-line 1\n");
+}
+
+/* ---- Collapsed stacks ---- */
+
+/* A suffix is the frame's kind and not part of its name; other brackets are. */
+static void collapsed_frames_have_kinds(void **context)
+{
+    static const struct {
+        const char *name;
+        uint8_t kind;
+    } expected[] = {{"main", TV_FRAME_UNKNOWN},
+                    {"read", TV_FRAME_KERNEL},
+                    {"run", TV_FRAME_JIT},
+                    {"get", TV_FRAME_INLINED},
+                    {"a_[x]", TV_FRAME_UNKNOWN}};
+    (void)context;
+    struct tv_source *source = tv_source_from_memory(
+        TV_BYTES("main;read_[k] 1\nmain;run_[j];get_[i] 2\nmain;a_[x] 3\nmain;read 4\n"), "test");
+    struct tv_trace *trace = small_read(source);
+    assert_non_null(trace);
+    assert_int_equal(trace->head->frame_count, TV_COUNT(expected));
+    struct small small = {.trace = trace};
+    for (uint32_t i = 0; i < TV_COUNT(expected); i++) {
+        assert_string_equal(small_frame(&small, i), expected[i].name);
+        assert_int_equal(trace->head->frames[i].kind, expected[i].kind);
+    }
+    tv_trace_free(trace);
+    tv_source_free(source);
+}
+
+UNIT_TESTS(small_profiles, cmocka_unit_test(collapsed_frames_have_kinds),
+           cmocka_unit_test(callgrind_has_exact_costs),
+           cmocka_unit_test(callgrind_shares_costs_among_callers),
+           cmocka_unit_test(callgrind_cuts_cycles),
+           cmocka_unit_test(callgrind_has_many_kinds_of_lines),
+           cmocka_unit_test(pstats_has_functions_and_callers),
+           cmocka_unit_test(strace_joins_interrupted_calls),
+           cmocka_unit_test(strace_has_times_of_several_kinds),
+           cmocka_unit_test(ninja_has_lanes_and_runs));
