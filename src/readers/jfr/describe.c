@@ -9,6 +9,7 @@
 #include "readers/jfr/describe.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 #include "readers/jfr/chunk.h"
 #include "readers/profile_input.h"
@@ -182,41 +183,85 @@ static void jfr_describe_event(struct tv_out *out, struct tv_jfr_chunk *chunk, u
     tv_out_char(out, '}');
 }
 
-/* Find the chunk that holds an offset, and the event there. */
-static bool jfr_describe_at(struct tv_bytes file, uint64_t offset, struct tv_out *out)
-{
+/* ---- The chunk ---- */
+
+/* A chunk that is open again, and the bytes of its file. */
+struct jfr_reopened {
+    struct tv_source *source; /* NULL: nothing is open */
+    struct tv_profile_text text;
     struct tv_jfr_chunk chunk;
-    struct tv_jfr_event event;
-    uint64_t at = 0, next = 0;
-    bool skipped, described = false;
-    while (tv_jfr_chunk_find(file, at, &chunk, &next, &skipped) && offset >= next)
-        at = next;
-    if (chunk.offset > offset || offset >= next)
-        return false;
-    if (tv_jfr_chunk_open(&chunk) && tv_jfr_event_at(&chunk, offset - chunk.offset, &event)) {
-        uint32_t type = tv_jfr_find_type(&chunk, event.type);
-        described = type != TV_NONE;
-        if (described)
-            jfr_describe_event(out, &chunk, type, &event);
-    }
-    tv_jfr_chunk_release(&chunk);
-    return described;
+    uint64_t end; /* offset behind the chunk */
+    bool usable;  /* its types could be read */
+};
+
+static void jfr_reopened_release(struct jfr_reopened *reopened)
+{
+    if (!reopened->source)
+        return;
+    tv_jfr_chunk_release(&reopened->chunk);
+    tv_profile_text_release(&reopened->text);
+    tv_source_free(reopened->source);
+    *reopened = (struct jfr_reopened){.source = NULL};
 }
 
+/* Open the chunk that holds an offset, unless it is the one that is open. */
+static enum tv_status jfr_reopen(struct jfr_reopened *reopened, struct tv_source *source,
+                                 uint64_t offset, struct tv_error *err)
+{
+    uint64_t at = 0;
+    bool skipped;
+    if (reopened->source == source && offset >= reopened->chunk.offset && offset < reopened->end)
+        return TV_OK;
+    jfr_reopened_release(reopened);
+    enum tv_status status = tv_profile_text_read(source, &reopened->text, err);
+    if (status != TV_OK)
+        return status;
+    reopened->source = tv_source_ref(source);
+    while (tv_jfr_chunk_find(reopened->text.bytes, at, &reopened->chunk, &reopened->end,
+                             &skipped) &&
+           offset >= reopened->end)
+        at = reopened->end;
+    reopened->usable = offset >= reopened->chunk.offset && offset < reopened->end &&
+                       tv_jfr_chunk_open(&reopened->chunk);
+    return TV_OK;
+}
+
+static enum tv_status jfr_describe_in(struct jfr_reopened *reopened, struct tv_source *source,
+                                      uint64_t offset, struct tv_out *out, struct tv_error *err)
+{
+    struct tv_jfr_event event;
+    uint32_t type = TV_NONE;
+    enum tv_status status = jfr_reopen(reopened, source, offset, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_jfr_chunk *chunk = &reopened->chunk;
+    if (reopened->usable && tv_jfr_event_at(chunk, offset - chunk->offset, &event))
+        type = tv_jfr_find_type(chunk, event.type);
+    if (type == TV_NONE)
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "expected an event of a recording");
+    jfr_describe_event(out, chunk, type, &event);
+    return TV_OK;
+}
+
+/* Events are often described one after another (`dump`), so the last chunk stays open.  Whoever
+ * finds it in use by another thread opens the chunk for itself. */
 enum tv_status tv_jfr_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                uint64_t end_offset, struct tv_out *out, struct tv_error *err)
 {
+    static struct jfr_reopened last;
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
     (void)end_offset;
     assert(input < trace->head->input_count);
     struct tv_source *source = trace->head->inputs[input].source;
-    struct tv_profile_text text;
     if (!source)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "the file is not there");
-    enum tv_status status = tv_profile_text_read(source, &text, err);
-    if (status != TV_OK)
+    if (atomic_flag_test_and_set(&busy)) {
+        struct jfr_reopened own = {.source = NULL};
+        enum tv_status status = jfr_describe_in(&own, source, offset, out, err);
+        jfr_reopened_release(&own);
         return status;
-    if (!jfr_describe_at(text.bytes, offset, out))
-        status = tv_fail(err, TV_ERR_SYNTAX, offset, "expected an event of a recording");
-    tv_profile_text_release(&text);
+    }
+    enum tv_status status = jfr_describe_in(&last, source, offset, out, err);
+    atomic_flag_clear(&busy);
     return status;
 }
