@@ -9,6 +9,7 @@
 #include "readers/jfr/describe.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdatomic.h>
 
 #include "readers/jfr/chunk.h"
@@ -151,8 +152,10 @@ static void jfr_describe_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
         return;
     }
     if (tv_jfr_number(value, &number)) {
-        if (value->field->kind >= TV_JFR_FLOAT)
-            tv_out_f64(out, number);
+        if (value->field->kind >= TV_JFR_FLOAT && !isfinite(number))
+            tv_out_text(out, "null");
+        else if (value->field->kind >= TV_JFR_FLOAT)
+            tv_out_format(out, "%.17g", number);
         else
             jfr_describe_integer(out, chunk, value);
         return;

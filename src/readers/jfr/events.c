@@ -438,7 +438,7 @@ static void jfr_write_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
     else if (value->field->kind == TV_JFR_BOOLEAN)
         tv_out_text(out, value->raw ? "true" : "false");
     else if (value->field->kind >= TV_JFR_FLOAT)
-        tv_out_f64(out, number);
+        tv_out_format(out, "%.17g", number);
     else if (value->field->is_unsigned)
         tv_out_u64(out, value->raw);
     else
