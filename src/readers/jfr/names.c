@@ -9,7 +9,7 @@ enum jfr_stack_slot { JFR_STACK_TRUNCATED, JFR_STACK_FRAMES, JFR_STACK_SLOTS };
 enum jfr_frame_slot { JFR_FRAME_METHOD, JFR_FRAME_LINE, JFR_FRAME_TYPE, JFR_FRAME_SLOTS };
 
 /* Virtual threads without a name that have a track each; further ones share one. */
-#define MOST_UNNAMED 256
+#define MOST_UNNAMED 4096
 
 void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *profile)
 {
@@ -29,10 +29,11 @@ void tv_jfr_names_release(struct tv_jfr_names *names)
     tv_map_release(&names->thread_keys);
 }
 
+/* Find a type by the end of its name: version 1.0 has com.oracle.jfr.types instead of jdk.types. */
 static uint32_t jfr_names_find_type(const struct tv_jfr_chunk *chunk, struct tv_bytes name)
 {
     for (uint32_t i = 0; i < chunk->types.count; i++)
-        if (tv_bytes_equal(chunk->types.rows[i].name, name))
+        if (tv_bytes_ends_with(chunk->types.rows[i].name, name))
             return i;
     return TV_NONE;
 }
@@ -41,10 +42,10 @@ void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, 
 {
     static const char *const stack[JFR_STACK_SLOTS] = {"truncated", "frames"};
     static const char *const frame[JFR_FRAME_SLOTS] = {"method", "lineNumber", "type"};
-    uint32_t stack_type = jfr_names_find_type(chunk, TV_BYTES("jdk.types.StackTrace"));
+    uint32_t stack_type = jfr_names_find_type(chunk, TV_BYTES(".types.StackTrace"));
     names->chunk = chunk;
     names->process = process;
-    names->frame_type = jfr_names_find_type(chunk, TV_BYTES("jdk.types.StackFrame"));
+    names->frame_type = jfr_names_find_type(chunk, TV_BYTES(".types.StackFrame"));
     if (stack_type != TV_NONE)
         names->stack = tv_jfr_compile(chunk, stack_type, stack, JFR_STACK_SLOTS);
     if (names->frame_type != TV_NONE)

@@ -365,7 +365,7 @@ struct tv_bytes tv_jfr_summary(struct tv_jfr_chunk *chunk, const struct tv_jfr_v
         struct tv_bytes name = chunk->types.rows[type].name;
         if (tv_bytes_equal(name, TV_BYTES("java.lang.Class")))
             return tv_jfr_class_name(chunk, value);
-        if (tv_bytes_equal(name, TV_BYTES("jdk.types.Method")))
+        if (tv_bytes_ends_with(name, TV_BYTES(".types.Method")))
             return jfr_method_summary(chunk, type, at);
         if (tv_bytes_equal(name, TV_BYTES("java.lang.Thread"))) {
             struct tv_jfr_value java = tv_jfr_get(chunk, type, at, "javaName"),
