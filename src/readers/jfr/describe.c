@@ -220,9 +220,9 @@ static enum tv_status jfr_reopen(struct jfr_reopened *reopened, struct tv_source
     if (status != TV_OK)
         return status;
     reopened->source = tv_source_ref(source);
-    while (tv_jfr_chunk_find(reopened->text.bytes, at, &reopened->chunk, &reopened->end,
-                             &skipped) &&
-           offset >= reopened->end)
+    while (
+        tv_jfr_chunk_find(reopened->text.bytes, at, &reopened->chunk, &reopened->end, &skipped) &&
+        offset >= reopened->end)
         at = reopened->end;
     reopened->usable = offset >= reopened->chunk.offset && offset < reopened->end &&
                        tv_jfr_chunk_open(&reopened->chunk);

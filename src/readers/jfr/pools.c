@@ -43,21 +43,12 @@ static bool jfr_pool_read(struct tv_jfr_chunk *chunk, uint32_t type, struct tv_j
     return true;
 }
 
-bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *before)
+/* Read the constants of all types that a checkpoint has. */
+static bool jfr_pools_read(struct tv_jfr_chunk *chunk, struct tv_jfr_cursor *cursor)
 {
-    struct tv_jfr_event event;
-    uint64_t unused, delta, pools, id;
-    *before = 0;
-    if (!tv_jfr_event_at(chunk, at, &event) || event.type != TV_JFR_CHECKPOINT)
+    uint64_t pools, id;
+    if (!tv_jfr_take(cursor, 4, &pools))
         return false;
-    struct tv_jfr_cursor *cursor = &event.fields;
-    if (!tv_jfr_take(cursor, 8, &unused) || !tv_jfr_take(cursor, 8, &unused) ||
-        !tv_jfr_take(cursor, 8, &delta) || !tv_jfr_take_fixed(cursor, 1, &unused) ||
-        !tv_jfr_take(cursor, 4, &pools))
-        return false;
-    /* The one before lies nearer to the start: any other delta is damage, or a circle. */
-    if ((int64_t)delta < 0 && at + delta >= TV_JFR_HEADER_SIZE && at + delta < at)
-        *before = at + delta;
     for (uint64_t i = 0; i < pools; i++) {
         if (!tv_jfr_take(cursor, 8, &id))
             return false;
@@ -65,5 +56,22 @@ bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *b
         if (type == TV_NONE || !jfr_pool_read(chunk, type, cursor))
             return false;
     }
-    return delta == 0 || *before > 0;
+    return true;
+}
+
+bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *before)
+{
+    struct tv_jfr_event event;
+    uint64_t unused, delta;
+    *before = 0;
+    if (!tv_jfr_event_at(chunk, at, &event) || event.type != TV_JFR_CHECKPOINT)
+        return false;
+    struct tv_jfr_cursor *cursor = &event.fields;
+    if (!tv_jfr_take(cursor, 8, &unused) || !tv_jfr_take(cursor, 8, &unused) || /* start, length */
+        !tv_jfr_take(cursor, 8, &delta) || !tv_jfr_take_fixed(cursor, 1, &unused))
+        return false;
+    /* The one before lies nearer to the start: any other delta is damage, or a circle. */
+    if ((int64_t)delta < 0 && at + delta >= TV_JFR_HEADER_SIZE && at + delta < at)
+        *before = at + delta;
+    return jfr_pools_read(chunk, cursor) && (delta == 0 || *before > 0);
 }
