@@ -213,6 +213,19 @@ enum tv_severity tv_severity_find(const char *name);
       "processors that left another task than they had turned to")                                 \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
       "clock sync markers of an id that two clocks have already, left out")                        \
+    X(UNFINISHED_CHUNK, "unfinished-chunk", W,                                                     \
+      "chunks of a recording that was still running: all events that were written are read")       \
+    X(BAD_CHUNK, "bad-chunk", E, "chunks whose event types cannot be read, left out")              \
+    X(BAD_CONSTANTS, "bad-constants", E,                                                           \
+      "lists of constants that are damaged: names and stacks behind the damage are missing")       \
+    X(UNRESOLVED_CONSTANT, "unresolved-constant", W,                                               \
+      "names, threads and stacks that no list of constants has: the event is kept without them")   \
+    X(UNKNOWN_EVENT, "unknown-event", W,                                                           \
+      "events of types that the file does not describe, left "                                     \
+      "out")                                                                                       \
+    X(STACK_CUT, "stack-cut", N,                                                                   \
+      "samples whose stack was deeper than the recorder keeps: the frames at the root are "        \
+      "missing")                                                                                   \
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
       "inputs whose clock no marker ties to that of another: put where the others begin")
 

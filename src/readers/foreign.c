@@ -55,8 +55,6 @@ static const struct {
     V8_LOG("code-creation,"),
     V8_LOG("timer-event,"),
     V8_LOG("tick,0x"),
-    SIGNATURE("FLR\0", "a Java Flight Recorder file",
-              "async-profiler's \"jfrconv -o collapsed\" makes collapsed stacks of it"),
     SIGNATURE("Nettrace", "a .nettrace file of .NET",
               "\"dotnet-trace convert --format Chromium\" makes Trace Event JSON of it"),
     SIGNATURE("Ftrace!\0", "a file of an uftrace folder",

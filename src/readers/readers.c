@@ -10,6 +10,7 @@
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
+#include "readers/jfr/jfr.h"
 #include "readers/method_trace/method_trace.h"
 #include "readers/ninja_log.h"
 #include "readers/pprof/pprof.h"
@@ -33,6 +34,7 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_pstats,
     &tv_reader_strace,
     &tv_reader_ninja_log,
+    &tv_reader_jfr,
     &tv_reader_collapsed,
     NULL,
 };

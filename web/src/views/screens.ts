@@ -57,6 +57,7 @@ const FORMATS = [
   ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
+  ['Java Flight Recorder', '.jfr'],
   ['CPU profile of hprof', 'text or binary'],
   ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
   ['strace and ninja', 'text with times, .ninja_log'],

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk.h - one chunk of a recording: its types and its constants, both with ids that only the
+ * chunk knows.
+ *
+ *     header, 68 bytes      clock, places of the last checkpoint and of the metadata
+ *     events                size, type id, fields; skipped by their size
+ *       metadata (type 0)   describes the types of all events and constants
+ *       checkpoint (1)      constants; each names the checkpoint before it
+ *
+ * A chunk that is whole says where its metadata and its checkpoints are.  In one that is cut, or
+ * was still being written, they are searched among the events.
+ *
+ * Values are read where they stand.  A type is compiled to a program (struct tv_jfr_op) that walks
+ * over a value and notes the fields that somebody wants; a constant is only the place of its value
+ * until it is needed.
+ */
+#ifndef TV_READERS_JFR_CHUNK_H
+#define TV_READERS_JFR_CHUNK_H
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "model/diagnostic.h"
+#include "model/tables.h"
+
+#define TV_JFR_HEADER_SIZE 68
+
+/* Ids of the two events that every chunk has without describing them. */
+#define TV_JFR_METADATA 0
+#define TV_JFR_CHECKPOINT 1
+
+/* ---- Integers and texts (values.c) ---- */
+
+/* A place in a chunk.  `fixed`: integers have their full width and are big-endian, instead of 7
+ * bits in each byte; no known recorder writes that. */
+struct tv_jfr_cursor {
+    const uint8_t *at, *end;
+    bool fixed;
+};
+
+bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value);
+bool tv_jfr_take_fixed(struct tv_jfr_cursor *cursor, unsigned width, uint64_t *value);
+
+/* Take an integer that has `width` bytes if its width is fixed. */
+TV_INLINE bool tv_jfr_take(struct tv_jfr_cursor *cursor, unsigned width, uint64_t *value)
+{
+    if (TV_UNLIKELY(cursor->fixed))
+        return tv_jfr_take_fixed(cursor, width, value);
+    if (TV_LIKELY(cursor->at < cursor->end && *cursor->at < 0x80)) {
+        *value = *cursor->at++;
+        return true;
+    }
+    return tv_jfr_take_long_varint(cursor, value);
+}
+
+/* A text as it stands: its encoding, and its bytes or the key of its constant. */
+enum tv_jfr_encoding {
+    TV_JFR_NULL,
+    TV_JFR_EMPTY,
+    TV_JFR_CONSTANT,
+    TV_JFR_UTF8, /* modified UTF-8: characters beyond U+FFFF are two surrogates */
+    TV_JFR_UTF16,
+    TV_JFR_LATIN1,
+};
+
+struct tv_jfr_raw_text {
+    enum tv_jfr_encoding encoding;
+    uint64_t count; /* key of the constant, or units of the text */
+    struct tv_bytes bytes;
+};
+
+/* Take a text; false when it does not end within the chunk or has an unknown encoding. */
+bool tv_jfr_take_text(struct tv_jfr_cursor *cursor, struct tv_jfr_raw_text *text);
+
+/* Return the text as UTF-8: a view of the chunk where it is that, else a copy in the arena.  Empty
+ * for a constant. */
+struct tv_bytes tv_jfr_text_decode(const struct tv_jfr_raw_text *text, bool fixed,
+                                   struct tv_arena *arena);
+
+/* ---- Types (metadata.c) ---- */
+
+enum tv_jfr_kind {
+    TV_JFR_STRUCT,
+    TV_JFR_BOOLEAN,
+    TV_JFR_BYTE,
+    TV_JFR_CHAR,
+    TV_JFR_SHORT,
+    TV_JFR_INT,
+    TV_JFR_LONG,
+    TV_JFR_FLOAT,
+    TV_JFR_DOUBLE,
+    TV_JFR_STRING,
+};
+
+/* Meaning of a number, from the annotations of its field. */
+enum tv_jfr_unit {
+    TV_JFR_PLAIN,
+    TV_JFR_TICKS,
+    TV_JFR_NANOSECONDS,
+    TV_JFR_MICROSECONDS,
+    TV_JFR_MILLISECONDS,
+    TV_JFR_SECONDS,
+    TV_JFR_TIME_TICKS, /* points in time */
+    TV_JFR_TIME_MILLISECONDS,
+    TV_JFR_BYTES,
+    TV_JFR_BITS,
+    TV_JFR_PERCENTAGE,
+    TV_JFR_ADDRESS,
+};
+
+struct tv_jfr_field {
+    struct tv_bytes name;
+    uint64_t class_id;
+    uint32_t type; /* TV_NONE: its class is unknown */
+    uint8_t kind;  /* enum tv_jfr_kind */
+    uint8_t unit;  /* enum tv_jfr_unit */
+    bool constant; /* the value is a key into the constants of its type */
+    bool array;
+    bool is_unsigned;
+};
+
+struct tv_jfr_type {
+    uint64_t id;
+    struct tv_bytes name;
+    struct tv_bytes label;    /* for people; may be empty */
+    struct tv_bytes category; /* innermost; may be empty */
+    uint32_t first_field, field_count;
+    uint8_t kind;
+};
+
+/* ---- Programs (program.c) ---- */
+
+enum tv_jfr_code {
+    TV_JFR_OP_VARINT, /* an integer of `width` bytes */
+    TV_JFR_OP_RAW,    /* `width` bytes */
+    TV_JFR_OP_TEXT,
+    TV_JFR_OP_ARRAY,  /* a count, and for each element the next `length` operations */
+    TV_JFR_OP_STRUCT, /* no bytes: the fields of the struct follow */
+};
+
+#define TV_JFR_NO_SLOT UINT8_MAX
+
+struct tv_jfr_op {
+    uint8_t code; /* enum tv_jfr_code */
+    uint8_t width;
+    uint8_t slot; /* where the value is noted, or TV_JFR_NO_SLOT */
+    uint8_t sign; /* bits of a signed integer; 0: all 64, or unsigned */
+    uint32_t length;
+};
+
+/* A type as operations; slots note the value of an integer or of raw bytes, and the place of
+ * everything else, counted from the chunk's first byte. */
+struct tv_jfr_program {
+    struct tv_jfr_op *ops;
+    uint32_t count;
+    uint32_t noted; /* number of operations up to the last one with a slot */
+    bool unusable;  /* a type that cannot be read: unknown, in a circle, or far too large */
+};
+
+/* Most slots of a program. */
+#define TV_JFR_SLOTS 16
+
+struct tv_jfr_chunk;
+
+/* Compile a type.  names[i] is the field that slot i notes, or NULL. */
+struct tv_jfr_program tv_jfr_compile(const struct tv_jfr_chunk *chunk, uint32_t type,
+                                     const char *const *names, unsigned count);
+void tv_jfr_program_release(struct tv_jfr_program *program);
+
+/* Walk over a value as far as slots need it.  Slots without a field keep their value. */
+bool tv_jfr_program_note(const struct tv_jfr_chunk *chunk, const struct tv_jfr_program *program,
+                         struct tv_jfr_cursor *cursor, uint64_t *slots);
+
+/* Skip a whole value. */
+bool tv_jfr_program_skip(const struct tv_jfr_chunk *chunk, const struct tv_jfr_program *program,
+                         struct tv_jfr_cursor *cursor);
+
+/* ---- Constants (pools.c) ---- */
+
+/* What names.c made of a constant. */
+enum tv_jfr_made {
+    TV_JFR_MADE_NOTHING,
+    TV_JFR_MADE_TEXT,
+    TV_JFR_MADE_CLASS,
+    TV_JFR_MADE_FRAME,
+    TV_JFR_MADE_STACK,
+    TV_JFR_MADE_THREAD,
+};
+
+/* Places in a chunk take 56 bits. */
+#define TV_JFR_PLACE_MASK ((UINT64_C(1) << 56) - 1)
+
+/* The place of a value, and what was made of it. */
+struct tv_jfr_constant {
+    uint32_t type;
+    uint32_t made;        /* its number */
+    uint64_t at : 56;     /* from the chunk's first byte */
+    uint64_t made_as : 8; /* enum tv_jfr_made: damaged types can make one constant two things */
+};
+
+/* ---- The chunk ---- */
+
+struct tv_jfr_chunk {
+    struct tv_bytes bytes; /* from the header on */
+    uint64_t offset;       /* in the file */
+    uint16_t major, minor;
+    uint64_t checkpoint, metadata; /* from the chunk's first byte; 0: unknown */
+    int64_t start_ns;
+    uint64_t start_ticks, ticks_per_second;
+    bool unfinished, cut, fixed;
+
+    struct tv_arena arena; /* texts that had to be decoded */
+    TV_TABLE(tv_jfr_type) types;
+    TV_TABLE(tv_jfr_field) fields;
+    struct tv_map type_ids;          /* id -> type */
+    struct tv_jfr_program *programs; /* per type, to skip a value; compiled when needed */
+    struct tv_map *pools;            /* per type: key -> constant */
+    TV_TABLE(tv_jfr_constant) constants;
+    uint32_t text_type; /* java.lang.String, or TV_NONE */
+    struct tv_diagnostics diagnostics;
+};
+
+/* Find the chunk at or after an offset; *next becomes the offset behind it.  Return false when
+ * there is none.  `skipped`: bytes before it belong to no chunk. */
+bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chunk *chunk,
+                       uint64_t *next, bool *skipped);
+
+/* Read the types and the places of the constants.  Return false when the chunk has no types. */
+bool tv_jfr_chunk_open(struct tv_jfr_chunk *chunk);
+void tv_jfr_chunk_release(struct tv_jfr_chunk *chunk);
+
+/* One event. */
+struct tv_jfr_event {
+    uint64_t at; /* from the chunk's first byte */
+    uint64_t size;
+    uint64_t type;               /* id */
+    struct tv_jfr_cursor fields; /* behind the type */
+};
+
+/* Read the event at a place; false at the end of the chunk and where there is none. */
+bool tv_jfr_event_at(const struct tv_jfr_chunk *chunk, uint64_t at, struct tv_jfr_event *event);
+
+/* Convert ticks of the chunk to nanoseconds: of a time since 1970, or of a length. */
+int64_t tv_jfr_time(const struct tv_jfr_chunk *chunk, uint64_t ticks);
+int64_t tv_jfr_length(const struct tv_jfr_chunk *chunk, int64_t ticks);
+
+static inline struct tv_jfr_cursor tv_jfr_cursor_at(const struct tv_jfr_chunk *chunk, uint64_t at)
+{
+    const uint8_t *start = chunk->bytes.data, *end = start + chunk->bytes.length;
+    return (struct tv_jfr_cursor){at < chunk->bytes.length ? start + at : end, end, chunk->fixed};
+}
+
+static inline uint64_t tv_jfr_place(const struct tv_jfr_chunk *chunk,
+                                    const struct tv_jfr_cursor *cursor)
+{
+    return (uint64_t)(cursor->at - chunk->bytes.data);
+}
+
+static inline uint32_t tv_jfr_find_type(const struct tv_jfr_chunk *chunk, uint64_t id)
+{
+    return tv_map_find(&chunk->type_ids, id);
+}
+
+/* Read the metadata event at a place.  Return false when it is damaged. */
+bool tv_jfr_metadata_read(struct tv_jfr_chunk *chunk, uint64_t at);
+
+/* Read the constants of the checkpoint at a place; those that the chunk has already stay.  *before
+ * becomes the place of the checkpoint before, or 0.  Return false when it is damaged. */
+bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *before);
+
+/* Return the program that skips values of a type. */
+const struct tv_jfr_program *tv_jfr_skipper(struct tv_jfr_chunk *chunk, uint32_t type);
+
+/* Return the constant of a type with a key, or TV_NONE. */
+uint32_t tv_jfr_constant_find(const struct tv_jfr_chunk *chunk, uint32_t type, uint64_t key);
+
+/* ---- Values by the names of their fields (values.c) ---- */
+
+/* A field of a value: its number, key, or place. */
+struct tv_jfr_value {
+    const struct tv_jfr_field *field; /* NULL: there is no such field */
+    uint64_t raw; /* number (bits of a float or double) or key; place of everything else */
+};
+
+/* Return the field of a type, or NULL. */
+const struct tv_jfr_field *tv_jfr_field_find(const struct tv_jfr_chunk *chunk, uint32_t type,
+                                             struct tv_bytes name);
+
+/* Read the field of a value that stands at a place. */
+struct tv_jfr_value tv_jfr_get(struct tv_jfr_chunk *chunk, uint32_t type, uint64_t at,
+                               const char *name);
+
+/* Follow a key to its constant: the place of the value and its type; false for null. */
+bool tv_jfr_follow(const struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value,
+                   uint32_t *type, uint64_t *at);
+
+/* Return the text of a value: a text, or a constant or struct whose first field leads to one.
+ * Empty when it has none. */
+struct tv_bytes tv_jfr_get_text(struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value);
+
+/* Return an integer as signed number. */
+int64_t tv_jfr_signed(const struct tv_jfr_value *value);
+
+/* Return any number, a float or double too; false for what is no number. */
+bool tv_jfr_number(const struct tv_jfr_value *value, double *number);
+
+/* Return the name of a class as Java writes it ("java.lang.String"), from a value of
+ * java.lang.Class; empty when there is none. */
+struct tv_bytes tv_jfr_class_name(struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value);
+
+/* Return a text for a value of any type in one line: a class, thread or method by its name. */
+struct tv_bytes tv_jfr_summary(struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value);
+
+#endif

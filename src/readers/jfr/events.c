@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events.c - the events of a chunk into the trace.
+ *
+ * For each event type a plan says what its events become and which fields that takes:
+ *
+ *     event --> plan of its type --> slots (time, length, thread, stack, weight ...)
+ *                                      |-- sample, one row for each value type
+ *                                      |-- slice on its thread, or on the track of its kind
+ *                                      |-- instant
+ *                                      |-- sample of a counter
+ *                                      '-- metadata
+ *
+ * The other fields stay in the file and are read again when somebody looks (describe.c).
+ */
+#include "readers/jfr/events.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+enum jfr_slot {
+    JFR_START,
+    JFR_DURATION,
+    JFR_THREAD,
+    JFR_STACK,
+    JFR_WEIGHT,
+    JFR_MORE,
+    JFR_TITLE,
+    JFR_SLOTS,
+};
+
+struct jfr_plan {
+    const struct tv_jfr_event_kind *kind; /* NULL: not planned yet */
+    struct tv_jfr_program program;
+    const struct tv_jfr_field *fields[JFR_SLOTS]; /* NULL: the type has no such field */
+    uint32_t type;
+    uint32_t name, category; /* strings */
+    uint64_t count;
+    uint32_t value_type, more_type; /* TV_NONE: not used yet */
+    uint32_t frame;                 /* the same */
+};
+
+/* Where one event goes. */
+struct jfr_moment {
+    struct tv_jfr_recording *recording;
+    struct tv_jfr_chunk *chunk;
+    struct jfr_plan *plan;
+    uint64_t slots[TV_JFR_SLOTS];
+    uint64_t at;     /* in the chunk */
+    uint64_t fields; /* place of the first field */
+    uint64_t offset; /* in the file */
+    tv_ns time;
+    uint32_t thread;
+};
+
+void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile)
+{
+    *recording = (struct tv_jfr_recording){.profile = profile};
+    tv_jfr_names_init(&recording->names, profile);
+    tv_map_init(&recording->counter_places);
+    tv_map_init(&recording->facts);
+    tv_map_init(&recording->tracks);
+}
+
+static struct tv_trace_info *jfr_info(const struct tv_jfr_recording *recording)
+{
+    return recording->profile->info;
+}
+
+/* ---- Plans ---- */
+
+static void jfr_plan_make(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
+                          struct jfr_plan *plan, uint32_t type)
+{
+    const struct tv_jfr_type *t = &chunk->types.rows[type];
+    const struct tv_jfr_event_kind *kind = tv_jfr_event_kind(t->name);
+    bool sampled = tv_jfr_field_find(chunk, type, TV_BYTES("sampledThread")) != NULL;
+    const char *names[JFR_SLOTS] = {
+        "startTime",  "duration",   sampled ? "sampledThread" : "eventThread",
+        "stackTrace", kind->weight, kind->more,
+        kind->title,
+    };
+    *plan = (struct jfr_plan){
+        .kind = kind,
+        .program = tv_jfr_compile(chunk, type, names, JFR_SLOTS),
+        .type = type,
+        .name = tv_profile_string(recording->profile, t->name),
+        .category = tv_profile_string(recording->profile, t->category),
+        .value_type = TV_NONE,
+        .more_type = TV_NONE,
+        .frame = TV_NONE,
+    };
+    for (unsigned i = 0; i < JFR_SLOTS; i++)
+        if (names[i])
+            plan->fields[i] = tv_jfr_field_find(chunk, type, tv_bytes_of(names[i]));
+}
+
+static struct tv_jfr_value jfr_moment_value(const struct jfr_moment *moment, enum jfr_slot slot)
+{
+    return (struct tv_jfr_value){moment->plan->fields[slot], moment->slots[slot]};
+}
+
+/* Read any other field of the event. */
+static struct tv_jfr_value jfr_moment_get(const struct jfr_moment *moment, const char *name)
+{
+    return tv_jfr_get(moment->chunk, moment->plan->type, moment->fields, name);
+}
+
+/* Return a number in the unit of the trace: times in nanoseconds, all others as they are. */
+static int64_t jfr_moment_amount(const struct jfr_moment *moment, enum jfr_slot slot)
+{
+    struct tv_jfr_value value = jfr_moment_value(moment, slot);
+    double number;
+    if (!value.field || value.field->array || value.field->constant)
+        return 0;
+    if (value.field->unit == TV_JFR_TICKS)
+        return tv_jfr_length(moment->chunk, tv_jfr_signed(&value));
+    if (value.field->kind >= TV_JFR_FLOAT && tv_jfr_number(&value, &number))
+        return isnan(number)     ? 0
+               : number >= 9e18  ? INT64_MAX
+               : number <= -9e18 ? INT64_MIN
+                                 : (int64_t)number;
+    return tv_jfr_signed(&value);
+}
+
+/* ---- Samples ---- */
+
+static uint32_t jfr_value_type(const struct jfr_moment *moment, const char *unit)
+{
+    struct tv_profile_input *profile = moment->recording->profile;
+    return tv_tables_value_type(&profile->trace->tables, profile->input, moment->plan->name,
+                                tv_profile_string(profile, tv_bytes_of(unit)));
+}
+
+/* Return the type of the second weight: "jdk.OldObjectSample.objectSize". */
+static uint32_t jfr_more_type(const struct jfr_moment *moment)
+{
+    struct tv_profile_input *profile = moment->recording->profile;
+    const struct tv_jfr_event_kind *kind = moment->plan->kind;
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_out_bytes(&name, tv_trace_info_text(profile->info, moment->plan->name));
+    tv_out_format(&name, ".%s", kind->more);
+    uint32_t type = tv_profile_value_type(profile, (struct tv_bytes){name.buffer, name.length},
+                                          tv_bytes_of(kind->more_unit));
+    tv_out_release(&name);
+    return type;
+}
+
+static struct tv_jfr_stack jfr_moment_stack(const struct jfr_moment *moment)
+{
+    const struct tv_jfr_field *field = moment->plan->fields[JFR_STACK];
+    if (!field || !field->constant)
+        return (struct tv_jfr_stack){TV_ROOT_PATH, TV_ROOT_PATH, false};
+    return tv_jfr_names_stack(&moment->recording->names, field->type, moment->slots[JFR_STACK],
+                              moment->offset);
+}
+
+static void jfr_add_sample(const struct jfr_moment *moment, const struct tv_jfr_stack *stack,
+                           uint32_t type, int64_t weight)
+{
+    struct tv_sample sample = {
+        .time = moment->time,
+        .weight = weight,
+        .offset = moment->offset,
+        .thread = moment->thread,
+        .cpu = TV_NONE,
+        .type = type,
+    };
+    tv_profile_add_sample_at(moment->recording->profile, sample, stack->path, stack->line_path);
+}
+
+static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jfr_stack *stack)
+{
+    struct tv_profile_input *profile = moment->recording->profile;
+    profile->info->inputs[profile->input].samples++;
+    if (stack->cut)
+        tv_profile_warn(profile, TV_DIAGNOSTIC_STACK_CUT, moment->offset);
+}
+
+static void jfr_take_sample(const struct jfr_moment *moment)
+{
+    struct jfr_plan *plan = moment->plan;
+    const struct tv_jfr_event_kind *kind = plan->kind;
+    if (plan->value_type == TV_NONE)
+        plan->value_type = jfr_value_type(moment, kind->unit ? kind->unit : "count");
+    int64_t weight = plan->fields[JFR_WEIGHT] ? jfr_moment_amount(moment, JFR_WEIGHT) : 1;
+    struct tv_jfr_stack stack = jfr_moment_stack(moment);
+    jfr_add_sample(moment, &stack, plan->value_type, weight);
+    jfr_count_sample(moment, &stack);
+    if (!plan->fields[JFR_MORE])
+        return;
+    if (plan->more_type == TV_NONE)
+        plan->more_type = jfr_more_type(moment);
+    jfr_add_sample(moment, &stack, plan->more_type, jfr_moment_amount(moment, JFR_MORE));
+}
+
+/* ---- Slices and instants ---- */
+
+/* Return the name of an event on the time line: its title if it has one, else its type. */
+static uint32_t jfr_moment_frame(const struct jfr_moment *moment)
+{
+    struct jfr_plan *plan = moment->plan;
+    struct tv_trace_info *info = jfr_info(moment->recording);
+    struct tv_frame frame = {.name = plan->name, .category = plan->category};
+    if (plan->fields[JFR_TITLE]) {
+        struct tv_jfr_value title = jfr_moment_value(moment, JFR_TITLE);
+        uint32_t text = tv_jfr_names_text(&moment->recording->names, &title);
+        frame.name = text == TV_EMPTY_STRING ? plan->name : text;
+        return tv_trace_info_add_frame(info, &frame);
+    }
+    if (plan->frame == TV_NONE)
+        plan->frame = tv_trace_info_add_frame(info, &frame);
+    return plan->frame;
+}
+
+/* Return the track with a name: a line of the process that is no thread. */
+static uint32_t jfr_track(struct tv_jfr_recording *recording, struct tv_bytes name)
+{
+    struct tv_trace_info *info = jfr_info(recording);
+    uint32_t text = tv_profile_string(recording->profile, name);
+    uint64_t place = (uint64_t)recording->names.process << 32 | text;
+    uint32_t track = tv_map_find(&recording->tracks, place);
+    if (track != TV_NONE)
+        return track;
+    struct tv_thread thread = {
+        .key = text,
+        .name = text,
+        .process = recording->names.process,
+        .input = recording->profile->input,
+        .listed = true,
+        .line = true,
+    };
+    track = tv_trace_info_add_thread(info, &thread);
+    tv_map_set(&recording->tracks, place, track);
+    return track;
+}
+
+static void jfr_add_slice(const struct jfr_moment *moment, tv_ns length)
+{
+    struct tv_jfr_recording *recording = moment->recording;
+    const struct jfr_plan *plan = moment->plan;
+    uint32_t thread = moment->thread;
+    if (plan->kind->track) {
+        thread = jfr_track(recording, tv_bytes_of(plan->kind->track));
+    } else if (thread == TV_NONE) {
+        struct tv_bytes category = tv_trace_info_text(jfr_info(recording), plan->category);
+        thread = jfr_track(recording, category.length > 0 ? category : TV_BYTES("Events"));
+    }
+    struct tv_span span = {
+        .time = moment->time,
+        .length = length,
+        .offset = moment->offset & TV_OFFSET_MASK,
+        .flags = TV_SPAN_WHOLE,
+        .frame = jfr_moment_frame(moment),
+    };
+    tv_profile_add_slice(recording->profile, thread, &span);
+}
+
+static void jfr_add_instant(const struct jfr_moment *moment)
+{
+    struct tv_instant instant = {
+        .time = moment->time,
+        .offset = moment->offset,
+        .frame = jfr_moment_frame(moment),
+        .of = moment->thread,
+        .scope = TV_SCOPE_THREAD,
+    };
+    if (moment->thread == TV_NONE) {
+        instant.scope = TV_SCOPE_PROCESS;
+        instant.of = moment->recording->names.process;
+    }
+    tv_profile_add_instant(moment->recording->profile, instant);
+}
+
+/* An event that the rule decides, or a thread that waits. */
+static void jfr_take_span(const struct jfr_moment *moment)
+{
+    struct jfr_plan *plan = moment->plan;
+    tv_ns length = 0;
+    if (plan->fields[JFR_DURATION])
+        length = plan->fields[JFR_DURATION]->unit == TV_JFR_PLAIN
+                     ? tv_jfr_length(moment->chunk, (int64_t)moment->slots[JFR_DURATION])
+                     : jfr_moment_amount(moment, JFR_DURATION);
+    if (length > 0)
+        jfr_add_slice(moment, length);
+    else
+        jfr_add_instant(moment);
+    if (!plan->fields[JFR_DURATION] || !plan->fields[JFR_STACK] ||
+        (length <= 0 && plan->kind->role != TV_JFR_BLOCKED))
+        return;
+    if (plan->value_type == TV_NONE)
+        plan->value_type = jfr_value_type(moment, "nanoseconds");
+    struct tv_jfr_stack stack = jfr_moment_stack(moment);
+    jfr_add_sample(moment, &stack, plan->value_type, length > 0 ? length : 0);
+    jfr_count_sample(moment, &stack);
+}
+
+/* ---- Counters ---- */
+
+/* Read a number by its name, "a.b" for the field of a struct; NaN when there is none. */
+static double jfr_counter_value(const struct jfr_moment *moment, const char *series)
+{
+    char outer[64];
+    double number;
+    const char *dot = strchr(series, '.');
+    if (!dot) {
+        struct tv_jfr_value value = jfr_moment_get(moment, series);
+        if (!tv_jfr_number(&value, &number))
+            return (double)NAN;
+        return value.field->unit == TV_JFR_PERCENTAGE ? number * 100 : number;
+    }
+    size_t length = (size_t)(dot - series);
+    assert(length < sizeof outer);
+    memcpy(outer, series, length);
+    outer[length] = '\0';
+    uint32_t type;
+    uint64_t at;
+    struct tv_jfr_value in = jfr_moment_get(moment, outer);
+    if (!tv_jfr_follow(moment->chunk, &in, &type, &at))
+        return (double)NAN;
+    struct tv_jfr_value value = tv_jfr_get(moment->chunk, type, at, dot + 1);
+    return tv_jfr_number(&value, &number) ? number : (double)NAN;
+}
+
+/* Return the name of an event's counter: its type, and what tells several apart. */
+static uint32_t jfr_counter_name(const struct jfr_moment *moment)
+{
+    const struct jfr_plan *plan = moment->plan;
+    struct tv_profile_input *profile = moment->recording->profile;
+    if (!plan->kind->key)
+        return plan->name;
+    struct tv_out name;
+    struct tv_jfr_value key = jfr_moment_get(moment, plan->kind->key);
+    tv_out_init_memory(&name);
+    tv_out_bytes(&name, tv_trace_info_text(profile->info, plan->name));
+    tv_out_char(&name, '[');
+    tv_out_bytes(&name, tv_jfr_summary(moment->chunk, &key));
+    tv_out_char(&name, ']');
+    uint32_t text = tv_profile_string(profile, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    return text;
+}
+
+static struct tv_jfr_counter *jfr_counter_of(const struct jfr_moment *moment)
+{
+    struct tv_jfr_recording *recording = moment->recording;
+    uint32_t name = jfr_counter_name(moment), process = recording->names.process;
+    uint32_t next = (uint32_t)recording->counters.count;
+    uint32_t place = tv_map_add(&recording->counter_places, (uint64_t)process << 32 | name, next);
+    if (place == next) {
+        struct tv_jfr_counter *added = tv_table_add(&recording->counters);
+        added->kind = moment->plan->kind;
+        added->name = name;
+        added->category = moment->plan->category;
+        added->process = process;
+        while (added->series_count < TV_JFR_SERIES_MAX && added->kind->series[added->series_count])
+            added->series_count++;
+    }
+    return &recording->counters.rows[place];
+}
+
+static void jfr_take_counter(const struct jfr_moment *moment)
+{
+    struct tv_jfr_counter *counter = jfr_counter_of(moment);
+    size_t at = counter->count++;
+    counter->times =
+        tv_array_reserve(counter->times, &counter->time_capacity, at + 1, sizeof *counter->times);
+    counter->offsets = tv_array_reserve(counter->offsets, &counter->offset_capacity, at + 1,
+                                        sizeof *counter->offsets);
+    counter->values = tv_array_reserve(counter->values, &counter->value_capacity,
+                                       (at + 1) * counter->series_count, sizeof *counter->values);
+    counter->times[at] = tv_move_within(moment->time);
+    counter->offsets[at] = moment->offset;
+    for (unsigned i = 0; i < counter->series_count; i++)
+        counter->values[at * counter->series_count + i] =
+            jfr_counter_value(moment, counter->kind->series[i]);
+}
+
+static void jfr_counter_add(struct tv_jfr_recording *recording, struct tv_jfr_counter *counter)
+{
+    struct tv_profile_input *profile = recording->profile;
+    size_t count = counter->count, width = counter->series_count;
+    struct tv_sort_key *order = tv_alloc(count, sizeof *order);
+    tv_ns *times = tv_alloc(count, sizeof *times);
+    uint64_t *offsets = tv_alloc(count, sizeof *offsets);
+    double *values = tv_alloc(count, width * sizeof *values);
+    uint32_t series[TV_JFR_SERIES_MAX];
+    for (size_t i = 0; i < count; i++)
+        order[i] = (struct tv_sort_key){tv_sort_signed(counter->times[i]), i};
+    tv_sort_keys(order, count);
+    for (size_t i = 0; i < count; i++) {
+        times[i] = counter->times[order[i].index];
+        offsets[i] = counter->offsets[order[i].index];
+        memcpy(&values[i * width], &counter->values[order[i].index * width],
+               width * sizeof *values);
+    }
+    for (size_t i = 0; i < width; i++)
+        series[i] = tv_profile_string(profile, tv_bytes_of(counter->kind->series[i]));
+    struct tv_counter row = {
+        .name = counter->name,
+        .category = counter->category,
+        .process = counter->process,
+        .input = profile->input,
+        .series_count = (uint32_t)width,
+        .sample_count = (uint32_t)count,
+    };
+    tv_tables_add_counter(&profile->trace->tables, &row, series, times, offsets, values);
+    tv_free(order);
+    tv_free(times);
+    tv_free(offsets);
+    tv_free(values);
+}
+
+/* ---- Metadata ---- */
+
+static void jfr_add_fact(struct tv_jfr_recording *recording, struct tv_bytes key,
+                         struct tv_bytes value)
+{
+    struct tv_profile_input *profile = recording->profile;
+    uint64_t place =
+        (uint64_t)tv_profile_string(profile, key) << 32 | tv_profile_string(profile, value);
+    uint32_t next = (uint32_t)recording->facts.count;
+    if (tv_map_add(&recording->facts, place, next) == next)
+        tv_trace_info_add_metadata(profile->info, profile->input, key, value);
+}
+
+/* Write any value in one line. */
+static void jfr_write_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
+                            const struct tv_jfr_value *value)
+{
+    double number;
+    if (!tv_jfr_number(value, &number))
+        tv_out_bytes(out, tv_jfr_summary(chunk, value));
+    else if (value->field->kind == TV_JFR_BOOLEAN)
+        tv_out_text(out, value->raw ? "true" : "false");
+    else if (value->field->kind >= TV_JFR_FLOAT)
+        tv_out_format(out, "%.17g", number);
+    else if (value->field->is_unsigned)
+        tv_out_u64(out, value->raw);
+    else
+        tv_out_i64(out, (int64_t)value->raw);
+}
+
+/* "10 ms" as time; 0 when it is none. */
+static tv_ns jfr_parse_period(struct tv_bytes text)
+{
+    uint8_t joined[32];
+    size_t length = 0;
+    tv_ns time;
+    for (size_t i = 0; i < text.length && length < sizeof joined; i++)
+        if (text.data[i] != ' ')
+            joined[length++] = text.data[i];
+    return tv_parse_time((struct tv_bytes){joined, length}, 1, &time) && time > 0 ? time : 0;
+}
+
+/* Remember a setting that tells how often samples of a type are taken. */
+static void jfr_note_interval(struct tv_jfr_recording *recording, struct tv_bytes type,
+                              struct tv_bytes name, struct tv_bytes value)
+{
+    bool wall = tv_bytes_equal(name, TV_BYTES("wall"));
+    if (!wall && !tv_bytes_equal(name, TV_BYTES("period")) &&
+        !tv_bytes_equal(name, TV_BYTES("interval")))
+        return;
+    tv_ns interval = jfr_parse_period(value);
+    if (interval > 0)
+        *tv_table_add(&recording->intervals) = (struct tv_jfr_interval){
+            tv_profile_string(recording->profile,
+                              wall ? TV_BYTES("profiler.WallClockSample") : type),
+            interval};
+}
+
+static void jfr_take_setting(const struct jfr_moment *moment)
+{
+    struct tv_jfr_chunk *chunk = moment->chunk;
+    struct tv_jfr_recording *recording = moment->recording;
+    struct tv_jfr_value id = jfr_moment_get(moment, "id"),
+                        title = jfr_moment_value(moment, JFR_TITLE),
+                        value = jfr_moment_get(moment, "value");
+    struct tv_bytes name = tv_jfr_get_text(chunk, &title),
+                    type = tv_trace_info_text(jfr_info(recording), moment->plan->name);
+    uint32_t of = id.field ? tv_jfr_find_type(chunk, id.raw) : TV_NONE;
+    struct tv_out key, text;
+    if (of != TV_NONE)
+        type = chunk->types.rows[of].name;
+    tv_out_init_memory(&key);
+    tv_out_init_memory(&text);
+    tv_out_bytes(&key, type);
+    tv_out_char(&key, '#');
+    tv_out_bytes(&key, name);
+    jfr_write_value(&text, chunk, &value);
+    struct tv_bytes written = {text.buffer, text.length};
+    jfr_add_fact(recording, (struct tv_bytes){key.buffer, key.length}, written);
+    jfr_note_interval(recording, type, name, written);
+    tv_out_release(&key);
+    tv_out_release(&text);
+}
+
+static bool jfr_is_common_field(struct tv_bytes name)
+{
+    return tv_bytes_equal(name, TV_BYTES("startTime")) ||
+           tv_bytes_equal(name, TV_BYTES("duration")) ||
+           tv_bytes_equal(name, TV_BYTES("eventThread")) ||
+           tv_bytes_equal(name, TV_BYTES("stackTrace"));
+}
+
+/* Fields whose names are longer are left out of metadata; they stay readable in the event. */
+#define LONGEST_NAME 128
+
+static void jfr_take_facts(const struct jfr_moment *moment)
+{
+    struct tv_jfr_chunk *chunk = moment->chunk;
+    const struct tv_jfr_type *type = &chunk->types.rows[moment->plan->type];
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        struct tv_bytes name = chunk->fields.rows[type->first_field + i].name;
+        char field[LONGEST_NAME + 1];
+        if (name.length == 0 || name.length > LONGEST_NAME || jfr_is_common_field(name))
+            continue;
+        memcpy(field, name.data, name.length);
+        field[name.length] = '\0';
+        struct tv_out key, text;
+        struct tv_jfr_value value = jfr_moment_get(moment, field);
+        tv_out_init_memory(&key);
+        tv_out_init_memory(&text);
+        tv_out_bytes(&key, type->name);
+        tv_out_format(&key, ".%s", field);
+        jfr_write_value(&text, chunk, &value);
+        jfr_add_fact(moment->recording, (struct tv_bytes){key.buffer, key.length},
+                     (struct tv_bytes){text.buffer, text.length});
+        tv_out_release(&key);
+        tv_out_release(&text);
+    }
+}
+
+/* ---- The JVM of a chunk ---- */
+
+/* Starts of one JVM, as two recorders tell them, differ by less. */
+#define SAME_START_MS 10000
+
+static uint32_t jfr_find_jvm(struct tv_jfr_recording *recording, int64_t pid, int64_t started)
+{
+    for (size_t i = 0; i < recording->jvms.count; i++) {
+        struct tv_jfr_jvm *jvm = &recording->jvms.rows[i];
+        int64_t apart;
+        if (__builtin_sub_overflow(jvm->started_ms, started, &apart))
+            continue;
+        if (jvm->pid == pid && apart < SAME_START_MS && apart > -SAME_START_MS)
+            return jvm->process;
+    }
+    struct tv_jfr_jvm *added = tv_table_add(&recording->jvms);
+    *added = (struct tv_jfr_jvm){
+        pid, started,
+        tv_trace_info_add_process(jfr_info(recording), (uint64_t)pid, (struct tv_bytes){NULL, 0})};
+    return added->process;
+}
+
+/* Return the process of a chunk: that of its JVMInformation, else that of the chunk before. */
+static uint32_t jfr_chunk_process(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk)
+{
+    struct tv_jfr_event event;
+    uint32_t wanted = TV_NONE;
+    for (uint32_t i = 0; i < chunk->types.count && wanted == TV_NONE; i++)
+        if (tv_bytes_ends_with(chunk->types.rows[i].name, TV_BYTES("jdk.JVMInformation")))
+            wanted = i;
+    uint64_t at = wanted == TV_NONE ? chunk->bytes.length : TV_JFR_HEADER_SIZE;
+    for (; tv_jfr_event_at(chunk, at, &event); at += event.size) {
+        if (event.type != chunk->types.rows[wanted].id)
+            continue;
+        uint64_t fields = tv_jfr_place(chunk, &event.fields);
+        struct tv_jfr_value pid = tv_jfr_get(chunk, wanted, fields, "pid"),
+                            started = tv_jfr_get(chunk, wanted, fields, "jvmStartTime");
+        return jfr_find_jvm(recording, tv_jfr_signed(&pid), tv_jfr_signed(&started));
+    }
+    if (recording->jvms.count == 0)
+        return jfr_find_jvm(recording, 0, 0);
+    return recording->jvms.rows[recording->jvms.count - 1].process;
+}
+
+/* ---- All events of a chunk ---- */
+
+static void jfr_take_event(const struct jfr_moment *moment)
+{
+    switch (moment->plan->kind->role) {
+    case TV_JFR_SAMPLE:
+        jfr_take_sample(moment);
+        break;
+    case TV_JFR_COUNTER:
+        jfr_take_counter(moment);
+        break;
+    case TV_JFR_SETTING:
+        jfr_take_setting(moment);
+        break;
+    case TV_JFR_FACTS:
+        jfr_take_facts(moment);
+        break;
+    case TV_JFR_LOSS:
+        tv_profile_warn(moment->recording->profile, TV_DIAGNOSTIC_EVENTS_LOST, moment->offset);
+        jfr_take_span(moment);
+        break;
+    case TV_JFR_BY_RULE:
+    case TV_JFR_BLOCKED:
+        jfr_take_span(moment);
+        break;
+    }
+}
+
+/* Read the fields that the plan wants, and take the event. */
+static void jfr_read_event(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
+                           struct jfr_plan *plan, const struct tv_jfr_event *event)
+{
+    struct jfr_moment moment = {
+        .recording = recording,
+        .chunk = chunk,
+        .plan = plan,
+        .at = event->at,
+        .fields = tv_jfr_place(chunk, &event->fields),
+        .offset = chunk->offset + event->at,
+        .thread = TV_NONE,
+    };
+    struct tv_jfr_cursor cursor = event->fields;
+    plan->count++;
+    if (!tv_jfr_program_note(chunk, &plan->program, &cursor, moment.slots)) {
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, moment.offset);
+        return;
+    }
+    moment.time =
+        plan->fields[JFR_START] ? tv_jfr_time(chunk, moment.slots[JFR_START]) : chunk->start_ns;
+    const struct tv_jfr_field *thread = plan->fields[JFR_THREAD];
+    if (thread && thread->constant)
+        moment.thread = tv_jfr_names_thread(&recording->names, thread->type,
+                                            moment.slots[JFR_THREAD], moment.offset);
+    tv_profile_reach(recording->profile, moment.time);
+    jfr_take_event(&moment);
+}
+
+/* Tell why the events end where they do. */
+static void jfr_warn_of_end(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                            uint64_t at)
+{
+    if (chunk->unfinished)
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_UNFINISHED_CHUNK, chunk->offset);
+    else if (chunk->cut)
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRUNCATED, chunk->offset + at);
+    else if (at < chunk->bytes.length)
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, chunk->offset + at);
+}
+
+static void jfr_count_events(struct tv_jfr_recording *recording, struct jfr_plan *plans,
+                             size_t count)
+{
+    struct tv_profile_input *profile = recording->profile;
+    for (size_t i = 0; i < count; i++) {
+        if (plans[i].count > 0)
+            tv_tables_count_events(&profile->trace->tables, profile->input, plans[i].name,
+                                   plans[i].count);
+        tv_jfr_program_release(&plans[i].program);
+    }
+}
+
+/* So many events between two looks at whether the user wants to stop. */
+#define EVENTS_BETWEEN_LOOKS 65536
+
+enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
+                                 struct tv_progress *progress, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    struct tv_jfr_event event;
+    struct jfr_plan *plans = tv_alloc(chunk->types.count, sizeof *plans);
+    uint64_t at = TV_JFR_HEADER_SIZE, last_type = TV_JFR_METADATA, events = 0;
+    uint32_t type = TV_NONE;
+    tv_jfr_names_enter(&recording->names, chunk, jfr_chunk_process(recording, chunk));
+    for (; tv_jfr_event_at(chunk, at, &event); at += event.size) {
+        if (++events % EVENTS_BETWEEN_LOOKS == 0 &&
+            (status = tv_reader_check_cancel(progress, err)) != TV_OK)
+            break;
+        if (event.type == TV_JFR_METADATA || event.type == TV_JFR_CHECKPOINT)
+            continue;
+        if (event.type != last_type)
+            type = tv_jfr_find_type(chunk, last_type = event.type);
+        if (type == TV_NONE) {
+            tv_profile_warn(recording->profile, TV_DIAGNOSTIC_UNKNOWN_EVENT, chunk->offset + at);
+            continue;
+        }
+        if (!plans[type].kind)
+            jfr_plan_make(recording, chunk, &plans[type], type);
+        jfr_read_event(recording, chunk, &plans[type], &event);
+    }
+    if (status == TV_OK)
+        jfr_warn_of_end(recording, chunk, at);
+    jfr_count_events(recording, plans, chunk->types.count);
+    tv_jfr_names_leave(&recording->names);
+    tv_free(plans);
+    return status;
+}
+
+/* ---- The end ---- */
+
+/* Give value types their sampling intervals. */
+static void jfr_set_intervals(struct tv_jfr_recording *recording)
+{
+    struct tv_tables *tables = &recording->profile->trace->tables;
+    for (size_t i = 0; i < recording->intervals.count; i++)
+        for (size_t j = 0; j < tables->value_types.count; j++)
+            if (tables->value_types.rows[j].input == recording->profile->input &&
+                tables->value_types.rows[j].name == recording->intervals.rows[i].name)
+                tables->value_types.rows[j].interval = recording->intervals.rows[i].interval;
+}
+
+void tv_jfr_recording_finish(struct tv_jfr_recording *recording)
+{
+    for (size_t i = 0; i < recording->counters.count; i++) {
+        struct tv_jfr_counter *counter = &recording->counters.rows[i];
+        jfr_counter_add(recording, counter);
+        tv_free(counter->times);
+        tv_free(counter->offsets);
+        tv_free(counter->values);
+    }
+    jfr_set_intervals(recording);
+    tv_free(recording->counters.rows);
+    tv_free(recording->intervals.rows);
+    tv_free(recording->jvms.rows);
+    tv_map_release(&recording->counter_places);
+    tv_map_release(&recording->facts);
+    tv_map_release(&recording->tracks);
+    tv_jfr_names_release(&recording->names);
+}

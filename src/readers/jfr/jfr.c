@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/jfr/jfr.h"
+
+#include <assert.h>
+
+#include "readers/jfr/describe.h"
+#include "readers/jfr/events.h"
+
+#define FORMAT "Java Flight Recorder"
+
+static int jfr_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    (void)size;
+    return tv_bytes_starts_with(prefix, TV_BYTES("FLR\0")) ? TV_SNIFF_SURE : 0;
+}
+
+/* Fail for recordings that nobody has converted to chunks as JDK 9 and later write them. */
+static enum tv_status jfr_check_version(struct tv_bytes file, struct tv_error *err)
+{
+    unsigned major = file.length >= 8 ? (unsigned)file.data[4] << 8 | file.data[5] : 1;
+    unsigned minor = file.length >= 8 ? (unsigned)file.data[6] << 8 | file.data[7] : 0;
+    if (major == 0)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, 4,
+                       "a recording of JDK 7 or 8 (version 0.%u), which is not read: open it in "
+                       "JDK Mission Control, or record with JDK 8u262 or later",
+                       minor);
+    if (major > 3)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, 4,
+                       "a recording of version %u.%u, which is newer "
+                       "than this program: versions 1.0 to 2.1 are read",
+                       major, minor);
+    if (file.length < TV_JFR_HEADER_SIZE)
+        return tv_fail(err, TV_ERR_SYNTAX, file.length,
+                       "expected the header of a recording (68 bytes), found the end of the file");
+    return TV_OK;
+}
+
+static void jfr_set_version(struct tv_profile_input *profile, const struct tv_jfr_chunk *chunk)
+{
+    struct tv_input *input = &profile->info->inputs[profile->input];
+    struct tv_out version;
+    tv_out_init_memory(&version);
+    tv_out_format(&version, "%u.%u", chunk->major, chunk->minor);
+    input->version = tv_profile_string(profile, (struct tv_bytes){version.buffer, version.length});
+    input->recorded_us = chunk->start_ns / 1000;
+    tv_out_release(&version);
+}
+
+static enum tv_status jfr_read_chunk(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
+                                     struct tv_progress *progress, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (tv_jfr_chunk_open(chunk))
+        status = tv_jfr_events_add(recording, chunk, progress, err);
+    else
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_CHUNK, chunk->offset);
+    tv_diagnostics_merge(&recording->profile->info->diagnostics, &chunk->diagnostics);
+    tv_jfr_chunk_release(chunk);
+    return status;
+}
+
+static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct tv_bytes file,
+                                      struct tv_progress *progress, struct tv_error *err)
+{
+    struct tv_jfr_chunk chunk;
+    uint64_t at = 0, next = 0;
+    bool skipped, first = true;
+    enum tv_status status = TV_OK;
+    while (status == TV_OK && tv_jfr_chunk_find(file, at, &chunk, &next, &skipped)) {
+        assert(next > at);
+        if (skipped)
+            tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
+        if (first)
+            jfr_set_version(recording->profile, &chunk);
+        first = false;
+        status = jfr_read_chunk(recording, &chunk, progress, err);
+        if (status == TV_OK)
+            status = tv_reader_add_progress(progress, next - at, err);
+        at = next;
+    }
+    if (status == TV_OK && at < file.length)
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
+    return status;
+}
+
+static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *builder,
+                                   const struct tv_read_options *options, struct tv_error *err)
+{
+    struct tv_profile_text text;
+    struct tv_profile_input profile;
+    struct tv_jfr_recording recording;
+    enum tv_status status = tv_profile_text_read(source, &text, err);
+    if (status != TV_OK)
+        return status;
+    status = jfr_check_version(text.bytes, err);
+    if (status == TV_OK) {
+        tv_profile_input_begin(&profile, source, builder, FORMAT);
+        profile.info->inputs[profile.input].describe = tv_jfr_describe;
+        tv_jfr_recording_init(&recording, &profile);
+        status = jfr_read_chunks(&recording, text.bytes, options->progress, err);
+        tv_jfr_recording_finish(&recording);
+        tv_profile_input_end(&profile, options);
+    }
+    tv_profile_text_release(&text);
+    return status;
+}
+
+const struct tv_reader tv_reader_jfr = {
+    .name = "jfr",
+    .summary = "recordings of the Java Flight Recorder (.jfr), versions 1.0 to 2.1, also of "
+               "async-profiler and others",
+    .sniff = jfr_sniff,
+    .assemble = jfr_assemble,
+    .format = FORMAT,
+    .describe = tv_jfr_describe,
+};

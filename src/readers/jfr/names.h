@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - frames, threads, stacks and texts of the trace from the constants of a chunk.
+ *
+ * Each constant is translated once: its number stays in tv_jfr_constant.made.
+ */
+#ifndef TV_READERS_JFR_NAMES_H
+#define TV_READERS_JFR_NAMES_H
+
+#include "readers/jfr/chunk.h"
+#include "readers/profile_input.h"
+
+/* A stack as paths of the trace. */
+struct tv_jfr_stack {
+    uint32_t path, line_path;
+    bool cut; /* the recorder kept no more frames */
+};
+
+struct tv_jfr_names {
+    struct tv_profile_input *profile;
+    /* Of all chunks: */
+    TV_TABLE(tv_jfr_stack) stacks;
+    struct tv_map line_frames; /* frame << 32 | line -> the frame at that line */
+    struct tv_map threads;     /* process << 32 | number of the key -> thread */
+    struct tv_map thread_keys; /* id, with bit 63 for those of the operating system -> number */
+    uint32_t unnamed;          /* virtual threads without a name so far */
+    uint32_t *frames;          /* of the stack that is being read, from the leaf */
+    uint32_t *frames_at_lines;
+    size_t depth, capacity, line_capacity;
+    /* Of this chunk: */
+    struct tv_jfr_chunk *chunk;
+    uint32_t process;
+    struct tv_jfr_program stack, frame;
+    uint32_t frame_type; /* the type jdk.types.StackFrame, or TV_NONE */
+};
+
+void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *profile);
+void tv_jfr_names_release(struct tv_jfr_names *names);
+
+/* Turn to the constants of another chunk, of a process. */
+void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, uint32_t process);
+void tv_jfr_names_leave(struct tv_jfr_names *names);
+
+/* Return the thread with a key in the constants of a type; TV_NONE for none. */
+uint32_t tv_jfr_names_thread(struct tv_jfr_names *names, uint32_t type, uint64_t key,
+                             uint64_t offset);
+
+/* Return the stack with a key; no stack is the root. */
+struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type, uint64_t key,
+                                       uint64_t offset);
+
+/* Return the text of any value, as a string of the trace. */
+uint32_t tv_jfr_names_text(struct tv_jfr_names *names, const struct tv_jfr_value *value);
+
+#endif
