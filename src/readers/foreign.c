@@ -443,84 +443,6 @@ static bool foreign_is_number_with(struct tv_bytes word, const char *marks)
     return any;
 }
 
-/* Return true for "1811.323590:". */
-static bool foreign_is_time(struct tv_bytes word)
-{
-    if (word.length < 4 || word.data[word.length - 1] != ':')
-        return false;
-    word.length--;
-    return foreign_is_number_with(word, ".") && memchr(word.data, '.', word.length) != NULL;
-}
-
-/* ---- perf script ---- */
-
-/* Return true for "comm  pid[/tid] [cpu] time: ...". In ftrace text the tid belongs to the first
- * word. */
-static bool foreign_is_perf_sample(struct tv_bytes line)
-{
-    struct tv_bytes before = {NULL, 0}, last = {NULL, 0}, word;
-    while ((word = foreign_take_word(&line)).data) {
-        bool cpu = last.length > 2 && last.data[0] == '[';
-        if (foreign_is_time(word) && last.data && foreign_is_number_with(cpu ? before : last, "/-"))
-            return !cpu || foreign_is_number_with(last, "[]");
-        before = last;
-        last = word;
-    }
-    return false;
-}
-
-/* Return true for "    ffffffff821e59e4 xas_find+0x4 ([kernel.kallsyms])"; some tools remove the
- * space. */
-static bool foreign_is_perf_frame(struct tv_bytes line)
-{
-    size_t least = line.length > 0 && tv_is_blank(line.data[0]) ? 3 : 8;
-    struct tv_bytes address = foreign_take_word(&line);
-    if (address.length < least || address.length > 16)
-        return false;
-    for (size_t i = 0; i < address.length; i++)
-        if (!foreign_is_digit(address.data[i]) && (address.data[i] < 'a' || address.data[i] > 'f'))
-            return false;
-    return foreign_take_word(&line).data != NULL;
-}
-
-static void foreign_count_perf_lines(struct tv_bytes prefix, unsigned *samples, unsigned *frames)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes line;
-    *samples = *frames = 0;
-    while (tv_cursor_take_line(&cursor, &line)) {
-        if (line.length > 0 && line.data[0] == '#')
-            continue;
-        if (foreign_is_perf_sample(line))
-            (*samples)++;
-        else
-            *frames += foreign_is_perf_frame(line);
-    }
-}
-
-bool tv_foreign_is_perf_script(struct tv_bytes prefix)
-{
-    unsigned samples, frames;
-    foreign_count_perf_lines(prefix, &samples, &frames);
-    return samples > 1 || (samples > 0 && frames > 0);
-}
-
-/* Return true for the comments of --header, which are longer than the prefix. */
-static bool foreign_is_perf_header(struct tv_bytes prefix)
-{
-    return tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# captured on")) ||
-           tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# hostname"));
-}
-
-/* With -F ip,sym there are only frames. */
-static bool foreign_is_any_perf_script(struct tv_bytes prefix)
-{
-    unsigned samples, frames;
-    foreign_count_perf_lines(prefix, &samples, &frames);
-    return foreign_is_perf_header(prefix) || samples > 1 || frames > 2 ||
-           (samples > 0 && frames > 0);
-}
-
 /* ---- Valgrind ---- */
 
 /* Return true when the header lines ("key: value") contain that key. */
@@ -652,10 +574,6 @@ static const struct {
     {foreign_is_callgrind,
      {"a profile of callgrind or cachegrind (valgrind, Xdebug)", "KCachegrind opens it"}},
     {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
-    {foreign_is_any_perf_script,
-     {"text of \"perf script\"",
-      "stackcollapse-perf.pl" FLAMEGRAPH " makes collapsed stacks of it, or \"perf script report "
-      "stackcollapse\" of the recording"}},
     {foreign_is_strace,
      {"text of strace", "\"strace -c\" of another run sums its time by system call"}},
     {foreign_is_dtrace,
