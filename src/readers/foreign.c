@@ -46,7 +46,6 @@ static const struct {
 #define TRACY(start) SIGNATURE(start, "a trace of Tracy", "Tracy's tracy-csvexport prints it")
     SIGNATURE("SIMPLEPERF", "a simpleperf report",
               "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
-    PERF_DATA("PERFILE2"),
     PERF_DATA("2ELIFREP"),
     PERF_DATA("PERFFILE"),
     SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file", "\"trace-cmd report\" writes it as text"),

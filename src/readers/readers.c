@@ -10,16 +10,23 @@
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
 #include "readers/method_trace/method_trace.h"
+#include "readers/perf/perf_data.h"
 #include "readers/perf/perf_script.h"
 #include "readers/side_inputs.h"
 #include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
-    &tv_reader_method_trace, &tv_reader_trace_event,
-    &tv_reader_ftrace,       &tv_reader_process_dump,
-    &tv_reader_cgroup_dump,  &tv_reader_battor,
-    &tv_reader_hprof,        &tv_reader_perf_script,
-    &tv_reader_collapsed,    NULL,
+    &tv_reader_method_trace,
+    &tv_reader_trace_event,
+    &tv_reader_ftrace,
+    &tv_reader_process_dump,
+    &tv_reader_cgroup_dump,
+    &tv_reader_battor,
+    &tv_reader_hprof,
+    &tv_reader_perf_data,
+    &tv_reader_perf_script,
+    &tv_reader_collapsed,
+    NULL,
 };
 
 #define SHOWN_BYTES 8

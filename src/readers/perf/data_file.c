@@ -8,7 +8,7 @@
 
 #define HEADER_OF_PIPE 16
 #define LEAST_HEADER 104
-#define LEAST_ATTR 48  /* up to the flags */
+#define LEAST_ATTR 48   /* up to the flags */
 #define SECTION_SIZE 16 /* offset and size */
 
 /* Bits of the flags of an attribute. */
@@ -76,10 +76,10 @@ static bool perf_attr_parse(struct tv_bytes bytes, struct tv_perf_attr *attr)
 {
     struct tv_cursor cursor = tv_cursor_over(bytes);
     uint32_t size;
-    uint64_t period;
     *attr = (struct tv_perf_attr){.label = {bytes.data, 0}};
     return tv_cursor_take_u32(&cursor, &attr->type) && tv_cursor_take_u32(&cursor, &size) &&
-           tv_cursor_take_u64(&cursor, &attr->config) && tv_cursor_take_u64(&cursor, &period) &&
+           tv_cursor_take_u64(&cursor, &attr->config) &&
+           tv_cursor_take_u64(&cursor, &attr->period) &&
            tv_cursor_take_u64(&cursor, &attr->sample_type) &&
            tv_cursor_take_u64(&cursor, &attr->read_format) &&
            tv_cursor_take_u64(&cursor, &attr->flags);
@@ -111,8 +111,7 @@ void tv_perf_file_take_attr(struct tv_perf_file *file, struct tv_bytes payload)
     if (size > payload.length)
         return;
     attr.length = size;
-    perf_file_add_attr(file, attr,
-                       (struct tv_bytes){payload.data + size, payload.length - size});
+    perf_file_add_attr(file, attr, (struct tv_bytes){payload.data + size, payload.length - size});
 }
 
 /* Read the attributes of a file: each entry ends with the section of its ids. */
@@ -125,8 +124,8 @@ static void perf_file_read_attrs(struct tv_perf_file *file, struct tv_bytes attr
         return;
     while (entry_size <= tv_cursor_left(&cursor) &&
            tv_cursor_take_bytes(&cursor, (size_t)entry_size, &entry)) {
-        struct tv_cursor behind = tv_cursor_over((struct tv_bytes){
-            entry.data + entry.length - SECTION_SIZE, SECTION_SIZE});
+        struct tv_cursor behind = tv_cursor_over(
+            (struct tv_bytes){entry.data + entry.length - SECTION_SIZE, SECTION_SIZE});
         entry.length -= SECTION_SIZE;
         if (perf_file_take_section(file, &behind, &ids))
             perf_file_add_attr(file, entry, ids);
@@ -150,9 +149,9 @@ static bool perf_file_read_header(struct tv_perf_file *file, struct tv_cursor *c
 {
     uint64_t entry_size, start, size;
     struct tv_bytes attrs, types, flags;
-    if (!tv_cursor_take_u64(cursor, &entry_size) ||
-        !perf_file_take_section(file, cursor, &attrs) || !tv_cursor_take_u64(cursor, &start) ||
-        !tv_cursor_take_u64(cursor, &size) || !perf_file_take_section(file, cursor, &types) ||
+    if (!tv_cursor_take_u64(cursor, &entry_size) || !perf_file_take_section(file, cursor, &attrs) ||
+        !tv_cursor_take_u64(cursor, &start) || !tv_cursor_take_u64(cursor, &size) ||
+        !perf_file_take_section(file, cursor, &types) ||
         !tv_cursor_take_bytes(cursor, TV_PERF_FEATURES / 8, &flags))
         return false;
     if (start <= file->bytes.length && size <= file->bytes.length - start)
@@ -243,14 +242,20 @@ void tv_perf_file_name_attrs(struct tv_perf_file *file)
 
 static const char *perf_attr_base_name(const struct tv_perf_attr *attr)
 {
-    static const char *const hardware[] = {
-        "cycles",       "instructions", "cache-references",        "cache-misses",
-        "branches",     "branch-misses", "bus-cycles",              "stalled-cycles-frontend",
-        "stalled-cycles-backend", "ref-cycles"};
+    static const char *const hardware[] = {"cycles",
+                                           "instructions",
+                                           "cache-references",
+                                           "cache-misses",
+                                           "branches",
+                                           "branch-misses",
+                                           "bus-cycles",
+                                           "stalled-cycles-frontend",
+                                           "stalled-cycles-backend",
+                                           "ref-cycles"};
     static const char *const software[] = {
-        "cpu-clock",    "task-clock",       "page-faults",      "context-switches",
-        "cpu-migrations", "minor-faults",   "major-faults",     "alignment-faults",
-        "emulation-faults", "dummy",        "bpf-output",       "cgroup-switches"};
+        "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+        "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+        "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
     if (attr->type == KIND_HARDWARE && attr->config < TV_COUNT(hardware))
         return hardware[attr->config];
     if (attr->type == KIND_SOFTWARE && attr->config < TV_COUNT(software))
@@ -291,8 +296,8 @@ size_t tv_perf_attr_name(const struct tv_perf_attr *attr, char *text, size_t siz
     int length;
     perf_attr_write_modifiers(attr, modifiers);
     if (attr->label.length > 0)
-        length = snprintf(text, size, "%.*s", attr->label.length < size ? (int)attr->label.length
-                                                                      : (int)size,
+        length = snprintf(text, size, "%.*s",
+                          attr->label.length < size ? (int)attr->label.length : (int)size,
                           (const char *)attr->label.data);
     else if (base)
         length = snprintf(text, size, "%s%s", base, modifiers);

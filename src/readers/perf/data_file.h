@@ -68,7 +68,7 @@ enum tv_perf_feature {
 /* An event as it was asked for. */
 struct tv_perf_attr {
     uint32_t type;
-    uint64_t config, sample_type, read_format, flags;
+    uint64_t config, period, sample_type, read_format, flags;
     struct tv_bytes label; /* name in the file; empty: none */
 };
 

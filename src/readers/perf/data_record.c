@@ -20,12 +20,18 @@ enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOS
 enum tv_perf_mode tv_perf_context_mode(uint64_t context, enum tv_perf_mode before)
 {
     switch (context) {
-    case CONTEXT_HYPERVISOR: return TV_PERF_MODE_HYPERVISOR;
-    case CONTEXT_KERNEL: return TV_PERF_MODE_KERNEL;
-    case CONTEXT_USER: return TV_PERF_MODE_USER;
-    case CONTEXT_GUEST_KERNEL: return TV_PERF_MODE_GUEST_KERNEL;
-    case CONTEXT_GUEST_USER: return TV_PERF_MODE_GUEST_USER;
-    default: return before;
+    case CONTEXT_HYPERVISOR:
+        return TV_PERF_MODE_HYPERVISOR;
+    case CONTEXT_KERNEL:
+        return TV_PERF_MODE_KERNEL;
+    case CONTEXT_USER:
+        return TV_PERF_MODE_USER;
+    case CONTEXT_GUEST_KERNEL:
+        return TV_PERF_MODE_GUEST_KERNEL;
+    case CONTEXT_GUEST_USER:
+        return TV_PERF_MODE_GUEST_USER;
+    default:
+        return before;
     }
 }
 
@@ -80,8 +86,8 @@ static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format)
         return false;
     if (values > tv_cursor_left(cursor) / 8)
         return false;
-    uint64_t words = values * each + ((format & READ_ENABLED) != 0) +
-                     ((format & READ_RUNNING) != 0);
+    uint64_t words =
+        values * each + ((format & READ_ENABLED) != 0) + ((format & READ_RUNNING) != 0);
     return words <= tv_cursor_left(cursor) / 8 &&
            tv_cursor_take_bytes(cursor, (size_t)words * 8, &skipped);
 }
@@ -126,8 +132,7 @@ static uint32_t perf_attr_of_sample(const struct tv_perf_file *file, struct tv_b
     if (file->attr_count < 2)
         return 0;
     if (!(type & TV_PERF_HAS_IDENTIFIER) &&
-        (!(type & TV_PERF_HAS_ID) ||
-         !tv_cursor_take_bytes(&cursor, perf_id_place(type), &before)))
+        (!(type & TV_PERF_HAS_ID) || !tv_cursor_take_bytes(&cursor, perf_id_place(type), &before)))
         return 0;
     return tv_cursor_take_u64(&cursor, &id) ? perf_find_attr(file, id) : 0;
 }
@@ -198,8 +203,8 @@ uint64_t tv_perf_record_time(const struct tv_perf_file *file, const struct tv_pe
     if (!(attr->flags & SAMPLE_ID_ALL) || !(attr->sample_type & TV_PERF_HAS_TIME) ||
         place > record->payload.length)
         return 0;
-    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){
-        record->payload.data + record->payload.length - place, place});
+    struct tv_cursor cursor = tv_cursor_over(
+        (struct tv_bytes){record->payload.data + record->payload.length - place, place});
     return tv_cursor_take_u64(&cursor, &time) ? time : 0;
 }
 

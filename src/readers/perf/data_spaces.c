@@ -130,8 +130,8 @@ bool tv_perf_spaces_add(struct tv_perf_spaces *spaces, uint64_t pid,
 void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint64_t pid)
 {
     uint32_t number = tv_map_find(&spaces->of_process, pid);
-    if (number == TV_NONE || (spaces->spaces[number].users == 1 &&
-                              spaces->spaces[number].count == 0))
+    if (number == TV_NONE ||
+        (spaces->spaces[number].users == 1 && spaces->spaces[number].count == 0))
         return;
     perf_spaces_leave(spaces, number);
     perf_spaces_add_space(spaces, pid);
