@@ -44,8 +44,6 @@ static const struct {
 #define CTF(start)                                                                                 \
     SIGNATURE(start, "a file of a CTF trace (LTTng, Zephyr)", "\"babeltrace2\" prints the folder")
 #define TRACY(start) SIGNATURE(start, "a trace of Tracy", "Tracy's tracy-csvexport prints it")
-    SIGNATURE("SIMPLEPERF", "a simpleperf report",
-              "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     PERF_DATA("2ELIFREP"),
     PERF_DATA("PERFFILE"),
     SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file", "\"trace-cmd report\" writes it as text"),
@@ -72,8 +70,6 @@ static const struct {
     SIGNATURE("--- contention", LEGACY_PPROF),
     SIGNATURE("--- mutex:", LEGACY_PPROF),
     SIGNATURE("--- heapz ", LEGACY_PPROF),
-    SIGNATURE("sample:\n  time: ", "text of \"simpleperf report-sample\"",
-              "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     SIGNATURE("Analysis of sampling ", "text of macOS' sample",
               "stackcollapse-sample.awk" FLAMEGRAPH " makes collapsed stacks of it"),
     SIGNATURE("gmon\1\0\0\0", "a profile of gprof (gmon.out)",
@@ -232,31 +228,6 @@ static bool foreign_is_pprof(struct tv_bytes prefix)
     return messages & (messages - 1) || (messages && fields.count > PPROF_SURE);
 }
 
-/* Return true for a report of simpleperf from before it had a magic number: records, each with
- * its length first. */
-static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes record;
-    uint32_t size;
-    unsigned records = 0;
-    while (tv_cursor_take_u32(&cursor, &size) && size > 0) {
-        struct tv_cursor inside = cursor;
-        uint64_t length;
-        uint8_t tag;
-        if (!tv_cursor_take_u8(&inside, &tag))
-            break;
-        if ((tag & 7) != WIRE_BYTES || tag >> 3 == 0 || tag >> 3 > 6 ||
-            !tv_cursor_take_uleb(&inside, &length) ||
-            length + (tv_cursor_position(&inside) - tv_cursor_position(&cursor)) != size)
-            return false;
-        records++;
-        if (!tv_cursor_take_bytes(&cursor, size, &record))
-            break;
-    }
-    return records > 1;
-}
-
 /* ---- Others ---- */
 
 /* Check for the words 0, 3, version (1: Java), period, 0, with 32 or 64 bits in either byte
@@ -335,9 +306,6 @@ static const struct {
     {foreign_is_pstats, {"a profile of Python's cProfile", "\"python3 -m pstats\" prints it"}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
-    {foreign_is_old_simpleperf,
-     {"a simpleperf report",
-      "simpleperf's stackcollapse.py makes collapsed stacks of the recording"}},
     {foreign_is_pprof,
      {"a pprof profile",
       "\"go tool pprof -raw\" and stackcollapse-go.pl" FLAMEGRAPH " make collapsed stacks of it"}},

@@ -12,6 +12,7 @@
 #include "readers/method_trace/method_trace.h"
 #include "readers/perf/perf_data.h"
 #include "readers/perf/perf_script.h"
+#include "readers/perf/simpleperf.h"
 #include "readers/side_inputs.h"
 #include "readers/trace_event/trace_event.h"
 
@@ -24,6 +25,8 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_battor,
     &tv_reader_hprof,
     &tv_reader_perf_data,
+    &tv_reader_simpleperf,
+    &tv_reader_simpleperf_text,
     &tv_reader_perf_script,
     &tv_reader_collapsed,
     NULL,

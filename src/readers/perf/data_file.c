@@ -46,7 +46,8 @@ bool tv_perf_take_text(struct tv_cursor *cursor, struct tv_bytes *text)
 }
 
 /* Return a section of the file, or what is there of it. */
-static struct tv_bytes perf_file_section(struct tv_perf_file *file, uint64_t offset, uint64_t size)
+static struct tv_bytes perf_file_section(struct tv_perf_data_file *file, uint64_t offset,
+                                         uint64_t size)
 {
     uint64_t length = file->bytes.length;
     uint64_t start = offset < length ? offset : length;
@@ -58,7 +59,7 @@ static struct tv_bytes perf_file_section(struct tv_perf_file *file, uint64_t off
     return (struct tv_bytes){file->bytes.data + (size_t)start, (size_t)size};
 }
 
-static bool perf_file_take_section(struct tv_perf_file *file, struct tv_cursor *cursor,
+static bool perf_file_take_section(struct tv_perf_data_file *file, struct tv_cursor *cursor,
                                    struct tv_bytes *section)
 {
     uint64_t offset, size;
@@ -85,7 +86,7 @@ static bool perf_attr_parse(struct tv_bytes bytes, struct tv_perf_attr *attr)
            tv_cursor_take_u64(&cursor, &attr->flags);
 }
 
-static void perf_file_add_attr(struct tv_perf_file *file, struct tv_bytes bytes,
+static void perf_file_add_attr(struct tv_perf_data_file *file, struct tv_bytes bytes,
                                struct tv_bytes ids)
 {
     struct tv_cursor cursor = tv_cursor_over(ids);
@@ -100,7 +101,7 @@ static void perf_file_add_attr(struct tv_perf_file *file, struct tv_bytes bytes,
         tv_map_add(&file->ids, id, (uint32_t)file->attr_count - 1);
 }
 
-void tv_perf_file_take_attr(struct tv_perf_file *file, struct tv_bytes payload)
+void tv_perf_file_take_attr(struct tv_perf_data_file *file, struct tv_bytes payload)
 {
     struct tv_cursor cursor = tv_cursor_over(payload);
     uint32_t type, size;
@@ -115,7 +116,7 @@ void tv_perf_file_take_attr(struct tv_perf_file *file, struct tv_bytes payload)
 }
 
 /* Read the attributes of a file: each entry ends with the section of its ids. */
-static void perf_file_read_attrs(struct tv_perf_file *file, struct tv_bytes attrs,
+static void perf_file_read_attrs(struct tv_perf_data_file *file, struct tv_bytes attrs,
                                  uint64_t entry_size)
 {
     struct tv_cursor cursor = tv_cursor_over(attrs);
@@ -135,7 +136,8 @@ static void perf_file_read_attrs(struct tv_perf_file *file, struct tv_bytes attr
 /* ---- Header ---- */
 
 /* Find the features: behind the records stands the section of each that is set. */
-static void perf_file_find_features(struct tv_perf_file *file, struct tv_bytes flags, uint64_t end)
+static void perf_file_find_features(struct tv_perf_data_file *file, struct tv_bytes flags,
+                                    uint64_t end)
 {
     struct tv_cursor cursor = tv_cursor_over(perf_file_section(file, end, UINT64_MAX));
     file->cut = false; /* the table has no size of its own */
@@ -145,7 +147,7 @@ static void perf_file_find_features(struct tv_perf_file *file, struct tv_bytes f
             file->cut = true;
 }
 
-static bool perf_file_read_header(struct tv_perf_file *file, struct tv_cursor *cursor)
+static bool perf_file_read_header(struct tv_perf_data_file *file, struct tv_cursor *cursor)
 {
     uint64_t entry_size, start, size;
     struct tv_bytes attrs, types, flags;
@@ -161,12 +163,12 @@ static bool perf_file_read_header(struct tv_perf_file *file, struct tv_cursor *c
     return true;
 }
 
-bool tv_perf_file_read(struct tv_perf_file *file, struct tv_bytes bytes)
+bool tv_perf_file_read(struct tv_perf_data_file *file, struct tv_bytes bytes)
 {
     struct tv_cursor cursor = tv_cursor_over(bytes);
     struct tv_bytes magic;
     uint64_t size;
-    *file = (struct tv_perf_file){.bytes = bytes};
+    *file = (struct tv_perf_data_file){.bytes = bytes};
     tv_map_init(&file->ids);
     if (!tv_cursor_take_bytes(&cursor, 8, &magic) || !tv_cursor_take_u64(&cursor, &size))
         return false;
@@ -176,13 +178,13 @@ bool tv_perf_file_read(struct tv_perf_file *file, struct tv_bytes bytes)
     return file->piped || (size >= LEAST_HEADER && perf_file_read_header(file, &cursor));
 }
 
-void tv_perf_file_release(struct tv_perf_file *file)
+void tv_perf_file_release(struct tv_perf_data_file *file)
 {
     tv_map_release(&file->ids);
     tv_free(file->attrs);
 }
 
-void tv_perf_file_take_feature(struct tv_perf_file *file, struct tv_bytes payload)
+void tv_perf_file_take_feature(struct tv_perf_data_file *file, struct tv_bytes payload)
 {
     struct tv_cursor cursor = tv_cursor_over(payload);
     uint64_t number;
@@ -192,7 +194,7 @@ void tv_perf_file_take_feature(struct tv_perf_file *file, struct tv_bytes payloa
 
 /* ---- Names of events ---- */
 
-void tv_perf_file_take_update(struct tv_perf_file *file, struct tv_bytes payload)
+void tv_perf_file_take_update(struct tv_perf_data_file *file, struct tv_bytes payload)
 {
     struct tv_cursor cursor = tv_cursor_over(payload);
     struct tv_bytes text;
@@ -207,7 +209,7 @@ void tv_perf_file_take_update(struct tv_perf_file *file, struct tv_bytes payload
 }
 
 /* Take the description of an event; its ids, or else its place, tell whose it is. */
-static bool perf_file_take_label(struct tv_perf_file *file, struct tv_cursor *cursor,
+static bool perf_file_take_label(struct tv_perf_data_file *file, struct tv_cursor *cursor,
                                  uint32_t attr_size, size_t place)
 {
     struct tv_bytes attr, label;
@@ -229,10 +231,35 @@ static bool perf_file_take_label(struct tv_perf_file *file, struct tv_cursor *cu
     return true;
 }
 
-void tv_perf_file_name_attrs(struct tv_perf_file *file)
+/* simpleperf lists its events as lines "name,type,config". */
+static void perf_file_take_event_line(struct tv_perf_data_file *file, struct tv_bytes line)
+{
+    struct tv_bytes name, type;
+    uint64_t kind, config;
+    if (!tv_bytes_split(&line, ',', &name) || !tv_bytes_split(&line, ',', &type) ||
+        !tv_parse_u64(type, &kind) || !tv_parse_u64(line, &config))
+        return;
+    for (size_t i = 0; i < file->attr_count; i++)
+        if (file->attrs[i].type == kind && file->attrs[i].config == config &&
+            kind >= KIND_TRACEPOINT && file->attrs[i].label.length == 0)
+            file->attrs[i].label = name;
+}
+
+static void perf_file_take_event_lines(struct tv_perf_data_file *file)
+{
+    struct tv_bytes rest = file->features[TV_PERF_FEATURE_META_INFO], key, value, line;
+    while (tv_bytes_split(&rest, 0, &key) && tv_bytes_split(&rest, 0, &value))
+        while (tv_bytes_equal(key, TV_BYTES("event_type_info")) && value.length > 0) {
+            tv_bytes_split(&value, '\n', &line);
+            perf_file_take_event_line(file, line);
+        }
+}
+
+void tv_perf_file_name_attrs(struct tv_perf_data_file *file)
 {
     struct tv_cursor cursor = tv_cursor_over(file->features[TV_PERF_FEATURE_EVENTS]);
     uint32_t count, attr_size;
+    perf_file_take_event_lines(file);
     if (!tv_cursor_take_u32(&cursor, &count) || !tv_cursor_take_u32(&cursor, &attr_size))
         return;
     for (uint32_t i = 0; i < count; i++)

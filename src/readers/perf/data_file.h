@@ -72,7 +72,7 @@ struct tv_perf_attr {
     struct tv_bytes label; /* name in the file; empty: none */
 };
 
-struct tv_perf_file {
+struct tv_perf_data_file {
     struct tv_bytes bytes;   /* the whole file */
     struct tv_bytes records; /* [first_record, ...) of it */
     bool piped;
@@ -85,16 +85,16 @@ struct tv_perf_file {
 
 /* Read the header, the attributes and the places of the features.  A pipe has the latter two in
  * records, which go through the functions below.  False: it is no perf.data file. */
-bool tv_perf_file_read(struct tv_perf_file *file, struct tv_bytes bytes);
-void tv_perf_file_release(struct tv_perf_file *file);
+bool tv_perf_file_read(struct tv_perf_data_file *file, struct tv_bytes bytes);
+void tv_perf_file_release(struct tv_perf_data_file *file);
 
 /* Take the payload of a record of a pipe. */
-void tv_perf_file_take_attr(struct tv_perf_file *file, struct tv_bytes payload);
-void tv_perf_file_take_feature(struct tv_perf_file *file, struct tv_bytes payload);
-void tv_perf_file_take_update(struct tv_perf_file *file, struct tv_bytes payload);
+void tv_perf_file_take_attr(struct tv_perf_data_file *file, struct tv_bytes payload);
+void tv_perf_file_take_feature(struct tv_perf_data_file *file, struct tv_bytes payload);
+void tv_perf_file_take_update(struct tv_perf_data_file *file, struct tv_bytes payload);
 
 /* Give the attributes the names that the features have for them, when all are there. */
-void tv_perf_file_name_attrs(struct tv_perf_file *file);
+void tv_perf_file_name_attrs(struct tv_perf_data_file *file);
 
 /* Write the name of an event as perf prints it: its label, or "cycles:u".  Return its length. */
 size_t tv_perf_attr_name(const struct tv_perf_attr *attr, char *text, size_t size);

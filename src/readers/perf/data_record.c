@@ -48,7 +48,7 @@ static uint64_t perf_size_behind(const struct tv_perf_raw *record)
     return 0;
 }
 
-bool tv_perf_take_record(const struct tv_perf_file *file, struct tv_cursor *cursor,
+bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor *cursor,
                          struct tv_perf_raw *record, bool *cut)
 {
     struct tv_cursor inside = *cursor;
@@ -107,7 +107,7 @@ static bool perf_take_chain(struct tv_cursor *cursor, struct tv_bytes *chain)
 
 /* Find the attribute of a record by its id, which stands at a fixed place when there are several.
  */
-static uint32_t perf_find_attr(const struct tv_perf_file *file, uint64_t id)
+static uint32_t perf_find_attr(const struct tv_perf_data_file *file, uint64_t id)
 {
     uint32_t attr = tv_map_find(&file->ids, id);
     return attr == TV_NONE ? 0 : attr;
@@ -124,7 +124,7 @@ static size_t perf_id_place(uint64_t type)
 }
 
 /* Return the number of the attribute of a sample. */
-static uint32_t perf_attr_of_sample(const struct tv_perf_file *file, struct tv_bytes payload)
+static uint32_t perf_attr_of_sample(const struct tv_perf_data_file *file, struct tv_bytes payload)
 {
     uint64_t type = file->attrs[0].sample_type, id;
     struct tv_cursor cursor = tv_cursor_over(payload);
@@ -137,7 +137,7 @@ static uint32_t perf_attr_of_sample(const struct tv_perf_file *file, struct tv_b
     return tv_cursor_take_u64(&cursor, &id) ? perf_find_attr(file, id) : 0;
 }
 
-bool tv_perf_parse_sample(const struct tv_perf_file *file, const struct tv_perf_raw *record,
+bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample)
 {
     struct tv_cursor cursor = tv_cursor_over(record->payload);
@@ -190,7 +190,7 @@ static size_t perf_time_from_end(uint64_t type)
     return place;
 }
 
-uint64_t tv_perf_record_time(const struct tv_perf_file *file, const struct tv_perf_raw *record)
+uint64_t tv_perf_record_time(const struct tv_perf_data_file *file, const struct tv_perf_raw *record)
 {
     struct tv_perf_sample sample;
     uint64_t time = 0;
@@ -223,5 +223,5 @@ bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map
         !tv_cursor_take_bytes(&cursor, tv_cursor_left(&cursor), &path))
         return false;
     map->path = tv_perf_text(path);
-    return map->length > 0 && map->length <= UINT64_MAX - map->start;
+    return map->length <= UINT64_MAX - map->start;
 }

@@ -43,13 +43,14 @@ struct tv_perf_map {
 };
 
 /* Take the next record.  False: the end; *cut: there are bytes left that are no record. */
-bool tv_perf_take_record(const struct tv_perf_file *file, struct tv_cursor *cursor,
+bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor *cursor,
                          struct tv_perf_raw *record, bool *cut);
 
 /* Return the time of a record; 0: it has none. */
-uint64_t tv_perf_record_time(const struct tv_perf_file *file, const struct tv_perf_raw *record);
+uint64_t tv_perf_record_time(const struct tv_perf_data_file *file,
+                             const struct tv_perf_raw *record);
 
-bool tv_perf_parse_sample(const struct tv_perf_file *file, const struct tv_perf_raw *record,
+bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample);
 bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map);
 

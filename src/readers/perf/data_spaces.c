@@ -12,13 +12,13 @@
 #define MOST_OF_SPACE 16384u
 #define MOST_OF_ALL ((size_t)4 << 20)
 
-void tv_perf_spaces_init(struct tv_perf_spaces *spaces)
+void tv_perf_data_spaces_init(struct tv_perf_data_spaces *spaces)
 {
-    *spaces = (struct tv_perf_spaces){.count = 0};
+    *spaces = (struct tv_perf_data_spaces){.count = 0};
     tv_map_init(&spaces->of_process);
 }
 
-void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
+void tv_perf_data_spaces_release(struct tv_perf_data_spaces *spaces)
 {
     for (size_t i = 0; i < spaces->count; i++)
         tv_free(spaces->spaces[i].maps);
@@ -26,7 +26,7 @@ void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
     tv_map_release(&spaces->of_process);
 }
 
-static uint32_t perf_spaces_add_space(struct tv_perf_spaces *spaces, uint64_t pid)
+static uint32_t perf_spaces_add_space(struct tv_perf_data_spaces *spaces, uint64_t pid)
 {
     spaces->spaces = tv_array_reserve(spaces->spaces, &spaces->capacity, spaces->count + 1,
                                       sizeof *spaces->spaces);
@@ -36,7 +36,7 @@ static uint32_t perf_spaces_add_space(struct tv_perf_spaces *spaces, uint64_t pi
 }
 
 /* A process leaves its space, whose memory is freed with the last one. */
-static void perf_spaces_leave(struct tv_perf_spaces *spaces, uint32_t number)
+static void perf_spaces_leave(struct tv_perf_data_spaces *spaces, uint32_t number)
 {
     struct perf_space *space = &spaces->spaces[number];
     assert(space->users > 0);
@@ -48,7 +48,7 @@ static void perf_spaces_leave(struct tv_perf_spaces *spaces, uint32_t number)
 }
 
 /* Return a space that only this process uses; NULL: a copy would be too much. */
-static struct perf_space *perf_spaces_own(struct tv_perf_spaces *spaces, uint64_t pid)
+static struct perf_space *perf_spaces_own(struct tv_perf_data_spaces *spaces, uint64_t pid)
 {
     uint32_t number = tv_map_find(&spaces->of_process, pid);
     if (number == TV_NONE)
@@ -101,8 +101,8 @@ static void perf_space_replace(struct perf_space *space, size_t from, size_t to,
     space->count = space->count - (to - from) + count;
 }
 
-bool tv_perf_spaces_add(struct tv_perf_spaces *spaces, uint64_t pid,
-                        const struct perf_mapped *mapped)
+bool tv_perf_data_spaces_add(struct tv_perf_data_spaces *spaces, uint64_t pid,
+                             const struct perf_mapped *mapped)
 {
     struct perf_space *space = perf_spaces_own(spaces, pid);
     assert(mapped->start < mapped->end);
@@ -127,7 +127,7 @@ bool tv_perf_spaces_add(struct tv_perf_spaces *spaces, uint64_t pid,
     return true;
 }
 
-void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint64_t pid)
+void tv_perf_data_spaces_clear(struct tv_perf_data_spaces *spaces, uint64_t pid)
 {
     uint32_t number = tv_map_find(&spaces->of_process, pid);
     if (number == TV_NONE ||
@@ -137,7 +137,7 @@ void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint64_t pid)
     perf_spaces_add_space(spaces, pid);
 }
 
-void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint64_t parent, uint64_t child)
+void tv_perf_data_spaces_fork(struct tv_perf_data_spaces *spaces, uint64_t parent, uint64_t child)
 {
     uint32_t number = tv_map_find(&spaces->of_process, parent);
     uint32_t before = tv_map_find(&spaces->of_process, child);
@@ -149,8 +149,8 @@ void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint64_t parent, uint64_
     tv_map_set(&spaces->of_process, child, number);
 }
 
-const struct perf_mapped *tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint64_t pid,
-                                              uint64_t address)
+const struct perf_mapped *tv_perf_data_spaces_find(const struct tv_perf_data_spaces *spaces,
+                                                   uint64_t pid, uint64_t address)
 {
     uint32_t number = tv_map_find(&spaces->of_process, pid);
     if (number == TV_NONE)

@@ -28,28 +28,28 @@ struct perf_space {
 /* The kernel is a process of its own here. */
 #define TV_PERF_KERNEL_PID UINT64_MAX
 
-struct tv_perf_spaces {
+struct tv_perf_data_spaces {
     struct perf_space *spaces;
     size_t count, capacity;
     struct tv_map of_process; /* pid -> number of its space */
     size_t map_count;         /* of all spaces */
 };
 
-void tv_perf_spaces_init(struct tv_perf_spaces *spaces);
-void tv_perf_spaces_release(struct tv_perf_spaces *spaces);
+void tv_perf_data_spaces_init(struct tv_perf_data_spaces *spaces);
+void tv_perf_data_spaces_release(struct tv_perf_data_spaces *spaces);
 
 /* Map a file.  False: there are too many mappings. */
-bool tv_perf_spaces_add(struct tv_perf_spaces *spaces, uint64_t pid,
-                        const struct perf_mapped *mapped) TV_MUST_CHECK;
+bool tv_perf_data_spaces_add(struct tv_perf_data_spaces *spaces, uint64_t pid,
+                             const struct perf_mapped *mapped) TV_MUST_CHECK;
 
 /* Let a new process have the mappings of its parent. */
-void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint64_t parent, uint64_t child);
+void tv_perf_data_spaces_fork(struct tv_perf_data_spaces *spaces, uint64_t parent, uint64_t child);
 
 /* Forget the mappings of a process: it runs another program. */
-void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint64_t pid);
+void tv_perf_data_spaces_clear(struct tv_perf_data_spaces *spaces, uint64_t pid);
 
 /* Return the mapping at an address, or NULL. */
-const struct perf_mapped *tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint64_t pid,
-                                              uint64_t address);
+const struct perf_mapped *tv_perf_data_spaces_find(const struct tv_perf_data_spaces *spaces,
+                                                   uint64_t pid, uint64_t address);
 
 #endif

@@ -167,7 +167,7 @@ static void perf_symbols_read_structs(struct tv_perf_symbols *symbols, struct tv
     symbols->damaged += tv_cursor_left(&cursor) > 0;
 }
 
-void tv_perf_symbols_read(struct tv_perf_symbols *symbols, const struct tv_perf_file *file)
+void tv_perf_symbols_read(struct tv_perf_symbols *symbols, const struct tv_perf_data_file *file)
 {
     *symbols = (struct tv_perf_symbols){.module_count = 0};
     perf_symbols_read_messages(symbols, file->features[TV_PERF_FEATURE_FILE2]);

@@ -9,7 +9,7 @@
 #include "readers/perf/data_file.h"
 
 /* Kinds of files, as simpleperf numbers them. */
-enum tv_perf_file_kind {
+enum tv_perf_module_kind {
     TV_PERF_FILE_KERNEL,
     TV_PERF_FILE_KERNEL_MODULE,
     TV_PERF_FILE_ELF,
@@ -25,7 +25,7 @@ struct perf_symbol {
 
 struct perf_module {
     struct tv_bytes path;
-    uint64_t kind; /* enum tv_perf_file_kind */
+    uint64_t kind; /* enum tv_perf_module_kind */
     uint64_t least_address, offset_of_least, memory_offset;
     bool has_offset;
     size_t first, count; /* in the symbols, sorted by address */
@@ -39,7 +39,7 @@ struct tv_perf_symbols {
 };
 
 /* Read the features FILE and FILE2. */
-void tv_perf_symbols_read(struct tv_perf_symbols *symbols, const struct tv_perf_file *file);
+void tv_perf_symbols_read(struct tv_perf_symbols *symbols, const struct tv_perf_data_file *file);
 void tv_perf_symbols_release(struct tv_perf_symbols *symbols);
 
 /* Return the address in the module's own terms of an address that is mapped from `start` on with an

@@ -26,9 +26,9 @@
 #define KERNEL_MODULE TV_BYTES("[kernel.kallsyms]")
 
 struct perf_data {
-    struct tv_perf_file file;
+    struct tv_perf_data_file file;
     struct tv_perf_symbols symbols;
-    struct tv_perf_spaces spaces;
+    struct tv_perf_data_spaces spaces;
     struct tv_profile_input profile;
     struct tv_map modules; /* string of a path -> module of the symbols */
     struct tv_map frames;  /* hash of a module and an address -> frame */
@@ -142,7 +142,7 @@ static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t p
     bool kernel = mode == TV_PERF_MODE_KERNEL || mode == TV_PERF_MODE_GUEST_KERNEL ||
                   mode == TV_PERF_MODE_HYPERVISOR || address >= KERNEL_START;
     const struct perf_mapped *mapped =
-        tv_perf_spaces_find(&data->spaces, kernel ? TV_PERF_KERNEL_PID : pid, address);
+        tv_perf_data_spaces_find(&data->spaces, kernel ? TV_PERF_KERNEL_PID : pid, address);
     struct perf_place place = {.address = address, .offset = address, .kernel = kernel};
     if (mapped) {
         place.module = mapped->module;
@@ -253,13 +253,15 @@ static void perf_stack_add(struct perf_stack *stack, uint32_t frame)
     stack->frames[stack->count++] = frame;
 }
 
-/* Add the frames of a chain.  All but the first are return addresses. */
-static void perf_data_take_chain(struct perf_data *data, const struct tv_perf_sample *sample,
-                                 struct perf_stack *stack)
+/* Add the frames of a chain.  All but the first are return addresses.  Return how many of them are
+ * of the program, not of the kernel. */
+static size_t perf_data_take_chain(struct perf_data *data, const struct tv_perf_sample *sample,
+                                   struct perf_stack *stack)
 {
     struct tv_cursor cursor = tv_cursor_over(sample->chain);
     enum tv_perf_mode mode = sample->mode;
     uint64_t address;
+    size_t of_program = 0;
     while (tv_cursor_take_u64(&cursor, &address)) {
         if (address >= TV_PERF_FIRST_CONTEXT) {
             mode = tv_perf_context_mode(address, mode);
@@ -268,11 +270,13 @@ static void perf_data_take_chain(struct perf_data *data, const struct tv_perf_sa
         struct perf_place place = perf_data_find_place(data, sample->pid, mode, address);
         place.caller = stack->count > 0 && address > 0;
         perf_stack_add(stack, perf_data_frame(data, &place));
+        of_program += !place.kernel;
     }
     if (stack->count == 0 && sample->has_ip) {
         struct perf_place place = perf_data_find_place(data, sample->pid, mode, sample->ip);
         perf_stack_add(stack, perf_data_frame(data, &place));
     }
+    return of_program;
 }
 
 static uint32_t perf_data_thread(struct perf_data *data, uint32_t pid, uint32_t tid)
@@ -303,10 +307,10 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
-    if (sample.has_stack)
-        perf_data_warn(data, TV_DIAGNOSTIC_STACK_COPIED, record->offset);
     stack->count = 0;
-    perf_data_take_chain(data, &sample, stack);
+    /* simpleperf unwinds the copies of stacks itself, and then there are chains. */
+    if (perf_data_take_chain(data, &sample, stack) <= 1 && sample.has_stack)
+        perf_data_warn(data, TV_DIAGNOSTIC_STACK_COPIED, record->offset);
     tv_profile_stack_begin(&data->profile);
     for (size_t i = stack->count; i > 0; i--)
         tv_profile_stack_push(&data->profile, stack->frames[i - 1], 0);
@@ -339,7 +343,7 @@ static void perf_data_take_comm(struct perf_data *data, const struct tv_perf_raw
     tv_map_set(&data->comms, (uint64_t)pid << 32 | tid,
                tv_profile_string(&data->profile, tv_perf_text(name)));
     if (record->misc & COMM_EXEC)
-        tv_perf_spaces_clear(&data->spaces, pid);
+        tv_perf_data_spaces_clear(&data->spaces, pid);
 }
 
 /* A thread begins with the name of its parent, and a process with its mappings. */
@@ -356,7 +360,7 @@ static void perf_data_take_fork(struct perf_data *data, const struct tv_perf_raw
     if (comm != TV_NONE)
         tv_map_set(&data->comms, (uint64_t)pid << 32 | tid, comm);
     if (pid != parent_pid)
-        tv_perf_spaces_fork(&data->spaces, parent_pid, pid);
+        tv_perf_data_spaces_fork(&data->spaces, parent_pid, pid);
 }
 
 /* The kernel's map is named by its first symbol: "[kernel.kallsyms]_text". */
@@ -373,6 +377,8 @@ static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw 
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
+    if (map.length == 0)
+        return;
     bool kernel = map.pid == UINT32_MAX;
     struct perf_mapped mapped = {
         .start = map.start,
@@ -380,7 +386,7 @@ static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw 
         .move = map.page_offset - map.start,
         .module = tv_profile_string(&data->profile, perf_data_kernel_path(map.path)),
     };
-    if (!tv_perf_spaces_add(&data->spaces, kernel ? TV_PERF_KERNEL_PID : map.pid, &mapped))
+    if (!tv_perf_data_spaces_add(&data->spaces, kernel ? TV_PERF_KERNEL_PID : map.pid, &mapped))
         perf_data_warn(data, TV_DIAGNOSTIC_MAPS_LEFT_OUT, record->offset);
 }
 
@@ -491,7 +497,7 @@ static void perf_data_release(struct perf_data *data)
 {
     tv_perf_file_release(&data->file);
     tv_perf_symbols_release(&data->symbols);
-    tv_perf_spaces_release(&data->spaces);
+    tv_perf_data_spaces_release(&data->spaces);
     tv_map_release(&data->modules);
     tv_map_release(&data->frames);
     tv_map_release(&data->comms);
@@ -510,7 +516,7 @@ static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_bui
         return status;
     tv_profile_input_begin(&data.profile, source, builder, tv_reader_perf_data.format);
     data.profile.info->inputs[data.profile.input].figures = TV_FIGURES_SAMPLED;
-    tv_perf_spaces_init(&data.spaces);
+    tv_perf_data_spaces_init(&data.spaces);
     tv_map_init(&data.modules);
     tv_map_init(&data.frames);
     tv_map_init(&data.comms);
