@@ -164,7 +164,7 @@ static enum tv_status script_find_start(const struct script_reading *reading, ui
             *start = line.offset;
             break;
         }
-        after_blank = !first && tv_bytes_trim(line.text).length == 0;
+        after_blank = !first && !line.too_long && tv_bytes_trim(line.text).length == 0;
         first = false;
     }
     tv_text_lines_release(&lines);
