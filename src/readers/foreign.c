@@ -31,9 +31,8 @@ static const struct {
 #define V8_LOG(start)                                                                              \
     SIGNATURE(start, "a V8 log (\"node --prof\")", "\"node --prof-process\" prints its profile")
 #define PERF_DATA(start)                                                                           \
-    SIGNATURE(start, "a perf.data file of Linux perf or simpleperf",                               \
-              "\"perf script report stackcollapse -i perf.data\", or simpleperf's "                \
-              "stackcollapse.py, makes collapsed stacks of it")
+    SIGNATURE(start, "a perf.data file that is big-endian or of the first version",                \
+              "\"perf script\" on the machine that recorded it writes it as text")
 #define XDEBUG(start)                                                                              \
     SIGNATURE(start, "a function trace of Xdebug",                                                 \
               "its profiles (xdebug.mode=profile) open in KCachegrind")

@@ -57,6 +57,7 @@ const FORMATS = [
   ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['CPU profile of hprof', 'text or binary'],
+  ['Profile of perf', 'text of perf script, perf.data, reports of simpleperf'],
   ['Collapsed stacks', 'of any tool'],
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
 ] as const;
