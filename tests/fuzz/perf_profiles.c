@@ -33,9 +33,9 @@ static size_t fuzz_read_profile(const struct tv_reader *reader, struct tv_bytes 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct tv_reader *const readers[] = {
-        &tv_reader_perf_data, &tv_reader_simpleperf, &tv_reader_simpleperf_text,
-        &tv_reader_perf_script};
+    static const struct tv_reader *const readers[] = {&tv_reader_perf_data, &tv_reader_simpleperf,
+                                                      &tv_reader_simpleperf_text,
+                                                      &tv_reader_perf_script};
     struct tv_bytes bytes = {data, size};
     uint64_t starts[] = {size / 3, size / 3 * 2};
     struct tv_read_options one = {.parts = 1}, three = {.parts = 3, .part_starts = starts};

@@ -50,8 +50,10 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
 uint64_t tv_perf_record_time(const struct tv_perf_data_file *file,
                              const struct tv_perf_raw *record);
 
+/* Parse the payload of a sample, or of a mapping. */
 bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample);
+/* A mapping of the kernel has the process UINT32_MAX. */
 bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map);
 
 /* Return the mode behind a context of a chain, or the one before it. */

@@ -68,6 +68,7 @@ struct tv_script_chunk {
 void tv_script_chunk_init(struct tv_script_chunk *chunk, enum tv_script_shape shape);
 void tv_script_chunk_release(struct tv_script_chunk *chunk);
 
+/* Take the next line. */
 void tv_script_chunk_take(struct tv_script_chunk *chunk, const struct tv_text_line *line);
 
 /* Finish the last sample. */

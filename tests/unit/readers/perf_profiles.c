@@ -16,8 +16,9 @@ static struct tv_trace *read_bytes(struct tv_bytes bytes, const struct tv_read_o
     struct tv_source *source = tv_source_from_memory(bytes, "made");
     struct tv_error err;
     const struct tv_reader *reader = tv_readers_find(source, &err);
-    enum tv_status status =
-        reader && reader->assemble ? reader->assemble(source, builder, options, &err) : TV_ERR_USAGE;
+    enum tv_status status = reader && reader->assemble
+                                ? reader->assemble(source, builder, options, &err)
+                                : TV_ERR_USAGE;
     tv_source_free(source);
     if (status == TV_OK)
         return tv_builder_finish(builder);
@@ -98,12 +99,13 @@ static void frames_have_symbols_with_anything_in_them(void **state)
 
 /* ---- Files ---- */
 
-static const char script[] = "# captured\n"
-                             "a 7/7 1.000001: 10 cycles:\n\t10 leaf (/a)\n  a.c:3\n\t20 main (/a)\n\n"
-                             "a 7/8 1.000002: 30 cycles:\n\n\t20 main (/a)\n\n"
-                             "odd line\n"
-                             "b 7/8 1.000003: PERF_RECORD_COMM: renamed:7/8\n"
-                             "b 7/8 1.000004: 5 cpu-clock:\n\t30 leaf (/b)\n";
+static const char script[] =
+    "# captured\n"
+    "a 7/7 1.000001: 10 cycles:\n\t10 leaf (/a)\n  a.c:3\n\t20 main (/a)\n\n"
+    "a 7/8 1.000002: 30 cycles:\n\n\t20 main (/a)\n\n"
+    "odd line\n"
+    "b 7/8 1.000003: PERF_RECORD_COMM: renamed:7/8\n"
+    "b 7/8 1.000004: 5 cpu-clock:\n\t30 leaf (/b)\n";
 
 /* Write the stack of a sample, from the root: "main leaf:3". */
 static void write_stack(const struct tv_trace *trace, uint32_t path, char *text, size_t size)
@@ -213,8 +215,9 @@ static void make_pipe(struct made_file *file)
                 6);
     put_numbers(file, (const uint64_t[9]){0}, 9);
     put_header(file, 9, 2, 8 + 5 * 8 + 3 * 8); /* a sample of 8 */
-    put_numbers(file, (const uint64_t[]){0x1010, 8 | (uint64_t)8 << 32, 50, 900, 3,
-                                         (uint64_t)-512, 0x1010, 0x9000},
+    put_numbers(file,
+                (const uint64_t[]){0x1010, 8 | (uint64_t)8 << 32, 50, 900, 3, (uint64_t)-512,
+                                   0x1010, 0x9000},
                 8);
     put_header(file, 7, 0, 8 + 24 + 16); /* 8 is forked from 7 */
     put_numbers(file, (const uint64_t[]){8 | (uint64_t)7 << 32, 8 | (uint64_t)7 << 32, 40, 0, 40},
@@ -233,8 +236,7 @@ static void records_take_effect_by_their_time(void **state)
     struct tv_read_options options = {.parts = 1};
     char text[64];
     make_pipe(&file);
-    struct tv_trace *trace =
-        read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
+    struct tv_trace *trace = read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
     assert_non_null(trace);
     assert_int_equal(trace->tables.samples.count, 1);
     assert_int_equal(trace->tables.samples.rows[0].weight, 900);
@@ -275,4 +277,9 @@ static void damaged_files_are_read_to_their_end(void **state)
     assert_survives(tv_bytes_of(script));
 }
 
-UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen), cmocka_unit_test(frames_have_symbols_with_anything_in_them), cmocka_unit_test(parts_of_a_text_make_the_same_trace), cmocka_unit_test(text_without_times_is_an_order), cmocka_unit_test(records_take_effect_by_their_time), cmocka_unit_test(damaged_files_are_read_to_their_end));
+UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen),
+           cmocka_unit_test(frames_have_symbols_with_anything_in_them),
+           cmocka_unit_test(parts_of_a_text_make_the_same_trace),
+           cmocka_unit_test(text_without_times_is_an_order),
+           cmocka_unit_test(records_take_effect_by_their_time),
+           cmocka_unit_test(damaged_files_are_read_to_their_end));
