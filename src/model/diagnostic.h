@@ -227,7 +227,15 @@ enum tv_severity tv_severity_find(const char *name);
       "samples whose stack was deeper than the recorder keeps: the frames at the root are "        \
       "missing")                                                                                   \
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
-      "inputs whose clock no marker ties to that of another: put where the others begin")
+      "inputs whose clock no marker ties to that of another: put where the others begin")          \
+    X(RECORDS_PACKED, "records-packed", E,                                                         \
+      "records that perf compressed (perf record -z), which are not read")                         \
+    X(STACK_COPIED, "stack-copied", N,                                                             \
+      "samples with a copy of their stack (perf record --call-graph dwarf), which is not "         \
+      "unwound: they have the frames that the kernel saw")                                         \
+    X(STACK_BROKEN, "stack-broken", W, "stacks that the recorder could not follow to their root")  \
+    X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
+      "mappings of processes with more than are kept: addresses in them have no names")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/foreign.h"
+#include "readers/perf/perf_script.h"
 #include "readers/text_lines.h"
 
 /* Lines of a single frame ("word 12") occur in other text, too, so this many of them are
@@ -122,7 +122,7 @@ static int collapsed_sniff(struct tv_bytes prefix, uint64_t size)
         else if (look.chains == 0 && look.others == 0)
             return collapsed_may_be_deep(line) ? 5 : 0;
     }
-    if (look.chains > 0 && tv_foreign_is_perf_script(prefix))
+    if (look.chains > 0 && tv_is_perf_script(prefix))
         return 0;
     if (look.deep)
         return look.chains <= look.others ? 0 : look.others == 0 ? 40 : 20;

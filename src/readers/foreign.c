@@ -30,9 +30,8 @@ static const struct {
 #define V8_LOG(start)                                                                              \
     SIGNATURE(start, "a V8 log (\"node --prof\")", "\"node --prof-process\" prints its profile")
 #define PERF_DATA(start)                                                                           \
-    SIGNATURE(start, "a perf.data file of Linux perf or simpleperf",                               \
-              "\"perf script report stackcollapse -i perf.data\", or simpleperf's "                \
-              "stackcollapse.py, makes collapsed stacks of it")
+    SIGNATURE(start, "a perf.data file that is big-endian or of the first version",                \
+              "\"perf script\" on the machine that recorded it writes it as text")
 #define XDEBUG(start)                                                                              \
     SIGNATURE(start, "a function trace of Xdebug",                                                 \
               "its profiles (xdebug.mode=profile) open in KCachegrind")
@@ -43,9 +42,6 @@ static const struct {
 #define CTF(start)                                                                                 \
     SIGNATURE(start, "a file of a CTF trace (LTTng, Zephyr)", "\"babeltrace2\" prints the folder")
 #define TRACY(start) SIGNATURE(start, "a trace of Tracy", "Tracy's tracy-csvexport prints it")
-    SIGNATURE("SIMPLEPERF", "a simpleperf report",
-              "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
-    PERF_DATA("PERFILE2"),
     PERF_DATA("2ELIFREP"),
     PERF_DATA("PERFFILE"),
     SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file", "\"trace-cmd report\" writes it as text"),
@@ -64,8 +60,6 @@ static const struct {
               "a Fuchsia trace (FXT)", "Perfetto (https://ui.perfetto.dev) opens it"),
     SIGNATURE("# ninja log v", "a log of ninja of another version than 5 to 7",
               "ninjatracing (https://github.com/nico/ninjatracing) makes Trace Event JSON of it"),
-    SIGNATURE("sample:\n  time: ", "text of \"simpleperf report-sample\"",
-              "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     SIGNATURE("Analysis of sampling ", "text of macOS' sample",
               "stackcollapse-sample.awk" FLAMEGRAPH " makes collapsed stacks of it"),
     SIGNATURE("gmon\1\0\0\0", "a profile of gprof (gmon.out)",
@@ -143,29 +137,6 @@ static bool foreign_is_perfetto(struct tv_bytes prefix)
 
 enum { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
 
-/* Return true for a report of simpleperf from before it had a magic number: records, each with
- * its length first. */
-static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes record;
-    uint32_t size;
-    unsigned records = 0;
-    while (tv_cursor_take_u32(&cursor, &size) && size > 0) {
-        struct tv_cursor inside = cursor;
-        uint64_t length;
-        uint8_t tag;
-        if (!tv_cursor_take_u8(&inside, &tag))
-            break;
-        if ((tag & 7) != WIRE_BYTES || tag >> 3 == 0 || tag >> 3 > 6 ||
-            !tv_cursor_take_uleb(&inside, &length) ||
-            length + (tv_cursor_position(&inside) - tv_cursor_position(&cursor)) != size)
-            return false;
-        records++;
-        if (!tv_cursor_take_bytes(&cursor, size, &record))
-            break;
-    }
-    return records > 1;
 }
 
 /* ---- Others ---- */
@@ -208,9 +179,6 @@ static const struct {
     {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
-    {foreign_is_old_simpleperf,
-     {"a simpleperf report",
-      "simpleperf's stackcollapse.py makes collapsed stacks of the recording"}},
 };
 
 /* ---- All formats ---- */
@@ -310,84 +278,6 @@ static bool foreign_is_number_with(struct tv_bytes word, const char *marks)
         any = any || foreign_is_digit(word.data[i]);
     }
     return any;
-}
-
-/* Return true for "1811.323590:". */
-static bool foreign_is_time(struct tv_bytes word)
-{
-    if (word.length < 4 || word.data[word.length - 1] != ':')
-        return false;
-    word.length--;
-    return foreign_is_number_with(word, ".") && memchr(word.data, '.', word.length) != NULL;
-}
-
-/* ---- perf script ---- */
-
-/* Return true for "comm  pid[/tid] [cpu] time: ...". In ftrace text the tid belongs to the first
- * word. */
-static bool foreign_is_perf_sample(struct tv_bytes line)
-{
-    struct tv_bytes before = {NULL, 0}, last = {NULL, 0}, word;
-    while ((word = foreign_take_word(&line)).data) {
-        bool cpu = last.length > 2 && last.data[0] == '[';
-        if (foreign_is_time(word) && last.data && foreign_is_number_with(cpu ? before : last, "/-"))
-            return !cpu || foreign_is_number_with(last, "[]");
-        before = last;
-        last = word;
-    }
-    return false;
-}
-
-/* Return true for "    ffffffff821e59e4 xas_find+0x4 ([kernel.kallsyms])"; some tools remove the
- * space. */
-static bool foreign_is_perf_frame(struct tv_bytes line)
-{
-    size_t least = line.length > 0 && tv_is_blank(line.data[0]) ? 3 : 8;
-    struct tv_bytes address = foreign_take_word(&line);
-    if (address.length < least || address.length > 16)
-        return false;
-    for (size_t i = 0; i < address.length; i++)
-        if (!foreign_is_digit(address.data[i]) && (address.data[i] < 'a' || address.data[i] > 'f'))
-            return false;
-    return foreign_take_word(&line).data != NULL;
-}
-
-static void foreign_count_perf_lines(struct tv_bytes prefix, unsigned *samples, unsigned *frames)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes line;
-    *samples = *frames = 0;
-    while (tv_cursor_take_line(&cursor, &line)) {
-        if (line.length > 0 && line.data[0] == '#')
-            continue;
-        if (foreign_is_perf_sample(line))
-            (*samples)++;
-        else
-            *frames += foreign_is_perf_frame(line);
-    }
-}
-
-bool tv_foreign_is_perf_script(struct tv_bytes prefix)
-{
-    unsigned samples, frames;
-    foreign_count_perf_lines(prefix, &samples, &frames);
-    return samples > 1 || (samples > 0 && frames > 0);
-}
-
-/* Return true for the comments of --header, which are longer than the prefix. */
-static bool foreign_is_perf_header(struct tv_bytes prefix)
-{
-    return tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# captured on")) ||
-           tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# hostname"));
-}
-
-/* With -F ip,sym there are only frames. */
-static bool foreign_is_any_perf_script(struct tv_bytes prefix)
-{
-    unsigned samples, frames;
-    foreign_count_perf_lines(prefix, &samples, &frames);
-    return foreign_is_perf_header(prefix) || samples > 1 || frames > 2 ||
-           (samples > 0 && frames > 0);
 }
 
 /* ---- Valgrind ---- */
@@ -512,10 +402,6 @@ static const struct {
      {"stacks of bpftrace",
       "stackcollapse-bpftrace.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
     {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
-    {foreign_is_any_perf_script,
-     {"text of \"perf script\"",
-      "stackcollapse-perf.pl" FLAMEGRAPH " makes collapsed stacks of it, or \"perf script report "
-      "stackcollapse\" of the recording"}},
     {foreign_is_strace,
      {"text of strace without times", "\"strace -f -ttt -T -o FILE\" writes them"}},
     {foreign_is_dtrace,

@@ -49,7 +49,5 @@ const struct tv_foreign *tv_foreign_find_json(struct tv_bytes prefix);
 
 /* Return the format of text with such lines; NULL: unknown. */
 const struct tv_foreign *tv_foreign_find_text(struct tv_bytes prefix);
-/* Return true for the text of `perf script`, whose flat lines end like collapsed stacks. */
-bool tv_foreign_is_perf_script(struct tv_bytes prefix);
 
 #endif

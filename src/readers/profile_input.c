@@ -100,14 +100,14 @@ void tv_profile_stack_begin(struct tv_profile_input *profile)
     profile->depth = 0;
 }
 
-/* Return the frame of a function at a sampled line. */
-static uint32_t profile_line_frame(struct tv_trace_info *info, uint32_t function, int32_t line)
+uint32_t tv_profile_line_frame(struct tv_profile_input *profile, uint32_t function, int32_t line)
 {
-    struct tv_frame frame = info->frames[function];
+    assert(function < profile->info->frame_count);
+    struct tv_frame frame = profile->info->frames[function];
     frame.with_line = true;
     frame.function_line = frame.line;
     frame.line = line;
-    return tv_trace_info_add_frame(info, &frame);
+    return tv_trace_info_add_frame(profile->info, &frame);
 }
 
 void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int32_t line)
@@ -123,7 +123,7 @@ void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int
     uint32_t parent = profile->path;
     profile->path = tv_paths_child(paths, parent, frame);
     if (line > 0)
-        frame = profile_line_frame(profile->info, frame, line);
+        frame = tv_profile_line_frame(profile, frame, line);
     profile->line_path =
         same && line <= 0 ? profile->path : tv_paths_child(paths, profile->line_path, frame);
 }

@@ -74,6 +74,9 @@ uint32_t tv_profile_value_type(struct tv_profile_input *profile, struct tv_bytes
 void tv_profile_stack_begin(struct tv_profile_input *profile);
 void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int32_t line);
 
+/* Return the frame of a function at a sampled line. */
+uint32_t tv_profile_line_frame(struct tv_profile_input *profile, uint32_t function, int32_t line);
+
 /* Add a sample with the stack that was built last (none after tv_profile_stack_begin), or, with the
  * function below, with paths that were taken from profile->path and line_path before.  Readers set
  * time (unless the axis is weight), weight, offset, thread, cpu and type. */

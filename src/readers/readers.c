@@ -13,6 +13,9 @@
 #include "readers/jfr/jfr.h"
 #include "readers/method_trace/method_trace.h"
 #include "readers/ninja_log.h"
+#include "readers/perf/perf_data.h"
+#include "readers/perf/perf_script.h"
+#include "readers/perf/simpleperf.h"
 #include "readers/pprof/pprof.h"
 #include "readers/pstats.h"
 #include "readers/side_inputs.h"
@@ -34,7 +37,12 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_pstats,
     &tv_reader_strace,
     &tv_reader_ninja_log,
+    &tv_reader_perf_data,
+    &tv_reader_simpleperf,
+    &tv_reader_simpleperf_text,
+    &tv_reader_perf_script,
     &tv_reader_jfr,
+    NULL,
     &tv_reader_collapsed,
     NULL,
 };

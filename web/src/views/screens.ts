@@ -61,6 +61,7 @@ const FORMATS = [
   ['CPU profile of hprof', 'text or binary'],
   ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
   ['strace and ninja', 'text with times, .ninja_log'],
+  ['Profile of perf', 'text of perf script, perf.data, reports of simpleperf'],
   ['Collapsed stacks', 'of any tool'],
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
 ] as const;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/perf/data_record.h"
+
+#include <assert.h>
+
+#define HEADER_SIZE 8
+#define MODE_MASK 7 /* of misc */
+#define SAMPLE_ID_ALL (UINT64_C(1) << 18)
+
+/* Bits of tv_perf_attr.read_format. */
+enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
+
+/* Marks in a chain: the code of which the next addresses are. */
+#define CONTEXT_HYPERVISOR ((uint64_t)-32)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define CONTEXT_GUEST_USER ((uint64_t)-2560)
+
+enum tv_perf_mode tv_perf_context_mode(uint64_t context, enum tv_perf_mode before)
+{
+    switch (context) {
+    case CONTEXT_HYPERVISOR:
+        return TV_PERF_MODE_HYPERVISOR;
+    case CONTEXT_KERNEL:
+        return TV_PERF_MODE_KERNEL;
+    case CONTEXT_USER:
+        return TV_PERF_MODE_USER;
+    case CONTEXT_GUEST_KERNEL:
+        return TV_PERF_MODE_GUEST_KERNEL;
+    case CONTEXT_GUEST_USER:
+        return TV_PERF_MODE_GUEST_USER;
+    default:
+        return before;
+    }
+}
+
+/* Return the number of bytes that follow a record without being counted in its size. */
+static uint64_t perf_size_behind(const struct tv_perf_raw *record)
+{
+    struct tv_cursor cursor = tv_cursor_over(record->payload);
+    uint32_t size;
+    uint64_t long_size;
+    if (record->type == TV_PERF_TRACING_DATA && tv_cursor_take_u32(&cursor, &size))
+        return ((uint64_t)size + 7) / 8 * 8;
+    if (record->type == TV_PERF_AUXTRACE && tv_cursor_take_u64(&cursor, &long_size))
+        return long_size;
+    return 0;
+}
+
+bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor *cursor,
+                         struct tv_perf_raw *record, bool *cut)
+{
+    struct tv_cursor inside = *cursor;
+    uint16_t low;
+    *cut = tv_cursor_left(cursor) > 0;
+    if (!tv_cursor_take_u32(&inside, &record->type) ||
+        !tv_cursor_take_u16(&inside, &record->misc) || !tv_cursor_take_u16(&inside, &low))
+        return false;
+    uint64_t size = low;
+    if (record->type >= TV_PERF_OF_SIMPLEPERF)
+        size |= (uint64_t)record->misc << 16;
+    record->offset = (uint64_t)(cursor->at - file->bytes.data);
+    if (size < HEADER_SIZE || size - HEADER_SIZE > tv_cursor_left(&inside) ||
+        !tv_cursor_take_bytes(&inside, (size_t)size - HEADER_SIZE, &record->payload))
+        return false;
+    uint64_t behind = perf_size_behind(record);
+    if (behind > tv_cursor_left(&inside) ||
+        !tv_cursor_take_bytes(&inside, (size_t)behind, &record->behind))
+        return false;
+    *cursor = inside;
+    *cut = false;
+    return true;
+}
+
+/* ---- Samples ---- */
+
+/* Skip the fields of a "read". */
+static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format)
+{
+    uint64_t values = 1, each = 1;
+    struct tv_bytes skipped;
+    each += (format & READ_ID) != 0;
+    each += (format & READ_LOST) != 0;
+    if ((format & READ_GROUP) && !tv_cursor_take_u64(cursor, &values))
+        return false;
+    if (values > tv_cursor_left(cursor) / 8)
+        return false;
+    uint64_t words =
+        values * each + ((format & READ_ENABLED) != 0) + ((format & READ_RUNNING) != 0);
+    return words <= tv_cursor_left(cursor) / 8 &&
+           tv_cursor_take_bytes(cursor, (size_t)words * 8, &skipped);
+}
+
+/* Take a 64-bit field when the type of the samples has it. */
+static bool perf_take_field(struct tv_cursor *cursor, uint64_t type, uint64_t bit, uint64_t *value)
+{
+    return !(type & bit) || tv_cursor_take_u64(cursor, value);
+}
+
+static bool perf_take_chain(struct tv_cursor *cursor, struct tv_bytes *chain)
+{
+    uint64_t count;
+    return tv_cursor_take_u64(cursor, &count) && count <= tv_cursor_left(cursor) / 8 &&
+           tv_cursor_take_bytes(cursor, (size_t)count * 8, chain);
+}
+
+/* Find the attribute of a record by its id, which stands at a fixed place when there are several.
+ */
+static uint32_t perf_find_attr(const struct tv_perf_data_file *file, uint64_t id)
+{
+    uint32_t attr = tv_map_find(&file->ids, id);
+    return attr == TV_NONE ? 0 : attr;
+}
+
+/* Return where the id stands in a sample without an identifier: behind the fields before it. */
+static size_t perf_id_place(uint64_t type)
+{
+    size_t place = 0;
+    for (uint64_t bit = TV_PERF_HAS_IP; bit <= TV_PERF_HAS_ADDRESS; bit <<= 1)
+        if (type & bit)
+            place += 8;
+    return place;
+}
+
+/* Return the number of the attribute of a sample. */
+static uint32_t perf_attr_of_sample(const struct tv_perf_data_file *file, struct tv_bytes payload)
+{
+    uint64_t type = file->attrs[0].sample_type, id;
+    struct tv_cursor cursor = tv_cursor_over(payload);
+    struct tv_bytes before;
+    if (file->attr_count < 2)
+        return 0;
+    if (!(type & TV_PERF_HAS_IDENTIFIER) &&
+        (!(type & TV_PERF_HAS_ID) || !tv_cursor_take_bytes(&cursor, perf_id_place(type), &before)))
+        return 0;
+    return tv_cursor_take_u64(&cursor, &id) ? perf_find_attr(file, id) : 0;
+}
+
+bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
+                          struct tv_perf_sample *sample)
+{
+    struct tv_cursor cursor = tv_cursor_over(record->payload);
+    uint64_t ids = 0, skipped = 0, cpu = TV_NONE;
+    if (file->attr_count == 0)
+        return false;
+    uint32_t event = perf_attr_of_sample(file, record->payload);
+    const struct tv_perf_attr *attr = &file->attrs[event];
+    uint64_t type = attr->sample_type;
+    *sample = (struct tv_perf_sample){
+        .attr = attr,
+        .event = event,
+        .period = 1,
+        .mode = (enum tv_perf_mode)(record->misc & MODE_MASK),
+        .has_ip = (type & TV_PERF_HAS_IP) != 0,
+        .has_time = (type & TV_PERF_HAS_TIME) != 0,
+        .has_stack = (type & TV_PERF_HAS_STACK) != 0,
+        .chain = {record->payload.data, 0},
+    };
+    if (!perf_take_field(&cursor, type, TV_PERF_HAS_IDENTIFIER, &skipped) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_IP, &sample->ip) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_TID, &ids) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_TIME, &sample->time) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_ADDRESS, &skipped) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_ID, &skipped) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_STREAM, &skipped) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_CPU, &cpu) ||
+        !perf_take_field(&cursor, type, TV_PERF_HAS_PERIOD, &sample->period) ||
+        ((type & TV_PERF_HAS_READ) && !perf_skip_read(&cursor, attr->read_format)) ||
+        ((type & TV_PERF_HAS_CHAIN) && !perf_take_chain(&cursor, &sample->chain)))
+        return false;
+    sample->pid = (uint32_t)ids;
+    sample->tid = (uint32_t)(ids >> 32);
+    sample->cpu = (uint32_t)cpu;
+    return true;
+}
+
+/* ---- Other records ---- */
+
+/* Return the bytes of a field counted from the end of a record: those that samples have of the
+ * same event stand behind every record. */
+static size_t perf_time_from_end(uint64_t type)
+{
+    static const uint64_t behind[] = {TV_PERF_HAS_TIME, TV_PERF_HAS_ID, TV_PERF_HAS_STREAM,
+                                      TV_PERF_HAS_CPU, TV_PERF_HAS_IDENTIFIER};
+    size_t place = 0;
+    for (size_t i = 0; i < TV_COUNT(behind); i++)
+        if (type & behind[i])
+            place += 8;
+    return place;
+}
+
+uint64_t tv_perf_record_time(const struct tv_perf_data_file *file, const struct tv_perf_raw *record)
+{
+    struct tv_perf_sample sample;
+    uint64_t time = 0;
+    if (record->type == TV_PERF_SAMPLE)
+        return tv_perf_parse_sample(file, record, &sample) ? sample.time : 0;
+    if (record->type >= TV_PERF_OF_PERF || file->attr_count == 0)
+        return 0;
+    const struct tv_perf_attr *attr = &file->attrs[0];
+    size_t place = perf_time_from_end(attr->sample_type);
+    if (!(attr->flags & SAMPLE_ID_ALL) || !(attr->sample_type & TV_PERF_HAS_TIME) ||
+        place > record->payload.length)
+        return 0;
+    struct tv_cursor cursor = tv_cursor_over(
+        (struct tv_bytes){record->payload.data + record->payload.length - place, place});
+    return tv_cursor_take_u64(&cursor, &time) ? time : 0;
+}
+
+/* Bytes of MMAP2 between the offset and the path: device and inode, or a build id; protection. */
+#define MMAP2_MORE 32
+
+bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map)
+{
+    struct tv_cursor cursor = tv_cursor_over(record->payload);
+    struct tv_bytes more, path;
+    uint32_t tid;
+    if (!tv_cursor_take_u32(&cursor, &map->pid) || !tv_cursor_take_u32(&cursor, &tid) ||
+        !tv_cursor_take_u64(&cursor, &map->start) || !tv_cursor_take_u64(&cursor, &map->length) ||
+        !tv_cursor_take_u64(&cursor, &map->page_offset) ||
+        (record->type == TV_PERF_MMAP2 && !tv_cursor_take_bytes(&cursor, MMAP2_MORE, &more)) ||
+        !tv_cursor_take_bytes(&cursor, tv_cursor_left(&cursor), &path))
+        return false;
+    map->path = tv_perf_text(path);
+    return map->length <= UINT64_MAX - map->start;
+}

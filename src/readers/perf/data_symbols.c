@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/perf/data_symbols.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "base/protobuf.h"
+#include "base/sort.h"
+
+static struct perf_module *perf_symbols_add_module(struct tv_perf_symbols *symbols)
+{
+    symbols->modules = tv_array_reserve(symbols->modules, &symbols->module_capacity,
+                                        symbols->module_count + 1, sizeof *symbols->modules);
+    struct perf_module *module = &symbols->modules[symbols->module_count++];
+    *module = (struct perf_module){.kind = TV_PERF_FILE_UNKNOWN, .first = symbols->symbol_count};
+    return module;
+}
+
+static void perf_symbols_add(struct tv_perf_symbols *symbols, struct perf_symbol symbol)
+{
+    symbols->symbols = tv_array_reserve(symbols->symbols, &symbols->symbol_capacity,
+                                        symbols->symbol_count + 1, sizeof *symbols->symbols);
+    symbols->symbols[symbols->symbol_count++] = symbol;
+}
+
+/* Sort the symbols of a module that is complete. */
+static void perf_symbols_end_module(struct tv_perf_symbols *symbols, struct perf_module *module)
+{
+    assert(module->first <= symbols->symbol_count);
+    size_t count = symbols->symbol_count - module->first;
+    module->count = count;
+    if (count == 0)
+        return;
+    struct perf_symbol *all = &symbols->symbols[module->first];
+    struct perf_symbol *sorted = tv_alloc(count, sizeof *sorted);
+    struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (struct tv_sort_key){all[i].start, i};
+    tv_sort_keys(keys, count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = all[keys[i].index];
+    memcpy(all, sorted, count * sizeof *sorted);
+    tv_free(sorted);
+    tv_free(keys);
+}
+
+/* ---- FILE2: messages ---- */
+
+static void perf_symbols_take_symbol(struct tv_perf_symbols *symbols, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    struct perf_symbol symbol = {.name = {message.data, 0}};
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number == 1)
+            symbol.start = field.value;
+        else if (field.number == 2)
+            symbol.length = field.value;
+        else if (field.number == 3)
+            symbol.name = field.bytes;
+    }
+    perf_symbols_add(symbols, symbol);
+}
+
+/* Return the number in field 1 of a message. */
+static uint64_t perf_message_number(struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    uint64_t number = 0;
+    while (tv_protobuf_next(&cursor, &field))
+        if (field.number == 1)
+            number = field.value;
+    return number;
+}
+
+static void perf_symbols_read_message(struct tv_perf_symbols *symbols, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    struct perf_module *module = perf_symbols_add_module(symbols);
+    module->kind = TV_PERF_FILE_KERNEL; /* 0 is not written */
+    while (tv_protobuf_next(&cursor, &field)) {
+        switch (field.number) {
+        case 1:
+            module->path = field.bytes;
+            break;
+        case 2:
+            module->kind = field.value;
+            break;
+        case 3:
+            module->least_address = field.value;
+            break;
+        case 4:
+            perf_symbols_take_symbol(symbols, field.bytes);
+            break;
+        case 6:
+            module->offset_of_least = perf_message_number(field.bytes);
+            module->has_offset = true;
+            break;
+        case 7:
+            module->memory_offset = perf_message_number(field.bytes);
+            break;
+        default:
+            break;
+        }
+    }
+    symbols->damaged += !tv_protobuf_is_sound(&cursor);
+    perf_symbols_end_module(symbols, module);
+}
+
+static void perf_symbols_read_messages(struct tv_perf_symbols *symbols, struct tv_bytes section)
+{
+    struct tv_cursor cursor = tv_cursor_over(section);
+    struct tv_bytes message;
+    uint32_t size;
+    while (tv_cursor_take_u32(&cursor, &size) && tv_cursor_take_bytes(&cursor, size, &message))
+        perf_symbols_read_message(symbols, message);
+    symbols->damaged += tv_cursor_left(&cursor) > 0;
+}
+
+/* ---- FILE: structs ---- */
+
+/* Take a text that ends with a zero byte. */
+static bool perf_take_zero_text(struct tv_cursor *cursor, struct tv_bytes *text)
+{
+    size_t left = tv_cursor_left(cursor);
+    const uint8_t *end = left > 0 ? memchr(cursor->at, 0, left) : NULL;
+    struct tv_bytes whole;
+    if (!end || !tv_cursor_take_bytes(cursor, (size_t)(end - cursor->at) + 1, &whole))
+        return false;
+    *text = (struct tv_bytes){whole.data, whole.length - 1};
+    return true;
+}
+
+static bool perf_symbols_read_struct(struct tv_perf_symbols *symbols, struct tv_bytes bytes)
+{
+    struct tv_cursor cursor = tv_cursor_over(bytes);
+    struct perf_module *module = perf_symbols_add_module(symbols);
+    uint32_t kind = TV_PERF_FILE_UNKNOWN, count = 0;
+    bool sound =
+        perf_take_zero_text(&cursor, &module->path) && tv_cursor_take_u32(&cursor, &kind) &&
+        tv_cursor_take_u64(&cursor, &module->least_address) && tv_cursor_take_u32(&cursor, &count);
+    module->kind = kind;
+    for (uint32_t i = 0; sound && i < count; i++) {
+        struct perf_symbol symbol;
+        uint32_t length;
+        sound = tv_cursor_take_u64(&cursor, &symbol.start) &&
+                tv_cursor_take_u32(&cursor, &length) && perf_take_zero_text(&cursor, &symbol.name);
+        symbol.length = length;
+        if (sound)
+            perf_symbols_add(symbols, symbol);
+    }
+    module->has_offset =
+        sound && kind == TV_PERF_FILE_ELF && tv_cursor_take_u64(&cursor, &module->offset_of_least);
+    perf_symbols_end_module(symbols, module);
+    return sound;
+}
+
+static void perf_symbols_read_structs(struct tv_perf_symbols *symbols, struct tv_bytes section)
+{
+    struct tv_cursor cursor = tv_cursor_over(section);
+    struct tv_bytes bytes;
+    uint32_t size;
+    while (tv_cursor_take_u32(&cursor, &size) && tv_cursor_take_bytes(&cursor, size, &bytes))
+        symbols->damaged += !perf_symbols_read_struct(symbols, bytes);
+    symbols->damaged += tv_cursor_left(&cursor) > 0;
+}
+
+void tv_perf_symbols_read(struct tv_perf_symbols *symbols, const struct tv_perf_data_file *file)
+{
+    *symbols = (struct tv_perf_symbols){.module_count = 0};
+    perf_symbols_read_messages(symbols, file->features[TV_PERF_FEATURE_FILE2]);
+    perf_symbols_read_structs(symbols, file->features[TV_PERF_FEATURE_FILE]);
+}
+
+void tv_perf_symbols_release(struct tv_perf_symbols *symbols)
+{
+    tv_free(symbols->modules);
+    tv_free(symbols->symbols);
+}
+
+/* ---- Addresses ---- */
+
+uint64_t tv_perf_module_address(const struct perf_module *module, uint64_t address, uint64_t start,
+                                uint64_t page_offset)
+{
+    switch (module->kind) {
+    case TV_PERF_FILE_KERNEL:
+        return address;
+    case TV_PERF_FILE_KERNEL_MODULE:
+        return address - start - module->memory_offset + module->least_address;
+    case TV_PERF_FILE_ELF:
+        if (!module->has_offset)
+            return address - start + module->least_address;
+        return address - start + page_offset - module->offset_of_least + module->least_address;
+    default:
+        return address - start + page_offset;
+    }
+}
+
+struct perf_symbol_search {
+    const struct perf_symbol *symbols;
+    uint64_t address;
+};
+
+static bool perf_symbol_begins_before(const void *context, size_t index)
+{
+    const struct perf_symbol_search *search = context;
+    return search->symbols[index].start <= search->address;
+}
+
+const struct perf_symbol *tv_perf_symbols_find(const struct tv_perf_symbols *symbols,
+                                               const struct perf_module *module, uint64_t address)
+{
+    struct perf_symbol_search search = {symbols->symbols + module->first, address};
+    size_t after = tv_lower_bound(0, module->count, perf_symbol_begins_before, &search);
+    if (after == 0)
+        return NULL;
+    const struct perf_symbol *found = &search.symbols[after - 1];
+    return address - found->start < found->length ? found : NULL;
+}

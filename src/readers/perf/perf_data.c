@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/perf/perf_data.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "readers/perf/data_record.h"
+#include "readers/perf/data_spaces.h"
+#include "readers/perf/data_symbols.h"
+#include "readers/perf/script_line.h"
+#include "readers/profile_input.h"
+
+/* Set in `misc` of the name of a process that now runs another program. */
+#define COMM_EXEC (1u << 13)
+
+#define FREQUENCY (UINT64_C(1) << 10) /* of an attribute's flags */
+#define NAME_SIZE 128
+#define RECORD_TYPES 256 /* counted apart; the kernel and perf have fewer than 100 */
+
+/* From here on addresses are the kernel's. */
+#define KERNEL_START UINT64_C(0xffff800000000000)
+
+#define KERNEL_MODULE TV_BYTES("[kernel.kallsyms]")
+
+struct perf_data {
+    struct tv_perf_data_file file;
+    struct tv_perf_symbols symbols;
+    struct tv_perf_data_spaces spaces;
+    struct tv_profile_input profile;
+    struct tv_map modules; /* string of a path -> module of the symbols */
+    struct tv_map frames;  /* hash of a module and an address -> frame */
+    struct tv_map comms;   /* pid << 32 | tid -> string */
+    struct tv_sort_key *order;
+    size_t order_count, order_capacity;
+    uint64_t types[RECORD_TYPES];
+    uint32_t *value_types; /* per attribute */
+};
+
+static void perf_data_warn(struct perf_data *data, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    tv_profile_warn(&data->profile, kind, offset);
+}
+
+/* ---- Before the samples ---- */
+
+/* Take what a record of a pipe says about the whole file. */
+static void perf_data_take_setting(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    if (record->type == TV_PERF_ATTR)
+        tv_perf_file_take_attr(&data->file, record->payload);
+    else if (record->type == TV_PERF_FEATURE)
+        tv_perf_file_take_feature(&data->file, record->payload);
+    else if (record->type == TV_PERF_EVENT_UPDATE)
+        tv_perf_file_take_update(&data->file, record->payload);
+}
+
+static void perf_data_count_record(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    if (record->type < RECORD_TYPES)
+        data->types[record->type]++;
+    if (record->type == TV_PERF_COMPRESSED || record->type == TV_PERF_COMPRESSED2)
+        perf_data_warn(data, TV_DIAGNOSTIC_RECORDS_PACKED, record->offset);
+    if (record->type == TV_PERF_LOST || record->type == TV_PERF_LOST_SAMPLES)
+        perf_data_warn(data, TV_DIAGNOSTIC_EVENTS_LOST, record->offset);
+}
+
+/* Return true for records that matter for samples. */
+static bool perf_data_wants(uint32_t type)
+{
+    return type == TV_PERF_SAMPLE || type == TV_PERF_COMM || type == TV_PERF_FORK ||
+           type == TV_PERF_MMAP || type == TV_PERF_MMAP2;
+}
+
+/* List the records by time: the buffers of several processors stand one behind another, and a
+ * mapping in one is needed for a sample in another. */
+static enum tv_status perf_data_list_records(struct perf_data *data, struct tv_progress *progress,
+                                             struct tv_error *err)
+{
+    struct tv_cursor cursor = tv_cursor_over(data->file.records);
+    struct tv_perf_raw record;
+    enum tv_status status = TV_OK;
+    bool cut;
+    while (status == TV_OK && tv_perf_take_record(&data->file, &cursor, &record, &cut)) {
+        perf_data_take_setting(data, &record);
+        perf_data_count_record(data, &record);
+        if (!perf_data_wants(record.type))
+            continue;
+        data->order = tv_array_reserve(data->order, &data->order_capacity, data->order_count + 1,
+                                       sizeof *data->order);
+        data->order[data->order_count++] =
+            (struct tv_sort_key){tv_perf_record_time(&data->file, &record), record.offset};
+        if (data->order_count % 1024 == 0)
+            status = tv_reader_check_cancel(progress, err);
+    }
+    if (cut)
+        perf_data_warn(data, TV_DIAGNOSTIC_TRUNCATED, data->file.records.length);
+    tv_sort_keys(data->order, data->order_count);
+    return status;
+}
+
+static void perf_data_add_types(struct perf_data *data)
+{
+    data->value_types = tv_alloc(data->file.attr_count, sizeof *data->value_types);
+    for (size_t i = 0; i < data->file.attr_count; i++) {
+        const struct tv_perf_attr *attr = &data->file.attrs[i];
+        char text[NAME_SIZE];
+        struct tv_bytes name = {(const uint8_t *)text, tv_perf_attr_name(attr, text, sizeof text)};
+        bool weighed = (attr->sample_type & TV_PERF_HAS_PERIOD) || !(attr->flags & FREQUENCY);
+        data->value_types[i] = tv_profile_value_type(
+            &data->profile, name, weighed ? tv_perf_unit(name) : TV_BYTES("count"));
+    }
+}
+
+static void perf_data_index_modules(struct perf_data *data)
+{
+    tv_perf_symbols_read(&data->symbols, &data->file);
+    for (size_t i = 0; i < data->symbols.module_count; i++)
+        tv_map_set(&data->modules, tv_profile_string(&data->profile, data->symbols.modules[i].path),
+                   (uint32_t)i);
+    for (size_t i = 0; i < data->symbols.damaged; i++)
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, TV_NO_OFFSET);
+}
+
+/* ---- Frames ---- */
+
+/* An address on a stack, and where it is in its file. */
+struct perf_place {
+    uint32_t module;  /* string; empty: unknown */
+    uint64_t address; /* as on the stack */
+    uint64_t offset;  /* in the file */
+    uint64_t start, page_offset;
+    bool kernel;
+    bool caller; /* a return address: the call lies before it */
+};
+
+static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t pid,
+                                              enum tv_perf_mode mode, uint64_t address)
+{
+    bool kernel = mode == TV_PERF_MODE_KERNEL || mode == TV_PERF_MODE_GUEST_KERNEL ||
+                  mode == TV_PERF_MODE_HYPERVISOR || address >= KERNEL_START;
+    const struct perf_mapped *mapped =
+        tv_perf_data_spaces_find(&data->spaces, kernel ? TV_PERF_KERNEL_PID : pid, address);
+    struct perf_place place = {.address = address, .offset = address, .kernel = kernel};
+    if (mapped) {
+        place.module = mapped->module;
+        place.offset = address + mapped->move;
+        place.start = mapped->start;
+        place.page_offset = mapped->start + mapped->move;
+    } else if (kernel) {
+        place.module = tv_profile_string(&data->profile, KERNEL_MODULE);
+    }
+    return place;
+}
+
+/* Return the last part of a path. */
+static struct tv_bytes perf_data_base_name(struct tv_bytes path)
+{
+    for (size_t i = path.length; i > 0; i--)
+        if (path.data[i - 1] == '/')
+            return (struct tv_bytes){path.data + i, path.length - i};
+    return path;
+}
+
+/* Name a place by the symbols of the file. */
+static bool perf_data_name_by_symbol(struct perf_data *data, const struct perf_place *place,
+                                     struct tv_frame *frame, uint64_t *address)
+{
+    uint32_t number = tv_map_find(&data->modules, place->module);
+    if (number == TV_NONE)
+        return false;
+    const struct perf_module *module = &data->symbols.modules[number];
+    *address = tv_perf_module_address(module, place->address, place->start, place->page_offset);
+    const struct perf_symbol *symbol =
+        tv_perf_symbols_find(&data->symbols, module, *address - place->caller);
+    if (symbol)
+        frame->name = tv_profile_string(&data->profile, symbol->name);
+    return symbol != NULL;
+}
+
+/* Name a place by a program that the user gave. */
+static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_place *place,
+                                    struct tv_bytes base, struct tv_frame *frame)
+{
+    struct tv_trace_info *info = data->profile.info;
+    struct tv_address_place found;
+    if (!info->namer || place->kernel ||
+        !info->namer->find_in(info->namer, base, place->offset - place->caller, &found) ||
+        found.function.length == 0)
+        return false;
+    frame->name = tv_profile_string(&data->profile, found.function);
+    frame->signature = tv_profile_string(&data->profile, found.signature);
+    frame->file = tv_profile_string(&data->profile, found.file);
+    return true;
+}
+
+/* Write "libc.so.6+0x1098d9". */
+static uint32_t perf_data_write_name(struct perf_data *data, struct tv_bytes base, uint64_t address)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_bytes(&out, base);
+    tv_out_format(&out, "+0x%llx", (unsigned long long)address);
+    uint32_t name = tv_profile_string(&data->profile, (struct tv_bytes){out.buffer, out.length});
+    tv_out_release(&out);
+    return name;
+}
+
+static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_place *place)
+{
+    struct tv_bytes path = tv_trace_info_text(data->profile.info, place->module);
+    struct tv_bytes base = perf_data_base_name(path);
+    uint64_t address = place->kernel ? place->address : place->offset;
+    struct tv_frame frame = {.module = place->module};
+    frame.kind = (uint8_t)(place->kernel ? TV_FRAME_KERNEL : tv_perf_frame_kind(path, 0));
+    if (place->module == TV_EMPTY_STRING)
+        frame.name = tv_profile_string(&data->profile, TV_BYTES("[unknown]"));
+    else if (!perf_data_name_by_symbol(data, place, &frame, &address) &&
+             !perf_data_name_by_namer(data, place, base, &frame))
+        frame.name = perf_data_write_name(data, base, address);
+    return tv_trace_info_add_frame(data->profile.info, &frame);
+}
+
+static uint32_t perf_data_frame(struct perf_data *data, const struct perf_place *place)
+{
+    if (place->module == TV_EMPTY_STRING)
+        return perf_data_make_frame(data, place);
+    uint64_t key[] = {place->module, place->offset, place->start, place->page_offset,
+                      place->caller};
+    uint64_t hash = tv_hash_bytes((struct tv_bytes){(const uint8_t *)key, sizeof key});
+    uint32_t frame = tv_map_find(&data->frames, hash);
+    if (frame == TV_NONE) {
+        frame = perf_data_make_frame(data, place);
+        tv_map_set(&data->frames, hash, frame);
+    }
+    return frame;
+}
+
+/* ---- Samples ---- */
+
+/* The frames of a sample, leaf first. */
+struct perf_stack {
+    uint32_t *frames;
+    size_t count, capacity;
+};
+
+static void perf_stack_add(struct perf_stack *stack, uint32_t frame)
+{
+    stack->frames =
+        tv_array_reserve(stack->frames, &stack->capacity, stack->count + 1, sizeof *stack->frames);
+    stack->frames[stack->count++] = frame;
+}
+
+/* Add the frames of a chain.  All but the first are return addresses.  Return how many of them are
+ * of the program, not of the kernel. */
+static size_t perf_data_take_chain(struct perf_data *data, const struct tv_perf_sample *sample,
+                                   struct perf_stack *stack)
+{
+    struct tv_cursor cursor = tv_cursor_over(sample->chain);
+    enum tv_perf_mode mode = sample->mode;
+    uint64_t address;
+    size_t of_program = 0;
+    while (tv_cursor_take_u64(&cursor, &address)) {
+        if (address >= TV_PERF_FIRST_CONTEXT) {
+            mode = tv_perf_context_mode(address, mode);
+            continue;
+        }
+        struct perf_place place = perf_data_find_place(data, sample->pid, mode, address);
+        place.caller = stack->count > 0 && address > 0;
+        perf_stack_add(stack, perf_data_frame(data, &place));
+        of_program += !place.kernel;
+    }
+    if (stack->count == 0 && sample->has_ip) {
+        struct perf_place place = perf_data_find_place(data, sample->pid, mode, sample->ip);
+        perf_stack_add(stack, perf_data_frame(data, &place));
+    }
+    return of_program;
+}
+
+static uint32_t perf_data_thread(struct perf_data *data, uint32_t pid, uint32_t tid)
+{
+    uint32_t comm = tv_map_find(&data->comms, (uint64_t)pid << 32 | tid);
+    uint32_t process_comm = tv_map_find(&data->comms, (uint64_t)pid << 32 | pid);
+    struct tv_trace_info *info = data->profile.info;
+    struct tv_bytes name = tv_trace_info_text(info, comm == TV_NONE ? TV_EMPTY_STRING : comm);
+    struct tv_bytes process_name =
+        tv_trace_info_text(info, process_comm == TV_NONE ? TV_EMPTY_STRING : process_comm);
+    return tv_profile_thread(&data->profile, tv_profile_process(&data->profile, pid, process_name),
+                             tid, name);
+}
+
+static int64_t perf_data_weight(const struct tv_perf_sample *sample)
+{
+    uint64_t period = sample->period;
+    if (!(sample->attr->sample_type & TV_PERF_HAS_PERIOD) && !(sample->attr->flags & FREQUENCY))
+        period = sample->attr->period;
+    return period > INT64_MAX ? INT64_MAX : (int64_t)period;
+}
+
+static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_raw *record,
+                                  struct perf_stack *stack)
+{
+    struct tv_perf_sample sample;
+    if (!tv_perf_parse_sample(&data->file, record, &sample)) {
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
+        return;
+    }
+    stack->count = 0;
+    /* simpleperf unwinds the copies of stacks itself, and then there are chains. */
+    if (perf_data_take_chain(data, &sample, stack) <= 1 && sample.has_stack)
+        perf_data_warn(data, TV_DIAGNOSTIC_STACK_COPIED, record->offset);
+    tv_profile_stack_begin(&data->profile);
+    for (size_t i = stack->count; i > 0; i--)
+        tv_profile_stack_push(&data->profile, stack->frames[i - 1], 0);
+    struct tv_sample added = {
+        .time = sample.time > INT64_MAX ? INT64_MAX : (tv_ns)sample.time,
+        .weight = perf_data_weight(&sample),
+        .offset = record->offset,
+        .thread = perf_data_thread(data, sample.pid, sample.tid),
+        .cpu = sample.cpu,
+        .type = data->value_types[sample.event],
+    };
+    tv_profile_add_sample(&data->profile, added);
+    data->profile.info->inputs[data->profile.input].samples++;
+    tv_tables_count_events(&data->profile.trace->tables, data->profile.input,
+                           data->profile.trace->tables.value_types.rows[added.type].name, 1);
+}
+
+/* ---- Processes ---- */
+
+static void perf_data_take_comm(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    struct tv_cursor cursor = tv_cursor_over(record->payload);
+    struct tv_bytes name;
+    uint32_t pid, tid;
+    if (!tv_cursor_take_u32(&cursor, &pid) || !tv_cursor_take_u32(&cursor, &tid) ||
+        !tv_cursor_take_bytes(&cursor, tv_cursor_left(&cursor), &name)) {
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
+        return;
+    }
+    tv_map_set(&data->comms, (uint64_t)pid << 32 | tid,
+               tv_profile_string(&data->profile, tv_perf_text(name)));
+    if (record->misc & COMM_EXEC)
+        tv_perf_data_spaces_clear(&data->spaces, pid);
+}
+
+/* A thread begins with the name of its parent, and a process with its mappings. */
+static void perf_data_take_fork(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    struct tv_cursor cursor = tv_cursor_over(record->payload);
+    uint32_t pid, parent_pid, tid, parent_tid;
+    if (!tv_cursor_take_u32(&cursor, &pid) || !tv_cursor_take_u32(&cursor, &parent_pid) ||
+        !tv_cursor_take_u32(&cursor, &tid) || !tv_cursor_take_u32(&cursor, &parent_tid)) {
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
+        return;
+    }
+    uint32_t comm = tv_map_find(&data->comms, (uint64_t)parent_pid << 32 | parent_tid);
+    if (comm != TV_NONE)
+        tv_map_set(&data->comms, (uint64_t)pid << 32 | tid, comm);
+    if (pid != parent_pid)
+        tv_perf_data_spaces_fork(&data->spaces, parent_pid, pid);
+}
+
+/* The kernel's map is named by its first symbol: "[kernel.kallsyms]_text". */
+static struct tv_bytes perf_data_kernel_path(struct tv_bytes path)
+{
+    struct tv_bytes kernel = KERNEL_MODULE;
+    return tv_bytes_starts_with(path, kernel) ? kernel : path;
+}
+
+static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    struct tv_perf_map map;
+    if (!tv_perf_parse_map(record, &map)) {
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
+        return;
+    }
+    if (map.length == 0)
+        return;
+    bool kernel = map.pid == UINT32_MAX;
+    struct perf_mapped mapped = {
+        .start = map.start,
+        .end = map.start + map.length,
+        .move = map.page_offset - map.start,
+        .module = tv_profile_string(&data->profile, perf_data_kernel_path(map.path)),
+    };
+    if (!tv_perf_data_spaces_add(&data->spaces, kernel ? TV_PERF_KERNEL_PID : map.pid, &mapped))
+        perf_data_warn(data, TV_DIAGNOSTIC_MAPS_LEFT_OUT, record->offset);
+}
+
+/* ---- The file ---- */
+
+static void perf_data_take_record(struct perf_data *data, uint64_t offset, struct perf_stack *stack)
+{
+    struct tv_bytes rest = {data->file.bytes.data + (size_t)offset,
+                            data->file.bytes.length - (size_t)offset};
+    struct tv_cursor cursor = tv_cursor_over(rest);
+    struct tv_perf_raw record;
+    bool cut;
+    if (!tv_perf_take_record(&data->file, &cursor, &record, &cut))
+        return;
+    if (record.type == TV_PERF_SAMPLE)
+        perf_data_take_sample(data, &record, stack);
+    else if (record.type == TV_PERF_COMM)
+        perf_data_take_comm(data, &record);
+    else if (record.type == TV_PERF_FORK)
+        perf_data_take_fork(data, &record);
+    else
+        perf_data_take_map(data, &record);
+}
+
+static enum tv_status perf_data_take_records(struct perf_data *data, struct tv_progress *progress,
+                                             struct tv_error *err)
+{
+    struct perf_stack stack = {.count = 0};
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < data->order_count && status == TV_OK; i++) {
+        perf_data_take_record(data, data->order[i].index, &stack);
+        if (i % 1024 == 0)
+            status = tv_reader_check_cancel(progress, err);
+    }
+    tv_free(stack.frames);
+    return status;
+}
+
+static void perf_data_count_types(struct perf_data *data)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } names[] = {
+        {TV_PERF_MMAP, "PERF_RECORD_MMAP"},
+        {TV_PERF_LOST, "PERF_RECORD_LOST"},
+        {TV_PERF_COMM, "PERF_RECORD_COMM"},
+        {TV_PERF_EXIT, "PERF_RECORD_EXIT"},
+        {TV_PERF_FORK, "PERF_RECORD_FORK"},
+        {TV_PERF_MMAP2, "PERF_RECORD_MMAP2"},
+        {TV_PERF_LOST_SAMPLES, "PERF_RECORD_LOST_SAMPLES"},
+        {TV_PERF_SWITCH, "PERF_RECORD_SWITCH"},
+        {TV_PERF_SWITCH_CPU_WIDE, "PERF_RECORD_SWITCH_CPU_WIDE"},
+        {TV_PERF_COMPRESSED, "PERF_RECORD_COMPRESSED"},
+        {TV_PERF_COMPRESSED2, "PERF_RECORD_COMPRESSED2"},
+    };
+    struct tv_profile_input *profile = &data->profile;
+    for (size_t i = 0; i < TV_COUNT(names); i++)
+        if (data->types[names[i].type] > 0)
+            tv_tables_count_events(&profile->trace->tables, profile->input,
+                                   tv_profile_string(profile, tv_bytes_of(names[i].name)),
+                                   data->types[names[i].type]);
+}
+
+/* Add what the features say about the recording. */
+static void perf_data_add_metadata(struct perf_data *data)
+{
+    static const struct {
+        enum tv_perf_feature feature;
+        const char *key;
+    } keys[] = {{TV_PERF_FEATURE_HOSTNAME, "hostname"},
+                {TV_PERF_FEATURE_RELEASE, "os release"},
+                {TV_PERF_FEATURE_VERSION, "perf version"},
+                {TV_PERF_FEATURE_ARCH, "arch"}};
+    for (size_t i = 0; i < TV_COUNT(keys); i++) {
+        struct tv_cursor cursor = tv_cursor_over(data->file.features[keys[i].feature]);
+        struct tv_bytes text;
+        if (tv_perf_take_text(&cursor, &text) && text.length > 0)
+            tv_trace_info_add_metadata(data->profile.info, data->profile.input,
+                                       tv_bytes_of(keys[i].key), text);
+    }
+    struct tv_cursor cursor = tv_cursor_over(data->file.features[TV_PERF_FEATURE_META_INFO]);
+    struct tv_bytes rest = {cursor.at, tv_cursor_left(&cursor)}, key, value;
+    while (tv_bytes_split(&rest, 0, &key) && tv_bytes_split(&rest, 0, &value))
+        tv_trace_info_add_metadata(data->profile.info, data->profile.input, key, value);
+}
+
+static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes bytes,
+                                     const struct tv_read_options *options, struct tv_error *err)
+{
+    if (!tv_perf_file_read(&data->file, bytes))
+        return tv_fail(err, TV_ERR_SYNTAX, 0, "the header of the perf.data file is damaged");
+    if (data->file.cut)
+        perf_data_warn(data, TV_DIAGNOSTIC_TRUNCATED, bytes.length);
+    enum tv_status status = perf_data_list_records(data, options->progress, err);
+    if (status != TV_OK)
+        return status;
+    tv_perf_file_name_attrs(&data->file);
+    perf_data_add_types(data);
+    perf_data_index_modules(data);
+    status = perf_data_take_records(data, options->progress, err);
+    perf_data_count_types(data);
+    perf_data_add_metadata(data);
+    return status;
+}
+
+static void perf_data_release(struct perf_data *data)
+{
+    tv_perf_file_release(&data->file);
+    tv_perf_symbols_release(&data->symbols);
+    tv_perf_data_spaces_release(&data->spaces);
+    tv_map_release(&data->modules);
+    tv_map_release(&data->frames);
+    tv_map_release(&data->comms);
+    tv_free(data->order);
+    tv_free(data->value_types);
+}
+
+static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_builder *builder,
+                                         const struct tv_read_options *options,
+                                         struct tv_error *err)
+{
+    struct perf_data data = {.order = NULL};
+    struct tv_profile_text text;
+    enum tv_status status = tv_profile_text_read(source, &text, err);
+    if (status != TV_OK)
+        return status;
+    tv_profile_input_begin(&data.profile, source, builder, tv_reader_perf_data.format);
+    data.profile.info->inputs[data.profile.input].figures = TV_FIGURES_SAMPLED;
+    tv_perf_data_spaces_init(&data.spaces);
+    tv_map_init(&data.modules);
+    tv_map_init(&data.frames);
+    tv_map_init(&data.comms);
+    status = perf_data_read(&data, text.bytes, options, err);
+    perf_data_release(&data);
+    tv_profile_input_end(&data.profile, options);
+    tv_profile_text_release(&text);
+    return status;
+}
+
+static int perf_data_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    (void)size;
+    return tv_bytes_starts_with(prefix, TV_BYTES("PERFILE2")) ? TV_SNIFF_SURE : 0;
+}
+
+const struct tv_reader tv_reader_perf_data = {
+    .name = "perf-data",
+    .summary = "perf.data of Linux perf and of simpleperf",
+    .sniff = perf_data_sniff,
+    .assemble = perf_data_assemble,
+    .format = "perf.data",
+};

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of perf and simpleperf: text in its many shapes, records, and what is damaged. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/perf/script_line.h"
+#include "readers/reader.h"
+
+static struct tv_trace *read_bytes(struct tv_bytes bytes, const struct tv_read_options *options)
+{
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_source *source = tv_source_from_memory(bytes, "made");
+    struct tv_error err;
+    const struct tv_reader *reader = tv_readers_find(source, &err);
+    enum tv_status status = reader && reader->assemble
+                                ? reader->assemble(source, builder, options, &err)
+                                : TV_ERR_USAGE;
+    tv_source_free(source);
+    if (status == TV_OK)
+        return tv_builder_finish(builder);
+    tv_builder_free(builder);
+    return NULL;
+}
+
+static struct tv_trace *read_text(const char *text)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_trace *trace = read_bytes(tv_bytes_of(text), &options);
+    assert_non_null(trace);
+    return trace;
+}
+
+/* ---- Heads ---- */
+
+/* Write "comm|pid/tid|cpu|time|period|event|tail". */
+static void assert_head(const char *line, const char *expected)
+{
+    struct tv_script_head head;
+    char text[256] = "none";
+    if (tv_script_parse_head(tv_bytes_of(line), TV_SCRIPT_TIMED, &head))
+        snprintf(text, sizeof text, "%.*s|%llu/%llu|%d|%lld|%lld|%.*s|%.*s", (int)head.comm.length,
+                 (const char *)head.comm.data, (unsigned long long)head.pid,
+                 (unsigned long long)head.tid, (int)head.cpu, (long long)head.time,
+                 (long long)head.period, (int)head.event.length, (const char *)head.event.data,
+                 (int)head.tail.length, (const char *)head.tail.data);
+    assert_string_equal(text, expected);
+}
+
+static void heads_have_the_fields_that_were_chosen(void **state)
+{
+    (void)state;
+    assert_head("mt  4811  1800.535686:    1001001 cpu-clock:ppp: ",
+                "mt|0/4811|-1|1800535686000|1001001|cpu-clock:ppp|");
+    assert_head("touch:mem 7 2202/2213 [001] 2268.087391840: 5 cycles:u: 7f00",
+                "touch:mem 7|2202/2213|1|2268087391840|5|cycles:u|7f00");
+    assert_head("V8 Worker\t7/9 [012] K 1.000001: page-faults:", "V8 Worker|7/9|12|1000001000|1|"
+                                                                 "page-faults|");
+    assert_head("mt 1 1.000001: ", "mt|0/1|-1|1000001000|1||");
+    assert_head("a 1 [000] 1.000001: s:s_switch: prev=x 2.000000: y",
+                "a|0/1|0|1000001000|1|s:s_switch|prev=x 2.000000: y");
+    assert_head(":7 -1/-1 1.000001: 3 cycles:", ":7|4294967295/4294967295|-1|1000001000|3|cycles|");
+    assert_head("mt 1.000001: cycles:", "none");
+    assert_head("mt x 1.000001: cycles:", "none");
+    assert_head("mt 1 1.0001: cycles:", "none");
+}
+
+/* ---- Frames ---- */
+
+static void assert_frame(const char *line, const char *name, const char *module,
+                         enum tv_frame_kind kind)
+{
+    struct tv_script_frame frame;
+    assert_true(tv_script_parse_frame(tv_bytes_of(line), &frame));
+    assert_true(tv_bytes_equal(frame.name, tv_bytes_of(name)));
+    assert_true(tv_bytes_equal(frame.module, tv_bytes_of(module)));
+    assert_int_equal(frame.kind, kind);
+}
+
+static void frames_have_symbols_with_anything_in_them(void **state)
+{
+    (void)state;
+    assert_frame("\tffffffff821e59e4 xas_find+0x4 ([kernel.kallsyms])", "xas_find",
+                 "[kernel.kallsyms]", TV_FRAME_KERNEL);
+    assert_frame("  10 f(int (*)(int))+0x4 (/a b (deleted))", "f(int (*)(int))", "/a b (deleted)",
+                 TV_FRAME_NATIVE);
+    assert_frame("  10 a+0x1b+0x2f (/l.so)", "a+0x1b", "/l.so", TV_FRAME_NATIVE);
+    assert_frame("  10 std::sort<int> (inlined)", "std::sort<int>", "", TV_FRAME_INLINED);
+    assert_frame("  10 xas_find", "xas_find", "", TV_FRAME_NATIVE);
+    assert_frame("  10 [unknown] ([unknown])", "[unknown]", "", TV_FRAME_NATIVE);
+    assert_frame("  10 Lfoo;::bar (/tmp/perf-7.map)", "Lfoo;::bar", "/tmp/perf-7.map",
+                 TV_FRAME_JIT);
+    assert_frame("  10 rx (/lib/modules/5/mlx5.ko.xz)", "rx", "/lib/modules/5/mlx5.ko.xz",
+                 TV_FRAME_KERNEL);
+}
+
+/* ---- Files ---- */
+
+static const char script[] =
+    "# captured\n"
+    "a 7/7 1.000001: 10 cycles:\n\t10 leaf (/a)\n  a.c:3\n\t20 main (/a)\n\n"
+    "a 7/8 1.000002: 30 cycles:\n\n\t20 main (/a)\n\n"
+    "odd line\n"
+    "b 7/8 1.000003: PERF_RECORD_COMM: renamed:7/8\n"
+    "b 7/8 1.000004: 5 cpu-clock:\n\t30 leaf (/b)\n";
+
+/* Write the stack of a sample, from the root: "main leaf:3". */
+static void write_stack(const struct tv_trace *trace, uint32_t path, char *text, size_t size)
+{
+    uint32_t chain[16], depth = 0;
+    for (; path != TV_ROOT_PATH && depth < 16; path = trace->paths.nodes[path].parent)
+        chain[depth++] = trace->paths.nodes[path].frame;
+    text[0] = '\0';
+    while (depth > 0) {
+        const struct tv_frame *frame = &trace->head->frames[chain[--depth]];
+        size_t used = strlen(text);
+        const char *name = (const char *)tv_trace_info_text(trace->head, frame->name).data;
+        if (frame->with_line)
+            snprintf(text + used, size - used, "%s:%d ", name, frame->line);
+        else
+            snprintf(text + used, size - used, "%s ", name);
+    }
+}
+
+static void assert_script(const struct tv_trace *trace)
+{
+    const struct tv_sample *samples = trace->tables.samples.rows;
+    char text[64];
+    assert_int_equal(trace->tables.samples.count, 3);
+    assert_int_equal(trace->head->inputs[0].samples, 3);
+    assert_int_equal(samples[0].weight, 10);
+    assert_int_equal(samples[1].weight, 30);
+    assert_int_equal(samples[2].weight, 5);
+    assert_int_equal(samples[2].time - samples[0].time, 3000);
+    assert_int_not_equal(samples[0].type, samples[2].type);
+    write_stack(trace, samples[0].line_path, text, sizeof text);
+    assert_string_equal(text, "main leaf:3 ");
+    write_stack(trace, samples[1].path, text, sizeof text);
+    assert_string_equal(text, "main ");
+    assert_int_equal(trace->head->thread_count, 2);
+    assert_string_equal(
+        (const char *)tv_trace_info_text(trace->head, trace->head->threads[1].name).data, "b");
+    assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_LINE].count, 1);
+}
+
+static void parts_of_a_text_make_the_same_trace(void **state)
+{
+    (void)state;
+    struct tv_bytes bytes = tv_bytes_of(script);
+    struct tv_trace *trace = read_text(script);
+    assert_script(trace);
+    tv_trace_free(trace);
+    for (uint64_t cut = 0; cut <= bytes.length; cut++) {
+        struct tv_read_options options = {.parts = 2, .part_starts = &cut};
+        trace = read_bytes(bytes, &options);
+        assert_non_null(trace);
+        assert_script(trace);
+        tv_trace_free(trace);
+    }
+}
+
+static void text_without_times_is_an_order(void **state)
+{
+    (void)state;
+    struct tv_trace *trace = read_text("java 19983 cycles:\nffffffff8103d0ca a (/a)\n\n"
+                                       "java 19983 cycles:\nffffffff8103d0ca a (/a)\n");
+    assert_int_equal(trace->tables.samples.count, 2);
+    assert_true(trace->head->inputs[0].weight_axis);
+    assert_int_equal(trace->head->threads[0].id, 19983);
+    tv_trace_free(trace);
+    trace = read_text("\n\t401b97 f\n\t401b98 main\n\n\t401b97 f\n\t401b98 main\n\n");
+    assert_int_equal(trace->tables.samples.count, 2);
+    assert_int_equal(trace->tables.samples.rows[0].path, trace->tables.samples.rows[1].path);
+    tv_trace_free(trace);
+}
+
+/* ---- perf.data ---- */
+
+struct made_file {
+    uint8_t bytes[2048];
+    size_t length;
+};
+
+static void put_number(struct made_file *file, uint64_t number, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        file->bytes[file->length++] = (uint8_t)(number >> 8 * i);
+}
+
+static void put_numbers(struct made_file *file, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put_number(file, numbers[i], 8);
+}
+
+static void put_header(struct made_file *file, uint32_t type, uint16_t misc, uint16_t size)
+{
+    put_number(file, type, 4);
+    put_number(file, misc, 2);
+    put_number(file, size, 2);
+}
+
+/* A pipe: cpu-clock, and records out of order.  Thread 7 maps /app at 0x1000; 8 is its child. */
+static void make_pipe(struct made_file *file)
+{
+    const uint64_t sample_type = 1 | 2 | 4 | 32 | 256;
+    *file = (struct made_file){.length = 8};
+    memcpy(file->bytes, "PERFILE2", 8);
+    put_number(file, 16, 8);
+    put_header(file, 64, 0, 8 + 112 + 8);
+    put_numbers(file, (const uint64_t[]){1 | (uint64_t)112 << 32, 0, 1000, sample_type, 0, 1 << 18},
+                6);
+    put_numbers(file, (const uint64_t[9]){0}, 9);
+    put_header(file, 9, 2, 8 + 5 * 8 + 3 * 8); /* a sample of 8 */
+    put_numbers(file,
+                (const uint64_t[]){0x1010, 8 | (uint64_t)8 << 32, 50, 900, 3, (uint64_t)-512,
+                                   0x1010, 0x9000},
+                8);
+    put_header(file, 7, 0, 8 + 24 + 16); /* 8 is forked from 7 */
+    put_numbers(file, (const uint64_t[]){8 | (uint64_t)7 << 32, 8 | (uint64_t)7 << 32, 40, 0, 40},
+                5);
+    put_header(file, 1, 2, 8 + 32 + 8 + 16);
+    put_numbers(file, (const uint64_t[]){7 | (uint64_t)7 << 32, 0x1000, 0x1000, 0x400}, 4);
+    memcpy(file->bytes + file->length, "/my/app", 8);
+    file->length += 8;
+    put_numbers(file, (const uint64_t[]){0, 30}, 2);
+}
+
+static void records_take_effect_by_their_time(void **state)
+{
+    (void)state;
+    struct made_file file;
+    struct tv_read_options options = {.parts = 1};
+    char text[64];
+    make_pipe(&file);
+    struct tv_trace *trace = read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
+    assert_non_null(trace);
+    assert_int_equal(trace->tables.samples.count, 1);
+    assert_int_equal(trace->tables.samples.rows[0].weight, 900);
+    write_stack(trace, trace->tables.samples.rows[0].path, text, sizeof text);
+    assert_string_equal(text, "[unknown] app+0x410 "); /* 0x1010 - 0x1000 + 0x400 */
+    tv_trace_free(trace);
+}
+
+/* Read what is left of a file, or one with a bit flipped: any answer is right that ends. */
+static void read_damaged(struct tv_bytes bytes)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_trace *trace = read_bytes(bytes, &options);
+    if (trace)
+        tv_trace_free(trace);
+}
+
+static void assert_survives(struct tv_bytes bytes)
+{
+    uint8_t *copy = tv_alloc(bytes.length, 1);
+    for (size_t i = 0; i < bytes.length; i++) {
+        memcpy(copy, bytes.data, bytes.length);
+        read_damaged((struct tv_bytes){copy, i});
+        for (unsigned bit = 0; bit < 8; bit++) {
+            copy[i] = (uint8_t)(bytes.data[i] ^ 1u << bit);
+            read_damaged((struct tv_bytes){copy, bytes.length});
+        }
+    }
+    tv_free(copy);
+}
+
+static void damaged_files_are_read_to_their_end(void **state)
+{
+    (void)state;
+    struct made_file file;
+    make_pipe(&file);
+    assert_survives((struct tv_bytes){file.bytes, file.length});
+    assert_survives(tv_bytes_of(script));
+}
+
+UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen),
+           cmocka_unit_test(frames_have_symbols_with_anything_in_them),
+           cmocka_unit_test(parts_of_a_text_make_the_same_trace),
+           cmocka_unit_test(text_without_times_is_an_order),
+           cmocka_unit_test(records_take_effect_by_their_time),
+           cmocka_unit_test(damaged_files_are_read_to_their_end));
