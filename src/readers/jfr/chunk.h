@@ -39,7 +39,10 @@ struct tv_jfr_cursor {
     bool fixed;
 };
 
+/* Take a varint of any length. */
 bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value);
+
+/* Take a big-endian integer of so many bytes. */
 bool tv_jfr_take_fixed(struct tv_jfr_cursor *cursor, unsigned width, uint64_t *value);
 
 /* Take an integer that has `width` bytes if its width is fixed. */

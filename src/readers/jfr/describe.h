@@ -5,6 +5,7 @@
 
 #include "model/trace.h"
 
+/* Write the event at an offset as one JSON object; `end_offset` has no meaning here. */
 enum tv_status tv_jfr_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 

@@ -48,8 +48,11 @@ void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, 
     names->frame_type = jfr_names_find_type(chunk, TV_BYTES(".types.StackFrame"));
     if (stack_type != TV_NONE)
         names->stack = tv_jfr_compile(chunk, stack_type, stack, JFR_STACK_SLOTS);
-    if (names->frame_type != TV_NONE)
+    names->method = NULL;
+    if (names->frame_type != TV_NONE) {
         names->frame = tv_jfr_compile(chunk, names->frame_type, frame, JFR_FRAME_SLOTS);
+        names->method = tv_jfr_field_find(chunk, names->frame_type, TV_BYTES("method"));
+    }
 }
 
 void tv_jfr_names_leave(struct tv_jfr_names *names)
@@ -135,9 +138,7 @@ static uint8_t jfr_names_frame_kind(struct tv_jfr_names *names, uint64_t key)
 
 static uint32_t jfr_names_add_frame(struct tv_jfr_names *names, const uint64_t *slots)
 {
-    struct tv_jfr_value method = {
-        tv_jfr_field_find(names->chunk, names->frame_type, TV_BYTES("method")),
-        slots[JFR_FRAME_METHOD]};
+    struct tv_jfr_value method = {names->method, slots[JFR_FRAME_METHOD]};
     struct tv_frame frame = {.kind = jfr_names_frame_kind(names, slots[JFR_FRAME_TYPE])};
     uint32_t type;
     uint64_t at;

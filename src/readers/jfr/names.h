@@ -31,7 +31,8 @@ struct tv_jfr_names {
     struct tv_jfr_chunk *chunk;
     uint32_t process;
     struct tv_jfr_program stack, frame;
-    uint32_t frame_type; /* the type jdk.types.StackFrame, or TV_NONE */
+    uint32_t frame_type;               /* the type jdk.types.StackFrame, or TV_NONE */
+    const struct tv_jfr_field *method; /* field of a frame; NULL: it has none */
 };
 
 void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *profile);
