@@ -135,13 +135,7 @@ static bool foreign_is_perfetto(struct tv_bytes prefix)
     return packets > 1 || (packets == 1 && tv_cursor_left(&cursor) == 0);
 }
 
-enum { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
-
-}
-
 /* ---- Others ---- */
-
-}
 
 /* Return true for the header of a buffer, which begins with its size, and that of the event that
  * describes the log: version, kind of header (1 and 2: system), 0xc0, size, no hook. */
