@@ -98,6 +98,7 @@ struct tv_settings {
     struct tv_words ranges; /* diff: one range for both files, or one for each */
     const char *filter;     /* docs/filter.md; NULL: none */
     uint64_t limit;         /* 0: no limit; TV_ANY_LIMIT: not given */
+    const char *value;      /* name of the value type of samples; NULL: the default */
     const char *columns;    /* columns of text tables, separated by commas; NULL: those that fit */
     bool wide, no_pager;
     unsigned clock;                          /* enum tv_clock_choice */
@@ -214,6 +215,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
               "stacks of samples instead of slices: their number, weight, or time to the next")
+#define TV_OPTION_VALUE                                                                            \
+    TV_OPTION("value", "NAME", TV_OPTION_TEXT, value,                                              \
+              "samples of this value type instead of slices (info lists the types)")
 /* Options of every command that prints text tables. */
 #define TV_OPTIONS_SCREEN                                                                          \
     TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \
