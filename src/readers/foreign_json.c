@@ -78,9 +78,6 @@ static const struct {
     struct tv_foreign foreign;
 } formats[] = {
     {BIT(SNAPSHOT), BIT(NODE_FIELDS), {"a V8 heap snapshot", OPENS_DEVTOOLS}},
-    {BIT(LABEL) | BIT(DURATION) | BIT(MARKERS),
-     0,
-     {"a recording of Firefox's old developer tools", OPENS_SPEEDSCOPE}},
     {BIT(RESOURCE_SPANS), 0, {"OpenTelemetry spans (OTLP JSON)", OPENS_JAEGER}},
     {BIT(RESOURCE_PROFILES), 0, {"OpenTelemetry profiles (OTLP JSON)", NULL}},
     {BIT(RESOURCE_METRICS), 0, {"OpenTelemetry metrics (OTLP JSON)", READS_OTLP}},

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "readers/collapsed.h"
+#include "readers/firefox.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
@@ -16,9 +17,19 @@
 #include "readers/v8/v8.h"
 
 const struct tv_reader *const tv_readers[] = {
-    &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,     &tv_reader_process_dump,
-    &tv_reader_cgroup_dump,  &tv_reader_battor,      &tv_reader_hprof,      &tv_reader_collapsed,
-    &tv_reader_cpuprofile,   &tv_reader_heapprofile, &tv_reader_speedscope, NULL,
+    &tv_reader_method_trace,
+    &tv_reader_trace_event,
+    &tv_reader_ftrace,
+    &tv_reader_process_dump,
+    &tv_reader_cgroup_dump,
+    &tv_reader_battor,
+    &tv_reader_hprof,
+    &tv_reader_collapsed,
+    &tv_reader_cpuprofile,
+    &tv_reader_heapprofile,
+    &tv_reader_speedscope,
+    &tv_reader_firefox,
+    NULL,
 };
 
 #define SHOWN_BYTES 8

@@ -27,6 +27,9 @@
     X(FRAMES, "frames")                                                                            \
     X(STRING_ARRAY, "stringArray")                                                                 \
     X(STACK_TABLE, "stackTable")                                                                   \
+    X(LABEL, "label")                                                                              \
+    X(DURATION, "duration")                                                                        \
+    X(MARKERS, "markers")                                                                          \
     X(PROFILES, "profiles")
 
 enum kind_key {
@@ -148,6 +151,10 @@ static bool kind_is_speedscope(const struct kind_scan *scan)
 
 static bool kind_is_firefox(const struct kind_scan *scan)
 {
+    /* A recording of the old developer tools has a profile inside. */
+    const uint32_t recording = KEY(LABEL) | KEY(DURATION) | KEY(MARKERS);
+    if ((scan->top & recording) == recording)
+        return true;
     return scan->top & KEY(META) && scan->inside & (KEY(PREPROCESSED) | KEY(STACKWALK) |
                                                     KEY(ASYNC_STACK) | KEY(PROCESS_TYPE));
 }
