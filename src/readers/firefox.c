@@ -983,7 +983,6 @@ static void firefox_describe_input(struct firefox *file, const struct tv_json_me
     int64_t version = 0;
     bool processed = firefox_at(file, members[META_PREPROCESSED].offset, &stream) &&
                      tv_json_take_number(&stream, 0, &version);
-    input->format = processed ? "Firefox Profiler" : "Firefox (gecko)";
     if (!processed && firefox_at(file, members[META_VERSION].offset, &stream))
         (void)tv_json_take_number(&stream, 0, &version);
     input->version = version > 0 && version < INT32_MAX ? (uint32_t)version : 0;

@@ -332,7 +332,7 @@ static void te_made_put_samples(struct answer *answer)
             tell(answer, " cpu %u", (unsigned)sample->cpu);
         tell(answer, " weight %lld ", (long long)sample->weight);
         te_made_put_path(answer, sample->path);
-        tell(answer, " \"%s\"\n", string(answer, sample->title));
+        tell(answer, " \"%s\"\n", string(answer, tv_sample_title(&answer->trace->tables, sample)));
     }
 }
 
