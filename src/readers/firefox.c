@@ -428,6 +428,9 @@ static void firefox_add_frame(struct firefox *file, struct firefox_stacks *stack
     uint32_t string = firefox_number(&stacks->strings, location, TV_NONE);
     if (func != ABSENT)
         firefox_name_function(stacks, func, &frame);
+    /* The first versions kept the location of gecko as the function's name. */
+    if (func != ABSENT && stacks->func[FUNC_FILE].count + stacks->func[FUNC_SOURCE].count == 0)
+        firefox_split_location(file, frame.name, &frame);
     else if (string != TV_NONE)
         firefox_split_location(file, string, &frame);
     if (lib != TV_EMPTY_STRING)

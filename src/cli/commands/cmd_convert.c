@@ -9,11 +9,14 @@
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "writers/trace/excerpt.h"
+#include "writers/trace/sample_files.h"
 
 static const struct tv_option convert_options[] = {
-    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
-              "method trace version 1, 2, 3, streaming F2 or F3, or Trace Event JSON (default: v3, "
-              "or v2 if the trace has one clock)"),
+    TV_OPTION(
+        "to", "default|v1|v2|v3|f2|f3|json|speedscope|firefox|cpuprofile", TV_OPTION_CHOICE, to,
+        "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, or a profile for "
+        "speedscope, the Firefox Profiler or the DevTools (default: v3, or v2 if the trace has one "
+        "clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
@@ -31,6 +34,9 @@ enum convert_target {
     CONVERT_F2,
     CONVERT_F3,
     CONVERT_JSON,
+    CONVERT_SPEEDSCOPE,
+    CONVERT_FIREFOX,
+    CONVERT_CPUPROFILE,
 };
 
 /* Choose the version by --to, else the smallest one that holds both clocks of the trace. */
@@ -56,7 +62,7 @@ struct conversion {
 static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
                                              struct tv_error *err)
 {
-    assert(c->to != CONVERT_DEFAULT && c->to != CONVERT_JSON);
+    assert(c->to != CONVERT_DEFAULT && c->to < CONVERT_JSON);
     static const enum tv_trace_target targets[] = {
         [CONVERT_V1] = TV_TRACE_V1,       [CONVERT_V2] = TV_TRACE_V2,
         [CONVERT_V3] = TV_TRACE_V3,       [CONVERT_F2] = TV_TRACE_STREAM_1,
@@ -87,19 +93,35 @@ static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_o
     return status;
 }
 
+/* Write a profile for another viewer. */
+static enum tv_status cmd_convert_write_samples(struct conversion *c, struct tv_output *output,
+                                                struct tv_error *err)
+{
+    enum tv_sample_format format = c->to == CONVERT_SPEEDSCOPE ? TV_SAMPLES_SPEEDSCOPE
+                                   : c->to == CONVERT_FIREFOX  ? TV_SAMPLES_FIREFOX
+                                                               : TV_SAMPLES_CPUPROFILE;
+    struct tv_sample_file_losses losses;
+    enum tv_status status =
+        tv_sample_file_write(&output->out, c->trace, &c->subset, format, &losses, err);
+    if (status == TV_OK)
+        tv_losses_write_samples(&c->losses, &losses);
+    return status;
+}
+
 /* Write the target; a failed conversion leaves an existing output file unchanged. */
 static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
     enum tv_status status =
-        c->to == CONVERT_JSON
+        c->to >= CONVERT_JSON
             ? tv_output_open(&output, settings->output, settings->quiet, err)
             : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = c->to == CONVERT_JSON ? cmd_convert_write_events(c, &output, err)
-                                   : cmd_convert_write_file(c, &output, err);
+    status = c->to > CONVERT_JSON    ? cmd_convert_write_samples(c, &output, err)
+             : c->to == CONVERT_JSON ? cmd_convert_write_events(c, &output, err)
+                                     : cmd_convert_write_file(c, &output, err);
     return tv_output_finish(&output, status, err);
 }
 
@@ -110,7 +132,7 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct conversion c = {
         .settings = settings, .trace = trace, .to = cmd_convert_choose_target(settings, trace)};
     enum tv_status status = TV_OK;
-    if (c.to != CONVERT_JSON)
+    if (c.to < CONVERT_JSON)
         status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;

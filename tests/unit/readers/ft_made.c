@@ -87,7 +87,8 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace)
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
         size_t count;
         uint32_t *frames = tv_path_frames(trace, sample->path, &count);
-        tv_out_format(out, "stack %s of %s %d:", text_of(trace, tv_sample_title(&trace->tables, sample)),
+        tv_out_format(out,
+                      "stack %s of %s %d:", text_of(trace, tv_sample_title(&trace->tables, sample)),
                       text_of(trace, trace->head->threads[sample->thread].name),
                       (int)(tv_trace_time(trace, sample->input, sample->time) / 1000));
         for (size_t k = 0; k < count; k++)
