@@ -571,7 +571,7 @@ struct firefox_thread {
 /* What the weights of a table of samples are. */
 struct firefox_weights {
     struct tv_bytes type, unit;
-    int64_t factor;
+    enum firefox_column_kind kind;
     const char *event;
 };
 
@@ -612,7 +612,10 @@ static void firefox_read_samples(struct firefox *file, const struct firefox_thre
 {
     struct firefox_column columns[SAMPLE_COLUMNS] = {{0}};
     struct tv_profile_input *profile = &file->profile;
-    firefox_read_table(file, offset, columns, sample_columns, SAMPLE_COLUMNS);
+    struct firefox_column model[SAMPLE_COLUMNS];
+    memcpy(model, sample_columns, sizeof model);
+    model[SAMPLE_WEIGHT].kind = weights->kind;
+    firefox_read_table(file, offset, columns, model, SAMPLE_COLUMNS);
     uint32_t type = tv_profile_value_type(profile, weights->type, weights->unit), cpu = TV_NONE;
     size_t count = columns[SAMPLE_TIME].count;
     int64_t now = file->start - file->base;
@@ -629,7 +632,7 @@ static void firefox_read_samples(struct firefox *file, const struct firefox_thre
             continue;
         }
         sample.time = now;
-        sample.weight = weight == ABSENT ? 1 : firefox_multiply(weight, weights->factor);
+        sample.weight = weight == ABSENT ? 1 : weight;
         if (stack != ABSENT && (uint64_t)stack >= thread->stacks->paths.count)
             tv_profile_warn(profile, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);
         firefox_add_sample(file, thread, sample, stack);
@@ -657,11 +660,13 @@ static struct firefox_weights firefox_weights_of(struct firefox *file, uint64_t 
         firefox_at(file, member.offset, &stream))
         type = firefox_take_text(file, &stream);
     if (tv_bytes_equal(type, TV_BYTES("tracing-ms")))
-        return (struct firefox_weights){TV_BYTES("tracing-ms"), TV_BYTES("nanoseconds"), 1000000,
+        return (struct firefox_weights){TV_BYTES("tracing-ms"), TV_BYTES("nanoseconds"), FIREFOX_MS,
                                         "samples"};
     if (tv_bytes_equal(type, TV_BYTES("bytes")))
-        return (struct firefox_weights){TV_BYTES("bytes"), TV_BYTES("bytes"), 1, "samples"};
-    return (struct firefox_weights){TV_BYTES("samples"), TV_BYTES("count"), 1, "samples"};
+        return (struct firefox_weights){TV_BYTES("bytes"), TV_BYTES("bytes"), FIREFOX_INTEGER,
+                                        "samples"};
+    return (struct firefox_weights){TV_BYTES("samples"), TV_BYTES("count"), FIREFOX_INTEGER,
+                                    "samples"};
 }
 
 /* ---- Markers ---- */
@@ -818,10 +823,11 @@ static uint32_t firefox_thread(struct firefox *file, const struct tv_json_member
 
 static void firefox_read_thread(struct firefox *file, struct tv_json_stream *stream)
 {
-    static const struct firefox_weights js = {TV_BYTES_OF("jsAllocations"), TV_BYTES_OF("bytes"), 1,
-                                              "jsAllocations"};
+    static const struct firefox_weights js = {TV_BYTES_OF("jsAllocations"), TV_BYTES_OF("bytes"),
+                                              FIREFOX_INTEGER, "jsAllocations"};
     static const struct firefox_weights native = {TV_BYTES_OF("nativeAllocations"),
-                                                  TV_BYTES_OF("bytes"), 1, "nativeAllocations"};
+                                                  TV_BYTES_OF("bytes"), FIREFOX_INTEGER,
+                                                  "nativeAllocations"};
     struct tv_json_member members[THREAD_MEMBERS];
     struct firefox_stacks own = {.has_stacks = false};
     uint64_t offset = tv_json_stream_offset(stream);
