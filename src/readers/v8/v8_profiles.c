@@ -5,6 +5,7 @@
  * The members of the outermost object may stand in any order, so their places are found first; a
  * glance at each byte is cheap, as most of the text are arrays of numbers.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -88,6 +89,7 @@ static enum tv_status v8_file_begin(struct v8_file *file, struct tv_source *sour
     struct tv_json_stream stream = file->stream;
     (void)tv_json_find_members(&stream, file->members, V8_MEMBERS);
     v8_file_check_end(file, &stream);
+    assert(file->profile.trace);
     tv_v8_nodes_init(&file->nodes, &file->profile);
     v8_file_name_thread(file, tv_bytes_of(tv_source_name(source)));
     return TV_OK;
