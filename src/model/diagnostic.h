@@ -175,6 +175,11 @@ enum tv_severity tv_severity_find(const char *name);
       "samples without a tid: of no thread; of one that no event has: its thread was made")        \
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
+    X(SAMPLE_NO_WEIGHT, "sample-no-weight", W, "samples without a weight: taken as 1")             \
+    X(SAMPLES_SORTED, "samples-sorted", N,                                                         \
+      "threads whose samples are not in the order of their times: sorted")                         \
+    X(NEWER_VERSION, "newer-version", W,                                                           \
+      "files of a newer version than is known: what is known of them was read")                    \
     X(PROFILE_BAD, "profile-bad", E,                                                               \
       "parts of V8 profiles that fit no profile, node or time, left out")                          \
     X(BAD_REFERENCE, "bad-reference", W,                                                           \

@@ -84,7 +84,7 @@ static bool frames_are_equal(const struct tv_frame *a, const struct tv_frame *b)
     return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
            a->file == b->file && a->line == b->line && a->category == b->category &&
            a->module == b->module && a->with_line == b->with_line &&
-           a->function_line == b->function_line;
+           a->function_line == b->function_line && a->column == b->column;
 }
 
 static uint64_t frame_hash(const struct tv_frame *frame)
@@ -92,7 +92,8 @@ static uint64_t frame_hash(const struct tv_frame *frame)
     uint64_t hash = tv_hash_u64((uint64_t)frame->class_name << 32 | frame->name);
     hash = tv_hash_u64(hash ^ ((uint64_t)frame->signature << 32 | frame->file));
     hash = tv_hash_u64(hash ^ ((uint64_t)frame->category << 32 | (uint32_t)frame->line));
-    uint64_t more = (uint64_t)frame->module << 32 ^ (uint32_t)frame->function_line;
+    uint64_t more = (uint64_t)frame->module << 32 ^ (uint32_t)frame->function_line ^
+                    (uint64_t)(uint32_t)frame->column << 40;
     return more || frame->with_line ? tv_hash_u64(hash ^ more ^ frame->with_line) : hash;
 }
 

@@ -163,6 +163,8 @@ struct tv_frame {
                        `function_line` the function's own */
     uint8_t zero;
     int32_t function_line; /* only with_line */
+    int32_t column;        /* where the function begins in its line, from 1; 0: unknown.  It tells
+                              the functions of minified code apart, which has one line */
 };
 
 struct tv_metadata {

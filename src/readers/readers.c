@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "readers/callgrind.h"
 #include "readers/collapsed.h"
+#include "readers/firefox.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
@@ -19,8 +20,10 @@
 #include "readers/pprof/pprof.h"
 #include "readers/pstats.h"
 #include "readers/side_inputs.h"
+#include "readers/speedscope.h"
 #include "readers/strace.h"
 #include "readers/trace_event/trace_event.h"
+#include "readers/v8/v8.h"
 
 const struct tv_reader *const tv_readers[] = {
     &tv_reader_method_trace,
@@ -42,7 +45,10 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_simpleperf_text,
     &tv_reader_perf_script,
     &tv_reader_jfr,
-    NULL,
+    &tv_reader_cpuprofile,
+    &tv_reader_heapprofile,
+    &tv_reader_speedscope,
+    &tv_reader_firefox,
     &tv_reader_collapsed,
     NULL,
 };

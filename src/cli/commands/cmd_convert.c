@@ -10,11 +10,15 @@
 #include "cli/output/output.h"
 #include "writers/stacks/pprof.h"
 #include "writers/trace/excerpt.h"
+#include "writers/trace/sample_files.h"
 
 static const struct tv_option convert_options[] = {
-    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json|pprof", TV_OPTION_CHOICE, to,
-              "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, or pprof "
-              "(default: v3, or v2 if the trace has one clock)"),
+    TV_OPTION(
+        "to", "default|v1|v2|v3|f2|f3|json|pprof|speedscope|firefox|cpuprofile", TV_OPTION_CHOICE,
+        to,
+        "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, or a profile for "
+        "pprof, speedscope, the Firefox Profiler or the DevTools (default: v3, or v2 if the trace "
+        "has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
@@ -33,6 +37,9 @@ enum convert_target {
     CONVERT_F3,
     CONVERT_JSON,
     CONVERT_PPROF,
+    CONVERT_SPEEDSCOPE,
+    CONVERT_FIREFOX,
+    CONVERT_CPUPROFILE,
 };
 
 /* Choose the version by --to, else the smallest one that holds both clocks of the trace. */
@@ -102,19 +109,35 @@ static enum tv_status cmd_convert_write_pprof(struct conversion *c, struct tv_ou
     return TV_OK;
 }
 
+/* Write a profile for another viewer. */
+static enum tv_status cmd_convert_write_samples(struct conversion *c, struct tv_output *output,
+                                                struct tv_error *err)
+{
+    enum tv_sample_format format = c->to == CONVERT_SPEEDSCOPE ? TV_SAMPLES_SPEEDSCOPE
+                                   : c->to == CONVERT_FIREFOX  ? TV_SAMPLES_FIREFOX
+                                                               : TV_SAMPLES_CPUPROFILE;
+    struct tv_sample_file_losses losses;
+    enum tv_status status =
+        tv_sample_file_write(&output->out, c->trace, &c->subset, format, &losses, err);
+    if (status == TV_OK)
+        tv_losses_write_samples(&c->losses, &losses);
+    return status;
+}
+
 /* Write the target; a failed conversion leaves an existing output file unchanged. */
 static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
     enum tv_status status =
-        c->to == CONVERT_JSON
+        c->to >= CONVERT_JSON
             ? tv_output_open(&output, settings->output, settings->quiet, err)
             : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = c->to == CONVERT_JSON    ? cmd_convert_write_events(c, &output, err)
+    status = c->to > CONVERT_PPROF    ? cmd_convert_write_samples(c, &output, err)
              : c->to == CONVERT_PPROF ? cmd_convert_write_pprof(c, &output)
+             : c->to == CONVERT_JSON  ? cmd_convert_write_events(c, &output, err)
                                       : cmd_convert_write_file(c, &output, err);
     return tv_output_finish(&output, status, err);
 }
@@ -126,7 +149,7 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct conversion c = {
         .settings = settings, .trace = trace, .to = cmd_convert_choose_target(settings, trace)};
     enum tv_status status = TV_OK;
-    if (c.to != CONVERT_JSON && c.to != CONVERT_PPROF)
+    if (c.to < CONVERT_JSON)
         status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;

@@ -208,13 +208,18 @@ static void v8_profiles_come_in_chunks(void **context)
         "'cpuProfile':{'nodes':[{'callFrame':{'functionName':'c'},'id':4,'parent':2}],"
         "'samples':[4]}}}\n"
         "'ph':'P','ts':5,'tid':3,'name':'ProfileChunk','id':123,'args':{'data':{'endTime':30}}\n",
-        "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
-        "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n"
-        "sample 15 T2 weight 1 a(a.js:2);c \"V8 Sample\"\n");
+        "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"samples\"\n"
+        "sample 11 T2 weight 1000 a(a.js:2);(anonymous)(b.js:0) \"cpu\"\n"
+        "sample 12 T2 weight 1 a(a.js:2) \"samples\"\n"
+        "sample 12 T2 weight 3000 a(a.js:2) \"cpu\"\n"
+        "sample 15 T2 weight 1 a(a.js:2);c \"samples\"\n"
+        "sample 15 T2 weight 15000 a(a.js:2);c \"cpu\"\n");
     /* The beginning may stand anywhere in the file. */
     te_made_assert(CHUNK PROFILE,
-                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
-                   "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n");
+                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"samples\"\n"
+                   "sample 11 T2 weight 1000 a(a.js:2);(anonymous)(b.js:0) \"cpu\"\n"
+                   "sample 12 T2 weight 1 a(a.js:2) \"samples\"\n"
+                   "sample 12 T2 weight 3000 a(a.js:2) \"cpu\"\n");
 }
 
 static void profiles_are_of_processes(void **context)
@@ -225,9 +230,12 @@ static void profiles_are_of_processes(void **context)
                            "'ph':'P','ts':4,'pid':7,'tid':9,'name':'ProfileChunk','id':123,"
                            "'args':{'data':{'timeDeltas':[5],'cpuProfile':{'nodes':["
                            "{'callFrame':{'functionName':'z'},'id':2}],'samples':[2]}}}\n" CHUNK,
-                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
-                   "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n"
-                   "sample 105 T8 weight 1 z \"V8 Sample\"\n");
+                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"samples\"\n"
+                   "sample 11 T2 weight 1000 a(a.js:2);(anonymous)(b.js:0) \"cpu\"\n"
+                   "sample 12 T2 weight 1 a(a.js:2) \"samples\"\n"
+                   "sample 12 T2 weight 3000 a(a.js:2) \"cpu\"\n"
+                   "sample 105 T8 weight 1 z \"samples\"\n"
+                   "sample 105 T8 weight 0 z \"cpu\"\n");
 }
 
 static void faulty_profiles_are_counted(void **context)
@@ -242,7 +250,8 @@ static void faulty_profiles_are_counted(void **context)
                    "'ph':'P','ts':4,'name':'ProfileChunk','id':123,'args':{'data':{'timeDeltas':"
                    "[1,2],'cpuProfile':{'nodes':[{'id':'x'},{'id':5,'parent':4,'callFrame':"
                    "{'functionName':'f'}}],'samples':[9,5,5]}}}\n",
-                   "sample 13 T2 weight 1 f \"V8 Sample\"\n"
+                   "sample 13 T2 weight 1 f \"samples\"\n"
+                   "sample 13 T2 weight 0 f \"cpu\"\n"
                    "! profile-bad 4\n");
 }
 

@@ -348,6 +348,9 @@ void tv_te_profiles_begin(struct tv_te_profiles *profiles);
 bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_deferred *event,
                          const struct tv_te_fields *fields);
 
+/* After all chunks: sort the samples and give them to the trace. */
+void tv_te_profiles_end(struct tv_te_profiles *profiles);
+
 /* ---- Metadata ---- */
 
 /* Apply the metadata events (M): names, labels and sort order of processes and threads.  Events

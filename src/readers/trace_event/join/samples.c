@@ -540,6 +540,7 @@ void tv_te_samples_read(struct tv_te_context *context)
     for (size_t i = 0; i < context->deferred.count; i++)
         if (context->deferred.rows[i].phase == 'P')
             te_samples_take_event(&reading, i);
+    tv_te_profiles_end(reading.profiles);
     te_samples_take_v8(&reading);
     te_samples_take_array(&reading);
     te_samples_widen_time(context, first);

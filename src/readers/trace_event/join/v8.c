@@ -3,6 +3,8 @@
  * v8.c - what V8 records: CPU profiles (Profile, ProfileChunk), and the code that it compiled.
  *
  * Profiles.  A node has a path of the model as soon as it is read: its parent's, and its own frame.
+ * V8 may write a sample later than a younger one, and the last sample lasts until the end of the
+ * profile, so the samples wait until all chunks are read (v8/v8.h).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,17 +12,27 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/trace_event/join/join.h"
+#include "readers/v8/v8.h"
 
 struct te_v8_profile {
     int64_t time; /* of the last sample; at first the start */
+    int64_t end;  /* of the profile; INT64_MIN: it does not tell */
     uint32_t thread;
+    struct tv_v8_samples samples;
+};
+
+struct te_v8_node {
+    uint32_t path, frame;
+    enum tv_v8_state state;
 };
 
 struct tv_te_profiles {
     struct tv_te_context *context;
     struct tv_te_id_key text;
     struct tv_map numbers; /* string "pid:scope:id" -> index in rows */
-    struct tv_map nodes;   /* (profile, node id) -> path */
+    struct tv_map nodes;   /* (profile, node id) -> index in node_rows */
+    struct te_v8_node *node_rows;
+    size_t node_count, node_capacity;
     struct te_v8_profile *rows;
     size_t count, capacity;
 };
@@ -39,6 +51,9 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles)
     tv_map_release(&profiles->numbers);
     tv_map_release(&profiles->nodes);
     tv_te_id_key_release(&profiles->text);
+    for (size_t i = 0; i < profiles->count; i++)
+        tv_v8_samples_release(&profiles->rows[i].samples);
+    tv_free(profiles->node_rows);
     tv_free(profiles->rows);
     tv_free(profiles);
 }
@@ -71,7 +86,7 @@ static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles,
 static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
-    struct te_v8_profile profile = {0, event->thread};
+    struct te_v8_profile profile = {.end = INT64_MIN, .thread = event->thread};
     if (!tv_te_event_read(profiles->context, event->offset, &fields))
         return;
     uint32_t key = te_profiles_find_key(profiles, event, &fields);
@@ -119,44 +134,52 @@ static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv
         .name = te_profiles_string(profiles, tv_te_member(call, "functionName")),
         .file = te_profiles_string(profiles, tv_te_member(call, "url")),
     };
-    int64_t line;
+    int64_t line, column;
     if (frame.name == TV_EMPTY_STRING)
         frame.name = tv_trace_info_string(head, TV_BYTES("(anonymous)"));
     if (tv_te_parse_integer(tv_te_member(call, "lineNumber"), &line) && line >= 0 &&
         line < INT32_MAX)
         frame.line = (int32_t)(line + 1);
+    if (frame.line > 0 && tv_te_parse_integer(tv_te_member(call, "columnNumber"), &column) &&
+        column >= 0 && column < INT32_MAX)
+        frame.column = (int32_t)(column + 1);
     return tv_trace_info_add_frame(head, &frame);
 }
 
-/* The node "(root)" is not a function: it is the root of all paths. */
-static bool te_profiles_is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
+/* Return the path of a node's parent; TV_NONE: there is no such node. */
+static uint32_t te_profiles_parent_path(const struct tv_te_profiles *profiles, uint32_t profile,
+                                        struct tv_bytes parent)
 {
-    struct tv_bytes name =
-        tv_te_decode_text(tv_te_member(call, "functionName"), &profiles->context->scratch);
-    return tv_bytes_equal(name, TV_BYTES("(root)"));
+    uint64_t key;
+    uint32_t node =
+        te_profile_node_key(profile, parent, &key) ? tv_map_find(&profiles->nodes, key) : TV_NONE;
+    return node == TV_NONE ? TV_NONE : profiles->node_rows[node].path;
 }
 
 /* Add a node.  False: it has no id, or its parent is missing. */
 static bool te_profiles_add_node(struct tv_te_profiles *profiles, uint32_t profile,
                                  struct tv_bytes node)
 {
-    struct tv_trace *trace = profiles->context->trace;
+    struct tv_te_context *context = profiles->context;
     struct tv_bytes call = tv_te_member(node, "callFrame"), parent = tv_te_member(node, "parent");
-    uint64_t key, parent_key;
-    uint32_t path = TV_ROOT_PATH;
-    bool known = true;
+    struct te_v8_node row = {TV_ROOT_PATH, TV_NONE, TV_V8_RUNS};
+    uint64_t key;
     if (!te_profile_node_key(profile, tv_te_member(node, "id"), &key))
         return false;
-    if (parent.data != NULL) {
-        path = te_profile_node_key(profile, parent, &parent_key)
-                   ? tv_map_find(&profiles->nodes, parent_key)
-                   : TV_NONE;
-        known = path != TV_NONE;
-        path = known ? path : TV_ROOT_PATH;
+    if (parent.data != NULL)
+        row.path = te_profiles_parent_path(profiles, profile, parent);
+    bool known = row.path != TV_NONE;
+    row.path = known ? row.path : TV_ROOT_PATH;
+    row.state =
+        tv_v8_state_of(tv_te_decode_text(tv_te_member(call, "functionName"), &context->scratch));
+    if (row.state != TV_V8_ROOT) {
+        row.frame = te_profiles_add_frame(profiles, call);
+        row.path = tv_paths_child(&context->trace->paths, row.path, row.frame);
     }
-    if (!te_profiles_is_root(profiles, call))
-        path = tv_paths_child(&trace->paths, path, te_profiles_add_frame(profiles, call));
-    tv_map_set(&profiles->nodes, key, path);
+    profiles->node_rows = tv_array_reserve(profiles->node_rows, &profiles->node_capacity,
+                                           profiles->node_count + 1, sizeof *profiles->node_rows);
+    profiles->node_rows[profiles->node_count] = row;
+    tv_map_set(&profiles->nodes, key, (uint32_t)profiles->node_count++);
     return known;
 }
 
@@ -173,31 +196,43 @@ static void te_profiles_add_nodes(struct tv_te_profiles *profiles, uint32_t prof
             tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
 }
 
+/* Return the path of a function at a sampled line, counted from 1. */
+static uint32_t te_profiles_line_path(struct tv_te_profiles *profiles,
+                                      const struct te_v8_node *node, struct tv_bytes line)
+{
+    struct tv_trace *trace = profiles->context->trace;
+    int64_t number;
+    if (node->frame == TV_NONE || !tv_te_parse_integer(line, &number) || number <= 0 ||
+        number > INT32_MAX)
+        return node->path;
+    struct tv_frame frame = trace->head->frames[node->frame];
+    frame.with_line = true;
+    frame.function_line = frame.line;
+    frame.line = (int32_t)number;
+    return tv_paths_child(&trace->paths, trace->paths.nodes[node->path].parent,
+                          tv_trace_info_add_frame(trace->head, &frame));
+}
+
 /* Add a sample at the profile's current time. */
 static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t number,
-                                   struct tv_bytes node, uint64_t offset)
+                                   struct tv_bytes node, struct tv_bytes line, uint64_t offset)
 {
-    struct tv_te_context *context = profiles->context;
-    const struct te_v8_profile *profile = &profiles->rows[number];
+    struct te_v8_profile *profile = &profiles->rows[number];
     uint64_t key;
-    uint32_t path =
+    uint32_t row =
         te_profile_node_key(number, node, &key) ? tv_map_find(&profiles->nodes, key) : TV_NONE;
-    if (path == TV_NONE) {
-        tv_te_warn(context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
+    if (row == TV_NONE) {
+        tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
         return;
     }
-    struct tv_sample *sample = tv_table_add(&context->trace->tables.samples);
-    *sample = (struct tv_sample){
-        .time = profile->time,
-        .weight = 1,
-        .offset = offset,
-        .thread = profile->thread,
-        .cpu = TV_NONE,
-        .path = path,
-        .line_path = path,
-        .type = tv_te_value_type(context, TV_BYTES("V8 Sample")),
-        .input = context->input,
-    };
+    const struct te_v8_node *at = &profiles->node_rows[row];
+    struct tv_v8_sample sample = {.time = profile->time,
+                                  .offset = offset,
+                                  .path = at->path,
+                                  .line_path = te_profiles_line_path(profiles, at, line),
+                                  .gc_frame = at->frame,
+                                  .state = at->state};
+    tv_v8_samples_add(&profile->samples, &sample);
 }
 
 /* Advance the profile's time; it stays within the range of times. */
@@ -214,25 +249,46 @@ static bool te_profile_advance(struct te_v8_profile *profile, struct tv_bytes de
     return true;
 }
 
-/* Add the samples of a chunk, each with its time delta. */
+/* An array that is read beside another one; it may be missing or end early. */
+struct te_v8_array {
+    const uint8_t *at, *end;
+};
+
+static struct te_v8_array te_v8_array_over(struct tv_bytes raw)
+{
+    bool array = raw.length > 0 && raw.data[0] == '[';
+    return (struct te_v8_array){array ? raw.data + 1 : NULL, array ? raw.data + raw.length : NULL};
+}
+
+static struct tv_bytes te_v8_array_next(struct te_v8_array *array)
+{
+    struct tv_bytes value = {NULL, 0};
+    if (array->at != NULL && !tv_te_element_next(&array->at, array->end, &value)) {
+        array->at = NULL;
+        value = (struct tv_bytes){NULL, 0};
+    }
+    return value;
+}
+
+/* Add the samples of a chunk, each with its time delta and perhaps its line. */
 static void te_profiles_add_samples(struct tv_te_profiles *profiles, uint32_t number,
-                                    struct tv_bytes samples, struct tv_bytes deltas,
-                                    uint64_t offset)
+                                    struct tv_bytes data, uint64_t offset)
 {
     assert(number < profiles->count);
-    struct tv_bytes node, delta;
-    if (samples.length == 0 || samples.data[0] != '[')
-        return;
-    const uint8_t *at = samples.data + 1;
-    const uint8_t *delta_at = deltas.length > 0 && deltas.data[0] == '[' ? deltas.data + 1 : NULL;
-    while (tv_te_element_next(&at, samples.data + samples.length, &node)) {
-        if (delta_at == NULL ||
-            !tv_te_element_next(&delta_at, deltas.data + deltas.length, &delta) ||
-            !te_profile_advance(&profiles->rows[number], delta)) {
+    struct tv_bytes profile = tv_te_member(data, "cpuProfile"), node;
+    struct tv_bytes times = tv_te_member(data, "timeDeltas");
+    if (times.data == NULL)
+        times = tv_te_member(profile, "timeDeltas");
+    struct te_v8_array samples = te_v8_array_over(tv_te_member(profile, "samples"));
+    struct te_v8_array deltas = te_v8_array_over(times);
+    struct te_v8_array lines = te_v8_array_over(tv_te_member(data, "lines"));
+    while ((node = te_v8_array_next(&samples)).data != NULL) {
+        struct tv_bytes line = te_v8_array_next(&lines);
+        if (!te_profile_advance(&profiles->rows[number], te_v8_array_next(&deltas))) {
             tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
             return;
         }
-        te_profiles_add_sample(profiles, number, node, offset);
+        te_profiles_add_sample(profiles, number, node, line, offset);
     }
 }
 
@@ -251,12 +307,48 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_def
         tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, event->offset);
         return true;
     }
+    (void)tv_te_parse_time(tv_te_member(data, "endTime"), &profiles->rows[number].end);
     if (profile.data == NULL)
         return true;
     te_profiles_add_nodes(profiles, number, tv_te_member(profile, "nodes"), event->offset);
-    te_profiles_add_samples(profiles, number, tv_te_member(profile, "samples"),
-                            tv_te_member(data, "timeDeltas"), event->offset);
+    te_profiles_add_samples(profiles, number, data, event->offset);
     return true;
+}
+
+/* Give the samples of a profile to the trace. */
+static void te_profiles_deliver(struct tv_te_profiles *profiles, struct te_v8_profile *profile)
+{
+    struct tv_te_context *context = profiles->context;
+    struct tv_tables *tables = &context->trace->tables;
+    struct tv_trace_info *head = context->trace->head;
+    uint32_t types[] = {
+        tv_tables_value_type(tables, context->input, tv_trace_info_string(head, TV_V8_SAMPLES),
+                             tv_trace_info_string(head, TV_BYTES("count"))),
+        tv_tables_value_type(tables, context->input, tv_trace_info_string(head, TV_V8_CPU),
+                             tv_trace_info_string(head, TV_BYTES("nanoseconds")))};
+    if (tv_v8_samples_finish(&profile->samples, &context->trace->paths, profile->end) > 0)
+        tv_te_warn(context, TV_DIAGNOSTIC_SAMPLES_SORTED, TV_NO_OFFSET);
+    for (size_t i = 0; i < profile->samples.count; i++) {
+        const struct tv_v8_sample *from = &profile->samples.rows[i];
+        for (size_t value = 0; value < (from->state == TV_V8_IDLE ? 1u : 2u); value++)
+            *tv_table_add(&tables->samples) =
+                (struct tv_sample){.time = from->time,
+                                   .weight = value == 0 ? 1 : from->length,
+                                   .offset = from->offset,
+                                   .thread = profile->thread,
+                                   .cpu = TV_NONE,
+                                   .path = from->path,
+                                   .line_path = from->line_path,
+                                   .type = types[value],
+                                   .input = context->input};
+    }
+    head->inputs[context->input].samples += profile->samples.count;
+}
+
+void tv_te_profiles_end(struct tv_te_profiles *profiles)
+{
+    for (size_t i = 0; i < profiles->count; i++)
+        te_profiles_deliver(profiles, &profiles->rows[i]);
 }
 
 /*

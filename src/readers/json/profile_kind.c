@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/json/profile_kind.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define KINDS(X)                                                                                   \
+    X(TRACE_EVENTS, "traceEvents")                                                                 \
+    X(NODES, "nodes")                                                                              \
+    X(HEAD, "head")                                                                                \
+    X(TIME_DELTAS, "timeDeltas")                                                                   \
+    X(SAMPLES, "samples")                                                                          \
+    X(CALL_FRAME, "callFrame")                                                                     \
+    X(FUNCTION_NAME, "functionName")                                                               \
+    X(HIT_COUNT, "hitCount")                                                                       \
+    X(SELF_SIZE, "selfSize")                                                                       \
+    X(SNAPSHOT, "snapshot")                                                                        \
+    X(META, "meta")                                                                                \
+    X(LIBS, "libs")                                                                                \
+    X(STACKWALK, "stackwalk")                                                                      \
+    X(ASYNC_STACK, "asyncstack")                                                                   \
+    X(PROCESS_TYPE, "processType")                                                                 \
+    X(PREPROCESSED, "preprocessedProfileVersion")                                                  \
+    X(SCHEMA, "$schema")                                                                           \
+    X(SHARED, "shared")                                                                            \
+    X(FRAMES, "frames")                                                                            \
+    X(STRING_ARRAY, "stringArray")                                                                 \
+    X(STACK_TABLE, "stackTable")                                                                   \
+    X(LABEL, "label")                                                                              \
+    X(DURATION, "duration")                                                                        \
+    X(MARKERS, "markers")                                                                          \
+    X(PROFILES, "profiles")
+
+enum kind_key {
+#define KIND_KEY(id, text) KIND_KEY_##id,
+    KINDS(KIND_KEY)
+#undef KIND_KEY
+        KIND_KEY_COUNT,
+};
+_Static_assert(KIND_KEY_COUNT <= 32, "a bit of a uint32_t each");
+
+#define KEY(id) (UINT32_C(1) << KIND_KEY_##id)
+
+static const char *const kind_texts[] = {
+#define KIND_TEXT(id, text) text,
+    KINDS(KIND_TEXT)
+#undef KIND_TEXT
+};
+
+/* The keys of the outermost object, and those further inside. */
+struct kind_scan {
+    struct tv_bytes text;
+    size_t at;
+    unsigned depth;
+    uint32_t top, inside;
+    bool speedscope; /* the value of $schema says so */
+    bool sample_ids; /* "samples" begins with a number */
+};
+
+static void kind_scan_skip_space(struct kind_scan *scan)
+{
+    while (scan->at < scan->text.length && scan->text.data[scan->at] != '\0' &&
+           strchr(" \t\r\n", scan->text.data[scan->at]))
+        scan->at++;
+}
+
+/* Take a string; false: its end is missing. */
+static bool kind_scan_take_string(struct kind_scan *scan, struct tv_bytes *string)
+{
+    size_t start = ++scan->at;
+    while (scan->at < scan->text.length && scan->text.data[scan->at] != '"')
+        scan->at += scan->text.data[scan->at] == '\\' ? 2 : 1;
+    if (scan->at >= scan->text.length)
+        return false;
+    *string = (struct tv_bytes){scan->text.data + start, scan->at++ - start};
+    return true;
+}
+
+/* Note what the value of a top key says. */
+static void kind_scan_look_at_value(struct kind_scan *scan, uint32_t key)
+{
+    struct kind_scan ahead = *scan;
+    struct tv_bytes value;
+    kind_scan_skip_space(&ahead);
+    if (ahead.at >= ahead.text.length)
+        return;
+    if (key == KEY(SCHEMA) && ahead.text.data[ahead.at] == '"' &&
+        kind_scan_take_string(&ahead, &value))
+        for (size_t i = 0; i + 10 <= value.length; i++)
+            scan->speedscope = scan->speedscope || memcmp(value.data + i, "speedscope", 10) == 0;
+    if (key == KEY(SAMPLES) && ahead.text.data[ahead.at] == '[') {
+        ahead.at++;
+        kind_scan_skip_space(&ahead);
+        scan->sample_ids = ahead.at < ahead.text.length && ahead.text.data[ahead.at] >= '0' &&
+                           ahead.text.data[ahead.at] <= '9';
+    }
+}
+
+/* Take a string, and note it if it is a key. */
+static bool kind_scan_take_text(struct kind_scan *scan)
+{
+    struct tv_bytes string;
+    if (!kind_scan_take_string(scan, &string))
+        return false;
+    kind_scan_skip_space(scan);
+    if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
+        return true;
+    scan->at++;
+    for (size_t i = 0; i < KIND_KEY_COUNT; i++) {
+        if (!tv_bytes_equal(string, tv_bytes_of(kind_texts[i])))
+            continue;
+        *(scan->depth == 1 ? &scan->top : &scan->inside) |= UINT32_C(1) << i;
+        if (scan->depth == 1)
+            kind_scan_look_at_value(scan, UINT32_C(1) << i);
+    }
+    return true;
+}
+
+static void kind_scan_run(struct kind_scan *scan)
+{
+    while (scan->at < scan->text.length) {
+        uint8_t c = scan->text.data[scan->at];
+        if (c == '"') {
+            if (!kind_scan_take_text(scan))
+                return;
+            continue;
+        }
+        scan->depth += c == '{' || c == '[';
+        scan->depth -= (c == '}' || c == ']') && scan->depth > 0;
+        scan->at++;
+    }
+}
+
+static enum tv_json_profile kind_of_head(const struct kind_scan *scan)
+{
+    if (scan->inside & KEY(SELF_SIZE))
+        return TV_JSON_PROFILE_HEAPPROFILE;
+    if (scan->inside & (KEY(HIT_COUNT) | KEY(FUNCTION_NAME)))
+        return TV_JSON_PROFILE_CPUPROFILE;
+    return TV_JSON_PROFILE_NONE;
+}
+
+static bool kind_is_speedscope(const struct kind_scan *scan)
+{
+    if (scan->speedscope)
+        return true;
+    return scan->top & KEY(SHARED) && scan->inside & KEY(FRAMES) &&
+           !(scan->inside & (KEY(STRING_ARRAY) | KEY(STACK_TABLE)));
+}
+
+static bool kind_is_firefox(const struct kind_scan *scan)
+{
+    /* A recording of the old developer tools has a profile inside. */
+    const uint32_t recording = KEY(LABEL) | KEY(DURATION) | KEY(MARKERS);
+    if ((scan->top & recording) == recording)
+        return true;
+    return scan->top & KEY(META) && scan->inside & (KEY(PREPROCESSED) | KEY(STACKWALK) |
+                                                    KEY(ASYNC_STACK) | KEY(PROCESS_TYPE));
+}
+
+enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
+{
+    struct kind_scan scan = {.text = prefix};
+    if (tv_bytes_starts_with(prefix, TV_BYTES("\xef\xbb\xbf")))
+        scan.at = 3;
+    kind_scan_skip_space(&scan);
+    if (scan.at >= prefix.length || prefix.data[scan.at] != '{')
+        return TV_JSON_PROFILE_NONE;
+    kind_scan_run(&scan);
+    if (scan.top & (KEY(TRACE_EVENTS) | KEY(SNAPSHOT)))
+        return TV_JSON_PROFILE_NONE;
+    if (kind_is_speedscope(&scan))
+        return TV_JSON_PROFILE_SPEEDSCOPE;
+    if (kind_is_firefox(&scan))
+        return TV_JSON_PROFILE_FIREFOX;
+    if (scan.top & KEY(NODES) && scan.inside & KEY(CALL_FRAME))
+        return TV_JSON_PROFILE_CPUPROFILE;
+    if (scan.top & KEY(HEAD))
+        return kind_of_head(&scan);
+    return scan.top & KEY(TIME_DELTAS) || scan.sample_ids ? TV_JSON_PROFILE_CPUPROFILE
+                                                          : TV_JSON_PROFILE_NONE;
+}

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/trace/sample_files.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "writers/trace/calls.h"
+
+/* The selected samples of one thread and value type, in order of time. */
+struct sample_group {
+    size_t first, count; /* in `order` */
+    uint32_t thread, type;
+};
+
+struct sample_file {
+    struct tv_out *out;
+    const struct tv_trace *trace;
+    const struct tv_subset *keep;
+    struct tv_sample_file_losses *losses;
+    uint32_t *order; /* [order_count] selected samples, by thread, type and time */
+    size_t order_count;
+    struct sample_group *groups;
+    size_t group_count, group_capacity;
+    uint32_t *numbers; /* of the written frames or paths; TV_NONE: not written */
+};
+
+static const struct tv_sample *sample_file_row(const struct sample_file *file, size_t at)
+{
+    return &file->trace->tables.samples.rows[file->order[at]];
+}
+
+static bool sample_file_has_thread(const struct sample_file *file, uint32_t thread)
+{
+    const struct tv_subset *keep = file->keep;
+    if (thread == TV_NONE)
+        return !keep->threads && !keep->processes;
+    return (!keep->threads || keep->threads[thread]) &&
+           tv_subset_has_process(keep, tv_thread_process(file->trace->head, thread));
+}
+
+/* ---- Groups ---- */
+
+/* A sample with what it is sorted by. */
+struct sample_key {
+    uint32_t thread, type, row;
+};
+
+static int sample_keys_compare(const void *left, const void *right)
+{
+    const struct sample_key *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Select and group the samples.  The table is sorted by input and time. */
+static void sample_file_group(struct sample_file *file)
+{
+    const struct tv_tables *tables = &file->trace->tables;
+    struct sample_key *keys = tv_alloc(tables->samples.count, sizeof *keys);
+    size_t count = 0;
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        if (sample_file_has_thread(file, sample->thread))
+            keys[count++] = (struct sample_key){sample->thread, sample->type, (uint32_t)i};
+    }
+    qsort(keys, count, sizeof *keys, sample_keys_compare);
+    file->order = tv_alloc(count, sizeof *file->order);
+    file->order_count = count;
+    for (size_t i = 0; i < count; i++) {
+        file->order[i] = keys[i].row;
+        if (i == 0 || keys[i].thread != keys[i - 1].thread || keys[i].type != keys[i - 1].type) {
+            file->groups = tv_array_reserve(file->groups, &file->group_capacity,
+                                            file->group_count + 1, sizeof *file->groups);
+            file->groups[file->group_count++] =
+                (struct sample_group){i, 0, keys[i].thread, keys[i].type};
+        }
+        file->groups[file->group_count - 1].count++;
+    }
+    tv_free(keys);
+}
+
+/* Return the largest group; there is one.  Equal ones: the first. */
+static size_t sample_file_busiest(const struct sample_file *file)
+{
+    size_t busiest = 0;
+    for (size_t i = 1; i < file->group_count; i++)
+        if (file->groups[i].count > file->groups[busiest].count)
+            busiest = i;
+    return busiest;
+}
+
+static struct tv_bytes sample_file_text(const struct sample_file *file, uint32_t string)
+{
+    return tv_trace_info_text(file->trace->head, string);
+}
+
+static const struct tv_value_type *sample_group_type(const struct sample_file *file,
+                                                     const struct sample_group *group)
+{
+    return &file->trace->tables.value_types.rows[group->type];
+}
+
+static bool sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
+                                  const char *unit)
+{
+    return tv_bytes_equal(sample_file_text(file, sample_group_type(file, group)->unit),
+                          tv_bytes_of(unit));
+}
+
+/* Write the name of a thread, and of the value type when the thread has several. */
+static void sample_file_write_name(const struct sample_file *file, uint32_t thread,
+                                   const struct sample_group *group)
+{
+    const struct tv_trace_info *head = file->trace->head;
+    struct tv_out name;
+    bool several = false;
+    tv_out_init_memory(&name);
+    if (thread == TV_NONE) {
+        tv_out_text(&name, "unknown thread");
+    } else {
+        const struct tv_thread *row = &head->threads[thread];
+        struct tv_bytes process = sample_file_text(file, head->processes[row->process].name);
+        tv_out_bytes(&name, process);
+        tv_out_text(&name, process.length > 0 ? " / " : "");
+        tv_out_bytes(&name, sample_file_text(file, row->name));
+        if (row->name == TV_EMPTY_STRING)
+            tv_out_u64(&name, row->id);
+    }
+    for (size_t i = 0; group && i < file->group_count; i++)
+        several = several || (file->groups[i].thread == thread && &file->groups[i] != group);
+    if (several) {
+        tv_out_text(&name, " (");
+        tv_out_bytes(&name, sample_file_text(file, sample_group_type(file, group)->name));
+        tv_out_char(&name, ')');
+    }
+    tv_out_json(file->out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+/* ---- Frames ---- */
+
+/* Number the frames of the selected samples and of all calls, in the order of the model. */
+static void sample_file_number_frames(struct sample_file *file, bool calls)
+{
+    const struct tv_trace *trace = file->trace;
+    uint32_t frames = trace->head->frame_count, next = 0;
+    bool *used = tv_alloc(trace->paths.count, sizeof *used);
+    file->numbers = tv_alloc(frames, sizeof *file->numbers);
+    memset(file->numbers, 0xff, frames * sizeof *file->numbers);
+    for (size_t i = 0; i < file->order_count; i++)
+        used[sample_file_row(file, i)->path] = true;
+    for (uint32_t path = trace->paths.count - 1; path > 0; path--)
+        if (used[path]) {
+            used[trace->paths.nodes[path].parent] = true;
+            file->numbers[trace->paths.nodes[path].frame] = 0;
+        }
+    for (uint32_t i = 0; i < frames; i++)
+        if (file->numbers[i] == 0 || (calls && !trace->head->frames[i].with_line))
+            file->numbers[i] = next++;
+    tv_free(used);
+}
+
+/* Write "class.name". */
+static void sample_file_write_function(const struct sample_file *file, const struct tv_frame *frame)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (frame->class_name != TV_EMPTY_STRING) {
+        tv_out_bytes(&name, sample_file_text(file, frame->class_name));
+        tv_out_char(&name, '.');
+    }
+    tv_out_bytes(&name, sample_file_text(file, frame->name));
+    tv_out_json(file->out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+/* ---- speedscope ---- */
+
+static void speedscope_write_frames(const struct sample_file *file)
+{
+    const struct tv_trace_info *head = file->trace->head;
+    bool first = true;
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        const struct tv_frame *frame = &head->frames[i];
+        if (file->numbers[i] == TV_NONE)
+            continue;
+        tv_out_text(file->out, first ? "\n{\"name\":" : ",\n{\"name\":");
+        first = false;
+        sample_file_write_function(file, frame);
+        if (frame->file != TV_EMPTY_STRING) {
+            tv_out_text(file->out, ",\"file\":");
+            tv_out_json(file->out, sample_file_text(file, frame->file));
+        }
+        if (frame->line > 0)
+            tv_out_format(file->out, ",\"line\":%d", (int)frame->line);
+        if (frame->column > 0)
+            tv_out_format(file->out, ",\"col\":%d", (int)frame->column);
+        tv_out_char(file->out, '}');
+    }
+}
+
+/* Write a stack from the root. */
+static void speedscope_write_stack(const struct sample_file *file, uint32_t path, uint32_t *way)
+{
+    const struct tv_path_node *nodes = file->trace->paths.nodes;
+    size_t depth = 0;
+    for (; path != TV_ROOT_PATH; path = nodes[path].parent)
+        way[depth++] = file->numbers[nodes[path].frame];
+    tv_out_char(file->out, '[');
+    while (depth-- > 0) {
+        assert(way[depth] != TV_NONE);
+        tv_out_u64(file->out, way[depth]);
+        if (depth > 0)
+            tv_out_char(file->out, ',');
+    }
+    tv_out_char(file->out, ']');
+}
+
+/* Return the weight that is written: the format has none below 0. */
+static int64_t sample_file_weight(const struct sample_file *file, size_t at)
+{
+    int64_t weight = sample_file_row(file, at)->weight;
+    file->losses->negative += weight < 0;
+    return weight < 0 ? 0 : weight;
+}
+
+static void speedscope_write_group(const struct sample_file *file, const struct sample_group *group)
+{
+    uint32_t *way = tv_alloc(file->trace->paths.count, sizeof *way);
+    int64_t sum = 0;
+    tv_out_text(file->out, "{\"type\":\"sampled\",\"name\":");
+    sample_file_write_name(file, group->thread, group);
+    tv_out_text(file->out, ",\"unit\":\"");
+    tv_out_text(file->out, sample_group_has_unit(file, group, "nanoseconds") ? "nanoseconds"
+                           : sample_group_has_unit(file, group, "bytes")     ? "bytes"
+                                                                             : "none");
+    tv_out_text(file->out, "\",\"startValue\":0,\n\"samples\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        tv_out_text(file->out, i > 0 ? "," : "");
+        speedscope_write_stack(file, sample_file_row(file, group->first + i)->path, way);
+    }
+    tv_out_text(file->out, "],\n\"weights\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        int64_t weight = sample_file_weight(file, group->first + i);
+        tv_out_text(file->out, i > 0 ? "," : "");
+        tv_out_i64(file->out, weight);
+        sum = weight > INT64_MAX - sum ? INT64_MAX : sum + weight;
+    }
+    tv_out_format(file->out, "],\"endValue\":%lld}", (long long)sum);
+    const struct tv_input *inputs = file->trace->head->inputs;
+    if (!inputs[sample_group_type(file, group)->input].weight_axis)
+        file->losses->times += group->count;
+    tv_free(way);
+}
+
+/* Write the calls of a track as entries and exits. */
+static void speedscope_write_track(const struct sample_file *file, uint32_t track, bool *first)
+{
+    struct tv_call_cursor *cursor = tv_call_cursor_new(file->trace, track);
+    struct tv_call_event event;
+    tv_ns last = 0;
+    bool any = false;
+    tv_call_cursor_select(cursor, file->keep->frames);
+    while (tv_call_cursor_next(cursor, &event)) {
+        if (!any) {
+            tv_out_text(file->out, *first ? "\n{\"type\":\"evented\",\"name\":"
+                                          : ",\n{\"type\":\"evented\",\"name\":");
+            sample_file_write_name(file, file->trace->tracks[track].thread, NULL);
+            tv_out_format(file->out, ",\"unit\":\"nanoseconds\",\"startValue\":%lld,\"events\":[",
+                          (long long)event.time);
+        }
+        uint32_t frame = file->trace->paths.nodes[event.slice->path].frame;
+        tv_out_format(file->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%lld}", any ? "," : "",
+                      event.exit ? 'C' : 'O', (unsigned)file->numbers[frame],
+                      (long long)event.time);
+        last = event.time;
+        *first = false;
+        any = true;
+    }
+    if (any)
+        tv_out_format(file->out, "],\"endValue\":%lld}", (long long)last);
+    tv_call_cursor_free(cursor);
+}
+
+static void speedscope_write(struct sample_file *file)
+{
+    bool first = true;
+    sample_file_number_frames(file, true);
+    tv_out_text(file->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                           "\n\"exporter\":\"traceview\",\"name\":");
+    tv_out_json(file->out, sample_file_text(file, file->trace->head->inputs[0].name));
+    tv_out_format(file->out, ",\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[",
+                  file->group_count > 0 ? sample_file_busiest(file) : (size_t)0);
+    speedscope_write_frames(file);
+    tv_out_text(file->out, "]},\n\"profiles\":[");
+    for (size_t i = 0; i < file->group_count; i++) {
+        tv_out_text(file->out, first ? "\n" : ",\n");
+        speedscope_write_group(file, &file->groups[i]);
+        first = false;
+    }
+    for (uint32_t track = 0; track < file->trace->track_count; track++)
+        if (file->trace->tracks[track].thread != TV_NONE &&
+            sample_file_has_thread(file, file->trace->tracks[track].thread))
+            speedscope_write_track(file, track, &first);
+    tv_out_text(file->out, "]}\n");
+}
+
+/* ---- Paths as numbered nodes: Firefox and .cpuprofile ---- */
+
+/* Number the paths that stacks of [first, first + count) contain; parents come before children.
+ * Return how many there are. */
+static uint32_t sample_file_number_paths(struct sample_file *file, size_t first, size_t count)
+{
+    uint32_t paths = file->trace->paths.count, next = 0;
+    file->numbers = tv_alloc(paths, sizeof *file->numbers);
+    memset(file->numbers, 0xff, paths * sizeof *file->numbers);
+    for (size_t i = first; i < first + count; i++)
+        file->numbers[sample_file_row(file, i)->path] = 0;
+    for (uint32_t path = paths - 1; path > 0; path--)
+        if (file->numbers[path] == 0)
+            file->numbers[file->trace->paths.nodes[path].parent] = 0;
+    for (uint32_t path = 1; path < paths; path++)
+        if (file->numbers[path] == 0)
+            file->numbers[path] = next++;
+    return next;
+}
+
+/* ---- .cpuprofile ---- */
+
+static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
+{
+    const struct tv_path_node *node = &file->trace->paths.nodes[path];
+    const struct tv_frame *frame = &file->trace->head->frames[node->frame];
+    tv_out_format(file->out, ",\n{\"id\":%u,\"callFrame\":{\"functionName\":",
+                  (unsigned)file->numbers[path] + 3);
+    sample_file_write_function(file, frame);
+    tv_out_text(file->out, ",\"scriptId\":\"0\",\"url\":");
+    tv_out_json(file->out, sample_file_text(file, frame->file));
+    tv_out_format(file->out, ",\"lineNumber\":%d,\"columnNumber\":%d}",
+                  frame->line > 0 ? (int)frame->line - 1 : -1, (int)frame->column - 1);
+}
+
+/* Write the nodes: "(root)" is 1, "(idle)" 2, a path its number plus 3. */
+static void cpuprofile_write_nodes(const struct sample_file *file, const struct sample_group *group)
+{
+    const struct tv_path_node *nodes = file->trace->paths.nodes;
+    uint32_t paths = file->trace->paths.count;
+    uint64_t *hits = tv_alloc(paths, sizeof *hits);
+    static const char root[] = "{\"id\":%d,\"callFrame\":{\"functionName\":\"(%s)\",\"scriptId\":"
+                               "\"0\",\"url\":\"\",\"lineNumber\":-1,\"columnNumber\":-1},"
+                               "\"hitCount\":0";
+    for (size_t i = 0; i < group->count; i++)
+        hits[sample_file_row(file, group->first + i)->path]++;
+    tv_out_format(file->out, root, 1, "root");
+    tv_out_text(file->out, "},\n");
+    tv_out_format(file->out, root, 2, "idle");
+    tv_out_text(file->out, ",\"parent\":1}");
+    for (uint32_t path = 1; path < paths; path++) {
+        if (file->numbers[path] == TV_NONE)
+            continue;
+        uint32_t parent = nodes[path].parent;
+        cpuprofile_write_node(file, path);
+        tv_out_format(file->out, ",\"hitCount\":%llu,\"parent\":%u}",
+                      (unsigned long long)hits[path],
+                      parent == TV_ROOT_PATH ? 1 : (unsigned)file->numbers[parent] + 3);
+    }
+    tv_free(hits);
+}
+
+static void cpuprofile_write(struct sample_file *file)
+{
+    const struct sample_group *group = &file->groups[sample_file_busiest(file)];
+    int64_t start = INT64_MAX, last = 0;
+    (void)sample_file_number_paths(file, group->first, group->count);
+    file->losses->samples = file->order_count - group->count;
+    tv_out_text(file->out, "{\"nodes\":[");
+    cpuprofile_write_nodes(file, group);
+    tv_out_text(file->out, "],\n\"samples\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        uint32_t path = sample_file_row(file, group->first + i)->path;
+        tv_out_format(file->out, "%s%u", i > 0 ? "," : "",
+                      path == TV_ROOT_PATH ? 2 : (unsigned)file->numbers[path] + 3);
+    }
+    tv_out_text(file->out, "],\n\"timeDeltas\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tv_sample *sample = sample_file_row(file, group->first + i);
+        tv_ns time = sample->time < 0 ? 0 : sample->time;
+        file->losses->fractions += time % 1000 != 0;
+        last = start == INT64_MAX ? time / 1000 : last;
+        start = start == INT64_MAX ? time / 1000 : start;
+        tv_out_format(file->out, "%s%lld", i > 0 ? "," : "", (long long)(time / 1000 - last));
+        last = time / 1000;
+    }
+    int64_t mean = group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
+    tv_out_format(file->out, "],\n\"startTime\":%lld,\"endTime\":%lld}\n", (long long)start,
+                  (long long)(last + mean));
+}
+
+/* ---- Firefox ---- */
+
+/* Write a column: the same text for each row. */
+static void firefox_write_constant(struct tv_out *out, const char *name, uint32_t count,
+                                   const char *value)
+{
+    tv_out_format(out, "\"%s\":[", name);
+    for (uint32_t i = 0; i < count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_text(out, value);
+    }
+    tv_out_text(out, "],");
+}
+
+enum firefox_path_value {
+    FIREFOX_PREFIX,
+    FIREFOX_ROW,
+    FIREFOX_NAME,
+    FIREFOX_FILE,
+    FIREFOX_LINE,
+    FIREFOX_FRAME_COLUMN
+};
+
+/* Write a column of the tables, whose row i is about the path with the number i. */
+static void firefox_write_paths(const struct sample_file *file, const char *name,
+                                enum firefox_path_value value)
+{
+    const struct tv_trace *trace = file->trace;
+    bool first = true;
+    tv_out_format(file->out, "\"%s\":[", name);
+    for (uint32_t path = 1; path < trace->paths.count; path++) {
+        const struct tv_path_node *node = &trace->paths.nodes[path];
+        if (file->numbers[path] == TV_NONE)
+            continue;
+        const struct tv_frame *frame = &trace->head->frames[node->frame];
+        int64_t number = -1;
+        tv_out_text(file->out, first ? "" : ",");
+        first = false;
+        if (value == FIREFOX_PREFIX && node->parent != TV_ROOT_PATH)
+            number = file->numbers[node->parent];
+        else if (value == FIREFOX_ROW)
+            number = file->numbers[path];
+        else if (value == FIREFOX_NAME)
+            number = (int64_t)file->numbers[path] * 2;
+        else if (value == FIREFOX_FILE && frame->file != TV_EMPTY_STRING)
+            number = (int64_t)file->numbers[path] * 2 + 1;
+        else if (value == FIREFOX_LINE && frame->line > 0)
+            number = frame->line;
+        else if (value == FIREFOX_FRAME_COLUMN && frame->column > 0)
+            number = frame->column;
+        if (number < 0)
+            tv_out_text(file->out, "null");
+        else
+            tv_out_i64(file->out, number);
+    }
+    tv_out_text(file->out, "],");
+}
+
+/* Write the strings: of each path its function and its file. */
+static void firefox_write_strings(const struct sample_file *file)
+{
+    const struct tv_trace *trace = file->trace;
+    bool first = true;
+    tv_out_text(file->out, "\"stringArray\":[");
+    for (uint32_t path = 1; path < trace->paths.count; path++) {
+        if (file->numbers[path] == TV_NONE)
+            continue;
+        const struct tv_frame *frame = &trace->head->frames[trace->paths.nodes[path].frame];
+        tv_out_text(file->out, first ? "" : ",");
+        first = false;
+        sample_file_write_function(file, frame);
+        tv_out_char(file->out, ',');
+        tv_out_json(file->out, sample_file_text(file, frame->file));
+    }
+    tv_out_text(file->out, "],\n");
+}
+
+static void firefox_write_shared(const struct sample_file *file, uint32_t count)
+{
+    struct tv_out *out = file->out;
+    tv_out_text(out, "\"shared\":{");
+    firefox_write_strings(file);
+    tv_out_text(out, "\"sources\":{\"length\":");
+    tv_out_u64(out, count);
+    tv_out_char(out, ',');
+    firefox_write_constant(out, "uuid", count, "null");
+    tv_out_text(out, "\"filename\":[");
+    for (uint32_t i = 0; i < count; i++)
+        tv_out_format(out, "%s%llu", i > 0 ? "," : "", (unsigned long long)i * 2 + 1);
+    tv_out_text(out, "]},\n\"stackTable\":{");
+    firefox_write_paths(file, "frame", FIREFOX_ROW);
+    firefox_write_paths(file, "prefix", FIREFOX_PREFIX);
+    tv_out_format(out, "\"length\":%u},\n\"frameTable\":{", (unsigned)count);
+    firefox_write_paths(file, "func", FIREFOX_ROW);
+    firefox_write_constant(out, "address", count, "-1");
+    firefox_write_constant(out, "inlineDepth", count, "0");
+    firefox_write_constant(out, "category", count, "0");
+    firefox_write_constant(out, "subcategory", count, "0");
+    firefox_write_constant(out, "nativeSymbol", count, "null");
+    firefox_write_constant(out, "innerWindowID", count, "0");
+    firefox_write_constant(out, "line", count, "null");
+    firefox_write_constant(out, "column", count, "null");
+    tv_out_format(out, "\"length\":%u},\n\"funcTable\":{", (unsigned)count);
+    firefox_write_paths(file, "name", FIREFOX_NAME);
+    firefox_write_constant(out, "isJS", count, "false");
+    firefox_write_constant(out, "relevantForJS", count, "false");
+    firefox_write_constant(out, "resource", count, "-1");
+    firefox_write_paths(file, "source", FIREFOX_ROW);
+    firefox_write_paths(file, "lineNumber", FIREFOX_LINE);
+    firefox_write_paths(file, "columnNumber", FIREFOX_FRAME_COLUMN);
+    tv_out_format(out, "\"length\":%u},\n", (unsigned)count);
+    tv_out_text(out, "\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],\"type\":"
+                     "[]},\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
+                     "\"functionSize\":[],\"length\":0}},\n");
+}
+
+static void firefox_write_samples(const struct sample_file *file, const struct sample_group *group)
+{
+    struct tv_out *out = file->out;
+    bool time = sample_group_has_unit(file, group, "nanoseconds");
+    tv_out_text(out, "\"samples\":{\"weightType\":\"");
+    tv_out_text(out, time                                          ? "tracing-ms"
+                     : sample_group_has_unit(file, group, "bytes") ? "bytes"
+                                                                   : "samples");
+    tv_out_text(out, "\",\"stack\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        uint32_t path = sample_file_row(file, group->first + i)->path;
+        tv_out_text(out, i > 0 ? "," : "");
+        if (path == TV_ROOT_PATH)
+            tv_out_text(out, "null");
+        else
+            tv_out_u64(out, file->numbers[path]);
+    }
+    tv_out_text(out, "],\"time\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tv_sample *sample = sample_file_row(file, group->first + i);
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_time(out, tv_trace_time(file->trace, sample->input, sample->time), 1000000, 6);
+    }
+    tv_out_text(out, "],\"weight\":[");
+    for (size_t i = 0; i < group->count; i++) {
+        int64_t weight = sample_file_row(file, group->first + i)->weight;
+        tv_out_text(out, i > 0 ? "," : "");
+        if (time)
+            tv_out_time(out, weight, 1000000, 6);
+        else
+            tv_out_i64(out, weight);
+    }
+    tv_out_format(out, "],\"length\":%zu},", group->count);
+}
+
+static void firefox_write_thread(const struct sample_file *file, const struct sample_group *group,
+                                 size_t number)
+{
+    const struct tv_trace_info *head = file->trace->head;
+    uint64_t pid = 0;
+    if (group->thread != TV_NONE)
+        pid = head->processes[head->threads[group->thread].process].id;
+    tv_out_text(file->out, number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
+    sample_file_write_name(file, group->thread, group);
+    tv_out_format(file->out,
+                  ",\"processName\":\"\",\"processType\":\"default\",\"processStartupTime\":0,"
+                  "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
+                  "\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%llu\",\"tid\":%zu,",
+                  number == 0 ? "true" : "false", (unsigned long long)pid, number + 1);
+    firefox_write_samples(file, group);
+    tv_out_text(file->out, "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],"
+                           "\"phase\":[],\"category\":[],\"length\":0}}");
+}
+
+static void firefox_write(struct sample_file *file)
+{
+    uint32_t count = sample_file_number_paths(file, 0, file->order_count);
+    tv_out_text(file->out,
+                "{\"meta\":{\"interval\":1,\"startTime\":0,\"version\":24,"
+                "\"preprocessedProfileVersion\":60,\"product\":\"traceview\",\"processType\":0,"
+                "\"stackwalk\":1,\"debug\":false,\"categories\":[{\"name\":\"Other\",\"color\":"
+                "\"grey\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[],\"symbolicated\":"
+                "true,\"extensions\":{\"baseURL\":[],\"id\":[],\"name\":[],\"length\":0},"
+                "\"importedFrom\":\"traceview\"},\"libs\":[],\n");
+    firefox_write_shared(file, count);
+    tv_out_text(file->out, "\"threads\":[");
+    for (size_t i = 0; i < file->group_count; i++)
+        firefox_write_thread(file, &file->groups[i], i);
+    tv_out_text(file->out, "]}\n");
+}
+
+/* ---- The file ---- */
+
+/* Count what no format holds, and the slices of those that hold samples only. */
+static void sample_file_count_losses(struct sample_file *file, enum tv_sample_format format)
+{
+    const struct tv_trace *trace = file->trace;
+    for (size_t i = 0; i < file->order_count; i++)
+        file->losses->lines +=
+            sample_file_row(file, i)->line_path != sample_file_row(file, i)->path;
+    for (uint32_t row = 0; format != TV_SAMPLES_SPEEDSCOPE && row < trace->row_count; row++)
+        file->losses->slices += trace->rows[row].count;
+    file->losses->instants = trace->tables.instants.count;
+    file->losses->counters = trace->tables.counters.count;
+}
+
+enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *trace,
+                                    const struct tv_subset *keep, enum tv_sample_format format,
+                                    struct tv_sample_file_losses *losses, struct tv_error *err)
+{
+    struct sample_file file = {.out = out, .trace = trace, .keep = keep, .losses = losses};
+    *losses = (struct tv_sample_file_losses){0};
+    sample_file_group(&file);
+    bool empty = file.group_count == 0 && format != TV_SAMPLES_SPEEDSCOPE;
+    if (!empty) {
+        sample_file_count_losses(&file, format);
+        if (format == TV_SAMPLES_SPEEDSCOPE)
+            speedscope_write(&file);
+        else if (format == TV_SAMPLES_FIREFOX)
+            firefox_write(&file);
+        else
+            cpuprofile_write(&file);
+    }
+    tv_free(file.order);
+    tv_free(file.groups);
+    tv_free(file.numbers);
+    if (empty)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "the trace has no samples; --to speedscope also writes calls");
+    return TV_OK;
+}
+
+void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_losses *losses)
+{
+    const struct {
+        uint64_t count;
+        const char *words;
+    } lines[] = {
+        {losses->samples, "samples of other threads and value types"},
+        {losses->times, "times of samples (their order and weights are kept)"},
+        {losses->lines, "sampled lines"},
+        {losses->fractions, "times, rounded down to microseconds"},
+        {losses->negative, "weights below 0, written as 0"},
+        {losses->slices, "calls and other slices"},
+        {losses->instants, "instants"},
+        {losses->counters, "counters"},
+    };
+    for (size_t i = 0; i < TV_COUNT(lines); i++)
+        if (lines[i].count > 0)
+            tv_out_format(out, "%llu %s\n", (unsigned long long)lines[i].count, lines[i].words);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_files.h - a trace as a profile that other viewers open: speedscope, Firefox Profiler and
+ * .cpuprofile.
+ *
+ * Each thread and value type is a profile of its own, as weights of different types are never
+ * added.  Threads with slices become entries and exits (speedscope) or markers (Firefox).
+ */
+#ifndef TV_WRITERS_TRACE_SAMPLE_FILES_H
+#define TV_WRITERS_TRACE_SAMPLE_FILES_H
+
+#include "analysis/subset/subset.h"
+#include "base/error.h"
+#include "base/out.h"
+#include "model/trace.h"
+
+enum tv_sample_format {
+    TV_SAMPLES_SPEEDSCOPE,
+    TV_SAMPLES_FIREFOX,    /* processed version 60 */
+    TV_SAMPLES_CPUPROFILE, /* one thread: the one with most samples */
+};
+
+/* What the format does not hold. */
+struct tv_sample_file_losses {
+    uint64_t samples;   /* of other threads or value types */
+    uint64_t times;     /* of samples: there is only their order */
+    uint64_t lines;     /* of samples, of threads whose functions are kept */
+    uint64_t fractions; /* times rounded to microseconds */
+    uint64_t negative;  /* weights, left out */
+    uint64_t slices, instants, counters;
+};
+
+/* Write the selected threads.  TV_ERR_UNSUPPORTED: there is nothing that the format holds. */
+enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *trace,
+                                    const struct tv_subset *keep, enum tv_sample_format format,
+                                    struct tv_sample_file_losses *losses,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* Put the losses into words, a line for each kind. */
+void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_losses *losses);
+
+#endif
