@@ -143,8 +143,8 @@ static bool perf_symbols_read_struct(struct tv_perf_symbols *symbols, struct tv_
         tv_cursor_take_u64(&cursor, &module->least_address) && tv_cursor_take_u32(&cursor, &count);
     module->kind = kind;
     for (uint32_t i = 0; sound && i < count; i++) {
-        struct perf_symbol symbol;
-        uint32_t length;
+        struct perf_symbol symbol = {.start = 0};
+        uint32_t length = 0;
         sound = tv_cursor_take_u64(&cursor, &symbol.start) &&
                 tv_cursor_take_u32(&cursor, &length) && perf_take_zero_text(&cursor, &symbol.name);
         symbol.length = length;

@@ -101,11 +101,11 @@ static void frames_have_symbols_with_anything_in_them(void **state)
 
 static const char script[] =
     "# captured\n"
-    "a 7/7 1.000001: 10 cycles:\n\t10 leaf (/a)\n  a.c:3\n\t20 main (/a)\n\n"
-    "a 7/8 1.000002: 30 cycles:\n\n\t20 main (/a)\n\n"
+    "a 7/7 1.000001: 10 cycles:\n\t1010 leaf (/a)\n  a.c:3\n\t2020 main (/a)\n\n"
+    "a 7/8 1.000002: 30 cycles:\n\n\t2020 main (/a)\n\n"
     "odd line\n"
     "b 7/8 1.000003: PERF_RECORD_COMM: renamed:7/8\n"
-    "b 7/8 1.000004: 5 cpu-clock:\n\t30 leaf (/b)\n";
+    "b 7/8 1.000004: 5 cpu-clock:\n\t3030 leaf (/b)\n";
 
 /* Write the stack of a sample, from the root: "main leaf:3". */
 static void write_stack(const struct tv_trace *trace, uint32_t path, char *text, size_t size)
