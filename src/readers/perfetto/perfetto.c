@@ -15,22 +15,33 @@
 #define SURE 90
 #define LIKELY 40
 
-/* Return whether the first fields of a packet have numbers and wire types that packets have. */
+/* Return whether a field of a packet has the wire type of its kind, or is not known. */
+static bool pf_is_plausible(uint32_t number, unsigned wire, unsigned *known)
+{
+    const struct tv_pf_member *member = tv_pf_find_member(TV_PF_TRACE_PACKET, number);
+    bool bytes = member && (member->kind == TV_PF_MESSAGE || member->kind == TV_PF_TEXT ||
+                            member->kind == TV_PF_BLOB);
+    *known += member != NULL;
+    return !member || bytes == (wire == TV_PF_BYTES);
+}
+
+/* Return whether the fields of a packet have numbers and wire types that packets have. */
 static bool pf_is_packet(struct tv_bytes bytes, bool whole)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field;
-    unsigned fields = 0, known = 0;
-    while (tv_pf_next(&message, &field)) {
-        const struct tv_pf_member *member = tv_pf_find_member(TV_PF_TRACE_PACKET, field.number);
-        bool bytes_kind = member && (member->kind == TV_PF_MESSAGE || member->kind == TV_PF_TEXT ||
-                                     member->kind == TV_PF_BLOB);
-        if (member && bytes_kind != (field.wire == TV_PF_BYTES))
+    const uint8_t *at = message.at;
+    unsigned known = 0;
+    uint64_t tag;
+    for (; tv_pf_next(&message, &field); at = message.at)
+        if (!pf_is_plausible(field.number, field.wire, &known))
             return false;
-        known += member != NULL;
-        fields++;
-    }
-    return (!message.damaged || !whole) && (known > 0 || (fields > 0 && message.damaged));
+    if (!message.damaged)
+        return known > 0;
+    /* The prefix may end within a field: its tag counts. */
+    if (whole || !tv_pf_take_varint(&at, message.end, &tag) || tag >> 35 != 0)
+        return !whole && known > 0;
+    return pf_is_plausible((uint32_t)(tag >> 3), tag & 7, &known) && known > 0;
 }
 
 static int pf_sniff(struct tv_bytes prefix, uint64_t size)

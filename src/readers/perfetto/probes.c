@@ -88,7 +88,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
     }
     if (pid <= 0)
         return;
-    reading->chunk->tasks.rows[tv_ft_chunk_task(reading->chunk, pid)].tgid = pid;
+    tv_pf_set_process(reading, pid, pid);
     if (arguments == 1)
         for (size_t i = 0; i < command.length; i++)
             if (command.data[i] == ' ')
@@ -113,7 +113,7 @@ static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes by
     }
     if (tid <= 0 || pid <= 0)
         return;
-    reading->chunk->tasks.rows[tv_ft_chunk_task(reading->chunk, tid)].tgid = pid;
+    tv_pf_set_process(reading, tid, pid);
     tv_pf_name_thread(reading, tid, name, 2);
 }
 
@@ -149,7 +149,7 @@ static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_a
         if (field.number == 11) {
             int64_t tid = (int32_t)tv_pf_find(field.bytes, 1).value;
             if (tid > 0)
-                reading->chunk->tasks.rows[tv_ft_chunk_task(reading->chunk, tid)].tgid = process;
+                tv_pf_set_process(reading, tid, process);
             continue;
         }
         if (field.number >= TV_COUNT(names) || !names[field.number])

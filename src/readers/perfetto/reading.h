@@ -275,6 +275,15 @@ static inline uint32_t tv_pf_text(struct tv_pf_reading *reading, struct tv_bytes
     return tv_ft_chunk_string(reading->chunk, text);
 }
 
+/* Note the process of a thread.  Return the task. */
+static inline uint32_t tv_pf_set_process(struct tv_pf_reading *reading, int64_t tid, int64_t pid)
+{
+    uint32_t task = tv_ft_chunk_task(reading->chunk, tid);
+    if (tid != 0)
+        reading->chunk->tasks.rows[task].tgid = pid;
+    return task;
+}
+
 /* Return the sequence with an id, adding it if needed. */
 struct tv_pf_sequence *tv_pf_find_sequence(struct tv_pf_reading *reading, uint32_t id);
 void tv_pf_sequences_release(struct tv_pf_reading *reading);

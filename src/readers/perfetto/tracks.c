@@ -71,9 +71,7 @@ static void pf_track_set_thread(struct tv_pf_reading *reading, struct tv_pf_trac
     track->kind = TV_PF_TRACK_THREAD;
     track->pid = pid;
     track->tid = tid;
-    uint32_t task = tv_ft_chunk_task(reading->chunk, tid);
-    if (tid != 0)
-        reading->chunk->tasks.rows[task].tgid = pid;
+    tv_pf_set_process(reading, tid, pid);
     if (name != TV_EMPTY_STRING)
         tv_pf_name_thread(reading, tid, name, 4);
 }
@@ -221,9 +219,7 @@ void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequen
         return;
     sequence->thread_pid = pid;
     sequence->thread_tid = tid;
-    uint32_t task = tv_ft_chunk_task(reading->chunk, tid);
-    if (tid != 0)
-        reading->chunk->tasks.rows[task].tgid = pid;
+    tv_pf_set_process(reading, tid, pid);
 }
 
 /* ---- Owners ---- */
