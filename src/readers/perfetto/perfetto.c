@@ -259,8 +259,8 @@ static enum tv_status pf_read_payloads(struct tv_pf_reading *reading, struct tv_
 
 /* ---- The input ---- */
 
-static void pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
-                            const struct tv_read_options *options)
+void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
+                        const struct tv_read_options *options)
 {
     reading->source = source;
     reading->options = options;
@@ -270,7 +270,7 @@ static void pf_reading_init(struct tv_pf_reading *reading, struct tv_source *sou
     reading->chunk = &reading->reader.chunk;
 }
 
-static void pf_reading_release(struct tv_pf_reading *reading)
+void tv_pf_reading_release(struct tv_pf_reading *reading)
 {
     tv_ft_chunk_reader_release(&reading->reader);
     tv_pf_clocks_release(&reading->clocks);
@@ -362,7 +362,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
                                   const struct tv_read_options *options, struct tv_error *err)
 {
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
-    pf_reading_init(reading, source, options);
+    tv_pf_reading_init(reading, source, options);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
@@ -382,8 +382,31 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
         };
         tv_ft_build_input(&building);
     }
-    pf_reading_release(reading);
+    tv_pf_reading_release(reading);
     tv_free(reading);
+    return status;
+}
+
+/* ---- Packets as they stand in the file ---- */
+
+static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace_info *head,
+                                       struct tv_record_visitor *visitor, struct tv_error *err)
+{
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet;
+    uint32_t input =
+        tv_trace_info_add_input(head, tv_source_name(source), tv_reader_perfetto.format);
+    head->inputs[input].callless = true; /* records are not made into calls */
+    head->diagnostics.input = input;
+    visitor->begin(visitor, head, input);
+    tv_pf_packets_init(&packets, source, 0, &head->diagnostics);
+    enum tv_status status;
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
+        struct tv_pf_record record = {packet.offset, packet.bytes};
+        head->inputs[input].records++;
+        visitor->take_packet(visitor, &record);
+    }
+    tv_pf_packets_release(&packets);
     return status;
 }
 
@@ -392,5 +415,7 @@ const struct tv_reader tv_reader_perfetto = {
     .summary = "Perfetto trace (protobuf: .perfetto-trace, .pftrace)",
     .sniff = pf_sniff,
     .assemble = pf_assemble,
+    .visit_records = pf_visit_records,
     .format = "Perfetto trace",
+    .describe = tv_pf_describe,
 };

@@ -263,6 +263,10 @@ static inline uint64_t tv_pf_offset_of(const struct tv_pf_current *packet, const
     return packet->start + (uint64_t)(at - packet->bytes.data);
 }
 
+void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
+                        const struct tv_read_options *options);
+void tv_pf_reading_release(struct tv_pf_reading *reading);
+
 /* Count a diagnostic at the current packet. */
 static inline void tv_pf_warn(struct tv_pf_reading *reading, enum tv_diagnostic_kind kind,
                               uint64_t offset)
