@@ -127,7 +127,12 @@ static bool broker_is_of_file(const char *path, const char *file)
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
-    bool named = settings->mapping && strcmp(path, settings->mapping) == 0;
+    const char *const others[] = {settings->mapping, settings->compare.base_mapping,
+                                  settings->compare.new_mapping, settings->compare.rules,
+                                  settings->compare.rename};
+    bool named = false;
+    for (size_t i = 0; i < TV_COUNT(others); i++)
+        named = named || (others[i] && strcmp(path, others[i]) == 0);
     for (size_t i = 0; i < settings->files.count && !named; i++)
         named = broker_is_of_file(path, settings->files.items[i]);
     for (size_t i = 0; i < settings->symbols.count && !named; i++)
@@ -141,6 +146,11 @@ static bool broker_allows_output(const struct tv_settings *settings, const char 
 {
     if (settings->split_threads)
         return tv_per_thread_is_name(settings, path);
+    for (size_t i = 0; i < settings->compare.reports.count; i++) {
+        const char *report = strchr(settings->compare.reports.items[i], '=');
+        if (report && strcmp(report + 1, path) == 0)
+            return true;
+    }
     return settings->output && strcmp(settings->output, path) == 0;
 }
 

@@ -13,7 +13,8 @@
 enum tv_exit {
     TV_EXIT_OK = 0,    /* also when the input was repaired: that is a diagnostic */
     TV_EXIT_INPUT = 1, /* an input could not be read, or the output could not be written */
-    TV_EXIT_USAGE = 2, /* the command line is not valid */
+    TV_EXIT_USAGE = 2, /* the command line is not valid, or a rule cannot be judged */
+    TV_EXIT_FIRED = 3, /* a rule of --fail-if fired */
 };
 
 struct tv_command {
@@ -23,7 +24,9 @@ struct tv_command {
     const char *details;   /* more text for --help, or NULL */
     const struct tv_option *options;
     size_t min_files, max_files;
-    bool reads_traces;      /* run in the sandbox (confine.h); the viewer enters it by itself */
+    bool reads_traces; /* run in the sandbox (confine.h); the viewer enters it by itself */
+    /* Complete the settings before the files are counted and before the sandbox; or NULL. */
+    enum tv_status (*prepare)(struct tv_settings *settings, struct tv_error *err);
     bool (*is_there)(void); /* can this build run it? NULL: every build can */
     int (*run)(const struct tv_command *command, const struct tv_settings *settings);
 };

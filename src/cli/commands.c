@@ -168,6 +168,9 @@ static int command_run(const struct tv_command *command, int argc, char **argv)
         code = tv_command_usage(command, &err);
     else if (settings.help)
         code = tv_command_print_help(command);
+    else if (command->prepare && command->prepare(&settings, &err) != TV_OK)
+        code = err.status == TV_ERR_USAGE ? tv_command_usage(command, &err)
+                                          : tv_command_failed(command, &err);
     else if (!command_check_file_count(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
     else if (command_check_output(command, &settings, &err) != TV_OK)

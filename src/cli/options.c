@@ -28,6 +28,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->max_memory = TV_ANY_MEMORY;
     settings->max_size = TV_ANY_SIZE;
     settings->record.alloc = UINT64_C(512) << 10;
+    settings->compare.min_share = UINT64_C(50000); /* 0.05 % */
 }
 
 void tv_settings_release(struct tv_settings *settings)
@@ -49,9 +50,18 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->record.include.items);
     tv_free(settings->record.exclude.items);
     tv_free(settings->record.trigger.items);
+    for (size_t i = 0; i < settings->compare.owned.count; i++)
+        tv_free((void *)(uintptr_t)settings->compare.owned.items[i]);
+    tv_free(settings->compare.base.items);
+    tv_free(settings->compare.new.items);
+    tv_free(settings->compare.history.items);
+    tv_free(settings->compare.fail_if.items);
+    tv_free(settings->compare.reports.items);
+    tv_free(settings->compare.in_folders.items);
+    tv_free(settings->compare.owned.items);
 }
 
-static void words_add(struct tv_words *words, const char *word)
+void tv_words_add(struct tv_words *words, const char *word)
 {
     words->items =
         tv_array_reserve(words->items, &words->capacity, words->count + 1, sizeof *words->items);
@@ -134,6 +144,14 @@ static const struct {
     [TV_OPTION_SECONDS] = {option_parse_seconds, "a time such as 90s, 12h or 30d"},
 };
 
+/* Add a file to all files, and to the group that an option began. */
+static void options_add_file(struct tv_settings *settings, const char *file)
+{
+    tv_words_add(&settings->files, file);
+    if (settings->group)
+        tv_words_add(settings->group, file);
+}
+
 /* Parse a value by the kind of its option, and store it. */
 static enum tv_status option_set_value(const struct tv_option *option, struct tv_settings *settings,
                                        const char *word, struct tv_error *err)
@@ -148,7 +166,12 @@ static enum tv_status option_set_value(const struct tv_option *option, struct tv
         *(const char **)place = word;
         return TV_OK;
     case TV_OPTION_LIST:
-        words_add(place, word);
+        tv_words_add(place, word);
+        return TV_OK;
+    case TV_OPTION_GROUP:
+        settings->group = place;
+        if (word)
+            options_add_file(settings, word);
         return TV_OK;
     case TV_OPTION_CHOICE:
         choice = option_find_choice(option->argument, tv_bytes_of(word));
@@ -193,7 +216,7 @@ static const struct tv_option *option_find(const struct tv_option *table, struct
 /* Is the value optional ("[=SIZE]")? It must be given as --name=value then. */
 static bool option_value_is_optional(const struct tv_option *option)
 {
-    return option->argument && option->argument[0] == '[';
+    return option->argument && (option->argument[0] == '[' || option->kind == TV_OPTION_GROUP);
 }
 
 /* Also used for options from a file (tv_config_read). */
@@ -206,6 +229,8 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
                        (const char *)name.data);
     if (value && !option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
+    if (!value && option->kind == TV_OPTION_GROUP)
+        return option_give(table, option, settings, NULL, err);
     if (!value && option_value_is_optional(option)) {
         settings->given |= UINT64_C(1) << (option - table);
         return TV_OK;
@@ -275,7 +300,7 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
         const char *word = *a.next++;
         enum tv_status status = TV_OK;
         if (only_files || word[0] != '-' || word[1] == '\0')
-            words_add(&settings->files, word);
+            options_add_file(settings, word);
         else if (strcmp(word, "--") == 0)
             only_files = true;
         else if (word[1] == '-')
@@ -303,7 +328,7 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table)
     for (const struct tv_option *option = table; option->name; option++) {
         const char *dashes = option->name[1] ? "--" : "-";
         tv_out_format(out, "  %s%s%s%s\n", dashes, option->name,
-                      option->argument && !option_value_is_optional(option) ? " " : "",
+                      option->argument && option->argument[0] != '[' ? " " : "",
                       option->argument ? option->argument : "");
         tv_out_format(out, "        %s\n", option->help);
     }

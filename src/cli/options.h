@@ -23,6 +23,7 @@ enum tv_option_kind {
     TV_OPTION_FLAG,    /* bool */
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
     TV_OPTION_LIST,    /* struct tv_words: the option may be repeated */
+    TV_OPTION_GROUP,   /* struct tv_words: the files behind it belong to this list, too */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
     TV_OPTION_JOBS,    /* uint64_t: 0 to TV_JOBS_LIMIT */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
@@ -73,6 +74,19 @@ struct tv_push_settings {
     struct tv_words labels;
 };
 
+/* Options of `traceview diff` for groups of runs (docs/compare.md). */
+struct tv_compare_settings {
+    struct tv_words base, new, history; /* files; folders and patterns are expanded */
+    const char *baseline_dir, *rules, *rename, *alpha;
+    const char *base_mapping, *new_mapping, *base_range, *new_range;
+    struct tv_words fail_if, reports;
+    unsigned by, figure, names; /* their places among the choices */
+    uint64_t min_share, plan;
+    bool no_total, allow_none;
+    struct tv_words in_folders; /* files of folders, which need not be traces */
+    struct tv_words owned;      /* texts to be freed */
+};
+
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
@@ -98,6 +112,7 @@ struct tv_settings {
     struct tv_words ranges; /* diff: one range for both files, or one for each */
     const char *filter;     /* docs/filter.md; NULL: none */
     uint64_t limit;         /* 0: no limit; TV_ANY_LIMIT: not given */
+    const char *value;      /* name of the value type of samples; NULL: the default */
     const char *columns;    /* columns of text tables, separated by commas; NULL: those that fit */
     bool wide, no_pager;
     unsigned clock;                          /* enum tv_clock_choice */
@@ -122,7 +137,12 @@ struct tv_settings {
     struct tv_serve_settings serve;
     struct tv_push_settings push;
     struct tv_record_settings record;
+    struct tv_compare_settings compare;
+    struct tv_words *group; /* of the last TV_OPTION_GROUP, while options are parsed; or NULL */
 };
+
+/* Append a word, which must outlive the list. */
+void tv_words_add(struct tv_words *words, const char *word);
 
 #define TV_ANY_MEMORY UINT64_MAX
 #define TV_ANY_SIZE UINT64_MAX
@@ -214,6 +234,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
               "stacks of samples instead of slices: their number, weight, or time to the next")
+#define TV_OPTION_VALUE                                                                            \
+    TV_OPTION("value", "NAME", TV_OPTION_TEXT, value,                                              \
+              "samples of this value type instead of slices (info lists the types)")
 /* Options of every command that prints text tables. */
 #define TV_OPTIONS_SCREEN                                                                          \
     TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \

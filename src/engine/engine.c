@@ -266,9 +266,9 @@ struct tv_engine *tv_engine_open(struct tv_engines *engines, const char *id)
 
 void tv_engine_close(struct tv_engine *engine)
 {
-    assert(engine->holders > 0);
     struct tv_engines *engines = engine->engines;
     pthread_mutex_lock(&engines->lock);
+    assert(engine->holders > 0);
     engine->touched = tv_engine_now();
     if (--engine->holders == 0)
         tv_engine_wake(engines);

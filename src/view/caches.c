@@ -184,8 +184,8 @@ enum tv_status tv_filtered_enter(struct tv_filtered_views *views, struct tv_byte
 
 void tv_filtered_leave(struct tv_filtered_views *views, struct tv_filtered *filtered)
 {
-    assert(filtered->askers > 0);
     tv_lock_enter(&views->lock);
+    assert(filtered->askers > 0);
     filtered->askers--;
     filtered_evict(views);
     tv_lock_leave(&views->lock);

@@ -233,10 +233,10 @@ void tv_uploaded_chunk_write(struct tv_uploaded_chunk *chunk, struct tv_bytes by
 enum tv_status tv_uploaded_chunk_end(struct tv_uploaded_chunk *chunk, uint64_t *held,
                                      struct tv_error *err)
 {
-    assert(chunk->file->busy);
     struct tv_uploaded_files *files = chunk->files;
     struct uploaded_file_entry *file = chunk->file;
     pthread_mutex_lock(&files->lock);
+    assert(file->busy);
     enum tv_status status = chunk->error.status;
     file->busy = false;
     file->touched = tv_monotonic_deadline(0).tv_sec;

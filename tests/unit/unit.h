@@ -7,7 +7,7 @@
  *     UNIT_TESTS(x, cmocka_unit_test(keeps_order), cmocka_unit_test(grows));
  *
  * and is registered by the line 'x' in tests/unit/R/meson.build.  All files of a module make one
- * program.  Do not use cmocka's skip(): the line it prints counts as a failure.
+ * program.  A test that cannot run on this system ends with UNIT_SKIP.
  */
 #ifndef TV_TESTS_UNIT_H
 #define TV_TESTS_UNIT_H
@@ -24,6 +24,17 @@
 #undef assert_string_equal
 #define assert_string_equal(a, b)                                                                  \
     _assert_string_equal((const char *)(a), (const char *)(b), __FILE__, __LINE__)
+
+/* End the calling test, which is then counted as skipped.  Do not use cmocka's skip(): it prints
+ * "not ok", which TAP counts as a failure. */
+#define UNIT_SKIP(why)                                                                             \
+    do {                                                                                           \
+        unit_mark_skipped(__func__, why);                                                          \
+        return;                                                                                    \
+    } while (0)
+
+/* Add the TAP directive "SKIP why" to a test's line.  UNIT_SKIP calls it. */
+void unit_mark_skipped(const char *test, const char *why);
 
 struct unit_group {
     const struct CMUnitTest *tests;

@@ -117,6 +117,7 @@ struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
     memcpy(copy->cost, tree->cost, tree->count * COSTS_SIZE);
     copy->waits = tree->waits;
     copy->compensation = tree->compensation;
+    copy->figures = tree->figures;
     copy->counted = tree->counted;
     copy->raised = tree->raised;
     return copy;
@@ -131,6 +132,7 @@ struct tv_call_tree *tv_call_tree_part(const struct tv_call_tree *tree, uint32_t
     struct tv_tree_shape *shape = tv_tree_shape_blank(tree->head, count + 1);
     struct tv_call_tree *part = tv_call_tree_of_shape(shape);
     part->clocks = tree->clocks;
+    part->figures = tree->figures;
     part->owns_shape = true;
     shape->frame[TV_ROOT_PATH] = TV_NONE;
     for (uint32_t i = 0; i < count; i++) {
@@ -198,7 +200,7 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
         tv_time_add(&tree->self_cpu[parent], cpu);
         wall -= tree->self_wall[i];
         cpu -= tree->self_cpu[i];
-        tree->self_wall[i] = wall > 0 ? wall : 0;
+        tree->self_wall[i] = wall > 0 || tree->figures.sampled ? wall : 0;
         tree->self_cpu[i] = cpu > 0 ? cpu : 0;
     }
     tree->raised |=

@@ -10,6 +10,7 @@
 #ifndef TV_ANALYSIS_CALLTREE_CALL_TREE_H
 #define TV_ANALYSIS_CALLTREE_CALL_TREE_H
 
+#include "analysis/calltree/sample_values.h"
 #include "analysis/subset/selection.h"
 #include "model/builder/sink.h"
 #include "model/trace.h"
@@ -36,10 +37,12 @@ struct tv_call_tree {
         *parent; /* [count]; a parent's number is smaller than its children's; node 0 is the root */
     const uint32_t *frame; /* [count] */
     struct tv_path_cost *cost;
-    int64_t *self_wall,
-        *self_cpu; /* [count] inclusive time minus that of the children; never negative */
-    struct tv_path_cost waits; /* "(context switch)": calls and wall; both 0 when unknown */
+    int64_t *self_wall, *self_cpu; /* [count] inclusive time minus that of the children; never
+                                      negative in a tree of calls */
+    struct tv_path_cost waits;     /* "(context switch)": calls and wall; both 0 when unknown */
     struct tv_compensation compensation;
+    struct tv_sample_figures figures; /* of a tree of samples: their calls are numbers of samples,
+                                         and their wall times are weights, also negative ones */
     struct tv_tree_shape *shape;
     bool owns_shape;
     bool lent;    /* the costs lie in the sections of an index file and are read-only */

@@ -16,7 +16,8 @@
 struct sample_counting {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
-    enum tv_sample_measure measure;
+    const struct tv_sample_question *question;
+    uint32_t value;     /* string: name of the type */
     const bool *wanted; /* [threads] NULL: all samples, even those without a thread */
     /* [threads + 1] for TV_SAMPLES_TIME: row + 1 of the thread's last sample, and its duration */
     size_t *last;
@@ -47,9 +48,17 @@ static uint32_t sample_thread_index(const struct sample_counting *counting,
     return sample->thread < threads ? sample->thread : threads;
 }
 
+/* Return true for a sample of the value that the question is about, in any input. */
+static bool sample_is_of_value(const struct sample_counting *counting,
+                               const struct tv_sample *sample)
+{
+    return tv_sample_title(&counting->trace->tables, sample) == counting->value;
+}
+
 static bool sample_is_wanted(const struct sample_counting *counting, const struct tv_sample *sample)
 {
     const struct tv_selection *selection = counting->selection;
+    assert(sample_is_of_value(counting, sample));
     tv_ns time = tv_trace_time(counting->trace, sample->input, sample->time);
     bool all = selection->from == INT64_MIN && selection->to == INT64_MAX;
     if (!all && (time < selection->from || time >= selection->to))
@@ -63,15 +72,16 @@ static void sample_add(struct sample_counting *counting, const struct tv_sample 
                        int64_t measure)
 {
     assert(counting->total >= 0);
-    if (!sample_is_wanted(counting, sample) || sample->path == TV_ROOT_PATH)
+    if (!sample_is_wanted(counting, sample))
         return;
-    if (measure < 0)
-        measure = 0;
     /* Saturate the total, and with it every sum in the tree; the trace then has the diagnostic
      * time-saturated. */
-    if (measure > INT64_MAX - counting->total)
-        measure = INT64_MAX - counting->total;
-    counting->total += measure;
+    int64_t rest = INT64_MAX - counting->total;
+    if (measure > rest)
+        measure = rest;
+    if (measure < -rest)
+        measure = -rest;
+    counting->total += measure < 0 ? -measure : measure;
     counting->measures[sample - counting->trace->tables.samples.rows] = measure;
 }
 
@@ -90,6 +100,8 @@ static void sample_add_by_time(struct sample_counting *counting)
     counting->gap = tv_alloc(places, sizeof *counting->gap);
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
+        if (!sample_is_of_value(counting, sample))
+            continue;
         uint32_t place = sample_thread_index(counting, sample);
         if (counting->last[place] > 0) {
             const struct tv_sample *before = &tables->samples.rows[counting->last[place] - 1];
@@ -114,23 +126,39 @@ static void sample_add_by_weight(struct sample_counting *counting)
     const struct tv_tables *tables = &counting->trace->tables;
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
-        sample_add(counting, sample, counting->measure == TV_SAMPLES_WEIGHT ? sample->weight : 1);
+        if (sample_is_of_value(counting, sample))
+            sample_add(counting, sample,
+                       counting->question->measure == TV_SAMPLES_WEIGHT ? sample->weight : 1);
     }
 }
 
+/* Return the name of the value that a question is about; TV_NONE if the trace has no samples. */
+static uint32_t sample_value_of(const struct tv_trace *trace,
+                                const struct tv_sample_question *question)
+{
+    if (question->value != TV_NONE)
+        return question->value;
+    struct tv_sample_values values = tv_sample_values_of(trace);
+    const struct tv_sample_value *first = tv_sample_values_default(&values);
+    uint32_t name = first ? first->name : TV_NONE;
+    tv_sample_values_release(&values);
+    return name;
+}
+
 int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
-                            const bool *threads, enum tv_sample_measure measure)
+                            const bool *threads, const struct tv_sample_question *question)
 {
     size_t samples = trace->tables.samples.count;
     bool *of_tracks = threads ? NULL : sample_wanted_threads(trace, selection);
     struct sample_counting counting = {.trace = trace,
                                        .selection = selection,
-                                       .measure = measure,
+                                       .question = question,
+                                       .value = sample_value_of(trace, question),
                                        .wanted = threads ? threads : of_tracks,
                                        .measures = tv_alloc(samples, sizeof(int64_t))};
     for (size_t i = 0; i < samples; i++)
-        counting.measures[i] = -1;
-    if (measure == TV_SAMPLES_TIME)
+        counting.measures[i] = TV_SAMPLE_LEFT_OUT;
+    if (question->measure == TV_SAMPLES_TIME)
         sample_add_by_time(&counting);
     else
         sample_add_by_weight(&counting);
@@ -138,26 +166,53 @@ int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_select
     return counting.measures;
 }
 
-struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
-                                             const struct tv_selection *selection,
-                                             const bool *threads, enum tv_sample_measure measure)
+/* Return what the figures of a tree are, all still 0. */
+static struct tv_sample_figures sample_figures_of(const struct tv_trace *trace,
+                                                  const struct tv_sample_question *question)
 {
-    struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
-    int64_t *measures = tv_sample_measures(trace, selection, threads, measure);
-    for (size_t i = 0; i < trace->tables.samples.count; i++) {
-        if (measures[i] < 0)
-            continue;
-        struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
-        cost->calls++;
-        tv_time_add(&cost->wall, measures[i]);
+    struct tv_sample_figures figures = {.sampled = true, .measure = question->measure};
+    uint32_t name = sample_value_of(trace, question);
+    for (size_t i = trace->tables.value_types.count; i-- > 0;) {
+        const struct tv_value_type *type = &trace->tables.value_types.rows[i];
+        if (type->name == name) {
+            figures.name = name;
+            figures.unit = type->unit;
+        }
     }
-    tree->clocks = TV_CLOCK_WALL;
+    return figures;
+}
+
+/* Add each node to its parent. */
+static void sample_tree_add_up(struct tv_call_tree *tree)
+{
     for (uint32_t i = tree->count; i-- > 1;) {
         tree->cost[tree->parent[i]].calls += tree->cost[i].calls;
         tv_time_add(&tree->cost[tree->parent[i]].wall, tree->cost[i].wall);
     }
     tree->cost[TV_ROOT_PATH] = (struct tv_path_cost){0};
     tv_call_tree_settle(tree);
+}
+
+struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
+                                             const struct tv_selection *selection,
+                                             const bool *threads,
+                                             const struct tv_sample_question *question)
+{
+    struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
+    int64_t *measures = tv_sample_measures(trace, selection, threads, question);
+    tree->figures = sample_figures_of(trace, question);
+    tree->clocks = TV_CLOCK_WALL;
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        if (measures[i] == TV_SAMPLE_LEFT_OUT)
+            continue;
+        struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
+        cost->calls++;
+        tv_time_add(&cost->wall, measures[i]);
+        tree->figures.samples++;
+        tv_time_add(&tree->figures.sum, measures[i]);
+        tv_time_add(&tree->figures.total, measures[i] < 0 ? -measures[i] : measures[i]);
+    }
+    sample_tree_add_up(tree);
     tv_free(measures);
     return tree;
 }
@@ -414,6 +469,7 @@ static struct tv_call_tree *tree_view_finish(struct tree_view *making)
     struct tv_call_tree *tree = tv_call_tree_new(making->from->head, &making->paths);
     tree->clocks = making->from->clocks;
     tree->waits = making->from->waits;
+    tree->figures = making->from->figures;
     return tree;
 }
 

@@ -14,25 +14,24 @@
  * The call tree of samples: how often each stack was seen, and its weight.
  */
 
-enum tv_sample_measure {
-    TV_SAMPLES_COUNT,  /* 1 per sample */
-    TV_SAMPLES_WEIGHT, /* as the file says; 1 if it does not; negative weights count as 0 */
-    TV_SAMPLES_TIME, /* until the thread's next sample; the last one lasts as long as the one before
-                        it */
-};
-
 /* Return the tree of the samples in a selection: samples with a time in the range, of the threads
  * of its tracks (NULL: all samples) or, if `threads` [head->thread_count] is given, of those
  * threads.  `calls` of a node counts the samples with it on their stacks, `wall` is their measure,
- * `cpu` is 0.  Samples without a stack are left out. */
+ * `cpu` is 0.  Samples without a stack count only in
+ * the tree's figures. */
 struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
-                                             const bool *threads, enum tv_sample_measure measure);
+                                             const bool *threads,
+                                             const struct tv_sample_question *question);
 
-/* Return the measure of each sample of the trace, by its row; -1 if it is not in that tree.  Free
+/* No file has this weight: the smallest that is read is one more. */
+#define TV_SAMPLE_LEFT_OUT INT64_MIN
+
+/* Return the measure of each sample of the trace, by its row; TV_SAMPLE_LEFT_OUT if it is not in
+ * that tree.  Free
  * it with tv_free. */
 int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
-                            const bool *threads, enum tv_sample_measure measure);
+                            const bool *threads, const struct tv_sample_question *question);
 
 /* ---- Threads ----
  *

@@ -53,6 +53,7 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
     profile->clocks = tree->clocks;
     profile->waits = tree->waits;
     profile->compensation = tree->compensation;
+    profile->figures = tree->figures;
     profile->methods = tv_alloc(tree->head->frame_count, sizeof *profile->methods);
     for (uint32_t i = 1; i < tree->count; i++) {
         if (i % TV_TREE_READ_AHEAD == 1)
@@ -61,6 +62,8 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
             profile_add_node(profile, tree, i, recursive[i]);
     }
     profile_remove_uncalled(profile, tree->head->frame_count);
+    if (tree->figures.sampled)
+        profile->total_wall = tree->figures.total;
     return profile;
 }
 

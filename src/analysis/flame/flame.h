@@ -100,7 +100,7 @@ struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
  */
 
 struct tv_flame_samples_options {
-    enum tv_sample_measure measure;
+    struct tv_sample_question question;
     bool fold;        /* fold direct recursion */
     double min_share; /* as in struct tv_flame_time_options */
     uint32_t root;    /* `path` of a frame; TV_ROOT_PATH: everything */

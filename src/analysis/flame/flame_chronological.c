@@ -604,6 +604,13 @@ static uint32_t flame_samples_number_frames(struct flame_samples_walk *walk)
     return deepest;
 }
 
+/* Return true for a sample that is drawn. */
+static bool flame_samples_has(const struct flame_samples_walk *walk, size_t index)
+{
+    return walk->measures[index] != TV_SAMPLE_LEFT_OUT &&
+           flame_sample_at(walk, index)->path != TV_ROOT_PATH;
+}
+
 /* Counting sort by thread; within a thread, samples stay in order of time, as in the table. */
 static void flame_samples_sort(struct flame_samples_walk *walk)
 {
@@ -612,7 +619,7 @@ static void flame_samples_sort(struct flame_samples_walk *walk)
     size_t *next = tv_alloc((size_t)threads + 1, sizeof *next);
     walk->order = tv_alloc(samples, sizeof *walk->order);
     for (size_t i = 0; i < samples; i++)
-        if (walk->measures[i] >= 0)
+        if (flame_samples_has(walk, i))
             next[flame_sample_thread(walk, i)]++;
     for (uint32_t thread = 0; thread <= threads; thread++) {
         size_t count = next[thread];
@@ -622,7 +629,7 @@ static void flame_samples_sort(struct flame_samples_walk *walk)
     }
     walk->several = seen > 1;
     for (size_t i = 0; i < samples; i++)
-        if (walk->measures[i] >= 0)
+        if (flame_samples_has(walk, i))
             walk->order[next[flame_sample_thread(walk, i)]++] = i + 1;
     tv_free(next);
 }
@@ -630,7 +637,7 @@ static void flame_samples_sort(struct flame_samples_walk *walk)
 /* Put the stack of a sample on a frame. */
 static void flame_samples_add(struct flame_samples_walk *walk, size_t index, uint32_t on)
 {
-    assert(walk->measures[index] >= 0);
+    assert(flame_samples_has(walk, index));
     const struct tv_paths *paths = &walk->trace->paths;
     uint64_t name = walk->first_name[index];
     uint32_t depth = 0;
@@ -722,10 +729,18 @@ static void flame_samples_walk_all(struct flame_samples_walk *walk, struct tv_fl
 {
     int64_t total = 0;
     for (size_t i = 0; i < walk->trace->tables.samples.count; i++)
-        total += walk->measures[i] > 0 ? walk->measures[i] : 0;
+        total += flame_samples_has(walk, i) ? walk->measures[i] : 0;
     walk->growth.threshold = tv_flame_threshold(total, walk->options->min_share);
     flame_samples_visit(walk, TV_NONE);
     flame_growth_write(&walk->growth, 0, flame);
+}
+
+/* A negative weight is as wide as its amount. */
+static void flame_samples_make_widths(struct flame_samples_walk *walk)
+{
+    for (size_t i = 0; i < walk->trace->tables.samples.count; i++)
+        if (walk->measures[i] != TV_SAMPLE_LEFT_OUT && walk->measures[i] < 0)
+            walk->measures[i] = -walk->measures[i];
 }
 
 struct tv_flame *tv_flame_of_samples(const struct tv_trace *trace,
@@ -734,7 +749,8 @@ struct tv_flame *tv_flame_of_samples(const struct tv_trace *trace,
 {
     struct tv_flame *flame = tv_alloc(1, sizeof *flame);
     struct flame_samples_walk walk = {.trace = trace, .options = options};
-    walk.measures = tv_sample_measures(trace, selection, NULL, options->measure);
+    walk.measures = tv_sample_measures(trace, selection, NULL, &options->question);
+    flame_samples_make_widths(&walk);
     walk.stack = tv_alloc(flame_samples_number_frames(&walk), sizeof *walk.stack);
     flame_samples_sort(&walk);
     if (options->root != TV_ROOT_PATH)

@@ -184,6 +184,7 @@ struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, con
         tv_time_add(&cost->cpu, tree->cost[i].cpu);
     }
     sifted->waits = tree->waits;
+    sifted->figures = tree->figures;
     tv_call_tree_settle(sifted);
     tv_paths_release(&paths);
     tv_free(place);

@@ -31,6 +31,7 @@ static const struct tv_option flamegraph_options[] = {
     TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
               "omit narrower frames; the picture is 1180 wide (default: 0.1)"),
     TV_OPTION_CLOCK,
+    TV_OPTION_VALUE,
     TV_OPTION_SAMPLES,
     TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
@@ -189,6 +190,7 @@ const struct tv_command tv_command_flamegraph = {
 
 static const struct tv_option collapse_options[] = {
     TV_OPTION_CLOCK,
+    TV_OPTION_VALUE,
     TV_OPTION_SAMPLES,
     TV_OPTION_ASYNC,
     TV_OPTION_THREADS,

@@ -167,6 +167,11 @@ static enum tv_status cmd_info_of_stream(const struct tv_settings *settings,
     return status;
 }
 
+static bool cmd_info_is_filtered(const struct tv_settings *settings)
+{
+    return settings->processes.count > 0 || settings->categories.count > 0;
+}
+
 /* Build the trace, for other formats and for filters, and count what the subset has. */
 static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
                                         struct tv_loading *loading, struct tv_error *err)
@@ -182,6 +187,7 @@ static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
         struct tv_info info = {
             .head = trace->head,
             .trace = trace,
+            .selected = cmd_info_is_filtered(settings) || settings->filter,
             .counts = tv_counts_of(trace, &subset),
             .span = trace->end - trace->start,
         };
@@ -190,11 +196,6 @@ static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
     tv_subset_release(&subset);
     tv_trace_free(trace);
     return status;
-}
-
-static bool cmd_info_is_filtered(const struct tv_settings *settings)
-{
-    return settings->processes.count > 0 || settings->categories.count > 0;
 }
 
 static int cmd_info_run(const struct tv_command *command, const struct tv_settings *settings)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_profile.c - `profile`, `tree`, `diff` and `callgraph`: where the time of methods went. */
+/* cmd_profile.c - `profile`, `tree` and `callgraph`: where the time of methods went. */
 #include <assert.h>
 
 #include "cli/command.h"
@@ -18,6 +18,7 @@ static const struct tv_option profile_options[] = {
               "show only the first N methods; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_PROFILE_COLUMNS),
     TV_OPTION_ASYNC,
+    TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
@@ -147,6 +148,7 @@ static const struct tv_option tree_options[] = {
               "print from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
     TV_OPTION_ASYNC,
+    TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
@@ -214,130 +216,6 @@ const struct tv_command tv_command_tree = {
     .run = cmd_tree_run,
 };
 
-/* ---- diff ---- */
-
-static const struct tv_option diff_options[] = {
-    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
-    TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
-              sort, "sort by the change of this figure (default: each text table by its own)"),
-    TV_OPTION(
-        "limit", "N", TV_OPTION_COUNT, limit,
-        "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
-    TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
-    TV_OPTION_THREADS,
-    TV_OPTION_FILTERS,
-    TV_OPTION("range", "A:B", TV_OPTION_LIST, ranges,
-              "only the time from A to B; a second --range applies to the second trace"),
-    TV_OPTION_OUTPUT,
-    TV_OPTIONS_SCREEN,
-    TV_OPTIONS_READING,
-    TV_OPTIONS_END,
-};
-
-/* One of the two traces. */
-struct diff_side {
-    struct tv_measured measured;
-    struct tv_profile *profile;
-};
-
-/* Read file `number` with the range of the same number. */
-static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, size_t number,
-                                         struct diff_side *side, struct tv_error *err)
-{
-    assert(number < settings->files.count);
-    struct tv_settings own = *settings;
-    const struct tv_words *ranges = &settings->ranges;
-    own.files = (struct tv_words){&settings->files.items[number], 1, 1};
-    if (ranges->count > 0)
-        own.range = ranges->items[number < ranges->count ? number : 0];
-    enum tv_status status = tv_measure_profile(&own, &side->measured, &side->profile, err);
-    if (status == TV_ERR_USAGE) /* other errors name the file already */
-        tv_error_prefix(err, "%s", own.files.items[0]);
-    return status;
-}
-
-/* Check the ranges before a large file is read. */
-static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struct tv_error *err)
-{
-    tv_ns from, to;
-    enum tv_status status = TV_OK;
-    if (ranges->count > 2)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--range: expected one or two ranges, found %zu", ranges->count);
-    for (size_t i = 0; i < ranges->count && status == TV_OK; i++)
-        status = tv_range_parse(ranges->items[i], &from, &to, err);
-    return status;
-}
-
-static void cmd_diff_release_side(struct diff_side *side)
-{
-    tv_profile_free(side->profile);
-    tv_measured_release(&side->measured);
-}
-
-/* Write the differences of two profiles; without --sort each text table has its own order. */
-static enum tv_status cmd_diff_write(const struct tv_settings *settings, const struct diff_side *a,
-                                     const struct diff_side *b, struct tv_error *err)
-{
-    static const enum tv_profile_order orders[] = {
-        TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
-        TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
-    };
-    struct tv_output output;
-    enum tv_status status = tv_output_open_text(&output, settings, settings->format == 0, err);
-    if (status != TV_OK)
-        return status;
-    struct tv_diff *diff = tv_diff_of(a->profile, b->profile);
-    if (settings->sort != 0)
-        tv_diff_sort(diff, orders[settings->sort]);
-    struct tv_diff_table_options how = {
-        .format = (enum tv_diff_format)settings->format,
-        .limit = tv_output_limit(&output, settings),
-        .sort_each = settings->sort == 0,
-    };
-    tv_diff_table_write(&output.out, diff, &how);
-    tv_diff_free(diff);
-    return tv_output_close(&output, err);
-}
-
-/* Read both traces, and compare them on the clocks that both have. */
-static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
-{
-    struct tv_error err = {0};
-    struct diff_side a = {.profile = NULL}, b = {.profile = NULL};
-    enum tv_status status = cmd_diff_check_ranges(&settings->ranges, &err);
-    if (status == TV_OK)
-        status = cmd_diff_read_side(settings, 0, &a, &err);
-    if (status == TV_OK)
-        status = cmd_diff_read_side(settings, 1, &b, &err);
-    if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
-        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "the two traces have no clock in common: their times cannot be compared");
-    if (status == TV_OK)
-        status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
-    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
-        status = tv_sort_check_calls(settings, a.profile->head, &err);
-    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
-        status = tv_sort_check_calls(settings, b.profile->head, &err);
-    if (status == TV_OK)
-        status = cmd_diff_write(settings, &a, &b, &err);
-    cmd_diff_release_side(&a);
-    cmd_diff_release_side(&b);
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
-}
-
-const struct tv_command tv_command_diff = {
-    .name = "diff",
-    .summary = "compare the methods of two traces",
-    .arguments = "[OPTION]... A B",
-    .details = "Tracing distorts absolute times, but two traces can be compared.",
-    .options = diff_options,
-    .min_files = 2,
-    .max_files = 2,
-    .reads_traces = true,
-    .run = cmd_diff_run,
-};
-
 /* ---- callgraph ---- */
 
 static const struct tv_option callgraph_options[] = {
@@ -345,6 +223,7 @@ static const struct tv_option callgraph_options[] = {
         "threshold", "P", TV_OPTION_PERCENT, threshold,
         "draw only callees that take at least P percent of their caller's time (default: 20)"),
     TV_OPTION_CLOCK,
+    TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,

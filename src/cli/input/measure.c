@@ -23,25 +23,43 @@
 
 static bool measure_wants_samples(const struct tv_settings *settings)
 {
-    return settings->samples != TV_CHOICE_NO_SAMPLES;
+    return settings->samples != TV_CHOICE_NO_SAMPLES || settings->value;
 }
 
-/* Does the trace have only samples, with a known interval? It is shown as a profile of its samples
- * then. */
-static bool measure_has_only_timed_samples(const struct tv_trace *trace)
+/* Does the trace have only samples? It is shown as a profile of its samples then. */
+static bool measure_has_only_samples(const struct tv_trace *trace)
 {
-    return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
-           tv_trace_info_sampling(trace->head).interval > 0;
+    return trace->recorded_calls == 0 && trace->tables.samples.count > 0;
+}
+
+/* Return the option that asks for samples. */
+static const char *measure_sample_option(const struct tv_settings *settings)
+{
+    return settings->value ? "--value" : "--samples";
+}
+
+/* Count the samples of --value, or of the default value type, as --samples says. */
+static enum tv_status measure_count_samples(const struct tv_settings *settings,
+                                            const struct tv_trace *trace,
+                                            const struct tv_subset *subset,
+                                            const struct tv_selection *selection,
+                                            struct tv_call_tree **tree, struct tv_error *err)
+{
+    struct tv_sample_question question = {
+        .measure = settings->samples == TV_CHOICE_NO_SAMPLES
+                       ? TV_SAMPLES_WEIGHT
+                       : (enum tv_sample_measure)settings->samples,
+    };
+    enum tv_status status = tv_sample_question_choose(trace, settings->value, &question, err);
+    if (status == TV_OK)
+        *tree = tv_sample_tree_of_trace(trace, selection, subset->threads, &question);
+    return status;
 }
 
 static struct tv_call_tree *measure_count_calls(const struct tv_settings *settings, unsigned flags,
                                                 const struct tv_trace *trace,
-                                                const struct tv_subset *subset,
                                                 const struct tv_selection *selection)
 {
-    if (measure_wants_samples(settings))
-        return tv_sample_tree_of_trace(trace, selection, subset->threads,
-                                       (enum tv_sample_measure)settings->samples);
     if (flags & TV_MEASURE_SPLIT_THREADS)
         return tv_call_tree_by_thread(trace, selection, tv_settings_jobs(settings));
     return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
@@ -78,9 +96,12 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     enum tv_status status = tv_selection_make(settings, trace, subset, tracks, &selection, err);
     if (status == TV_OK && measure_wants_samples(settings) && trace->tables.samples.count == 0)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
-    if (status == TV_OK)
-        measured->tree = measure_count_calls(settings, flags, trace, subset, &selection);
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
+                         measure_sample_option(settings));
+    if (status == TV_OK && measure_wants_samples(settings))
+        status = measure_count_samples(settings, trace, subset, &selection, &measured->tree, err);
+    else if (status == TV_OK)
+        measured->tree = measure_count_calls(settings, flags, trace, &selection);
     tv_free(tracks);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);
@@ -104,7 +125,7 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
     if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
-        measure_has_only_timed_samples(measured->trace))
+        measure_has_only_samples(measured->trace))
         own.samples = TV_SAMPLES_WEIGHT;
     status = tv_subset_choose(&own, measured->trace, &subset, err);
     if (status == TV_OK)
@@ -153,18 +174,11 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
                    settings->files.items[0]);
-    else if (measure_has_only_timed_samples(trace) && !settings->split_threads)
-        return;
-    else if (trace->tables.samples.count > 0 && tv_trace_info_sampling(trace->head).interval > 0)
-        tv_message("%s: note: only slices are shown; use collapse or flamegraph with --samples "
-                   "weight for the %zu %s",
+    else if (trace->tables.samples.count > 0 && trace->recorded_calls > 0)
+        tv_message("%s: note: only slices are shown; use --value for the %zu %s (info lists the "
+                   "value types)",
                    settings->files.items[0], trace->tables.samples.count,
                    tv_plural(trace->tables.samples.count, "sample", "samples"));
-    else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
-        tv_message("%s: note: no slices, but %zu %s with --samples count", settings->files.items[0],
-                   trace->tables.samples.count,
-                   tv_plural(trace->tables.samples.count, "sample: collapse and flamegraph show it",
-                             "samples: collapse and flamegraph show them"));
 }
 
 static enum tv_status measure_report(const struct tv_settings *settings,
@@ -190,10 +204,12 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         return err->status;
     if (measure_wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--split-threads cannot be combined with --samples");
+                       "--split-threads cannot be combined with %s",
+                       measure_sample_option(settings));
     if (settings->async && (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async cannot be combined with %s",
-                       measure_wants_samples(settings) ? "--samples" : "--split-threads");
+                       measure_wants_samples(settings) ? measure_sample_option(settings)
+                                                       : "--split-threads");
     if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads cannot be combined with --range");
@@ -253,7 +269,8 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (!settings->range && measure_can_stream(settings, loading))
+    if (!settings->range && !measure_wants_samples(settings) &&
+        measure_can_stream(settings, loading))
         return measure_report(settings, measured,
                               measure_profile_stream(&own, loading, measured, profile, err));
     status =

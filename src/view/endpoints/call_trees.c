@@ -384,8 +384,9 @@ enum tv_status tv_view_sample_tree(const struct tv_view *view,
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status == TV_OK) {
-        struct tv_call_tree *tree =
-            tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
+        struct tv_call_tree *tree = tv_sample_tree_of_trace(
+            view->trace, &selection, NULL,
+            &(struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE});
         struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
         status = view_tree_write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);

@@ -232,7 +232,7 @@ static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
                                                    unsigned measure)
 {
     struct tv_flame_samples_options options = {
-        .measure = (enum tv_sample_measure)measure,
+        .question = {(enum tv_sample_measure)measure, TV_NONE},
         .fold = question->fold,
         .min_share = question->layout.min_share,
         .root = question->layout.root,
@@ -245,8 +245,9 @@ static struct tv_flame *view_flame_of_samples(const struct tv_view *view,
                                               const struct flame_request *question,
                                               unsigned measure)
 {
-    struct tv_call_tree *tree =
-        tv_sample_tree_of_trace(view->trace, selection, NULL, (enum tv_sample_measure)measure);
+    struct tv_call_tree *tree = tv_sample_tree_of_trace(
+        view->trace, selection, NULL,
+        &(struct tv_sample_question){(enum tv_sample_measure)measure, TV_NONE});
     struct tv_flame *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
     return flame;

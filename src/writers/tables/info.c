@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "writers/text/layout.h"
 #include "writers/text/names.h"
 #include "writers/trace/calls.h"
@@ -389,7 +390,7 @@ static const struct info_row {
     {"joins", "joins of ids", COUNT_OF(joins)},
     {"objects", "objects", COUNT_OF(objects)},
     {"snapshots", "snapshots", COUNT_OF(snapshots)},
-    {"samples", "samples", COUNT_OF(samples)},
+    {NULL, "samples", COUNT_OF(samples)},
     {"memory_dumps", "memory dumps", COUNT_OF(memory_dumps)},
     {"contexts", "contexts", COUNT_OF(contexts)},
     {NULL, "stack frames", COUNT_OF(stack_frames)},
@@ -467,6 +468,73 @@ static void info_json_counts(struct tv_out *out, const struct tv_info *info,
     tv_json_put_u64(out, NEXT, "max_depth", info->counts.facts.max_depth);
 }
 
+/* ---- Samples ---- */
+
+/* Return the number of input samples: as the formats count them, else as there are rows. */
+static uint64_t info_count_samples(const struct tv_info *info)
+{
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < info->head->input_count; i++)
+        counted += info->head->inputs[i].samples;
+    return counted > 0 && !info->selected ? counted : info->counts.samples;
+}
+
+static void info_json_value_types(struct tv_out *out, const struct tv_info *info)
+{
+    struct tv_sample_values values = tv_sample_values_of(info->trace);
+    for (size_t i = 0; i < values.count; i++) {
+        const struct tv_sample_value *value = &values.list[i];
+        tv_json_put_text(out, i > 0 ? ",\n    {" : "\n    {", "name",
+                         tv_trace_info_text(info->head, value->name));
+        tv_json_put_text(out, ", ", "unit", tv_trace_info_text(info->head, value->unit));
+        tv_json_put_u64(out, ", ", "samples", value->samples);
+        tv_json_put_i64(out, ", ", "total", value->total);
+        tv_out_char(out, '}');
+    }
+    tv_out_text(out, values.count > 0 ? "\n  " : "");
+    tv_sample_values_release(&values);
+}
+
+/* Write the events of all inputs by type; one name of several inputs is one type. */
+static void info_json_event_types(struct tv_out *out, const struct tv_info *info)
+{
+    const struct tv_tables *tables = &info->trace->tables;
+    struct tv_map sums;
+    bool any = false;
+    uint64_t *counts = tv_alloc(tables->event_types.count, sizeof *counts);
+    tv_map_init(&sums);
+    for (uint32_t i = 0; i < tables->event_types.count; i++)
+        counts[tv_map_add(&sums, tables->event_types.rows[i].name, i)] +=
+            tables->event_types.rows[i].count;
+    for (uint32_t i = 0; i < tables->event_types.count; i++) {
+        uint32_t name = tables->event_types.rows[i].name;
+        if (tv_map_find(&sums, name) != i)
+            continue;
+        tv_out_text(out, any ? ", " : "");
+        tv_out_json(out, tv_trace_info_text(info->head, name));
+        tv_out_text(out, ": ");
+        tv_out_u64(out, counts[i]);
+        any = true;
+    }
+    tv_map_release(&sums);
+    tv_free(counts);
+}
+
+static void info_json_samples(struct tv_out *out, const struct tv_info *info)
+{
+    tv_json_put_u64(out, NEXT, "samples", info_count_samples(info));
+    tv_json_put_key(out, NEXT, "value_types");
+    tv_out_char(out, '[');
+    if (info->trace)
+        info_json_value_types(out, info);
+    tv_out_char(out, ']');
+    tv_json_put_key(out, NEXT, "event_types");
+    tv_out_char(out, '{');
+    if (info->trace)
+        info_json_event_types(out, info);
+    tv_out_char(out, '}');
+}
+
 static void info_json_figures(struct tv_out *out, const struct tv_trace_info *head)
 {
     static const char *const names[] = {"calls", "sampled", "times", "samples"};
@@ -494,6 +562,7 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
     tv_json_put_some_i64(out, NEXT, "last_cpu_ns", true, sums.last_cpu);
     if (info->trace)
         info_json_tables(out, info);
+    info_json_samples(out, info);
     info_json_diagnostics(out, &head->diagnostics);
     tv_json_put_key(out, NEXT, "inputs");
     tv_out_char(out, '[');
@@ -663,6 +732,43 @@ static void info_text_known(struct tv_out *out, const char *text, bool known, ui
         info_text_number(out, text, value);
 }
 
+/* "cpu-clock             13 samples, 1.234 ms" */
+static void info_text_value_types(struct tv_out *out, const struct tv_info *info)
+{
+    struct tv_sample_values values = tv_sample_values_of(info->trace);
+    for (size_t i = 0; i < values.count; i++) {
+        const struct tv_sample_value *value = &values.list[i];
+        struct tv_sample_figures figures = {true,        TV_SAMPLES_WEIGHT, value->name,
+                                            value->unit, value->samples,    value->total};
+        info_text_label(out, i == 0 ? "value types" : "");
+        tv_names_value(out, info->head, &figures);
+    }
+    tv_sample_values_release(&values);
+}
+
+/* Most event types that the text lists. */
+#define EVENT_TYPES_SHOWN 5
+
+/* "events                jdk.ExecutionSample 38, ..., and 12 more types" */
+static void info_text_event_types(struct tv_out *out, const struct tv_info *info)
+{
+    const struct tv_tables *tables = &info->trace->tables;
+    size_t count = tables->event_types.count, shown = 0;
+    if (count == 0)
+        return;
+    info_text_label(out, "events");
+    for (; shown < count && shown < EVENT_TYPES_SHOWN; shown++) {
+        tv_out_text(out, shown > 0 ? ", " : "");
+        tv_out_u64(out, tables->event_types.rows[shown].count);
+        tv_out_char(out, ' ');
+        tv_names_line(out, tv_trace_info_text(info->head, tables->event_types.rows[shown].name));
+    }
+    if (shown < count)
+        tv_out_format(out, " and of %zu more %s", count - shown,
+                      tv_plural(count - shown, "type", "types"));
+    tv_out_char(out, '\n');
+}
+
 static void info_text_tables(struct tv_out *out, const struct tv_counts *counts)
 {
     info_text_some(out, "unfinished slices", counts->sums.unfinished);
@@ -731,6 +837,10 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     info_text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
         info_text_tables(out, &info->counts);
+    if (info->trace) {
+        info_text_value_types(out, info);
+        info_text_event_types(out, info);
+    }
     if (sums.buffer || sums.overflow) {
         info_text_label(out, "overflow");
         tv_out_text(out, sums.overflow

@@ -33,6 +33,7 @@ struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_subs
 struct tv_info {
     const struct tv_trace_info *head;
     const struct tv_trace *trace; /* NULL: a stream of calls, read without building a trace */
+    bool selected;                /* the counts are those of a part of the trace */
     struct tv_counts counts;      /* without a trace only `processes`, `threads` and `facts` */
     tv_ns span;                   /* from the earliest record to the latest, on the trace's axis */
 };

@@ -445,9 +445,8 @@ static void profile_table_write_text(struct tv_out *out, const struct tv_profile
     tv_text_table_write_rest(out, rows->left_out);
 }
 
-/* Write a name in a code span, with everything escaped that Markdown would interpret. */
-static void profile_table_markdown_name(struct tv_out *out, const struct tv_trace_info *head,
-                                        uint32_t frame)
+/* Escape everything that Markdown would interpret. */
+void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -474,7 +473,7 @@ static void profile_table_markdown_row(struct tv_out *out, const struct tv_profi
         tv_out_text(out, " |");
     }
     tv_out_char(out, ' ');
-    profile_table_markdown_name(out, profile->head, row->frame);
+    tv_profile_row_markdown(out, profile->head, row->frame);
     tv_out_text(out, " |\n");
 }
 
@@ -504,6 +503,10 @@ static void profile_table_write_markdown(struct tv_out *out, const struct tv_pro
 void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile,
                             const struct tv_profile_rows *rows, enum tv_table_format format)
 {
+    if (profile->figures.sampled) {
+        tv_value_table_write(out, profile, rows, format);
+        return;
+    }
     switch (format) {
     case TV_TABLE_TEXT:
         profile_table_write_text(out, profile, rows);

@@ -40,7 +40,8 @@ void tv_profile_rows_init(struct tv_profile_rows *rows, struct tv_profile *profi
 void tv_profile_rows_release(struct tv_profile_rows *rows);
 
 /* The columns of the text that --columns can name. */
-#define TV_PROFILE_COLUMNS "incl-cpu|excl-cpu|incl-wall|excl-wall|calls|cpu-per-call|wall-per-call"
+#define TV_PROFILE_COLUMNS                                                                         \
+    "incl-cpu|excl-cpu|incl-wall|excl-wall|calls|cpu-per-call|wall-per-call|total|self|samples"
 
 /* Write the rows in a format. */
 void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile,
@@ -52,6 +53,19 @@ void tv_profile_row_name(struct tv_out *out, const struct tv_trace_info *head, u
 /* Write a row as JSON members, without the braces. */
 void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
                          const struct tv_method_cost *row);
+
+/* Write a row's name in a code span of Markdown. */
+void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame);
+
+/* ---- Profile of samples ----
+ *
+ * What tv_profile_table_write writes for a profile of samples: how much of a value type belongs to
+ * each function. */
+
+void tv_value_table_write(struct tv_out *out, const struct tv_profile *profile,
+                          const struct tv_profile_rows *rows, enum tv_table_format format);
+void tv_value_row_json(struct tv_out *out, const struct tv_profile *profile,
+                       const struct tv_method_cost *row);
 
 /* ---- Call tree as indented text or JSON ---- */
 

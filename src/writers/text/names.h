@@ -88,6 +88,25 @@ struct tv_figure_unit {
 /* Return the unit of all figures of a trace. */
 struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head);
 
+/* How the weights of a value type are written. */
+struct tv_value_scale {
+    struct tv_figure_unit unit; /* `name` is empty for plain numbers */
+    int64_t times;              /* weights are multiplied by this first */
+    char text[40];              /* of a unit that only the file knows */
+};
+
+/* Choose the scale for weights up to `largest`: of time ns to s, of bytes B to GiB; other units,
+ * and counts, are written as they are. */
+void tv_value_scale_choose(struct tv_value_scale *scale, const struct tv_trace_info *head,
+                           const struct tv_sample_figures *figures, int64_t largest);
+
+/* Write a weight, without its unit. */
+void tv_value_scale_write(struct tv_out *out, const struct tv_value_scale *scale, int64_t weight);
+
+/* Write a line: the value type, its samples and their sum. */
+void tv_names_value(struct tv_out *out, const struct tv_trace_info *head,
+                    const struct tv_sample_figures *figures);
+
 /* Return true when every input counts calls, so that calls and times per call may be shown. */
 bool tv_figures_count_calls(const struct tv_trace_info *head);
 

@@ -191,10 +191,8 @@ static int abort_itself(void)
 static void harmful_calls_are_the_end(void **state)
 {
     (void)state;
-    if (!(parts() & TV_SANDBOX_SECCOMP)) {
-        print_message("# skipped: there is no seccomp here\n");
-        skip();
-    }
+    if (!(parts() & TV_SANDBOX_SECCOMP))
+        UNIT_SKIP("there is no seccomp here");
     assert_killed(try_socket);
     assert_killed(try_unix_socket);
     assert_killed(try_exec);
@@ -208,10 +206,8 @@ static void harmful_calls_are_the_end(void **state)
 static void files_are_out_of_reach(void **state)
 {
     (void)state;
-    if (!(parts() & (TV_SANDBOX_LANDLOCK | TV_SANDBOX_SECCOMP))) {
-        print_message("# skipped: there is neither Landlock nor seccomp here\n");
-        skip();
-    }
+    if (!(parts() & (TV_SANDBOX_LANDLOCK | TV_SANDBOX_SECCOMP)))
+        UNIT_SKIP("there is neither Landlock nor seccomp here");
     assert_done(open_passwd);
     assert_done(open_above);
 }
@@ -257,10 +253,8 @@ static void other_files_cannot_be_looked_at(void **state)
 {
     (void)state;
     assert_done(look_at_open_file);
-    if (!(parts() & TV_SANDBOX_SECCOMP)) {
-        print_message("# skipped: there is no seccomp here\n");
-        skip();
-    }
+    if (!(parts() & TV_SANDBOX_SECCOMP))
+        UNIT_SKIP("there is no seccomp here");
 #if defined(__x86_64__) || defined(__aarch64__)
     assert_done(look_at_passwd);
 #else
@@ -315,10 +309,8 @@ static int code_of_command(bool serves, int (*attempt)(void))
 static void commands_are_refused_and_go_on(void **state)
 {
     (void)state;
-    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP)) {
-        print_message("# skipped: there is no seccomp here\n");
-        skip();
-    }
+    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP))
+        UNIT_SKIP("there is no seccomp here");
     assert_int_equal(code_of_command(false, refuses_all), 0);
     assert_int_equal(code_of_command(false, look_at_passwd), 0);
     assert_int_equal(code_of_command(false, look_at_open_file), 0);
@@ -332,10 +324,8 @@ static void viewers_answer_clients(void **state)
                                   .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof address;
     (void)state;
-    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP)) {
-        print_message("# skipped: there is no seccomp here\n");
-        skip();
-    }
+    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP))
+        UNIT_SKIP("there is no seccomp here");
     listener = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(listener, 1), 0);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "faults.h"
@@ -47,7 +48,8 @@ struct slot {
 
 struct memory {
     struct slot slots[WORKERS][SLOTS];
-    uint64_t done; /* number of traces made */
+    uint64_t done;  /* number of traces made */
+    uint64_t steps; /* number of operations that ended */
     uint32_t random[WORKERS];
 };
 
@@ -296,6 +298,7 @@ static void *work(void *context)
                   tv_store_scratch_make(worker->store, folder, sizeof folder, NULL) == TV_STORE_OK,
                   "scratch");
         do_something(worker);
+        __atomic_fetch_add(&worker->memory->steps, 1, __ATOMIC_SEQ_CST);
     }
     return NULL;
 }
@@ -320,26 +323,55 @@ static void work_on(const struct place *place, struct memory *memory)
     work(&workers[WORKERS - 1]);
 }
 
+static void sleep_ns(uint32_t ns)
+{
+    struct timespec pause = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Wait until the child's threads have ended so many more operations, however long they take. */
+static void wait_for_steps(pid_t child, struct memory *memory, uint32_t steps)
+{
+    uint64_t until = __atomic_load_n(&memory->steps, __ATOMIC_SEQ_CST) + steps;
+    while (__atomic_load_n(&memory->steps, __ATOMIC_SEQ_CST) < until) {
+        siginfo_t ended = {0};
+        assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+        assert_int_equal(ended.si_pid, 0);
+        sleep_ns(200000);
+    }
+}
+
+/* Wait for a random moment while the child works. Return how many nanoseconds it took to start. */
+static uint64_t wait_for_work(pid_t child, struct memory *memory, struct memory *moments)
+{
+    uint64_t begun = tv_monotonic_ns();
+    wait_for_steps(child, memory, 1);
+    uint64_t started = tv_monotonic_ns();
+    wait_for_steps(child, memory, next_random(moments, 0) % 32);
+    sleep_ns(next_random(moments, 0) % 1000000);
+    return started - begun;
+}
+
 static void killed_at_random(void **state)
 {
     (void)state;
     struct place place = {0};
     struct memory *memory = share_memory(), moments = {.random = {20261121}};
+    uint64_t start_ns = 3000000; /* time that a child takes to start; measured again and again */
     place_open(&place);
     tv_store_close(place.store);
     place.store = NULL;
-    unsigned round = 0;
-    /* repeat more often on a slow machine, until something was done */
-    for (; round < 150 || (memory->done <= 20 && round < 3000); round++) {
+    for (unsigned round = 0; round < 150; round++) {
         int how;
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             work_on(&place, memory);
         /* mostly while it works, sometimes while it starts */
-        struct timespec pause = {.tv_nsec =
-                                     next_random(&moments, 0) % (round % 4 ? 25000000 : 3000000)};
-        nanosleep(&pause, NULL);
+        if (round % 4 == 0)
+            sleep_ns((uint32_t)(next_random(&moments, 0) % start_ns));
+        else
+            start_ns = wait_for_work(child, memory, &moments);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &how, 0), child);
         assert_true(WIFSIGNALED(how));
@@ -348,7 +380,7 @@ static void killed_at_random(void **state)
             check_store(&place, memory);
     }
     check_store(&place, memory);
-    print_message("# %u processes killed, %llu traces made\n", round,
+    print_message("# %llu operations, %llu traces made\n", (unsigned long long)memory->steps,
                   (unsigned long long)memory->done);
     assert_true(memory->done > 20);
     munmap(memory, sizeof *memory);

@@ -92,9 +92,10 @@ void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uin
 uint32_t tv_te_value_type(struct tv_te_context *context, struct tv_bytes title)
 {
     struct tv_trace_info *head = context->trace->head;
-    return tv_tables_value_type(&context->trace->tables, context->input,
-                                tv_trace_info_string(head, title),
-                                tv_trace_info_string(head, TV_BYTES("samples")));
+    bool timed = head->inputs[context->input].figures == TV_FIGURES_SAMPLED;
+    return tv_tables_value_type(
+        &context->trace->tables, context->input, tv_trace_info_string(head, title),
+        tv_trace_info_string(head, timed ? TV_BYTES("ns") : TV_BYTES("samples")));
 }
 
 void tv_te_times_widen(struct tv_te_context *context, tv_ns time)

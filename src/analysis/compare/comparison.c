@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/compare/comparison.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Least runs for the promise of docs/compare.md: of each side; or of each side with a history. */
+#define PROMISED_RUNS 5u
+#define PROMISED_RUNS_WITH_HISTORY 3u
+#define PROMISED_HISTORY 10u
+
+static double comparison_time(const struct tv_comparison *comparison,
+                              const struct tv_run_figures *figures, bool inclusive)
+{
+    if (comparison->cpu)
+        return (double)(inclusive ? figures->incl_cpu : figures->excl_cpu);
+    return (double)(inclusive ? figures->incl_wall : figures->excl_wall);
+}
+
+double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                           uint32_t run, enum tv_run_figure figure)
+{
+    const struct tv_run_figures *figures = &row->of[run];
+    if (!figures->known)
+        return (double)NAN;
+    switch (figure) {
+    case TV_FIGURE_CALLS:
+        return (double)figures->calls;
+    case TV_FIGURE_MEAN:
+        return figures->calls > 0
+                   ? comparison_time(comparison, figures, true) / (double)figures->calls
+                   : (double)NAN;
+    default:
+        return comparison_time(comparison, figures, figure == TV_FIGURE_INCL);
+    }
+}
+
+static int comparison_compare_values(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sort the values, and return their median; 0 if there are none. */
+static double comparison_middle(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, comparison_compare_values);
+    return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+double tv_comparison_median(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                            enum tv_run_side side, enum tv_run_figure figure)
+{
+    const struct tv_run_table *table = comparison->table;
+    double *values = tv_alloc(table->run_count, sizeof *values);
+    size_t count = 0;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        double value = tv_comparison_value(comparison, row, run, figure);
+        if (table->runs[run].side == side && !isnan(value))
+            values[count++] = value;
+    }
+    double median = comparison_middle(values, count);
+    tv_free(values);
+    return median;
+}
+
+/* ---- The runs ---- */
+
+static void comparison_count_runs(struct tv_comparison *comparison)
+{
+    for (uint32_t run = 0; run < comparison->table->run_count; run++) {
+        enum tv_run_side side = comparison->table->runs[run].side;
+        comparison->base_runs += side == TV_RUN_BASE;
+        comparison->new_runs += side == TV_RUN_NEW;
+        comparison->history_runs += side == TV_RUN_HISTORY;
+    }
+}
+
+/* Choose the clock: CPU where all runs have it. */
+static enum tv_status comparison_choose_clock(struct tv_comparison *comparison,
+                                              const struct tv_comparison_options *options,
+                                              struct tv_error *err)
+{
+    unsigned common = TV_CLOCK_WALL | TV_CLOCK_CPU;
+    for (uint32_t run = 0; run < comparison->table->run_count; run++)
+        common &= comparison->table->runs[run].clocks;
+    if (common == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the runs have no clock in common: their times cannot be compared");
+    comparison->cpu = options->clock != TV_COMPARE_WALL && (common & TV_CLOCK_CPU);
+    if (options->clock == TV_COMPARE_CPU && !comparison->cpu)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--clock cpu: not all runs have CPU times; record with --clock dual");
+    if (!comparison->cpu && !(common & TV_CLOCK_WALL))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--clock wall: not all runs have wall times");
+    comparison->wall_noted = !comparison->cpu && options->clock == TV_COMPARE_BEST_CLOCK;
+    return TV_OK;
+}
+
+/* Tell whether all runs of one side were recorded before the first of the other. */
+static bool comparison_is_apart(const struct tv_run_table *table)
+{
+    int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        if (r->side == TV_RUN_HISTORY)
+            continue;
+        if (r->recorded_us == 0)
+            return false; /* unknown */
+        first[r->side] = r->recorded_us < first[r->side] ? r->recorded_us : first[r->side];
+        last[r->side] = r->recorded_us > last[r->side] ? r->recorded_us : last[r->side];
+    }
+    return last[TV_RUN_BASE] < first[TV_RUN_NEW] || last[TV_RUN_NEW] < first[TV_RUN_BASE];
+}
+
+static bool comparison_can_promise(const struct tv_comparison *comparison)
+{
+    uint32_t least =
+        comparison->history_runs >= PROMISED_HISTORY ? PROMISED_RUNS_WITH_HISTORY : PROMISED_RUNS;
+    return comparison->base_runs >= least && comparison->new_runs >= least && !comparison->apart;
+}
+
+/* ---- The total ---- */
+
+static double comparison_total_of(const struct tv_comparison *comparison, uint32_t run)
+{
+    const struct tv_run *r = &comparison->table->runs[run];
+    return (double)(comparison->cpu ? r->total_cpu : r->total_wall);
+}
+
+static double comparison_median_total(const struct tv_comparison *comparison, enum tv_run_side side)
+{
+    const struct tv_run_table *table = comparison->table;
+    double *values = tv_alloc(table->run_count, sizeof *values);
+    size_t count = 0;
+    for (uint32_t run = 0; run < table->run_count; run++)
+        if (table->runs[run].side == side)
+            values[count++] = comparison_total_of(comparison, run);
+    double median = comparison_middle(values, count);
+    tv_free(values);
+    return median;
+}
+
+static void comparison_test_total(struct tv_comparison *comparison)
+{
+    const struct tv_run_table *table = comparison->table;
+    double *logs = tv_alloc(table->run_count, sizeof *logs);
+    uint8_t *is_new = tv_alloc(table->run_count, sizeof *is_new);
+    uint32_t count = 0;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        if (table->runs[run].side == TV_RUN_HISTORY)
+            continue;
+        double total = comparison_total_of(comparison, run);
+        logs[count] = log(total > 1 ? total : 1);
+        is_new[count++] = table->runs[run].side == TV_RUN_NEW;
+    }
+    comparison->base_total = comparison_median_total(comparison, TV_RUN_BASE);
+    comparison->new_total = comparison_median_total(comparison, TV_RUN_NEW);
+    comparison->total = tv_change_by_welch(logs, is_new, count);
+    tv_free(is_new);
+    tv_free(logs);
+}
+
+/* ---- The rows ---- */
+
+/* Are the calls of a row counted, and equal in all runs of each side? */
+static void comparison_note_calls(const struct tv_comparison *comparison,
+                                  struct tv_compared_row *compared)
+{
+    const struct tv_run_table *table = comparison->table;
+    const struct tv_run_row *row = &table->rows[compared->row];
+    uint64_t calls[2] = {0, 0};
+    bool seen[2] = {false, false};
+    compared->exact_calls = true;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        if (r->side == TV_RUN_HISTORY)
+            continue;
+        uint64_t found = row->of[run].known ? row->of[run].calls : 0;
+        if (r->sampled || r->no_calls || (seen[r->side] && calls[r->side] != found))
+            compared->exact_calls = false;
+        calls[r->side] = found;
+        seen[r->side] = true;
+    }
+    compared->calls_differ = compared->exact_calls && calls[TV_RUN_BASE] != calls[TV_RUN_NEW];
+}
+
+/* Can the row be tested: is it in every run, large enough, and always above 0? */
+static bool comparison_is_testable(const struct tv_comparison *comparison,
+                                   const struct tv_compared_row *compared, double least_share)
+{
+    const struct tv_run_table *table = comparison->table;
+    const struct tv_run_row *row = &table->rows[compared->row];
+    if (!row->in_all || !(compared->share >= least_share))
+        return false;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        double value = tv_comparison_value(comparison, row, run, comparison->figure);
+        if (!(value > 0))
+            return false;
+    }
+    return true;
+}
+
+static void comparison_list_rows(struct tv_comparison *comparison, double least_share)
+{
+    const struct tv_run_table *table = comparison->table;
+    double whole = comparison->base_total > comparison->new_total ? comparison->base_total
+                                                                  : comparison->new_total;
+    comparison->rows = tv_alloc(table->row_count, sizeof *comparison->rows);
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        if (row->dropped || (!row->in_base && !row->in_new))
+            continue;
+        struct tv_compared_row *compared = &comparison->rows[comparison->count++];
+        compared->row = i;
+        compared->base = tv_comparison_median(comparison, row, TV_RUN_BASE, comparison->figure);
+        compared->new = tv_comparison_median(comparison, row, TV_RUN_NEW, comparison->figure);
+        compared->base_calls =
+            (uint64_t)tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_CALLS);
+        compared->new_calls =
+            (uint64_t)tv_comparison_median(comparison, row, TV_RUN_NEW, TV_FIGURE_CALLS);
+        double base = tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_EXCL);
+        double fresh = tv_comparison_median(comparison, row, TV_RUN_NEW, TV_FIGURE_EXCL);
+        compared->share = whole > 0 ? (base > fresh ? base : fresh) / whole : 0;
+        compared->p = compared->p_raw = 1;
+        comparison_note_calls(comparison, compared);
+        compared->tested = comparison_is_testable(comparison, compared, least_share);
+        comparison->tested += compared->tested;
+    }
+}
+
+/* Tested rows first; of these the largest, so that a limit keeps them. */
+static int comparison_compare_sizes(const void *left, const void *right)
+{
+    const struct tv_compared_row *a = left, *b = right;
+    if (a->tested != b->tested)
+        return b->tested - a->tested;
+    if (a->share != b->share)
+        return a->share > b->share ? -1 : 1;
+    return (a->change > b->change) - (a->change < b->change); /* their places by name */
+}
+
+/* Numbers of the rows in the order of their names, so that the order in which runs were read does
+ * not show. */
+struct named_place {
+    size_t start, length;
+    uint32_t index;
+    const struct tv_out *text;
+};
+
+static int comparison_compare_names(const void *left, const void *right)
+{
+    const struct named_place *a = left, *b = right;
+    return tv_bytes_compare((struct tv_bytes){a->text->buffer + a->start, a->length},
+                            (struct tv_bytes){b->text->buffer + b->start, b->length});
+}
+
+/* Put the rows into the order of their names. */
+static void comparison_sort_by_name(struct tv_comparison *comparison)
+{
+    struct tv_out text;
+    struct named_place *names = tv_alloc(comparison->count, sizeof *names);
+    struct tv_compared_row *sorted = tv_alloc(comparison->count, sizeof *sorted);
+    tv_out_init_memory(&text);
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        size_t start = text.length;
+        tv_run_row_name(&text, comparison->table,
+                        &comparison->table->rows[comparison->rows[i].row]);
+        names[i] = (struct named_place){start, text.length - start, i, &text};
+    }
+    if (comparison->count > 0)
+        qsort(names, comparison->count, sizeof *names, comparison_compare_names);
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        sorted[i] = comparison->rows[names[i].index];
+    }
+    tv_free(comparison->rows);
+    comparison->rows = sorted;
+    tv_out_release(&text);
+    tv_free(names);
+}
+
+/* A row and its place before sorting, which breaks ties. */
+struct placed_row {
+    struct tv_compared_row row;
+    uint32_t place;
+};
+
+/* Certain changes of calls, then by p, then by the size of the change. */
+static int comparison_compare_results(const void *left, const void *right)
+{
+    const struct placed_row *a = left, *b = right;
+    if (a->row.tested != b->row.tested)
+        return b->row.tested - a->row.tested;
+    if (a->row.p != b->row.p)
+        return a->row.p > b->row.p ? 1 : -1;
+    double x = fabs(a->row.new - a->row.base), y = fabs(b->row.new - b->row.base);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static void comparison_sort_results(struct tv_comparison *comparison)
+{
+    struct placed_row *placed = tv_alloc(comparison->count, sizeof *placed);
+    for (uint32_t i = 0; i < comparison->count; i++)
+        placed[i] = (struct placed_row){comparison->rows[i], i};
+    if (comparison->count > 0)
+        qsort(placed, comparison->count, sizeof *placed, comparison_compare_results);
+    for (uint32_t i = 0; i < comparison->count; i++)
+        comparison->rows[i] = placed[i].row;
+    tv_free(placed);
+}
+
+/* Compute the changes and p of the tested rows, which come first. */
+static void comparison_test_rows(struct tv_comparison *comparison)
+{
+    const struct tv_run_table *table = comparison->table;
+    uint32_t runs = table->run_count, tested = comparison->tested;
+    double *logs = tv_alloc((size_t)tested * runs, sizeof *logs);
+    uint8_t *sides = tv_alloc(runs, sizeof *sides);
+    uint32_t *sessions = tv_alloc(runs, sizeof *sessions);
+    uint32_t *chosen = tv_alloc(tested, sizeof *chosen);
+    double *p = tv_alloc(tested, sizeof *p);
+    for (uint32_t run = 0; run < runs; run++) {
+        sides[run] = (uint8_t)table->runs[run].side;
+        sessions[run] = table->runs[run].session;
+    }
+    for (uint32_t i = 0; i < tested; i++) {
+        comparison->rows[i].change = chosen[i] = i;
+        for (uint32_t run = 0; run < runs; run++)
+            logs[(size_t)i * runs + run] = log(tv_comparison_value(
+                comparison, &table->rows[comparison->rows[i].row], run, comparison->figure));
+    }
+    struct tv_run_matrix matrix = {tested, runs, logs, sides, sessions};
+    tv_changes_init(&comparison->changes, &matrix);
+    tv_changes_adjust(&comparison->changes, chosen, tested, TV_CHANGE_ANY, p);
+    for (uint32_t i = 0; i < tested; i++) {
+        comparison->rows[i].p_raw = tv_change_p(&comparison->changes.of[i], TV_CHANGE_ANY);
+        comparison->rows[i].p = p[i];
+    }
+    tv_free(p);
+    tv_free(chosen);
+    tv_free(sessions);
+    tv_free(sides);
+    tv_free(logs);
+}
+
+enum tv_status tv_comparison_init(struct tv_comparison *comparison,
+                                  const struct tv_run_table *table,
+                                  const struct tv_comparison_options *options, struct tv_error *err)
+{
+    *comparison = (struct tv_comparison){.table = table, .figure = options->figure};
+    comparison_count_runs(comparison);
+    if (comparison->base_runs == 0 || comparison->new_runs == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no run on this side",
+                       comparison->base_runs == 0 ? "base" : "new");
+    enum tv_status status = comparison_choose_clock(comparison, options, err);
+    if (status != TV_OK)
+        return status;
+    comparison->apart = comparison_is_apart(table);
+    comparison->can_test = comparison->base_runs > 1 && comparison->new_runs > 1;
+    comparison->promises = comparison_can_promise(comparison);
+    comparison_test_total(comparison);
+    comparison_list_rows(comparison, options->least_share);
+    comparison_sort_by_name(comparison);
+    for (uint32_t i = 0; i < comparison->count; i++)
+        comparison->rows[i].change = i;
+    if (comparison->count > 0)
+        qsort(comparison->rows, comparison->count, sizeof *comparison->rows,
+              comparison_compare_sizes);
+    for (uint32_t i = TV_COMPARED_ROWS; i < comparison->tested; i++)
+        comparison->rows[i].tested = false;
+    if (comparison->tested > TV_COMPARED_ROWS)
+        comparison->tested = TV_COMPARED_ROWS;
+    comparison_test_rows(comparison);
+    comparison_sort_results(comparison);
+    return TV_OK;
+}
+
+void tv_comparison_release(struct tv_comparison *comparison)
+{
+    tv_changes_release(&comparison->changes);
+    tv_free(comparison->rows);
+    comparison->rows = NULL;
+}

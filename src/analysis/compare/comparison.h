@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * comparison.h - the answer to "what changed": the rows of a run table with their figures, changes
+ * and probabilities, the total, and what may be promised about them.
+ *
+ *     run table --> comparison: which rows are tested, their changes, p of any change
+ *                     |
+ *                     '--> rules (rule.h): which of them fire
+ */
+#ifndef TV_ANALYSIS_COMPARE_COMPARISON_H
+#define TV_ANALYSIS_COMPARE_COMPARISON_H
+
+#include "analysis/compare/run_table.h"
+
+enum tv_run_figure {
+    TV_FIGURE_EXCL,
+    TV_FIGURE_INCL,
+    TV_FIGURE_CALLS,
+    TV_FIGURE_MEAN, /* time per call, inclusive */
+};
+
+/* A row that was compared: a row of the table and its figures.  Times are nanoseconds. */
+struct tv_compared_row {
+    uint32_t row;     /* in the table */
+    double base, new; /* median of the figure over the runs of the side; 0 where it lacks */
+    double share;     /* of the larger side's median total, by exclusive time */
+    uint64_t base_calls, new_calls; /* medians */
+    bool exact_calls;               /* calls are counted, and do not vary within a side */
+    bool calls_differ;              /* exact, and other on the new side: certain */
+    bool tested;                    /* it has a change with p */
+    uint32_t change;                /* index in the changes, if tested */
+    double p_raw, p;                /* of any change; p is adjusted for all tested rows */
+};
+
+struct tv_comparison {
+    const struct tv_run_table *table;
+    enum tv_run_figure figure;
+    bool cpu;        /* times are CPU times */
+    bool wall_noted; /* not all runs have a CPU clock: wall times vary more */
+    uint32_t base_runs, new_runs, history_runs;
+    uint32_t count;
+    struct tv_compared_row *rows; /* tested rows by p and size of change, then the others */
+    uint32_t tested;
+    struct tv_changes changes;    /* of the tested rows */
+    struct tv_change total;       /* of all time; not cleaned */
+    double base_total, new_total; /* medians, ns */
+    bool apart;    /* all base runs were recorded before the first new one, or the reverse */
+    bool can_test; /* both sides have at least two runs */
+    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart */
+};
+
+struct tv_comparison_options {
+    enum tv_run_figure figure;
+    enum { TV_COMPARE_BEST_CLOCK, TV_COMPARE_WALL, TV_COMPARE_CPU } clock;
+    double least_share; /* rows below it in both sides are listed, not tested: 0.0005 */
+};
+
+/* Most rows that are tested: the largest. */
+#define TV_COMPARED_ROWS 20000u
+
+/* Compare the sides of a matched table, which must outlive the result.  Fail when a side has no
+ * run, or the runs have no clock in common. */
+enum tv_status tv_comparison_init(struct tv_comparison *comparison,
+                                  const struct tv_run_table *table,
+                                  const struct tv_comparison_options *options,
+                                  struct tv_error *err) TV_MUST_CHECK;
+void tv_comparison_release(struct tv_comparison *comparison);
+
+/* Return a figure of a row in a run, NAN where the run lacks the row. */
+double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                           uint32_t run, enum tv_run_figure figure);
+
+/* Return the median over the runs of a side that have the row; 0 if none has. */
+double tv_comparison_median(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                            enum tv_run_side side, enum tv_run_figure figure);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - rules over a comparison, for machines that decide: "excl(com.app.*) > +5% and p < 0.01".
+ *
+ *     rule   = figure [ "(" what ")" ] [ change ] { "and" guard }
+ *     figure = ["sum"] excl | incl | calls | mean, with " cpu" or " wall" behind it;
+ *              total | new | gone
+ *     what   = a name with "*" for any text, or "class:" and a class
+ *     change = ( ">" | ">=" | "<" ) ( "+" | "-" ) number ( "%" | "ns" | "us" | "ms" | "s" | "" )
+ *              without a sign: of the new side alone
+ *     guard  = "p" "<" number | "low" ">" change | "share" ">" percent | "time" ">" length
+ *              | "calls" ">" number | "runs" ">=" number
+ *
+ * A rule that the data cannot decide never passes in silence: it has a reason.
+ */
+#ifndef TV_ANALYSIS_COMPARE_GATE_H
+#define TV_ANALYSIS_COMPARE_GATE_H
+
+#include "analysis/compare/comparison.h"
+
+enum tv_gate_figure {
+    TV_GATE_EXCL, /* the first four as in enum tv_run_figure */
+    TV_GATE_INCL,
+    TV_GATE_CALLS,
+    TV_GATE_MEAN,
+    TV_GATE_TOTAL,
+    TV_GATE_NEW,
+    TV_GATE_GONE,
+};
+
+/* A limit on a value. */
+struct tv_gate_limit {
+    enum { TV_GATE_NO_LIMIT, TV_GATE_ABOVE, TV_GATE_AT_LEAST, TV_GATE_BELOW } way;
+    bool is_change;   /* it has a sign: of the change; otherwise of the new side's value */
+    bool is_relative; /* number is a share: 0.05 for 5 % */
+    double number;    /* nanoseconds, calls or a share */
+};
+
+struct tv_gate_rule {
+    struct tv_bytes name; /* before ':' in a file of rules; empty: none */
+    struct tv_bytes text; /* as written */
+    bool sum;
+    enum tv_gate_figure figure;
+    enum { TV_GATE_BEST_CLOCK, TV_GATE_WALL, TV_GATE_CPU } clock;
+    bool of_class;
+    struct tv_bytes pattern; /* empty: everything */
+    struct tv_gate_limit change, low, share, time, calls;
+    double p; /* 0: no p */
+    uint32_t runs;
+};
+
+/* A row that made a rule fire; for sums and the total `row` is TV_NONE. */
+struct tv_gate_hit {
+    uint32_t row; /* in the comparison's table */
+    double base, new, change, p;
+};
+
+struct tv_gate_result {
+    bool fired;
+    const char *reason; /* why it cannot be judged, and what to do; or NULL */
+    uint32_t looked_at; /* rows that the pattern matched */
+    uint32_t hit_count;
+    struct tv_gate_hit *hits;
+};
+
+/* Parse a rule; the text must outlive it.  TV_ERR_USAGE quotes the place. */
+enum tv_status tv_gate_rule_parse(struct tv_bytes text, struct tv_gate_rule *rule,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
+/* Judge all rules together: p counts for the rows that a rule looks at, and for the number of rules
+ * with p (Holm).  `allow_none`: a pattern may match nothing. */
+void tv_gate_judge(const struct tv_comparison *comparison, const struct tv_gate_rule *rules,
+                   uint32_t count, bool allow_none, struct tv_gate_result *results);
+void tv_gate_results_release(struct tv_gate_result *results, uint32_t count);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_table.c - filling and matching (run_table.h).
+ *
+ * A row is found by the hash of its key: class, name and signature, joined by bytes that no name
+ * has.  Rows that exist on one side only are sorted by (normal form, name); those of one form are
+ * joined in pairs, in the order of their names: a lambda put in front of others moves the numbers
+ * of those behind it, but not their order.
+ */
+#include "analysis/compare/run_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+
+void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_names_match names)
+{
+    *table = (struct tv_run_table){.by = by, .names = names};
+    table->strings = tv_interner_new();
+    tv_map_init(&table->index);
+}
+
+void tv_run_table_release(struct tv_run_table *table)
+{
+    for (uint32_t i = 0; i < table->row_count; i++)
+        tv_free(table->rows[i].of);
+    tv_free(table->rows);
+    tv_free(table->runs);
+    tv_map_release(&table->index);
+    tv_interner_free(table->strings);
+    *table = (struct tv_run_table){.rows = NULL};
+}
+
+/* ---- Names ---- */
+
+static bool run_names_is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool run_names_is_hex(uint8_t c)
+{
+    return run_names_is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+static size_t run_names_span(struct tv_bytes text, size_t from, bool (*is)(uint8_t c))
+{
+    size_t at = from;
+    while (at < text.length && is(text.data[at]))
+        at++;
+    return at - from;
+}
+
+/* Cut what a compiler puts behind a name: ".constprop.0", and Rust's "::h" with 16 digits. */
+static struct tv_bytes run_names_cut(struct tv_bytes name)
+{
+    static const char *const suffixes[] = {".constprop.", ".part.", ".isra.", ".llvm.", ".cold"};
+    for (size_t i = 0; i < TV_COUNT(suffixes); i++) {
+        size_t length = strlen(suffixes[i]);
+        for (size_t at = 1; at + length <= name.length; at++)
+            if (memcmp(name.data + at, suffixes[i], length) == 0) {
+                name.length = at;
+                break;
+            }
+    }
+    const size_t hash = 3 + 16;
+    if (name.length > hash && memcmp(name.data + name.length - hash, "::h", 3) == 0 &&
+        run_names_span(name, name.length - 16, run_names_is_hex) == 16)
+        name.length -= hash;
+    return name;
+}
+
+/* Does the word that ends at `at` begin with '$' ("$Proxy0", "access$000")? */
+static bool run_names_is_after_dollar(struct tv_bytes name, size_t at)
+{
+    while (at > 0 && name.data[at - 1] != '$' && name.data[at - 1] != '.')
+        at--;
+    return at > 0 && name.data[at - 1] == '$';
+}
+
+/* Return the length of a number of 2 digits or 6 hexadecimal ones at `at`; 0: there is none. */
+static size_t run_names_grouped(struct tv_bytes name, size_t at)
+{
+    size_t digits = run_names_span(name, at, run_names_is_digit);
+    size_t hex = run_names_span(name, at, run_names_is_hex);
+    bool has_digit = false;
+    if (at > 0 && run_names_is_hex(name.data[at - 1]))
+        return 0;
+    for (size_t i = at; i < at + hex; i++)
+        has_digit = has_digit || run_names_is_digit(name.data[i]);
+    return hex >= 6 && has_digit ? hex : digits >= 2 ? digits : 0;
+}
+
+/* Return the length of a generated number at `at`; 0: there is none. */
+static size_t run_names_generated(struct tv_bytes name, size_t at, enum tv_names_match names)
+{
+    uint8_t before = at > 0 ? name.data[at - 1] : 0;
+    size_t digits = run_names_span(name, at, run_names_is_digit);
+    size_t hex = run_names_span(name, at, run_names_is_hex);
+    if (digits > 0 && (before == '$' || before == '#'))
+        return digits;
+    if (hex > 1 && at >= 2 && before == 'x' && name.data[at - 2] == '0')
+        return hex;
+    if (digits > 0 && at + digits == name.length && run_names_is_after_dollar(name, at))
+        return digits;
+    return names == TV_NAMES_GROUPED ? run_names_grouped(name, at) : 0;
+}
+
+void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names)
+{
+    name = run_names_cut(name);
+    for (size_t at = 0; at < name.length;) {
+        size_t number = run_names_generated(name, at, names);
+        tv_out_char(out, number > 0 ? '#' : (char)name.data[at]);
+        at += number > 0 ? number : 1;
+    }
+}
+
+static void run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                             const struct tv_run_row *row)
+{
+    if (row->class_name != TV_EMPTY_STRING && !row->of_category) {
+        tv_out_bytes(out, tv_run_text(table, row->class_name));
+        tv_out_char(out, '.');
+    }
+    tv_out_bytes(out, tv_run_text(table, row->name));
+    if (row->signature != TV_EMPTY_STRING) {
+        tv_out_char(out, ' ');
+        tv_out_bytes(out, tv_run_text(table, row->signature));
+    }
+}
+
+void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
+                     const struct tv_run_row *row)
+{
+    uint32_t *callers = NULL;
+    size_t count = 0, capacity = 0;
+    for (uint32_t at = row->parent; at > 0; at = table->rows[at - 1].parent) {
+        assert(table->rows[at - 1].parent < at); /* callers have smaller numbers */
+        callers = tv_array_reserve(callers, &capacity, count + 1, sizeof *callers);
+        callers[count++] = at - 1;
+    }
+    while (count > 0) {
+        run_row_own_name(out, table, &table->rows[callers[--count]]);
+        tv_out_char(out, ';');
+    }
+    tv_free(callers);
+    run_row_own_name(out, table, row);
+}
+
+/* ---- Filling ---- */
+
+static bool run_row_has_key(const struct tv_run_row *a, const struct tv_run_row *b)
+{
+    return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
+           a->parent == b->parent;
+}
+
+/* Return the row with the names in `wanted`, adding it if needed. */
+static struct tv_run_row *run_table_row(struct tv_run_table *table, const struct tv_run_row *wanted)
+{
+    uint64_t key = tv_hash_u64((uint64_t)wanted->class_name << 32 | wanted->name) ^
+                   tv_hash_u64((uint64_t)wanted->parent << 32 | wanted->signature);
+    for (;; key++) {
+        uint32_t found = tv_map_add(&table->index, key, table->row_count);
+        if (found == table->row_count)
+            break;
+        if (run_row_has_key(&table->rows[found], wanted))
+            return &table->rows[found];
+    }
+    table->rows = tv_array_reserve(table->rows, &table->row_capacity, table->row_count + 1,
+                                   sizeof *table->rows);
+    table->rows[table->row_count] = *wanted;
+    return &table->rows[table->row_count++];
+}
+
+/* Return the figures of the last run in a row. */
+static struct tv_run_figures *run_row_figures(const struct tv_run_table *table,
+                                              struct tv_run_row *row)
+{
+    size_t had = row->capacity;
+    row->of = tv_array_reserve(row->of, &row->capacity, table->run_count, sizeof *row->of);
+    memset(row->of + had, 0, (row->capacity - had) * sizeof *row->of);
+    return &row->of[table->run_count - 1];
+}
+
+static void run_figures_add(struct tv_run_figures *sum, const struct tv_run_figures *figures)
+{
+    tv_time_add(&sum->incl_wall, figures->incl_wall);
+    tv_time_add(&sum->excl_wall, figures->excl_wall);
+    tv_time_add(&sum->incl_cpu, figures->incl_cpu);
+    tv_time_add(&sum->excl_cpu, figures->excl_cpu);
+    sum->calls += figures->calls;
+    sum->known = sum->known || figures->known;
+}
+
+/* Copy a name, as a string of the table, in the form in which it counts. */
+static uint32_t run_table_string(struct tv_run_table *table, struct tv_bytes name)
+{
+    if (table->names != TV_NAMES_GROUPED)
+        return tv_interner_add(table->strings, name);
+    struct tv_out form;
+    tv_out_init_memory(&form);
+    tv_run_names_normal(&form, name, TV_NAMES_GROUPED);
+    uint32_t string = tv_interner_add(table->strings, (struct tv_bytes){form.buffer, form.length});
+    tv_out_release(&form);
+    return string;
+}
+
+/* Return a class's package: everything before its last dot. */
+static struct tv_bytes run_table_package(struct tv_bytes class_name)
+{
+    size_t length = class_name.length;
+    while (length > 0 && class_name.data[length - 1] != '.')
+        length--;
+    return length > 0 ? (struct tv_bytes){class_name.data, length - 1} : TV_BYTES("(no package)");
+}
+
+/* Name the row of a frame. */
+static struct tv_run_row run_table_key(struct tv_run_table *table, const struct tv_trace_info *info,
+                                       const struct tv_frame *frame)
+{
+    struct tv_bytes class_name = tv_trace_info_text(info, frame->class_name);
+    struct tv_run_row key = {.match = TV_MATCH_SAME};
+    if (class_name.length == 0) {
+        class_name = tv_trace_info_text(info, frame->category);
+        key.of_category = table->by == TV_ROWS_BY_METHOD || table->by == TV_ROWS_BY_PATH;
+    }
+    switch (table->by) {
+    case TV_ROWS_BY_CLASS:
+        key.name =
+            run_table_string(table, class_name.length > 0 ? class_name : TV_BYTES("(no class)"));
+        break;
+    case TV_ROWS_BY_PACKAGE:
+        key.name = run_table_string(table, run_table_package(class_name));
+        break;
+    default:
+        key.class_name = run_table_string(table, class_name);
+        key.name = run_table_string(table, tv_trace_info_text(info, frame->name));
+        key.signature = run_table_string(table, tv_trace_info_text(info, frame->signature));
+    }
+    return key;
+}
+
+static void run_table_begin_run(struct tv_run_table *table, const struct tv_run *run)
+{
+    table->runs = tv_array_reserve(table->runs, &table->run_capacity, table->run_count + 1,
+                                   sizeof *table->runs);
+    table->runs[table->run_count++] = *run;
+}
+
+void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
+                              const struct tv_profile *profile)
+{
+    assert(table->by <= TV_ROWS_BY_PACKAGE && table->by != TV_ROWS_BY_PATH);
+    run_table_begin_run(table, run);
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct tv_method_cost *method = &profile->methods[i];
+        struct tv_run_row key =
+            run_table_key(table, profile->head, &profile->head->frames[method->frame]);
+        struct tv_run_figures figures = {method->incl_wall,
+                                         method->excl_wall,
+                                         method->incl_cpu,
+                                         method->excl_cpu,
+                                         method->calls + method->recursive_calls,
+                                         true};
+        run_figures_add(run_row_figures(table, run_table_row(table, &key)), &figures);
+    }
+}
+
+/* ---- Rows of a call tree ---- */
+
+/* Name the row of a node: its frame under its caller's row, or its thread. */
+static struct tv_run_row run_table_node_key(struct tv_run_table *table,
+                                            const struct tv_call_tree *tree, uint32_t node,
+                                            uint32_t parent)
+{
+    const struct tv_trace_info *info = tree->head;
+    uint32_t frame = tree->frame[node];
+    struct tv_run_row key = {.match = TV_MATCH_SAME};
+    if (frame < TV_THREAD_FRAME) {
+        key = run_table_key(table, info, &info->frames[frame]);
+        key.parent = parent;
+        return key;
+    }
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    struct tv_bytes thread = tv_trace_info_text(info, info->threads[frame - TV_THREAD_FRAME].name);
+    tv_run_names_normal(&name, thread.length > 0 ? thread : TV_BYTES("(unnamed)"),
+                        TV_NAMES_GROUPED);
+    key.name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    return key;
+}
+
+/* Add the threads of a split tree: the time of all their calls. */
+static void run_table_add_threads(struct tv_run_table *table, const struct tv_call_tree *tree)
+{
+    uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of);
+    for (uint32_t node = 1; node < tree->count; node++) {
+        if (tree->parent[node] == TV_ROOT_PATH) {
+            struct tv_run_row key = run_table_node_key(table, tree, node, 0);
+            row_of[node] = (uint32_t)(run_table_row(table, &key) - table->rows);
+        } else {
+            row_of[node] = row_of[tree->parent[node]];
+        }
+        struct tv_run_figures figures = {tree->self_wall[node],  tree->self_wall[node],
+                                         tree->self_cpu[node],   tree->self_cpu[node],
+                                         tree->cost[node].calls, true};
+        run_figures_add(run_row_figures(table, &table->rows[row_of[node]]), &figures);
+    }
+    tv_free(row_of);
+}
+
+/* Add the paths of a tree; direct recursion is folded. */
+static void run_table_add_paths(struct tv_run_table *table, const struct tv_call_tree *tree)
+{
+    uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of); /* + 1; 0: no row */
+    for (uint32_t node = 1; node < tree->count; node++) {
+        uint32_t parent = tree->parent[node];
+        if (tree->cost[node].calls == 0)
+            continue;
+        uint32_t row = parent == TV_ROOT_PATH ? 0 : row_of[parent];
+        struct tv_run_figures figures = {tree->cost[node].wall,  tree->self_wall[node],
+                                         tree->cost[node].cpu,   tree->self_cpu[node],
+                                         tree->cost[node].calls, true};
+        if (row > 0 && tree->frame[parent] == tree->frame[node]) {
+            /* direct recursion: its time is in the caller's already */
+            figures.incl_wall = figures.incl_cpu = 0;
+            row_of[node] = row;
+        } else {
+            struct tv_run_row key = run_table_node_key(table, tree, node, row);
+            row_of[node] = (uint32_t)(run_table_row(table, &key) - table->rows) + 1;
+        }
+        run_figures_add(run_row_figures(table, &table->rows[row_of[node] - 1]), &figures);
+    }
+    tv_free(row_of);
+}
+
+void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
+                           const struct tv_call_tree *tree)
+{
+    assert(table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD);
+    run_table_begin_run(table, run);
+    if (table->by == TV_ROWS_BY_PATH)
+        run_table_add_paths(table, tree);
+    else
+        run_table_add_threads(table, tree);
+}
+
+/* ---- Matching ---- */
+
+static void run_table_note_sides(struct tv_run_table *table)
+{
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        struct tv_run_row *row = &table->rows[i];
+        size_t had = row->capacity;
+        row->of = tv_array_reserve(row->of, &row->capacity, table->run_count, sizeof *row->of);
+        memset(row->of + had, 0, (row->capacity - had) * sizeof *row->of);
+        row->in_base = row->in_new = false;
+        row->in_all = true;
+        for (uint32_t run = 0; run < table->run_count; run++) {
+            bool known = row->of[run].known;
+            if (table->runs[run].side == TV_RUN_HISTORY)
+                continue;
+            row->in_all = row->in_all && known;
+            row->in_base = row->in_base || (known && table->runs[run].side == TV_RUN_BASE);
+            row->in_new = row->in_new || (known && table->runs[run].side == TV_RUN_NEW);
+        }
+    }
+}
+
+/* Join a row that only base runs have to one that only new runs have. */
+static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fresh,
+                           enum tv_run_match match)
+{
+    struct tv_run_row *from = &table->rows[old], *to = &table->rows[fresh];
+    struct tv_out name;
+    assert(!from->dropped && !to->dropped && old != fresh);
+    for (uint32_t run = 0; run < table->run_count; run++)
+        run_figures_add(&to->of[run], &from->of[run]);
+    tv_out_init_memory(&name);
+    tv_run_row_name(&name, table, from);
+    to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    to->match = match;
+    from->dropped = true;
+}
+
+/* A row that one side lacks. */
+struct lone_row {
+    uint32_t form; /* string: normal form of its whole name */
+    uint32_t row;
+    bool is_new;
+    struct tv_bytes name; /* set when all forms are known */
+};
+
+static int run_table_compare_lone(const void *left, const void *right)
+{
+    const struct lone_row *a = left, *b = right;
+    if (a->form != b->form)
+        return (a->form > b->form) - (a->form < b->form);
+    if (a->is_new != b->is_new)
+        return a->is_new - b->is_new;
+    if (a->name.length != b->name.length) /* "$9" before "$10" */
+        return (a->name.length > b->name.length) - (a->name.length < b->name.length);
+    int order = tv_bytes_compare(a->name, b->name);
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* List the rows that one side lacks, by their form. */
+static struct lone_row *run_table_list_lone(struct tv_run_table *table, size_t *count)
+{
+    struct lone_row *lone = tv_alloc(table->row_count, sizeof *lone);
+    struct tv_out name, form;
+    tv_out_init_memory(&name);
+    tv_out_init_memory(&form);
+    *count = 0;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        if (row->dropped || row->in_base == row->in_new)
+            continue;
+        name.length = form.length = 0;
+        tv_run_row_name(&name, table, row);
+        tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
+        tv_run_names_normal(&form, tv_run_text(table, row->class_name), TV_NAMES_SIMILAR);
+        tv_out_char(&form, '\n');
+        tv_run_names_normal(&form, tv_run_text(table, row->name), TV_NAMES_SIMILAR);
+        tv_out_char(&form, '\n');
+        tv_out_bytes(&form, tv_run_text(table, row->signature));
+        lone[(*count)++] = (struct lone_row){
+            .form = tv_interner_add(table->strings, (struct tv_bytes){form.buffer, form.length}),
+            .row = i,
+            .is_new = row->in_new,
+        };
+    }
+    /* Strings may move while others are added, so views of them come last. */
+    for (size_t i = 0; i < *count; i++) {
+        name.length = 0;
+        tv_run_row_name(&name, table, &table->rows[lone[i].row]);
+        lone[i].name = tv_run_text(
+            table, tv_interner_find(table->strings, (struct tv_bytes){name.buffer, name.length}));
+    }
+    tv_out_release(&name);
+    tv_out_release(&form);
+    qsort(lone, *count, sizeof *lone, run_table_compare_lone);
+    return lone;
+}
+
+static void run_table_match_similar(struct tv_run_table *table)
+{
+    size_t count;
+    struct lone_row *lone = run_table_list_lone(table, &count);
+    for (size_t at = 0, end; at < count; at = end) {
+        size_t fresh = at;
+        for (end = at; end < count && lone[end].form == lone[at].form; end++)
+            fresh += !lone[end].is_new;
+        for (size_t old = at, next = fresh; old < fresh && next < end; old++, next++)
+            run_table_join(table, lone[old].row, lone[next].row, TV_MATCH_SIMILAR);
+    }
+    tv_free(lone);
+}
+
+/* Return the row with a full name that only one side has, or TV_NONE. */
+static uint32_t run_table_find_lone(const struct tv_run_table *table, struct tv_bytes wanted,
+                                    bool is_new)
+{
+    struct tv_out name;
+    uint32_t found = TV_NONE;
+    tv_out_init_memory(&name);
+    for (uint32_t i = 0; i < table->row_count && found == TV_NONE; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        if (row->dropped || row->in_new != is_new || row->in_base == is_new)
+            continue;
+        name.length = 0;
+        tv_run_row_name(&name, table, row);
+        if (tv_bytes_equal((struct tv_bytes){name.buffer, name.length}, wanted))
+            found = i;
+    }
+    tv_out_release(&name);
+    return found;
+}
+
+static void run_table_match_renames(struct tv_run_table *table)
+{
+    for (size_t i = 0; i + 1 < table->rename_count; i += 2) {
+        uint32_t old = run_table_find_lone(table, table->renames[i], false);
+        uint32_t fresh = run_table_find_lone(table, table->renames[i + 1], true);
+        if (old != TV_NONE && fresh != TV_NONE)
+            run_table_join(table, old, fresh, TV_MATCH_RENAMED);
+    }
+}
+
+void tv_run_table_match(struct tv_run_table *table)
+{
+    run_table_note_sides(table);
+    run_table_match_renames(table);
+    if (table->names != TV_NAMES_EXACT && table->by != TV_ROWS_BY_PATH)
+        run_table_match_similar(table);
+    run_table_note_sides(table);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_table.h - the figures of many runs, one row a method (or class, package, path, thread): what
+ * groups of runs are compared by.
+ *
+ *     profile of a run --> add --> row of each name, figures of that run
+ *                                    |
+ *     match: rows that only one side has, and that are the same but for generated numbers, join
+ *
+ * A profile may be freed when it is added: the table copies the names and keeps 48 bytes for each
+ * row and run.
+ */
+#ifndef TV_ANALYSIS_COMPARE_RUN_TABLE_H
+#define TV_ANALYSIS_COMPARE_RUN_TABLE_H
+
+#include "analysis/calltree/profile.h"
+#include "analysis/compare/changes.h"
+#include "base/map.h"
+
+struct tv_run {
+    const char *name; /* of its file; not owned */
+    enum tv_run_side side;
+    uint32_t session;    /* of history runs */
+    int64_t recorded_us; /* since 1970; 0: unknown */
+    int64_t total_wall, total_cpu;
+    unsigned clocks;
+    bool sampled;  /* its times are estimates, and calls are not counted */
+    bool no_calls; /* the file has no counts of calls */
+};
+
+struct tv_run_figures {
+    int64_t incl_wall, excl_wall, incl_cpu, excl_cpu; /* nanoseconds, or the unit of the samples */
+    uint64_t calls;                                   /* all calls, or samples */
+    bool known; /* the run has the row: all other members may still be 0 */
+};
+
+/* How the two names of a row were found to be one. */
+enum tv_run_match {
+    TV_MATCH_SAME,
+    TV_MATCH_SIMILAR, /* same but for generated numbers */
+    TV_MATCH_RENAMED, /* a line of --rename */
+};
+
+struct tv_run_row {
+    uint32_t class_name, name, signature; /* strings of the table; for rows that are no methods the
+                                             name alone */
+    uint32_t parent;                      /* by path: row of the caller + 1; 0: none */
+    uint32_t old_name;                    /* of a matched row: the full name on the base side */
+    enum tv_run_match match;
+    bool of_category;     /* class_name is the category of a slice, which is no part of its name */
+    bool dropped;         /* it was joined to another row */
+    bool in_base, in_new; /* in at least one run of the side */
+    bool in_all;          /* in every base and new run */
+    struct tv_run_figures *of; /* [runs] */
+    size_t capacity;
+};
+
+enum tv_rows_by {
+    TV_ROWS_BY_METHOD,
+    TV_ROWS_BY_PATH,
+    TV_ROWS_BY_CLASS,
+    TV_ROWS_BY_PACKAGE,
+    TV_ROWS_BY_THREAD,
+};
+
+enum tv_names_match {
+    TV_NAMES_EXACT,
+    TV_NAMES_SIMILAR,
+    TV_NAMES_GROUPED, /* numbers in names do not count at all */
+};
+
+struct tv_run_table {
+    enum tv_rows_by by;
+    enum tv_names_match names;
+    struct tv_interner *strings;
+    struct tv_run *runs;
+    uint32_t run_count;
+    size_t run_capacity;
+    struct tv_run_row *rows;
+    uint32_t row_count;
+    size_t row_capacity;
+    struct tv_map index;      /* hash of a key -> row */
+    struct tv_bytes *renames; /* pairs OLD, NEW; not owned */
+    size_t rename_count;
+};
+
+void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_names_match names);
+void tv_run_table_release(struct tv_run_table *table);
+
+/* Add a run with its profile, for rows by method, class or package. */
+void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
+                              const struct tv_profile *profile);
+
+/* The same with its call tree, for rows by path, or, when the tree is split by thread, by thread.
+ */
+void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
+                           const struct tv_call_tree *tree);
+
+/* After the last run: join rows by the way names are matched, and set in_base, in_new, in_all. */
+void tv_run_table_match(struct tv_run_table *table);
+
+/* Append the normal form of a name, in which generated numbers are '#'. */
+void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names);
+
+/* Append the full name of a row: "class.name signature"; of a path all names, joined by ";". */
+void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
+                     const struct tv_run_row *row);
+
+static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
+{
+    return tv_interner_get(table->strings, string);
+}
+
+#endif

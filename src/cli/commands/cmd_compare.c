@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_compare.c - reads the runs of both groups, one after the other, and compares them
+ * (cmd_compare.h).
+ *
+ *     before the sandbox   folders and patterns become files, which the broker then allows
+ *     for each file        profile (or tree) --> run table; the trace is freed
+ *     at the end           match, compare, judge the rules, write the reports
+ *
+ * Runs are read in the order of their names, so that the order of arguments does not matter.
+ */
+#include "cli/commands/cmd_compare.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "cli/input/measure.h"
+#include "cli/output/output.h"
+#include "writers/compare/compare_report.h"
+
+#define RULES_LARGEST_FILE ((size_t)1 << 20)
+#define FOLDER_FILES 100000u
+
+static const char *const compare_formats[] = {"text",  "csv",   "json",   "markdown",
+                                              "junit", "sarif", "github", "gitlab"};
+
+bool tv_compare_has_groups(const struct tv_settings *settings)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    return compare->base.count > 0 || compare->new.count > 0 || compare->baseline_dir != NULL;
+}
+
+/* ---- Folders and patterns ---- */
+
+static int compare_order_words(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+static void compare_sort_words(struct tv_words *words)
+{
+    if (words->count > 0)
+        qsort(words->items, words->count, sizeof *words->items, compare_order_words);
+}
+
+/* Return "folder/name", which the settings own. */
+static const char *compare_join_path(struct tv_settings *settings, const char *folder,
+                                     const char *name)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    char *path = tv_alloc(length + strlen(name) + 2, 1);
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, strlen(name));
+    tv_words_add(&settings->compare.owned, path);
+    return path;
+}
+
+/* Append the entries of a folder that are regular files, or folders, sorted. */
+static enum tv_status compare_list_folder(struct tv_settings *settings, const char *folder,
+                                          bool folders, struct tv_words *to, struct tv_error *err)
+{
+    struct stat info;
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot be listed", folder);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL && to->count < FOLDER_FILES;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        const char *path = compare_join_path(settings, folder, entry->d_name);
+        if (stat(path, &info) == 0 && (folders ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)))
+            tv_words_add(to, path);
+    }
+    closedir(entries);
+    compare_sort_words(to);
+    return TV_OK;
+}
+
+static enum tv_status compare_add_folder(struct tv_settings *settings, const char *folder,
+                                         struct tv_words *to, struct tv_error *err)
+{
+    struct tv_words found = {NULL, 0, 0};
+    enum tv_status status = compare_list_folder(settings, folder, false, &found, err);
+    for (size_t i = 0; i < found.count; i++) {
+        tv_words_add(to, found.items[i]);
+        tv_words_add(&settings->compare.in_folders, found.items[i]);
+    }
+    if (status == TV_OK && found.count == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: there is no file in it", folder);
+    tv_free(found.items);
+    return status;
+}
+
+/* Append the files that a quoted pattern names. */
+static enum tv_status compare_add_pattern(struct tv_settings *settings, const char *pattern,
+                                          struct tv_words *to, struct tv_error *err)
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: no file has such a name", pattern);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        size_t size = strlen(found.gl_pathv[i]) + 1;
+        char *copy = memcpy(tv_alloc(size, 1), found.gl_pathv[i], size);
+        tv_words_add(&settings->compare.owned, copy);
+        tv_words_add(to, copy);
+    }
+    globfree(&found);
+    return TV_OK;
+}
+
+/* Replace the folders and patterns of a group by their files. */
+static enum tv_status compare_expand_group(struct tv_settings *settings, struct tv_words *group,
+                                           struct tv_error *err)
+{
+    struct tv_words files = {NULL, 0, 0};
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < group->count && status == TV_OK; i++) {
+        const char *word = group->items[i];
+        struct stat info;
+        bool exists = stat(word, &info) == 0;
+        if (exists && S_ISDIR(info.st_mode))
+            status = compare_add_folder(settings, word, &files, err);
+        else if (!exists && strpbrk(word, "*?[") != NULL)
+            status = compare_add_pattern(settings, word, &files, err);
+        else
+            tv_words_add(&files, word);
+    }
+    compare_sort_words(&files);
+    tv_free(group->items);
+    *group = files;
+    return status;
+}
+
+static enum tv_status compare_expand_baseline(struct tv_settings *settings, struct tv_error *err)
+{
+    struct tv_compare_settings *compare = &settings->compare;
+    struct tv_words sessions = {NULL, 0, 0};
+    if (!compare->baseline_dir)
+        return TV_OK;
+    enum tv_status status =
+        compare_list_folder(settings, compare->baseline_dir, true, &sessions, err);
+    struct tv_words loose = {NULL, 0, 0};
+    if (status == TV_OK)
+        status = compare_list_folder(settings, compare->baseline_dir, false, &loose, err);
+    if (status == TV_OK && loose.count > 0)
+        status = compare_add_folder(settings, compare->baseline_dir, &compare->history, err);
+    for (size_t i = 0; i < sessions.count && status == TV_OK; i++)
+        status = compare_add_folder(settings, sessions.items[i], &compare->history, err);
+    tv_free(loose.items);
+    tv_free(sessions.items);
+    return status;
+}
+
+static void compare_append_words(struct tv_words *to, const struct tv_words *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        tv_words_add(to, from->items[i]);
+}
+
+enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    struct tv_compare_settings *compare = &settings->compare;
+    if (!tv_compare_has_groups(settings)) {
+        if (settings->files.count > 2)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "expected two files, or groups: --base FILE... --new FILE...");
+        return TV_OK;
+    }
+    if (settings->files.count > compare->base.count + compare->new.count)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files behind --base or --new",
+                       settings->files.items[0]);
+    enum tv_status status = compare_expand_group(settings, &compare->base, err);
+    if (status == TV_OK)
+        status = compare_expand_group(settings, &compare->new, err);
+    if (status == TV_OK)
+        status = compare_expand_baseline(settings, err);
+    if (status != TV_OK)
+        return status;
+    if (compare->base.count == 0 || compare->new.count == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected at least one file",
+                       compare->base.count == 0 ? "base" : "new");
+    settings->files.count = 0;
+    compare_append_words(&settings->files, &compare->base);
+    compare_append_words(&settings->files, &compare->new);
+    compare_append_words(&settings->files, &compare->history);
+    return TV_OK;
+}
+
+/* ---- Rules ---- */
+
+struct compare_rules {
+    struct tv_gate_rule *rules;
+    uint32_t count;
+    size_t capacity;
+    char *text;  /* of --rules */
+    char *total; /* text of the rule of the total */
+};
+
+static enum tv_status compare_add_rule(struct compare_rules *rules, struct tv_bytes name,
+                                       struct tv_bytes text, struct tv_error *err)
+{
+    rules->rules = tv_array_reserve(rules->rules, &rules->capacity, (size_t)rules->count + 1,
+                                    sizeof *rules->rules);
+    enum tv_status status = tv_gate_rule_parse(text, &rules->rules[rules->count], err);
+    rules->rules[rules->count].name = name;
+    rules->count += status == TV_OK;
+    return status;
+}
+
+/* Is it the name before ':', not the "class:" of a pattern? */
+static bool compare_is_rule_name(struct tv_bytes name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        if (name.data[i] == '(' || name.data[i] == '>' || name.data[i] == '<')
+            return false;
+    return name.length > 0;
+}
+
+static enum tv_status compare_read_rules(const struct tv_settings *settings,
+                                         struct compare_rules *rules, struct tv_error *err)
+{
+    size_t length;
+    enum tv_status status =
+        tv_file_read_text(settings->compare.rules, RULES_LARGEST_FILE, &rules->text, &length, err);
+    if (status != TV_OK) {
+        rules->text = NULL;
+        return tv_error_prefix(err, "%s", settings->compare.rules);
+    }
+    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){(uint8_t *)rules->text, length});
+    struct tv_bytes line, name;
+    for (unsigned number = 1; status == TV_OK && tv_cursor_take_line(&cursor, &line); number++) {
+        line = tv_bytes_trim(line);
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        struct tv_bytes rest = line;
+        if (!tv_bytes_split(&rest, ':', &name) || !compare_is_rule_name(name)) {
+            rest = line;
+            name = (struct tv_bytes){NULL, 0};
+        }
+        status = compare_add_rule(rules, tv_bytes_trim(name), rest, err);
+        if (status != TV_OK)
+            tv_error_prefix(err, "%s: line %u", settings->compare.rules, number);
+    }
+    return status;
+}
+
+/* Add a rule for the total, with the smallest limit of the others: what makes everything slower is
+ * taken off each row as the common factor. */
+static enum tv_status compare_add_total_rule(struct compare_rules *rules, struct tv_error *err)
+{
+    double limit = 0, p = 0;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct tv_gate_rule *rule = &rules->rules[i];
+        if (rule->figure == TV_GATE_TOTAL)
+            return TV_OK;
+        if (rule->p <= 0 || !rule->change.is_relative || rule->change.way == TV_GATE_BELOW ||
+            rule->figure == TV_GATE_CALLS)
+            continue;
+        limit = p == 0 || rule->change.number < limit ? rule->change.number : limit;
+        p = rule->p > p ? rule->p : p;
+    }
+    if (p == 0)
+        return TV_OK;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_format(&text, "total > +%.6g%% and p < %.6g", limit * 100, p);
+    tv_out_char(&text, '\0');
+    rules->total = memcpy(tv_alloc(text.length, 1), text.buffer, text.length);
+    tv_out_release(&text);
+    return compare_add_rule(rules, (struct tv_bytes){NULL, 0}, tv_bytes_of(rules->total), err);
+}
+
+static enum tv_status compare_parse_rules(const struct tv_settings *settings,
+                                          struct compare_rules *rules, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < settings->compare.fail_if.count && status == TV_OK; i++)
+        status = compare_add_rule(rules, (struct tv_bytes){NULL, 0},
+                                  tv_bytes_of(settings->compare.fail_if.items[i]), err);
+    if (status == TV_OK && settings->compare.rules)
+        status = compare_read_rules(settings, rules, err);
+    if (status == TV_OK && !settings->compare.no_total)
+        status = compare_add_total_rule(rules, err);
+    return status;
+}
+
+static void compare_release_rules(struct compare_rules *rules)
+{
+    tv_free(rules->rules);
+    tv_free(rules->text);
+    tv_free(rules->total);
+}
+
+/* ---- Reading the runs ---- */
+
+static bool compare_is_in_folder(const struct tv_settings *settings, const char *file)
+{
+    for (size_t i = 0; i < settings->compare.in_folders.count; i++)
+        if (settings->compare.in_folders.items[i] == file)
+            return true;
+    return false;
+}
+
+/* Describe a run by its trace info. */
+static struct tv_run compare_describe_run(const char *file, enum tv_run_side side, uint32_t session,
+                                          const struct tv_trace_info *info)
+{
+    struct tv_run run = {.name = file, .side = side, .session = session};
+    run.clocks = tv_trace_info_clocks(info);
+    run.sampled = tv_trace_info_sampling(info).interval > 0;
+    run.no_calls = tv_trace_info_figures(info) != TV_FIGURES_CALLS;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        if (info->inputs[i].recorded_us > 0)
+            run.recorded_us = info->inputs[i].recorded_us;
+    return run;
+}
+
+/* Settings for one run: its file, and the mapping and range of its side. */
+static struct tv_settings compare_settings_of(const struct tv_settings *settings,
+                                              const char *const *file, enum tv_run_side side)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    struct tv_settings own = *settings;
+    const char *mapping = side == TV_RUN_NEW ? compare->new_mapping : compare->base_mapping;
+    const char *range = side == TV_RUN_NEW ? compare->new_range : compare->base_range;
+    own.files = (struct tv_words){(const char **)(uintptr_t)file, 1, 1};
+    own.mapping = mapping ? mapping : settings->mapping;
+    own.range = range ? range : settings->ranges.count > 0 ? settings->ranges.items[0] : NULL;
+    return own;
+}
+
+static enum tv_status compare_add_run(const struct tv_settings *settings, const char *const *file,
+                                      enum tv_run_side side, uint32_t session,
+                                      struct tv_run_table *table, struct tv_error *err)
+{
+    struct tv_settings own = compare_settings_of(settings, file, side);
+    struct tv_measured measured;
+    struct tv_profile *profile = NULL;
+    bool by_tree = table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
+    enum tv_status status =
+        by_tree
+            ? tv_measure_tree(&own, table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0,
+                              &measured, err)
+            : tv_measure_profile(&own, &measured, &profile, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_run run = compare_describe_run(*file, side, session, measured.head);
+    if (by_tree) {
+        struct tv_profile *total = tv_profile_of_tree(measured.tree);
+        run.total_wall = total->total_wall;
+        run.total_cpu = total->total_cpu;
+        tv_profile_free(total);
+        tv_run_table_add_tree(table, &run, measured.tree);
+    } else {
+        run.total_wall = profile->total_wall;
+        run.total_cpu = profile->total_cpu;
+        tv_run_table_add_profile(table, &run, profile);
+    }
+    tv_profile_free(profile);
+    tv_measured_release(&measured);
+    return TV_OK;
+}
+
+/* Return the length of a path's folder: the session of a run of the baseline. */
+static size_t compare_folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+static enum tv_status compare_read_side(const struct tv_settings *settings,
+                                        const struct tv_words *files, enum tv_run_side side,
+                                        struct tv_run_table *table, struct tv_error *err)
+{
+    uint32_t session = 0, read = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        size_t folder = compare_folder_length(files->items[i]);
+        if (i > 0 && (folder != compare_folder_length(files->items[i - 1]) ||
+                      memcmp(files->items[i], files->items[i - 1], folder) != 0))
+            session++;
+        enum tv_status status =
+            compare_add_run(settings, &files->items[i], side, session, table, err);
+        if (status == TV_ERR_UNSUPPORTED && compare_is_in_folder(settings, files->items[i])) {
+            if (!settings->quiet)
+                tv_message("%s: no trace, left out", files->items[i]);
+            continue;
+        }
+        if (status == TV_ERR_USAGE)
+            tv_error_prefix(err, "%s", files->items[i]);
+        if (status != TV_OK)
+            return status;
+        read++;
+    }
+    if (read == 0 && side != TV_RUN_HISTORY)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no trace among the files",
+                       side == TV_RUN_BASE ? "base" : "new");
+    return TV_OK;
+}
+
+/* Read the lines "OLD = NEW". The table's views point into *text. */
+static enum tv_status compare_read_renames(const struct tv_settings *settings,
+                                           struct tv_run_table *table, char **text,
+                                           struct tv_error *err)
+{
+    size_t length, capacity = 0;
+    *text = NULL;
+    if (!settings->compare.rename)
+        return TV_OK;
+    enum tv_status status =
+        tv_file_read_text(settings->compare.rename, RULES_LARGEST_FILE, text, &length, err);
+    if (status != TV_OK) {
+        *text = NULL;
+        return tv_error_prefix(err, "%s", settings->compare.rename);
+    }
+    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){(uint8_t *)*text, length});
+    for (struct tv_bytes line, old; tv_cursor_take_line(&cursor, &line);) {
+        line = tv_bytes_trim(line);
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        if (!tv_bytes_split(&line, '=', &old))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s: expected lines \"OLD = NEW\", found \"%.*s\"",
+                           settings->compare.rename, (int)old.length, (const char *)old.data);
+        table->renames = tv_array_reserve(table->renames, &capacity, table->rename_count + 2,
+                                          sizeof *table->renames);
+        table->renames[table->rename_count++] = tv_bytes_trim(old);
+        table->renames[table->rename_count++] = tv_bytes_trim(line);
+    }
+    return TV_OK;
+}
+
+static enum tv_status compare_read_runs(const struct tv_settings *settings,
+                                        struct tv_run_table *table, struct tv_error *err)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    char *text;
+    enum tv_status status = compare_read_renames(settings, table, &text, err);
+    if (status == TV_OK)
+        status = compare_read_side(settings, &compare->base, TV_RUN_BASE, table, err);
+    if (status == TV_OK)
+        status = compare_read_side(settings, &compare->new, TV_RUN_NEW, table, err);
+    if (status == TV_OK)
+        status = compare_read_side(settings, &compare->history, TV_RUN_HISTORY, table, err);
+    if (status == TV_OK)
+        tv_run_table_match(table);
+    tv_free(table->renames);
+    tv_free(text);
+    return status;
+}
+
+/* ---- Writing ---- */
+
+/* Write a further report: "junit=report.xml". */
+static enum tv_status compare_write_extra(const struct tv_settings *settings,
+                                          const struct tv_compare_report *report, const char *extra,
+                                          struct tv_error *err)
+{
+    const char *path = strchr(extra, '=');
+    size_t format = 0;
+    assert(path); /* compare_check_options */
+    while (strncmp(compare_formats[format], extra, (size_t)(path - extra)) != 0 ||
+           compare_formats[format][path - extra] != '\0')
+        format++;
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, path + 1, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_compare_report own = *report;
+    own.limit = 0;
+    tv_compare_report_write(&output.out, &own, (enum tv_compare_format)format);
+    return tv_output_close(&output, err);
+}
+
+static enum tv_status compare_write(const struct tv_settings *settings,
+                                    struct tv_compare_report *report, struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status =
+        tv_output_open_text(&output, settings, settings->format == TV_COMPARE_TEXT, err);
+    if (status != TV_OK)
+        return status;
+    report->limit = tv_output_limit(&output, settings);
+    tv_compare_report_write(&output.out, report, (enum tv_compare_format)settings->format);
+    status = tv_output_close(&output, err);
+    for (size_t i = 0; i < settings->compare.reports.count && status == TV_OK; i++)
+        status = compare_write_extra(settings, report, settings->compare.reports.items[i], err);
+    return status;
+}
+
+/* Check what the option table cannot, before a file is read. */
+static enum tv_status compare_check_options(const struct tv_settings *settings, double *alpha,
+                                            struct tv_error *err)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    char *end = NULL;
+    *alpha = compare->alpha ? strtod(compare->alpha, &end) : 0.01;
+    if (compare->alpha && (end == compare->alpha || *end != '\0' || !(*alpha > 0 && *alpha < 0.5)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--alpha: expected a probability below 0.5, found '%s'", compare->alpha);
+    for (size_t i = 0; i < compare->reports.count; i++) {
+        const char *report = compare->reports.items[i], *path = strchr(report, '=');
+        bool known = false;
+        for (size_t k = 0; path && path[1] && k < TV_COUNT(compare_formats); k++)
+            known = known || (strncmp(compare_formats[k], report, (size_t)(path - report)) == 0 &&
+                              compare_formats[k][path - report] == '\0');
+        if (!known)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--report: expected FORMAT=FILE, found '%s'", report);
+    }
+    return TV_OK;
+}
+
+static enum tv_status compare_judge_and_write(const struct tv_settings *settings,
+                                              const struct tv_run_table *table,
+                                              const struct compare_rules *rules, double alpha,
+                                              int *code, struct tv_error *err)
+{
+    struct tv_comparison comparison;
+    struct tv_comparison_options options = {
+        .figure = (enum tv_run_figure)settings->compare.figure,
+        .least_share = (double)settings->compare.min_share / 1e8,
+    };
+    options.clock = settings->clock == TV_CHOICE_CPU    ? TV_COMPARE_CPU
+                    : settings->clock == TV_CHOICE_WALL ? TV_COMPARE_WALL
+                                                        : TV_COMPARE_BEST_CLOCK;
+    enum tv_status status = tv_comparison_init(&comparison, table, &options, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_gate_result *results = tv_alloc(rules->count, sizeof *results);
+    tv_gate_judge(&comparison, rules->rules, rules->count, settings->compare.allow_none, results);
+    *code = TV_EXIT_OK;
+    for (uint32_t i = 0; i < rules->count; i++)
+        if (results[i].reason && *code != TV_EXIT_FIRED)
+            *code = TV_EXIT_USAGE;
+        else if (results[i].fired)
+            *code = TV_EXIT_FIRED;
+    struct tv_compare_report report = {&comparison,
+                                       rules->rules,
+                                       results,
+                                       rules->count,
+                                       0,
+                                       alpha,
+                                       (uint32_t)settings->compare.plan};
+    status = compare_write(settings, &report, err);
+    tv_gate_results_release(results, rules->count);
+    tv_free(results);
+    tv_comparison_release(&comparison);
+    return status;
+}
+
+int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    static const enum tv_names_match names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT, TV_NAMES_GROUPED};
+    struct tv_error err = {0};
+    struct compare_rules rules = {.rules = NULL};
+    struct tv_run_table table;
+    double alpha;
+    int code = TV_EXIT_OK;
+    tv_run_table_init(&table, (enum tv_rows_by)settings->compare.by,
+                      names[settings->compare.names]);
+    enum tv_status status = compare_check_options(settings, &alpha, &err);
+    if (status == TV_OK)
+        status = compare_parse_rules(settings, &rules, &err);
+    if (status == TV_OK)
+        status = compare_read_runs(settings, &table, &err);
+    if (status == TV_OK)
+        status = compare_judge_and_write(settings, &table, &rules, alpha, &code, &err);
+    compare_release_rules(&rules);
+    tv_run_table_release(&table);
+    return status == TV_OK ? code : tv_command_failed(command, &err);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare_ci.c - the verdicts of rules for the tools that run checks (compare_report.h). */
+#include <math.h>
+
+#include "base/bytes.h"
+#include "writers/compare/compare_report.h"
+#include "writers/text/names.h"
+
+/* GitHub shows no more than this many annotations of a step, and results of a SARIF file. */
+#define GITHUB_ANNOTATIONS 10u
+#define SARIF_RESULTS 5000u
+
+/* Return the name of a rule, or its text. */
+static struct tv_bytes compare_rule_title(const struct tv_gate_rule *rule)
+{
+    return rule->name.length > 0 ? rule->name : rule->text;
+}
+
+/* Write the hits of a rule, one a line. */
+static void compare_list_hits(struct tv_out *out, const struct tv_compare_report *report,
+                              uint32_t number)
+{
+    const struct tv_gate_result *result = &report->results[number];
+    for (uint32_t i = 0; i < result->hit_count; i++) {
+        tv_compare_put_hit(out, report, &report->rules[number], &result->hits[i]);
+        tv_out_char(out, '\n');
+    }
+}
+
+void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *report)
+{
+    uint32_t failures = 0, errors = 0;
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        failures += report->results[i].fired;
+        errors += report->results[i].reason != NULL;
+    }
+    tv_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    tv_out_format(out,
+                  "<testsuites>\n<testsuite name=\"traceview diff\" tests=\"%u\" failures=\"%u\" "
+                  "errors=\"%u\">\n",
+                  report->rule_count, failures, errors);
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        const struct tv_gate_result *result = &report->results[i];
+        tv_out_text(out, "<testcase classname=\"traceview.diff\" name=\"");
+        tv_out_xml(out, compare_rule_title(&report->rules[i]));
+        tv_out_text(out, "\">");
+        if (result->reason) {
+            tv_out_text(out, "<error message=\"");
+            tv_out_xml(out, tv_bytes_of(result->reason));
+            tv_out_text(out, "\"/>");
+        } else if (result->fired) {
+            struct tv_out text;
+            tv_out_init_memory(&text);
+            compare_list_hits(&text, report, i);
+            tv_out_format(out, "<failure message=\"%u %s changed\">", result->hit_count,
+                          tv_plural(result->hit_count, "row", "rows"));
+            tv_out_xml(out, (struct tv_bytes){text.buffer, text.length});
+            tv_out_text(out, "</failure>");
+            tv_out_release(&text);
+        }
+        tv_out_text(out, "</testcase>\n");
+    }
+    tv_out_text(out, "</testsuite>\n</testsuites>\n");
+}
+
+/* ---- SARIF 2.1.0 ---- */
+
+static void compare_sarif_result(struct tv_out *out, const struct tv_compare_report *report,
+                                 uint32_t number, const struct tv_gate_hit *hit)
+{
+    const struct tv_run_table *table = report->comparison->table;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_format(out, "{\"ruleId\": \"rule-%u\", \"level\": \"error\", \"message\": {\"text\": ",
+                  number + 1);
+    tv_compare_put_hit(&text, report, &report->rules[number], hit);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_text(out, "}, \"locations\": [{\"logicalLocations\": [{\"fullyQualifiedName\": ");
+    text.length = 0;
+    if (hit->row != TV_NONE)
+        tv_run_row_name(&text, table, &table->rows[hit->row]);
+    else
+        tv_out_text(&text, "total");
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_text(out, "}]}], \"partialFingerprints\": {\"method/v1\": ");
+    struct tv_out form;
+    tv_out_init_memory(&form);
+    tv_run_names_normal(&form, (struct tv_bytes){text.buffer, text.length}, TV_NAMES_SIMILAR);
+    tv_out_json(out, (struct tv_bytes){form.buffer, form.length});
+    tv_out_text(out, "}}");
+    tv_out_release(&form);
+    tv_out_release(&text);
+}
+
+void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *report)
+{
+    uint32_t written = 0;
+    tv_out_text(out, "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", "
+                     "\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": "
+                     "\"traceview\", \"rules\": [");
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        tv_out_format(out, "%s{\"id\": \"rule-%u\", \"shortDescription\": {\"text\": ",
+                      i > 0 ? ", " : "", i + 1);
+        tv_out_json(out, compare_rule_title(&report->rules[i]));
+        tv_out_text(out, "}}");
+    }
+    tv_out_text(out, "]}}, \"results\": [");
+    for (uint32_t i = 0; i < report->rule_count; i++)
+        for (uint32_t k = 0; k < report->results[i].hit_count && written < SARIF_RESULTS; k++) {
+            tv_out_text(out, written++ > 0 ? ",\n" : "\n");
+            compare_sarif_result(out, report, i, &report->results[i].hits[k]);
+        }
+    tv_out_text(out, "]}]}\n");
+}
+
+/* ---- Annotations of GitHub Actions ---- */
+
+/* Write text as the data of a workflow command. */
+static void compare_put_command(struct tv_out *out, struct tv_bytes text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = (char)text.data[i];
+        if (c == '%' || c == '\n' || c == '\r')
+            tv_out_format(out, "%%%02X", (unsigned)c);
+        else
+            tv_out_char(out, c);
+    }
+}
+
+void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report *report)
+{
+    uint32_t written = 0, left_out = 0;
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        const struct tv_gate_result *result = &report->results[i];
+        struct tv_out text;
+        if (result->reason) {
+            tv_out_text(out, "::error title=traceview::cannot be judged: ");
+            compare_put_command(out, report->rules[i].text);
+            tv_out_format(out, " (%s)\n", result->reason);
+        }
+        tv_out_init_memory(&text);
+        for (uint32_t k = 0; k < result->hit_count; k++) {
+            if (written == GITHUB_ANNOTATIONS) {
+                left_out++;
+                continue;
+            }
+            text.length = 0;
+            tv_compare_put_hit(&text, report, &report->rules[i], &result->hits[k]);
+            tv_out_text(out, "::error title=traceview::");
+            compare_put_command(out, (struct tv_bytes){text.buffer, text.length});
+            tv_out_char(out, '\n');
+            written++;
+        }
+        tv_out_release(&text);
+    }
+    if (left_out > 0)
+        tv_out_format(out, "::notice title=traceview::%u more %s in the report\n", left_out,
+                      tv_plural(left_out, "change is", "changes are"));
+}
+
+/* ---- OpenMetrics text, which GitLab reads as a metrics report ---- */
+
+static void compare_put_label(struct tv_out *out, struct tv_bytes text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = (char)text.data[i];
+        if (c == '"' || c == '\\')
+            tv_out_char(out, '\\');
+        if (c == '\n')
+            tv_out_text(out, "\\n");
+        else
+            tv_out_char(out, c);
+    }
+}
+
+void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report *report)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    uint64_t limit = report->limit > 0 ? report->limit : 100;
+    struct tv_out name;
+    tv_out_text(out, "# TYPE traceview_rule_fired gauge\n");
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        tv_out_text(out, "traceview_rule_fired{rule=\"");
+        compare_put_label(out, compare_rule_title(&report->rules[i]));
+        tv_out_format(out, "\"} %d\n", report->results[i].fired);
+    }
+    tv_out_text(out,
+                "# TYPE traceview_time_seconds gauge\n# UNIT traceview_time_seconds seconds\n");
+    tv_out_format(out, "traceview_time_seconds{method=\"(total)\"} %.9f\n",
+                  comparison->new_total / 1e9);
+    tv_out_init_memory(&name);
+    for (uint32_t i = 0; i < comparison->count && i < limit; i++) {
+        const struct tv_compared_row *row = &comparison->rows[i];
+        if (!row->tested || comparison->figure == TV_FIGURE_CALLS)
+            continue;
+        name.length = 0;
+        tv_run_row_name(&name, comparison->table, &comparison->table->rows[row->row]);
+        tv_out_text(out, "traceview_time_seconds{method=\"");
+        compare_put_label(out, (struct tv_bytes){name.buffer, name.length});
+        tv_out_format(out, "\"} %.9f\n", row->new / 1e9);
+    }
+    tv_out_release(&name);
+    tv_out_text(out, "# EOF\n");
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/compare/compare_report.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/bytes.h"
+#include "writers/text/text_table.h"
+
+/* Longest text of a Markdown report: comments on pull requests take 65,536 bytes. */
+#define MARKDOWN_BYTES 60000u
+#define MARKDOWN_ROWS 20u
+
+/* ---- Figures ---- */
+
+void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double value)
+{
+    if (figure == TV_FIGURE_CALLS)
+        tv_out_format(out, "%.0f", value);
+    else
+        tv_out_format(out, "%.3f ms", value / 1e6);
+}
+
+void tv_compare_put_change(struct tv_out *out, double change)
+{
+    if (isinf(change))
+        tv_out_text(out, "new");
+    else if (isnan(change))
+        tv_out_text(out, "-");
+    else
+        tv_out_format(out, "%+.1f %%", change * 100);
+}
+
+static void compare_put_p(struct tv_out *out, double p)
+{
+    if (p < 0.0001)
+        tv_out_text(out, "<0.0001");
+    else
+        tv_out_format(out, "%.*f", p < 0.01 ? 4 : 3, p);
+}
+
+const char *tv_compare_promise(const struct tv_comparison *comparison)
+{
+    if (!comparison->can_test)
+        return "one run on a side: figures only, nothing says whether a change is noise";
+    if (comparison->apart)
+        return "all runs of one side were recorded before the other side's: p is not reliable, "
+               "record both sides in turn";
+    if (!comparison->promises)
+        return "fewer than 5 + 5 runs (or 3 + 3 with 10 baseline runs): more false alarms than p "
+               "says";
+    return "p < 0.01 in any row happens in at most 1 of 100 comparisons of equal programs";
+}
+
+/* The relative change of a row, with its interval. */
+struct row_change {
+    double change, low, high;
+};
+
+static struct row_change compare_row_change(const struct tv_comparison *comparison,
+                                            const struct tv_compared_row *row)
+{
+    if (row->tested && comparison->can_test) {
+        const struct tv_change *change = &comparison->changes.of[row->change];
+        return (struct row_change){exp(change->difference) - 1, exp(change->low) - 1,
+                                   exp(change->high) - 1};
+    }
+    double change = row->base > 0 ? row->new / row->base - 1 : row->new > 0 ? INFINITY : 0;
+    return (struct row_change){change, (double)NAN, (double)NAN};
+}
+
+/* "~" matched by form, "=" renamed, "+" only new, "-" only base, "!" calls certainly differ. */
+static const char *compare_mark(const struct tv_comparison *comparison,
+                                const struct tv_compared_row *row)
+{
+    const struct tv_run_row *named = &comparison->table->rows[row->row];
+    if (!named->in_base)
+        return "+";
+    if (!named->in_new)
+        return "-";
+    if (named->match == TV_MATCH_RENAMED)
+        return "=";
+    if (named->match == TV_MATCH_SIMILAR)
+        return "~";
+    return row->calls_differ ? "!" : "";
+}
+
+static void compare_put_name(struct tv_out *out, const struct tv_comparison *comparison,
+                             uint32_t row)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_run_row_name(&name, comparison->table, &comparison->table->rows[row]);
+    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,
+                        const struct tv_gate_rule *rule, const struct tv_gate_hit *hit)
+{
+    enum tv_run_figure figure = rule->figure == TV_GATE_CALLS  ? TV_FIGURE_CALLS
+                                : rule->figure == TV_GATE_MEAN ? TV_FIGURE_MEAN
+                                                               : TV_FIGURE_EXCL;
+    if (hit->row != TV_NONE)
+        compare_put_name(out, report->comparison, hit->row);
+    else if (rule->sum)
+        tv_out_format(out, "sum of %.*s", (int)rule->pattern.length,
+                      (const char *)rule->pattern.data);
+    else
+        tv_out_text(out, "total");
+    tv_out_text(out, ": ");
+    tv_compare_put_figure(out, figure, hit->base);
+    tv_out_text(out, " -> ");
+    tv_compare_put_figure(out, figure, hit->new);
+    tv_out_text(out, " (");
+    tv_compare_put_change(out, hit->change);
+    if (rule->p > 0) {
+        tv_out_text(out, ", p ");
+        tv_out_text(out, hit->p < 0.0001 ? "" : "= ");
+        compare_put_p(out, hit->p);
+    }
+    tv_out_char(out, ')');
+}
+
+/* Return how many rows to write, and whether a row is worth a line without a limit: rows of both
+ * sides that never ran are not. */
+static uint32_t compare_row_count(const struct tv_compare_report *report, uint64_t limit)
+{
+    uint32_t count = report->comparison->count;
+    return limit > 0 && limit < count ? (uint32_t)limit : count;
+}
+
+static const char *compare_figure_name(enum tv_run_figure figure)
+{
+    static const char *const names[] = {"excl", "incl", "calls", "mean"};
+    return names[figure];
+}
+
+/* ---- Text ---- */
+
+static void compare_text_heading(struct tv_out *out, const struct tv_compare_report *report)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    double least = 0, most = 0;
+    tv_out_format(out, "%u base and %u new runs", comparison->base_runs, comparison->new_runs);
+    if (comparison->history_runs > 0)
+        tv_out_format(out, ", %u older runs of the base", comparison->history_runs);
+    tv_out_format(out, "; %s time%s\n", comparison->cpu ? "CPU" : "wall",
+                  comparison->wall_noted ? " (not all runs have CPU times, which vary less)" : "");
+    for (uint32_t run = 0; run < comparison->changes.runs; run++) {
+        double factor = comparison->changes.factor[run];
+        least = factor < least ? factor : least;
+        most = factor > most ? factor : most;
+    }
+    if (most > least)
+        tv_out_format(out, "common to all rows and taken off: %+.1f %% to %+.1f %% by run\n",
+                      (exp(least) - 1) * 100, (exp(most) - 1) * 100);
+    tv_out_format(out, "%s\n\n", tv_compare_promise(comparison));
+}
+
+static void compare_text_columns(struct tv_text_table *table,
+                                 const struct tv_compare_report *report)
+{
+    bool calls = report->comparison->figure == TV_FIGURE_CALLS;
+    tv_text_table_add(table, &(struct tv_text_column){NULL, "", 2, .rank = 0});
+    tv_text_table_add(table,
+                      &(struct tv_text_column){"base", calls ? "Base" : "Base ms", 14, .rank = 2});
+    tv_text_table_add(table,
+                      &(struct tv_text_column){"new", calls ? "New" : "New ms", 14, .rank = 2});
+    tv_text_table_add(table, &(struct tv_text_column){"change", "Change", 11, .rank = 0});
+    if (report->plan_runs > 0) {
+        tv_text_table_add(table, &(struct tv_text_column){"detectable", "Can show", 11, .rank = 0});
+        return;
+    }
+    tv_text_table_add(table, &(struct tv_text_column){"interval", "95 % interval", 20, .rank = 4});
+    tv_text_table_add(table, &(struct tv_text_column){"p", "p", 9, .rank = 0});
+    tv_text_table_add(table, &(struct tv_text_column){"calls", "Calls", 22, .rank = 5});
+}
+
+static void compare_text_figure(struct tv_text_table *table, enum tv_run_figure figure,
+                                double value)
+{
+    struct tv_out *cell = tv_text_table_cell(table);
+    if (figure == TV_FIGURE_CALLS)
+        tv_out_format(cell, "%.0f", value);
+    else
+        tv_out_format(cell, "%.3f", value / 1e6);
+}
+
+static void compare_text_test(struct tv_text_table *table, const struct tv_compare_report *report,
+                              const struct row_change *change, double p, bool tested)
+{
+    struct tv_out *cell = tv_text_table_cell(table);
+    if (isfinite(change->low) && isfinite(change->high))
+        tv_out_format(cell, "%+.1f..%+.1f %%", change->low * 100, change->high * 100);
+    else
+        tv_out_char(cell, '-');
+    cell = tv_text_table_cell(table);
+    if (tested && report->comparison->can_test)
+        compare_put_p(cell, p);
+    else
+        tv_out_char(cell, '-');
+}
+
+static void compare_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
+                             const struct tv_compared_row *row)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    struct row_change change = compare_row_change(comparison, row);
+    tv_out_text(tv_text_table_cell(table), compare_mark(comparison, row));
+    compare_text_figure(table, comparison->figure, row->base);
+    compare_text_figure(table, comparison->figure, row->new);
+    if (row->new == 0 && row->base > 0)
+        tv_out_text(tv_text_table_cell(table), "gone");
+    else
+        tv_compare_put_change(tv_text_table_cell(table), change.change);
+    if (report->plan_runs > 0) {
+        struct tv_out *cell = tv_text_table_cell(table);
+        double least =
+            row->tested ? tv_change_detectable(&comparison->changes, row->change,
+                                               comparison->tested, report->plan_runs, report->alpha)
+                        : (double)INFINITY;
+        if (isfinite(least))
+            tv_out_format(cell, "%.1f %%", least * 100);
+        else
+            tv_out_char(cell, '-');
+    } else {
+        compare_text_test(table, report, &change, row->p, row->tested);
+        struct tv_out *cell = tv_text_table_cell(table);
+        if (row->base_calls == row->new_calls)
+            tv_out_format(cell, "%llu", (unsigned long long)row->base_calls);
+        else
+            tv_out_format(cell, "%llu -> %llu", (unsigned long long)row->base_calls,
+                          (unsigned long long)row->new_calls);
+    }
+    compare_put_name(tv_text_table_name(table, 0), comparison, row->row);
+    tv_text_table_end_row(table);
+}
+
+/* The row of the total, which no cleaning has touched. */
+static void compare_text_total(struct tv_text_table *table, const struct tv_compare_report *report)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    struct row_change change = {comparison->new_total / comparison->base_total - 1, (double)NAN,
+                                (double)NAN};
+    if (comparison->can_test)
+        change =
+            (struct row_change){exp(comparison->total.difference) - 1,
+                                exp(comparison->total.low) - 1, exp(comparison->total.high) - 1};
+    tv_text_table_cell(table);
+    compare_text_figure(table, TV_FIGURE_EXCL, comparison->base_total);
+    compare_text_figure(table, TV_FIGURE_EXCL, comparison->new_total);
+    tv_compare_put_change(tv_text_table_cell(table), change.change);
+    if (report->plan_runs > 0) {
+        tv_text_table_cell(table);
+    } else {
+        compare_text_test(table, report, &change, tv_change_p(&comparison->total, TV_CHANGE_ANY),
+                          comparison->can_test);
+        tv_text_table_cell(table);
+    }
+    tv_out_text(tv_text_table_name(table, 0), "(total of all threads)");
+    tv_text_table_end_row(table);
+}
+
+/* Write the verdict of a rule and what made it fire. */
+static void compare_text_rule(struct tv_out *out, const struct tv_compare_report *report,
+                              uint32_t number)
+{
+    const struct tv_gate_rule *rule = &report->rules[number];
+    const struct tv_gate_result *result = &report->results[number];
+    tv_out_format(out, "%s: %.*s",
+                  result->reason  ? "cannot be judged"
+                  : result->fired ? "FIRED"
+                                  : "ok",
+                  (int)rule->text.length, (const char *)rule->text.data);
+    if (result->reason)
+        tv_out_format(out, " (%s)", result->reason);
+    tv_out_char(out, '\n');
+    for (uint32_t i = 0; i < result->hit_count && i < MARKDOWN_ROWS; i++) {
+        tv_out_text(out, "    ");
+        tv_compare_put_hit(out, report, rule, &result->hits[i]);
+        tv_out_char(out, '\n');
+    }
+    if (result->hit_count > MARKDOWN_ROWS)
+        tv_out_format(out, "    and %u more\n", result->hit_count - MARKDOWN_ROWS);
+}
+
+static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)
+{
+    const char *const titles[] = {"Method", "Path", "Class", "Package", "Thread"};
+    struct tv_text_table table;
+    uint32_t count = compare_row_count(report, report->limit);
+    compare_text_heading(out, report);
+    tv_text_table_begin(&table, out, titles[report->comparison->table->by]);
+    compare_text_columns(&table, report);
+    compare_text_total(&table, report);
+    for (uint32_t i = 0; i < count; i++)
+        compare_text_row(&table, report, &report->comparison->rows[i]);
+    tv_text_table_end(&table);
+    tv_text_table_write_rest(out, report->comparison->count - count);
+    if (report->rule_count > 0)
+        tv_out_char(out, '\n');
+    for (uint32_t i = 0; i < report->rule_count; i++)
+        compare_text_rule(out, report, i);
+}
+
+/* ---- Markdown ---- */
+
+static void compare_put_cell(struct tv_out *out, struct tv_bytes text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = (char)text.data[i];
+        if (c == '|' || c == '\\' || c == '`' || c == '<' || c == '*' || c == '_')
+            tv_out_char(out, '\\');
+        tv_out_char(out, c == '\n' || c == '\r' ? ' ' : c);
+    }
+}
+
+static void compare_markdown_row(struct tv_out *out, const struct tv_compare_report *report,
+                                 const struct tv_compared_row *row)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    struct row_change change = compare_row_change(comparison, row);
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    compare_put_name(&name, comparison, row->row);
+    tv_out_format(out, "| %s ", compare_mark(comparison, row));
+    compare_put_cell(out, (struct tv_bytes){name.buffer, name.length < 300 ? name.length : 300});
+    tv_out_text(out, " | ");
+    tv_compare_put_figure(out, comparison->figure, row->base);
+    tv_out_text(out, " | ");
+    tv_compare_put_figure(out, comparison->figure, row->new);
+    tv_out_text(out, " | ");
+    tv_compare_put_change(out, change.change);
+    tv_out_text(out, " | ");
+    if (row->tested && comparison->can_test)
+        compare_put_p(out, row->p);
+    else
+        tv_out_char(out, '-');
+    tv_out_text(out, " |\n");
+    tv_out_release(&name);
+}
+
+static void compare_markdown_table(struct tv_out *out, const struct tv_compare_report *report,
+                                   uint32_t from, uint32_t to)
+{
+    tv_out_text(out, "| | base | new | change | p |\n|---|--:|--:|--:|--:|\n");
+    for (uint32_t i = from; i < to && out->length < MARKDOWN_BYTES; i++)
+        compare_markdown_row(out, report, &report->comparison->rows[i]);
+}
+
+static void compare_write_markdown(struct tv_out *to, const struct tv_compare_report *report)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    uint32_t count = compare_row_count(report, report->limit);
+    struct tv_out text, *out = &text;
+    tv_out_init_memory(&text);
+    tv_out_format(out, "### traceview: %u base and %u new runs, %s time\n\n", comparison->base_runs,
+                  comparison->new_runs, comparison->cpu ? "CPU" : "wall");
+    for (uint32_t i = 0; i < report->rule_count && out->length < MARKDOWN_BYTES; i++) {
+        const struct tv_gate_result *result = &report->results[i];
+        tv_out_format(out, "- **%s** `%.*s`%s%s\n",
+                      result->reason  ? "cannot be judged"
+                      : result->fired ? "fired"
+                                      : "ok",
+                      (int)report->rules[i].text.length, (const char *)report->rules[i].text.data,
+                      result->reason ? ": " : "", result->reason ? result->reason : "");
+    }
+    tv_out_format(out, "\nTotal: %.3f ms -> %.3f ms. %s.\n\n", comparison->base_total / 1e6,
+                  comparison->new_total / 1e6, tv_compare_promise(comparison));
+    uint32_t first = count < MARKDOWN_ROWS ? count : MARKDOWN_ROWS;
+    compare_markdown_table(out, report, 0, first);
+    if (count > first) {
+        tv_out_format(out, "\n<details><summary>%u more rows</summary>\n\n", count - first);
+        compare_markdown_table(out, report, first, count);
+        tv_out_text(out, "\n</details>\n");
+    }
+    tv_out_bytes(to, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+/* ---- CSV and JSON ---- */
+
+static void compare_write_csv(struct tv_out *out, const struct tv_compare_report *report)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    uint32_t count = compare_row_count(report, report->limit);
+    tv_out_text(out, "name,base,new,change,low,high,p_raw,p,base_calls,new_calls,mark\n");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_compared_row *row = &comparison->rows[i];
+        struct row_change change = compare_row_change(comparison, row);
+        struct tv_out name;
+        tv_out_init_memory(&name);
+        compare_put_name(&name, comparison, row->row);
+        tv_out_csv(out, (struct tv_bytes){name.buffer, name.length});
+        tv_out_release(&name);
+        tv_out_format(out, ",%.0f,%.0f,", row->base, row->new);
+        const double numbers[] = {change.change, change.low, change.high};
+        for (size_t k = 0; k < TV_COUNT(numbers); k++) {
+            if (isfinite(numbers[k]))
+                tv_out_format(out, "%.6g", numbers[k]);
+            tv_out_char(out, ',');
+        }
+        if (row->tested && comparison->can_test)
+            tv_out_format(out, "%.6g,%.6g", row->p_raw, row->p);
+        else
+            tv_out_char(out, ',');
+        tv_out_format(out, ",%llu,%llu,%s\n", (unsigned long long)row->base_calls,
+                      (unsigned long long)row->new_calls, compare_mark(comparison, row));
+    }
+}
+
+static void compare_json_number(struct tv_out *out, const char *key, double value)
+{
+    tv_json_put_key(out, ", ", key);
+    if (isfinite(value))
+        tv_out_format(out, "%.9g", value);
+    else
+        tv_out_text(out, "null");
+}
+
+static void compare_json_side(struct tv_out *out, const struct tv_comparison *comparison,
+                              enum tv_run_side side)
+{
+    const struct tv_run_table *table = comparison->table;
+    const char *before = "";
+    uint32_t number = 0;
+    tv_out_char(out, '[');
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        double factor =
+            r->side == TV_RUN_HISTORY ? (double)NAN : comparison->changes.factor[number++];
+        if (r->side != side)
+            continue;
+        tv_out_format(out, "%s\n      {", before);
+        tv_json_put_text(out, "", "file", tv_bytes_of(r->name));
+        tv_json_put_some_i64(out, ", ", "recorded_us", r->recorded_us != 0, r->recorded_us);
+        tv_json_put_i64(out, ", ", "total_ns", comparison->cpu ? r->total_cpu : r->total_wall);
+        if (isfinite(factor))
+            compare_json_number(out, "factor", exp(factor));
+        tv_out_char(out, '}');
+        before = ",";
+    }
+    tv_out_text(out, "\n    ]");
+}
+
+static void compare_json_values(struct tv_out *out, const struct tv_comparison *comparison,
+                                const struct tv_run_row *row, enum tv_run_side side,
+                                const char *key)
+{
+    const char *before = "";
+    tv_json_put_key(out, ", ", key);
+    tv_out_char(out, '[');
+    for (uint32_t run = 0; run < comparison->table->run_count; run++) {
+        if (comparison->table->runs[run].side != side)
+            continue;
+        double value = tv_comparison_value(comparison, row, run, comparison->figure);
+        tv_out_text(out, before);
+        if (isfinite(value))
+            tv_out_format(out, "%.0f", value);
+        else
+            tv_out_text(out, "null");
+        before = ", ";
+    }
+    tv_out_char(out, ']');
+}
+
+static void compare_json_row(struct tv_out *out, const struct tv_comparison *comparison,
+                             const struct tv_compared_row *row)
+{
+    const struct tv_run_row *named = &comparison->table->rows[row->row];
+    struct row_change change = compare_row_change(comparison, row);
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_run_row_name(&name, comparison->table, named);
+    tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    if (named->match != TV_MATCH_SAME)
+        tv_json_put_text(out, ", ", "base_key", tv_run_text(comparison->table, named->old_name));
+    tv_json_put_text(out, ", ", "match",
+                     tv_bytes_of(named->match == TV_MATCH_SAME      ? "exact"
+                                 : named->match == TV_MATCH_SIMILAR ? "similar"
+                                                                    : "renamed"));
+    tv_json_put_text(out, ", ", "side",
+                     tv_bytes_of(!named->in_base  ? "new"
+                                 : !named->in_new ? "base"
+                                                  : "both"));
+    compare_json_number(out, "base", row->base);
+    compare_json_number(out, "new", row->new);
+    compare_json_number(out, "effect", row->new - row->base);
+    compare_json_number(out, "change", change.change);
+    compare_json_number(out, "low", change.low);
+    compare_json_number(out, "high", change.high);
+    bool has_p = row->tested && comparison->can_test;
+    compare_json_number(out, "p_raw", has_p ? row->p_raw : (double)NAN);
+    compare_json_number(out, "p", has_p ? row->p : (double)NAN);
+    compare_json_number(out, "share", row->share);
+    tv_json_put_u64(out, ", ", "base_calls", row->base_calls);
+    tv_json_put_u64(out, ", ", "new_calls", row->new_calls);
+    tv_json_put_key(out, ", ", "calls_differ");
+    tv_out_text(out, row->calls_differ ? "true" : "false");
+    compare_json_values(out, comparison, named, TV_RUN_BASE, "base_runs");
+    compare_json_values(out, comparison, named, TV_RUN_NEW, "new_runs");
+}
+
+static void compare_json_rule(struct tv_out *out, const struct tv_compare_report *report,
+                              uint32_t number)
+{
+    const struct tv_gate_rule *rule = &report->rules[number];
+    const struct tv_gate_result *result = &report->results[number];
+    tv_json_put_text(out, "", "text", rule->text);
+    if (rule->name.length > 0)
+        tv_json_put_text(out, ", ", "name", rule->name);
+    tv_json_put_key(out, ", ", "fired");
+    tv_out_text(out, result->reason ? "null" : result->fired ? "true" : "false");
+    if (result->reason)
+        tv_json_put_text(out, ", ", "reason", tv_bytes_of(result->reason));
+    tv_json_put_u64(out, ", ", "looked_at", result->looked_at);
+    tv_json_put_key(out, ", ", "rows");
+    tv_out_char(out, '[');
+    for (uint32_t i = 0; i < result->hit_count; i++) {
+        const struct tv_gate_hit *hit = &result->hits[i];
+        struct tv_out name;
+        tv_out_init_memory(&name);
+        if (hit->row != TV_NONE)
+            tv_run_row_name(&name, report->comparison->table,
+                            &report->comparison->table->rows[hit->row]);
+        else
+            tv_out_text(&name, rule->sum ? "(sum)" : "(total)");
+        tv_out_text(out, i > 0 ? ", {" : "{");
+        tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
+        compare_json_number(out, "base", hit->base);
+        compare_json_number(out, "new", hit->new);
+        compare_json_number(out, "change", hit->change);
+        compare_json_number(out, "p", rule->p > 0 ? hit->p : (double)NAN);
+        tv_out_char(out, '}');
+        tv_out_release(&name);
+    }
+    tv_out_char(out, ']');
+}
+
+static void compare_json_total(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    const struct tv_change *total = &comparison->total;
+    bool tested = comparison->can_test;
+    tv_out_text(out, "  \"total\": {");
+    tv_json_put_key(out, "", "base");
+    tv_out_format(out, "%.0f", comparison->base_total);
+    compare_json_number(out, "new", comparison->new_total);
+    compare_json_number(out, "change",
+                        tested ? exp(total->difference) - 1
+                               : comparison->new_total / comparison->base_total - 1);
+    compare_json_number(out, "low", tested ? exp(total->low) - 1 : (double)NAN);
+    compare_json_number(out, "high", tested ? exp(total->high) - 1 : (double)NAN);
+    compare_json_number(out, "p", tested ? tv_change_p(total, TV_CHANGE_ANY) : (double)NAN);
+    tv_out_text(out, "},\n");
+}
+
+static void compare_write_json(struct tv_out *out, const struct tv_compare_report *report)
+{
+    static const char *const by[] = {"method", "path", "class", "package", "thread"};
+    const struct tv_comparison *comparison = report->comparison;
+    tv_out_text(out, "{\n  \"format\": \"traceview.diff/1\",\n ");
+    tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
+    tv_json_put_text(out, ", ", "figure", tv_bytes_of(compare_figure_name(comparison->figure)));
+    tv_json_put_text(out, ", ", "clock", tv_bytes_of(comparison->cpu ? "cpu" : "wall"));
+    tv_json_put_key(out, ", ", "promise");
+    tv_out_text(out, comparison->promises ? "true" : "false");
+    tv_json_put_text(out, ", ", "note", tv_bytes_of(tv_compare_promise(comparison)));
+    tv_out_text(out, ",\n  \"sides\": {\n    \"base\": ");
+    compare_json_side(out, comparison, TV_RUN_BASE);
+    tv_out_text(out, ",\n    \"new\": ");
+    compare_json_side(out, comparison, TV_RUN_NEW);
+    tv_out_text(out, ",\n    \"baseline\": ");
+    compare_json_side(out, comparison, TV_RUN_HISTORY);
+    tv_out_text(out, "\n  },\n");
+    compare_json_total(out, comparison);
+    tv_out_text(out, "  \"rows\": [");
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
+        compare_json_row(out, comparison, &comparison->rows[i]);
+        tv_out_char(out, '}');
+    }
+    tv_out_text(out, "\n  ],\n  \"rules\": [");
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
+        compare_json_rule(out, report, i);
+        tv_out_char(out, '}');
+    }
+    tv_out_text(out, "\n  ]\n}\n");
+}
+
+void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
+                             enum tv_compare_format format)
+{
+    static void (*const writers[])(struct tv_out * out, const struct tv_compare_report *report) = {
+        [TV_COMPARE_TEXT] = compare_write_text,
+        [TV_COMPARE_CSV] = compare_write_csv,
+        [TV_COMPARE_JSON] = compare_write_json,
+        [TV_COMPARE_MARKDOWN] = compare_write_markdown,
+        [TV_COMPARE_JUNIT] = tv_compare_write_junit,
+        [TV_COMPARE_SARIF] = tv_compare_write_sarif,
+        [TV_COMPARE_GITHUB] = tv_compare_write_github,
+        [TV_COMPARE_GITLAB] = tv_compare_write_gitlab,
+    };
+    assert(format < TV_COUNT(writers));
+    writers[format](out, report);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare_report.h - a comparison of groups of runs, and the verdicts of its rules, in every format
+ * of `traceview diff --base ... --new ...`.
+ *
+ * traceview(1) defines the columns and keys; those of JSON ("traceview.diff/1") and CSV are a
+ * contract.  All outputs are functions of the input alone: equal files give equal bytes.
+ */
+#ifndef TV_WRITERS_COMPARE_REPORT_H
+#define TV_WRITERS_COMPARE_REPORT_H
+
+#include "analysis/compare/gate.h"
+#include "base/out.h"
+
+enum tv_compare_format {
+    TV_COMPARE_TEXT,
+    TV_COMPARE_CSV,
+    TV_COMPARE_JSON,
+    TV_COMPARE_MARKDOWN,
+    TV_COMPARE_JUNIT,
+    TV_COMPARE_SARIF,
+    TV_COMPARE_GITHUB,
+    TV_COMPARE_GITLAB,
+};
+
+struct tv_compare_report {
+    const struct tv_comparison *comparison;
+    const struct tv_gate_rule *rules;
+    const struct tv_gate_result *results; /* [rule_count] */
+    uint32_t rule_count;
+    uint64_t limit; /* most rows of text, CSV and Markdown; 0: all */
+    double alpha;   /* rows with a smaller p are marked as changed */
+    /* --plan: instead of changes, how small a change each row could show.  0: no plan. */
+    uint32_t plan_runs;
+};
+
+void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
+                             enum tv_compare_format format);
+
+/* Write for the tools that run checks. (compare_ci.c) */
+void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *report);
+void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *report);
+void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report *report);
+void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report *report);
+
+/* ---- Shared by the formats ---- */
+
+/* Write a figure: "12.345 ms", or a number of calls. */
+void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double value);
+
+/* Write a relative change: "+5.3 %", "new", "gone". */
+void tv_compare_put_change(struct tv_out *out, double change);
+
+/* Write "excl(draw): 1.2 ms -> 1.4 ms (+16.7 %, p = 0.004)" for a hit of a rule. */
+void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,
+                        const struct tv_gate_rule *rule, const struct tv_gate_hit *hit);
+
+/* Return what may be promised about p, or why not. */
+const char *tv_compare_promise(const struct tv_comparison *comparison);
+
+#endif
