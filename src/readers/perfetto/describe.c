@@ -3,8 +3,9 @@
  * describe.c - packets as JSON by the names of their fields, and events read again.
  *
  * An event of the model has the offset of its packet (tag 0x0A), or of the kernel event (0x12) or
- * the compact message (0x22) within a bundle.  Names of debug annotations may be interned: the
- * packets before are read again up to the event, only those of its sequence in full.
+ * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by earlier
+ * packets.  Near the beginning of the file these are read again; further behind that would make
+ * describing many events quadratic, so a name that the packet does not bring is shown by its number.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 
 /* Messages nest no deeper in real packets; deeper ones are shown as bytes. */
 #define DEEPEST 24
+
+/* Packets up to here are read again for names. */
+#define REPLAYED ((uint64_t)512 * 1024)
 
 enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2, COMPACT_MESSAGE = 4 };
 
@@ -273,7 +277,8 @@ static enum tv_status pf_replay_sequence(struct pf_describing *describing,
     struct tv_pf_packets packets;
     struct tv_pf_packet packet = {.offset = 0};
     enum tv_status status;
-    tv_pf_packets_init(&packets, describing->reading->source, 0,
+    uint64_t start = until->offset < REPLAYED ? 0 : until->offset;
+    tv_pf_packets_init(&packets, describing->reading->source, start,
                        &describing->reading->chunk->diagnostics);
     while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none &&
            packet.offset <= until->offset) {

@@ -25,8 +25,7 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))
             continue;
-        if (payload == 0)
-            payload = field.number;
+        payload = field.number; /* of two the last counts, as of a oneof */
         if (field.number == CLOCK_SNAPSHOT)
             tv_pf_clocks_add_snapshot(&reading->clocks, field.bytes);
         else if (field.number == PROCESS_TREE)
