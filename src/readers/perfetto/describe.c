@@ -20,9 +20,9 @@
 #define DEEPEST 24
 
 /* Packets up to here are read again for names. */
-#define REPLAYED ((uint64_t)512 * 1024)
+#define REPLAYED ((uint64_t)128 * 1024)
 
-enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2, COMPACT_MESSAGE = 4 };
+enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2 };
 
 /* ---- Messages as JSON ---- */
 
@@ -295,28 +295,29 @@ static enum tv_status pf_replay_sequence(struct pf_describing *describing,
     return status;
 }
 
-/* Read the message at an offset: a tag, a length, the message.  The tag becomes *number. */
-static enum tv_status pf_read_again(struct tv_window *window, uint64_t offset, uint32_t *number,
-                                    struct tv_bytes *bytes, struct tv_error *err)
+/* Read the message at an offset: a tag, a length, the message.  The tag becomes *number; the caller
+ * frees *data, which has the bytes. */
+static enum tv_status pf_read_again(struct tv_source *source, uint64_t offset, uint32_t *number,
+                                    uint8_t **data, size_t *size, struct tv_error *err)
 {
-    struct tv_bytes head;
+    uint8_t head[20];
     uint64_t tag, length;
-    enum tv_status status = tv_window_at(window, offset, 20, &head, err);
+    size_t got;
+    enum tv_status status = tv_source_read(source, offset, head, sizeof head, &got, err);
     if (status != TV_OK)
         return status;
-    const uint8_t *at = head.data;
-    if (!tv_pf_take_varint(&at, head.data + head.length, &tag) ||
-        !tv_pf_take_varint(&at, head.data + head.length, &length) || length > TV_PF_PACKET_MAX)
+    const uint8_t *at = head;
+    if (!tv_pf_take_varint(&at, head + got, &tag) ||
+        !tv_pf_take_varint(&at, head + got, &length) || length > TV_PF_PACKET_MAX ||
+        !tv_source_reaches(source, offset + (uint64_t)(at - head) + length))
         return tv_fail(err, TV_ERR_SYNTAX, offset, "no packet or event here");
-    size_t before = (size_t)(at - head.data);
-    status = tv_window_at(window, offset, before + (size_t)length, &head, err);
-    if (status != TV_OK)
-        return status;
-    if (head.length < before + length)
-        return tv_fail(err, TV_ERR_SYNTAX, offset, "the packet is cut off");
+    *data = tv_alloc((size_t)length + 1, 1);
+    status =
+        tv_source_read(source, offset + (uint64_t)(at - head), *data, (size_t)length, size, err);
     *number = (uint32_t)(tag >> 3);
-    *bytes = (struct tv_bytes){head.data + before, (size_t)length};
-    return TV_OK;
+    if (status != TV_OK)
+        tv_free(*data);
+    return status;
 }
 
 static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
@@ -338,63 +339,74 @@ static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
                   tv_pf_find(bytes, 2).value, tv_pf_find(bytes, 1).value);
 }
 
-/* Describe a packet: the arguments of a track event, else its payload. */
-static enum tv_status pf_describe_packet(struct pf_describing *describing, uint64_t offset,
-                                         struct tv_bytes bytes, struct tv_error *err)
+/* Write the arguments of a track event, with the state of its sequence where names need it. */
+static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_out *out,
+                                            const struct tv_pf_packet *packet,
+                                            struct tv_bytes event, struct tv_error *err)
 {
-    struct tv_pf_field event = tv_pf_find(bytes, 11), payload;
-    struct tv_pf_packet at = {.offset = offset};
-    uint8_t *copy = tv_alloc(bytes.length + 1, 1); /* the walk moves the window */
-    enum tv_status status = TV_OK;
-    if (bytes.length > 0)
-        memcpy(copy, bytes.data, bytes.length);
-    bytes.data = copy;
-    event = tv_pf_find(bytes, 11);
-    if (tv_pf_find(event.bytes, 4).number == 4)
-        status = pf_replay_sequence(describing, &at, tv_pf_find(bytes, 10).value, err);
+    static const struct tv_read_options none = {.parts = 1};
+    struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
+    tv_pf_reading_init(reading, source, &none);
+    struct pf_describing describing = {reading, tv_pf_find_sequence(reading, 0), out};
+    enum tv_status status =
+        pf_replay_sequence(&describing, packet, tv_pf_find(packet->bytes, 10).value, err);
     if (status == TV_OK) {
-        tv_out_text(describing->out, "{\"args\":");
-        if (event.number == 11) {
-            pf_write_annotations(describing, event.bytes);
-        } else if (tv_pf_payload_of(bytes, &payload) && payload.wire == TV_PF_BYTES &&
-                   tv_pf_find_member(TV_PF_TRACE_PACKET, payload.number)) {
-            pf_write_message(describing->out,
-                             tv_pf_find_member(TV_PF_TRACE_PACKET, payload.number)->of,
-                             payload.bytes, 0);
-        } else {
-            tv_out_text(describing->out, "{}");
-        }
-        if (event.number == 11) {
-            tv_out_text(describing->out, ",\"packet\":");
-            tv_pf_write_packet(describing->out, bytes);
-        }
-        tv_out_char(describing->out, '}');
+        tv_out_text(out, "{\"args\":");
+        pf_write_annotations(&describing, event);
     }
-    tv_free(copy);
+    tv_pf_reading_release(reading);
+    tv_free(reading);
     return status;
+}
+
+/* Describe a packet: the arguments of a track event, else its payload. */
+static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out *out,
+                                         const struct tv_pf_packet *packet, struct tv_error *err)
+{
+    struct tv_pf_field event = tv_pf_find(packet->bytes, 11), payload;
+    enum tv_status status = TV_OK;
+    if (event.number == 11) {
+        if (tv_pf_find(event.bytes, 4).number == 4)
+            status = pf_describe_arguments(source, out, packet, event.bytes, err);
+        else
+            tv_out_text(out, "{\"args\":{}");
+        if (status != TV_OK)
+            return status;
+        tv_out_text(out, ",\"packet\":");
+        tv_pf_write_packet(out, packet->bytes);
+        tv_out_char(out, '}');
+        return TV_OK;
+    }
+    const struct tv_pf_member *member =
+        tv_pf_find_member(TV_PF_TRACE_PACKET, tv_pf_payload_of(packet->bytes, &payload));
+    tv_out_text(out, "{\"args\":");
+    if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PF_BYTES)
+        pf_write_message(out, member->of, payload.bytes, 0);
+    else
+        tv_out_text(out, "{}");
+    tv_out_char(out, '}');
+    return TV_OK;
 }
 
 enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                               uint64_t end_offset, struct tv_out *out, struct tv_error *err)
 {
-    struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
-    static const struct tv_read_options none = {.parts = 1};
-    struct tv_bytes bytes;
+    struct tv_source *source = trace->head->inputs[input].source;
+    struct tv_pf_packet packet = {.offset = offset};
     uint32_t number = 0;
-    struct tv_window window;
+    uint8_t *data;
+    size_t size;
     (void)end_offset;
-    tv_pf_reading_init(reading, trace->head->inputs[input].source, &none);
-    tv_window_init(&window, reading->source);
-    struct pf_describing describing = {reading, tv_pf_find_sequence(reading, 0), out};
-    enum tv_status status = pf_read_again(&window, offset, &number, &bytes, err);
-    if (status == TV_OK && number == 1)
-        status = pf_describe_packet(&describing, offset, bytes, err);
-    else if (status == TV_OK && number == EVENT_MESSAGE)
-        pf_describe_kernel_event(out, bytes);
-    else if (status == TV_OK)
+    enum tv_status status = pf_read_again(source, offset, &number, &data, &size, err);
+    if (status != TV_OK)
+        return status;
+    packet.bytes = (struct tv_bytes){data, size};
+    if (number == 1)
+        status = pf_describe_packet(source, out, &packet, err);
+    else if (number == EVENT_MESSAGE)
+        pf_describe_kernel_event(out, packet.bytes);
+    else
         tv_out_text(out, "{\"args\":{}}");
-    tv_window_release(&window);
-    tv_pf_reading_release(reading);
-    tv_free(reading);
+    tv_free(data);
     return status;
 }

@@ -56,6 +56,7 @@ const FORMATS = [
   ['Android method trace', '.trace, every version'],
   ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
+  ['Perfetto', 'system traces of Android, Chrome, Flutter'],
   ['CPU profile of hprof', 'text or binary'],
   ['Collapsed stacks', 'of any tool'],
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],

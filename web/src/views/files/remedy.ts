@@ -5,7 +5,7 @@ import type { ErrorKind } from '../../model/opening';
 
 const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', string> = {
   unsupported:
-    'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
+    'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, Perfetto traces, ' +
     'systrace pages, CPU profiles of hprof and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
     'Is it the file you meant, and is it the whole of it?',
   empty:
