@@ -165,6 +165,7 @@ static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *pac
 /* ---- Payloads ---- */
 
 enum { THREAD_DESCRIPTOR = 44, PROCESS_DESCRIPTOR = 43, CLOCKS = 6, FTRACE = 1, TRACK_EVENT = 11 };
+enum { COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
 
 static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current *packet,
                             const struct tv_pf_field *payload)
@@ -179,8 +180,8 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
     case THREAD_DESCRIPTOR:
         tv_pf_set_default_thread(reading, packet->sequence, payload->bytes);
         return;
-    case 50:
-    case 133:
+    case COMPRESSED:
+    case ZSTD_COMPRESSED:
         tv_pf_warn(reading, TV_DIAGNOSTIC_PACKETS_COMPRESSED, packet->offset);
         return;
     default:
@@ -295,21 +296,25 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->metadata.rows);
 }
 
-/* Count the packets of each type under the name of the payload. */
+/* Count the packets of each type under the name of the payload.  Those without one, or with one of
+ * an unknown number, count as "(none)". */
 static void pf_count_types(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 {
-    char text[32];
+    uint64_t none = reading->other_types;
+    struct tv_tables *tables = &merge->trace->tables;
     struct tv_trace_info *head = merge->trace->head;
-    for (uint32_t i = 0; i <= TV_PF_TYPES; i++) {
-        uint64_t count = i < TV_PF_TYPES ? reading->types[i] : reading->other_types;
+    for (uint32_t i = 0; i < TV_PF_TYPES; i++) {
         const struct tv_pf_member *member = tv_pf_find_member(TV_PF_TRACE_PACKET, i);
-        if (count == 0 || i == 50 || i == 133)
-            continue;
-        snprintf(text, sizeof text, i < TV_PF_TYPES ? "#%" PRIu32 : "(other)", i);
-        const char *name = i == 0 ? "(none)" : member && i < TV_PF_TYPES ? member->name : text;
-        tv_tables_count_events(&merge->trace->tables, merge->input,
-                               tv_trace_info_string(head, tv_bytes_of(name)), count);
+        if (!member)
+            none += reading->types[i];
+        else if (reading->types[i] > 0 && i != COMPRESSED && i != ZSTD_COMPRESSED)
+            tv_tables_count_events(tables, merge->input,
+                                   tv_trace_info_string(head, tv_bytes_of(member->name)),
+                                   reading->types[i]);
     }
+    if (none > 0)
+        tv_tables_count_events(tables, merge->input, tv_trace_info_string(head, TV_BYTES("(none)")),
+                               none);
 }
 
 static void pf_add_metadata_rows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)

@@ -611,10 +611,11 @@ static void pf_event_place(struct pf_placed *placed)
     placed->frame = needs_frame ? pf_event_frame(placed) : TV_NONE;
     if (event->extra_values.number != 0)
         pf_count_extra(placed);
-    if (legacy.phase != 0) {
-        if (!placed->on_thread && placed->at.task == TV_NONE)
-            placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
+    if (event->legacy.data && placed->at.task == TV_NONE)
+        placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
+    if (event->legacy.data)
         pf_legacy_add_flows(placed, &legacy);
+    if (legacy.phase != 0) {
         if (pf_legacy_take(placed, &legacy))
             return;
     }
