@@ -199,14 +199,11 @@ enum tv_severity tv_severity_find(const char *name);
       "processors that left another task than they had turned to")                                 \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
       "clock sync markers of an id that two clocks have already, left out")                        \
-    X(FIELD_UNKNOWN, "field-unknown", W,                                                           \
-      "fields of the trace that are no packets, skipped")                                          \
-    X(PACKET_UNKNOWN, "packet-unknown", W,                                                         \
-      "packets with a content that no table knows, skipped")                                       \
+    X(FIELD_UNKNOWN, "field-unknown", W, "fields of the trace that are no packets, skipped")       \
+    X(PACKET_UNKNOWN, "packet-unknown", W, "packets with a content that no table knows, skipped")  \
     X(PACKET_UNREAD, "packet-unread", N,                                                           \
       "packets of known types that are counted and shown by dump, but not drawn")                  \
-    X(PACKETS_COMPRESSED, "packets-compressed", E,                                                 \
-      "compressed packets that were not unpacked")                                                 \
+    X(PACKETS_COMPRESSED, "packets-compressed", E, "compressed packets that were not unpacked")    \
     X(PACKETS_LOST, "packets-lost", E,                                                             \
       "places where a writer's packets were lost before they reached the file")                    \
     X(STATE_MISSING, "state-missing", E,                                                           \
@@ -229,8 +226,7 @@ enum tv_severity tv_severity_find(const char *name);
       "events of the kernel that no table knows: instants named by their number")                  \
     X(EVENT_RAW, "event-raw", N,                                                                   \
       "track events of kinds without a meaning here: instants, or only in dump")                   \
-    X(LOG_OUTSIDE, "log-outside", N,                                                               \
-      "log lines from before or after the trace: only in dump")                                    \
+    X(LOG_OUTSIDE, "log-outside", N, "log lines from before or after the trace: only in dump")     \
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
       "inputs whose clock no marker ties to that of another: put where the others begin")
 

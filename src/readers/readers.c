@@ -15,10 +15,11 @@
 #include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
-    &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,
-    &tv_reader_process_dump, &tv_reader_cgroup_dump, &tv_reader_battor,
-    &tv_reader_hprof,        &tv_reader_collapsed,   &tv_reader_perfetto,
-    NULL,
+    &tv_reader_method_trace, &tv_reader_trace_event,
+    &tv_reader_ftrace,       &tv_reader_process_dump,
+    &tv_reader_cgroup_dump,  &tv_reader_battor,
+    &tv_reader_hprof,        &tv_reader_collapsed,
+    &tv_reader_perfetto,     NULL,
 };
 
 #define SHOWN_BYTES 8

@@ -308,8 +308,7 @@ static bool ft_switch_parse_wakeup(struct tv_bytes details, int64_t *tid, struct
         /* The usual form. */
     } else if (text = details, ft_switch_take_until(&text, "comm=", &skipped) &&
                                    ft_switch_take_until(&text, " pid=", name)) {
-        if (!tv_ft_parse_number(tv_ft_first_word(text), tid) ||
-            tv_ft_arg(text, "prio").length == 0)
+        if (!tv_ft_parse_number(tv_ft_first_word(text), tid) || tv_ft_arg(text, "prio").length == 0)
             return false;
     } else {
         struct ft_switch_ends ends;

@@ -59,7 +59,8 @@ struct pf_cpu {
 
 struct tv_pf_bundle_state {
     struct pf_cpu cpus[CPUS];
-    struct tv_map described; /* number of an event -> text: its name, of generic_event_descriptors */
+    struct tv_map
+        described; /* number of an event -> text: its name, of generic_event_descriptors */
 };
 
 /* A bundle that is being read. */
@@ -68,10 +69,10 @@ struct pf_bundle {
     const struct tv_pf_current *packet;
     struct tv_ft_chunk *chunk;
     uint32_t cpu;
-    int64_t shift;        /* added to times */
-    uint32_t clock;       /* of its times; 0: that of the trace */
-    bool lost;            /* events were lost before the next one */
-    uint64_t offset;      /* of the bundle */
+    int64_t shift;   /* added to times */
+    uint32_t clock;  /* of its times; 0: that of the trace */
+    bool lost;       /* events were lost before the next one */
+    uint64_t offset; /* of the bundle */
 };
 
 static struct tv_pf_bundle_state *pf_bundle_state(struct tv_pf_reading *reading)
@@ -115,9 +116,9 @@ static enum tv_ft_state pf_old_state(const struct tv_pf_reading *reading, uint64
         uint64_t bit;
         enum tv_ft_state state;
     } table[] = {
-        {1, TV_FT_SLEEPING},    {2, TV_FT_BLOCKED},  {4, TV_FT_STOPPED}, {8, TV_FT_TRACED},
-        {16, TV_FT_EXIT_DEAD},  {32, TV_FT_ZOMBIE},  {64, TV_FT_TASK_DEAD},
-        {128, TV_FT_WAKE_KILL}, {256, TV_FT_WAKING}, {512, TV_FT_PARKED},
+        {1, TV_FT_SLEEPING},   {2, TV_FT_BLOCKED},  {4, TV_FT_STOPPED},    {8, TV_FT_TRACED},
+        {16, TV_FT_EXIT_DEAD}, {32, TV_FT_ZOMBIE},  {64, TV_FT_TASK_DEAD}, {128, TV_FT_WAKE_KILL},
+        {256, TV_FT_WAKING},   {512, TV_FT_PARKED},
     };
     uint64_t preempted = reading->preempted_low && reading->has_kernel ? 2048 : 4096;
     if ((bits & 0x402) == 0x402)
@@ -379,8 +380,7 @@ static bool pf_take_thermal(struct pf_bundle *bundle, const struct tv_ft_at *at,
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     if (number == EVENT_CDEV)
-        pf_count_titled(bundle, at, "* Cooling Device", fields.texts[2],
-                        (double)fields.numbers[1]);
+        pf_count_titled(bundle, at, "* Cooling Device", fields.texts[2], (double)fields.numbers[1]);
     else
         pf_count_titled(bundle, at, "* Temperature", fields.texts[4],
                         (double)(int32_t)fields.numbers[2]);
@@ -431,8 +431,8 @@ static bool pf_take_print(struct pf_bundle *bundle, const struct tv_ft_at *at,
                           struct tv_bytes event)
 {
     struct tv_bytes text = tv_pf_find(event, 2).bytes;
-    while (text.length > 0 && (text.data[text.length - 1] == '\n' ||
-                               text.data[text.length - 1] == '\0'))
+    while (text.length > 0 &&
+           (text.data[text.length - 1] == '\n' || text.data[text.length - 1] == '\0'))
         text.length--;
     return text.length > 0 && tv_ft_take_print(bundle->chunk, at, text) == TV_FT_TAKEN;
 }
@@ -490,8 +490,7 @@ static void pf_details_add_value(struct pf_details *details, const struct tv_pf_
     else if (member && member->kind == TV_PF_SIGNED)
         pf_details_add_number(details, (int64_t)field->value, false);
     else
-        pf_details_add_number(details, (int64_t)field->value,
-                              member && field->value > INT64_MAX);
+        pf_details_add_number(details, (int64_t)field->value, member && field->value > INT64_MAX);
 }
 
 static void pf_details_fill_form(struct pf_bundle *bundle, struct pf_details *details,
@@ -511,8 +510,8 @@ static void pf_details_fill_form(struct pf_bundle *bundle, struct pf_details *de
         if (fields->texts[number].data)
             pf_details_add(details, fields->texts[number]);
         else if (symbol)
-            pf_details_add(details, pf_kernel_function(bundle, fields->numbers[number], text,
-                                                       sizeof text));
+            pf_details_add(details,
+                           pf_kernel_function(bundle, fields->numbers[number], text, sizeof text));
         else
             pf_details_add_number(details, (int64_t)fields->numbers[number], hex);
     }
@@ -581,8 +580,8 @@ static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at,
     char text[32];
     struct pf_details details;
     const struct tv_pf_member *member = tv_pf_find_member(FTRACE_EVENT, event->number);
-    struct tv_bytes name = member ? tv_bytes_of(member->name)
-                                  : pf_event_other_name(bundle, event, text, sizeof text);
+    struct tv_bytes name =
+        member ? tv_bytes_of(member->name) : pf_event_other_name(bundle, event, text, sizeof text);
     if (event->number == EVENT_GENERIC && tv_pf_find(event->bytes, 1).bytes.length > 0)
         name = tv_pf_find(event->bytes, 1).bytes;
     if (!member)
@@ -817,9 +816,9 @@ static void pf_compact_take_wakings(struct pf_bundle *bundle, struct pf_compact 
             continue;
         }
         pf_runner_advance(runner, time);
-        struct tv_ft_at at = {pf_bundle_time(bundle, time), compact->offset, bundle->cpu,
-                              tv_ft_chunk_task(bundle->chunk,
-                                               pf_is_tid(runner->tid) ? runner->tid : 0)};
+        struct tv_ft_at at = {
+            pf_bundle_time(bundle, time), compact->offset, bundle->cpu,
+            tv_ft_chunk_task(bundle->chunk, pf_is_tid(runner->tid) ? runner->tid : 0)};
         tv_ft_chunk_note(bundle->chunk, at.time);
         tv_ft_take_wakeup(bundle->chunk, &at, tid, pf_compact_comm(bundle, compact, row[2]),
                           TV_FT_WAKE_ASKED);
@@ -828,8 +827,7 @@ static void pf_compact_take_wakings(struct pf_bundle *bundle, struct pf_compact 
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
 }
 
-static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes bytes,
-                                   uint64_t offset)
+static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
 {
     struct pf_compact compact;
     const struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];

@@ -210,6 +210,7 @@ bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *tim
     if (path->known == 0)
         pf_clocks_find_path(clocks, from);
     for (uint8_t i = 0; path->known == 2 && i < path->length; i++)
-        *time = pf_clock_hop_convert(pf_clocks_hop(clocks, path->hops[i], path->hops[i + 1]), *time);
+        *time =
+            pf_clock_hop_convert(pf_clocks_hop(clocks, path->hops[i], path->hops[i + 1]), *time);
     return path->known == 2;
 }

@@ -3,9 +3,10 @@
  * describe.c - packets as JSON by the names of their fields, and events read again.
  *
  * An event of the model has the offset of its packet (tag 0x0A), or of the kernel event (0x12) or
- * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by earlier
- * packets.  Near the beginning of the file these are read again; further behind that would make
- * describing many events quadratic, so a name that the packet does not bring is shown by its number.
+ * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by
+ * earlier packets.  Near the beginning of the file these are read again; further behind that would
+ * make describing many events quadratic, so a name that the packet does not bring is shown by its
+ * number.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -239,10 +240,10 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
         pf_write_annotation_list(describing, annotation, value.number, depth);
         break;
     case 17:
-        tv_out_json(out, tv_interner_get(describing->reading->chunk->texts,
-                                         tv_pf_interned_text(describing->reading,
-                                                             describing->sequence, STRING_VALUES,
-                                                             value.value, 0)));
+        tv_out_json(out,
+                    tv_interner_get(describing->reading->chunk->texts,
+                                    tv_pf_interned_text(describing->reading, describing->sequence,
+                                                        STRING_VALUES, value.value, 0)));
         break;
     default:
         tv_out_json(out, value.bytes);
@@ -307,8 +308,8 @@ static enum tv_status pf_read_again(struct tv_source *source, uint64_t offset, u
     if (status != TV_OK)
         return status;
     const uint8_t *at = head;
-    if (!tv_pf_take_varint(&at, head + got, &tag) ||
-        !tv_pf_take_varint(&at, head + got, &length) || length > TV_PF_PACKET_MAX ||
+    if (!tv_pf_take_varint(&at, head + got, &tag) || !tv_pf_take_varint(&at, head + got, &length) ||
+        length > TV_PF_PACKET_MAX ||
         !tv_source_reaches(source, offset + (uint64_t)(at - head) + length))
         return tv_fail(err, TV_ERR_SYNTAX, offset, "no packet or event here");
     *data = tv_alloc((size_t)length + 1, 1);

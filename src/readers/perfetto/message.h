@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - a cursor over the fields of one protobuf message (docs/formats/perfetto.md section 1).
+ * message.h - a cursor over the fields of one protobuf message (docs/formats/perfetto.md section
+ * 1).
  *
  *     tag (number << 3 | wire type), value, tag, value, ...
  *
@@ -161,8 +162,8 @@ struct tv_pf_numbers {
 static inline struct tv_pf_numbers tv_pf_numbers_of(const struct tv_pf_field *field, uint8_t size)
 {
     if (field->wire == TV_PF_BYTES)
-        return (struct tv_pf_numbers){field->bytes.data, field->bytes.data + field->bytes.length,
-                                      0, 0, size};
+        return (struct tv_pf_numbers){field->bytes.data, field->bytes.data + field->bytes.length, 0,
+                                      0, size};
     return (struct tv_pf_numbers){NULL, NULL, field->value, 1, size};
 }
 

@@ -38,8 +38,7 @@ static uint64_t pf_find_frame_around(struct tv_bytes bytes, size_t place)
     for (size_t at = from; at < place; at++) {
         const uint8_t *head = bytes.data + at + 1;
         uint64_t length;
-        if (bytes.data[at] != 0x0a ||
-            !tv_pf_take_varint(&head, bytes.data + bytes.length, &length))
+        if (bytes.data[at] != 0x0a || !tv_pf_take_varint(&head, bytes.data + bytes.length, &length))
             continue;
         size_t start = (size_t)(head - bytes.data);
         if (start <= place && length >= place + sizeof marker - start && length <= MARKER_REACH)

@@ -135,12 +135,24 @@ static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_a
                              struct tv_bytes bytes)
 {
     static const char *const names[25] = {
-        [2] = "mem.virt",       [3] = "mem.rss",         [4] = "mem.rss.anon",
-        [5] = "mem.rss.file",   [6] = "mem.rss.shmem",   [7] = "mem.swap",
-        [8] = "mem.locked",     [9] = "mem.rss.watermark", [10] = "oom_score_adj",
-        [16] = "mem.smaps.rss", [17] = "mem.smaps.pss",  [18] = "mem.smaps.pss.anon",
-        [19] = "mem.smaps.pss.file", [20] = "mem.smaps.pss.shmem", [21] = "runtime.user_ns",
-        [22] = "runtime.kernel_ns", [23] = "mem.smaps.swap.pss", [24] = "mem.dmabuf_rss",
+        [2] = "mem.virt",
+        [3] = "mem.rss",
+        [4] = "mem.rss.anon",
+        [5] = "mem.rss.file",
+        [6] = "mem.rss.shmem",
+        [7] = "mem.swap",
+        [8] = "mem.locked",
+        [9] = "mem.rss.watermark",
+        [10] = "oom_score_adj",
+        [16] = "mem.smaps.rss",
+        [17] = "mem.smaps.pss",
+        [18] = "mem.smaps.pss.anon",
+        [19] = "mem.smaps.pss.file",
+        [20] = "mem.smaps.pss.shmem",
+        [21] = "runtime.user_ns",
+        [22] = "runtime.kernel_ns",
+        [23] = "mem.smaps.swap.pss",
+        [24] = "mem.dmabuf_rss",
     };
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field, pid = tv_pf_find(bytes, 1);
@@ -196,8 +208,7 @@ static void pf_count_key(struct tv_pf_reading *reading, const struct tv_ft_at *a
     char text[64];
     uint64_t key = tv_pf_find(bytes, 1).value;
     const struct tv_pf_member *of = tv_pf_find_member(member->of, 1);
-    const char *name =
-        of && of->kind == TV_PF_ENUM ? tv_pf_enum_name(of->of, (int64_t)key) : NULL;
+    const char *name = of && of->kind == TV_PF_ENUM ? tv_pf_enum_name(of->of, (int64_t)key) : NULL;
     size_t length;
     if (!name)
         length = (size_t)snprintf(text, sizeof text, "%s %" PRIu64, member->name, key);
@@ -216,8 +227,9 @@ static void pf_count_key(struct tv_pf_reading *reading, const struct tv_ft_at *a
 static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                                struct tv_bytes bytes)
 {
-    static const char *const names[] = {NULL, NULL, "user_ns", "user_nice_ns", "system_mode_ns",
-                                        "idle_ns", "io_wait_ns", "irq_ns", "softirq_ns"};
+    static const char *const names[] = {
+        NULL,      NULL,         "user_ns", "user_nice_ns", "system_mode_ns",
+        "idle_ns", "io_wait_ns", "irq_ns",  "softirq_ns"};
     char text[64];
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field;
@@ -225,8 +237,8 @@ static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft
     while (tv_pf_next(&message, &field)) {
         if (field.number < 2 || field.number >= TV_COUNT(names))
             continue;
-        int length = snprintf(text, sizeof text, "CPU %" PRIu64 " cpu.times.%s", cpu,
-                              names[field.number]);
+        int length =
+            snprintf(text, sizeof text, "CPU %" PRIu64 " cpu.times.%s", cpu, names[field.number]);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
                     (double)field.value);
     }
@@ -330,16 +342,16 @@ static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at
     struct tv_pf_field field;
     struct tv_bytes name = tv_pf_find(bytes, 5).bytes;
     while (tv_pf_next(&message, &field)) {
-        const char *what = field.number == 7                     ? "voltage_uv"
+        const char *what = field.number == 7                ? "voltage_uv"
                            : field.number < TV_COUNT(names) ? names[field.number]
                                                             : NULL;
         if (!what || field.wire == TV_PF_BYTES)
             continue;
-        int length = snprintf(text, sizeof text, "batt.%.*s%s%s",
-                              (int)(name.length < 40 ? name.length : 40), (const char *)name.data,
-                              name.length > 0 ? "." : "", what);
-        double value = field.wire == TV_PF_VARINT ? (double)(int64_t)field.value
-                                                  : tv_pf_double(&field);
+        int length =
+            snprintf(text, sizeof text, "batt.%.*s%s%s", (int)(name.length < 40 ? name.length : 40),
+                     (const char *)name.data, name.length > 0 ? "." : "", what);
+        double value =
+            field.wire == TV_PF_VARINT ? (double)(int64_t)field.value : tv_pf_double(&field);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
                     value);
     }
@@ -356,8 +368,7 @@ static void pf_keep_description(struct tv_pf_reading *reading, uint32_t table, u
     struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
     uint64_t key = tv_pf_find(bytes, 1).value ^ (uint64_t)table << 56 ^ scope << 32;
     uint32_t blob = tv_interner_add(reading->blobs, bytes);
-    uint32_t number =
-        tv_map_add(&sequence->frames, key, blob);
+    uint32_t number = tv_map_add(&sequence->frames, key, blob);
     (void)number;
 }
 
@@ -365,8 +376,7 @@ static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32
                                            uint64_t scope, uint64_t id)
 {
     struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
-    uint32_t blob =
-        tv_map_find(&sequence->frames, id ^ (uint64_t)table << 56 ^ scope << 32);
+    uint32_t blob = tv_map_find(&sequence->frames, id ^ (uint64_t)table << 56 ^ scope << 32);
     return blob == TV_NONE ? TV_BYTES("") : tv_interner_get(reading->blobs, blob);
 }
 
@@ -388,11 +398,10 @@ static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_p
         uint64_t ms = tv_pf_find(field.bytes, 2).value;
         struct tv_bytes name =
             tv_pf_find(pf_find_description(reading, RAIL_TABLE, session, id), 2).bytes;
-        int length = name.length > 0
-                         ? snprintf(text, sizeof text, "power.%.*s_uws",
-                                    (int)(name.length < 60 ? name.length : 60),
-                                    (const char *)name.data)
-                         : snprintf(text, sizeof text, "power.#%" PRIu64, id);
+        int length = name.length > 0 ? snprintf(text, sizeof text, "power.%.*s_uws",
+                                                (int)(name.length < 60 ? name.length : 60),
+                                                (const char *)name.data)
+                                     : snprintf(text, sizeof text, "power.#%" PRIu64, id);
         if (!packet->has_time && ms > 0 && ms < INT64_MAX / 1000000) {
             at->time = (int64_t)ms * 1000000;
             if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, &at->time))
@@ -433,11 +442,10 @@ static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_
             value = tv_pf_find(field.bytes, 3);
         struct tv_bytes name =
             tv_pf_find(pf_find_description(reading, GPU_TABLE, gpu, id), 2).bytes;
-        int length = name.length > 0
-                         ? snprintf(text, sizeof text, "%.*s",
-                                    (int)(name.length < 100 ? name.length : 100),
-                                    (const char *)name.data)
-                         : snprintf(text, sizeof text, "GPU counter #%" PRIu64, id);
+        int length = name.length > 0 ? snprintf(text, sizeof text, "%.*s",
+                                                (int)(name.length < 100 ? name.length : 100),
+                                                (const char *)name.data)
+                                     : snprintf(text, sizeof text, "GPU counter #%" PRIu64, id);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
                     value.wire == 7 ? 0 : tv_pf_double(&value));
     }
@@ -516,8 +524,8 @@ void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
             .frame = merge->numbers[0].frames[log->frame],
             .of = merge->numbers[0].threads[log->task],
             .input = merge->input,
-            .scope = merge->numbers[0].threads[log->task] == TV_NONE ? TV_SCOPE_GLOBAL
-                                                                     : TV_SCOPE_THREAD,
+            .scope =
+                merge->numbers[0].threads[log->task] == TV_NONE ? TV_SCOPE_GLOBAL : TV_SCOPE_THREAD,
         };
     }
 }
@@ -555,9 +563,9 @@ static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     char text[40];
     uint64_t high = tv_pf_find(bytes, 1).value, low = tv_pf_find(bytes, 2).value;
-    int length = snprintf(text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64
-                          "-%012" PRIx64, high >> 32, high >> 16 & 0xffff, high & 0xffff,
-                          low >> 48, low & UINT64_C(0xffffffffffff));
+    int length = snprintf(
+        text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+        high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & UINT64_C(0xffffffffffff));
     pf_add_metadata(reading, "trace_uuid", (struct tv_bytes){(uint8_t *)text, (size_t)length});
 }
 
@@ -626,8 +634,7 @@ static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_pf_field *payload)
 {
-    struct tv_ft_at at = {packet->time, packet->offset, 0,
-                          tv_ft_chunk_task(reading->chunk, 0)};
+    struct tv_ft_at at = {packet->time, packet->offset, 0, tv_ft_chunk_task(reading->chunk, 0)};
     switch (payload->number) {
     case 2: /* the survey took it */
     case 60:

@@ -64,12 +64,12 @@ struct tv_pf_clock_value {
 struct tv_pf_clocks {
     uint32_t ids[TV_PF_CLOCKS];
     uint32_t count;
-    uint32_t trace; /* index of the trace's clock; TV_NONE: there is no snapshot */
+    uint32_t trace;   /* index of the trace's clock; TV_NONE: there is no snapshot */
     uint32_t primary; /* id that a snapshot asks for; 0: none */
     uint32_t snapshots;
     TV_TABLE(tv_pf_clock_value) values;
     uint32_t linked[TV_PF_CLOCKS]; /* bit set of clocks that share a snapshot with it */
-    uint32_t backwards; /* bit set of clocks that were set back: never a source */
+    uint32_t backwards;            /* bit set of clocks that were set back: never a source */
     struct tv_pf_clock_hop *hops[TV_PF_CLOCKS][TV_PF_CLOCKS];
     struct tv_pf_clock_path paths[TV_PF_CLOCKS];
 };
@@ -94,8 +94,8 @@ struct tv_pf_own_clock {
     uint32_t id;
     uint32_t anchor_id; /* a clock of the same snapshot that is valid everywhere */
     bool incremental;
-    int64_t unit;       /* nanoseconds */
-    int64_t value;      /* nanoseconds: of the last packet */
+    int64_t unit;               /* nanoseconds */
+    int64_t value;              /* nanoseconds: of the last packet */
     int64_t anchor_own, anchor; /* the two clocks in the snapshot */
 };
 
@@ -112,16 +112,16 @@ struct tv_pf_sequence {
     uint32_t default_clock;
     bool has_default_track;
     uint64_t default_track;
-    uint32_t extra_counters; /* blob: uuids, 8 bytes each; TV_EMPTY_STRING: none */
-    uint32_t sample_defaults; /* blob: PerfSampleDefaults */
+    uint32_t extra_counters;        /* blob: uuids, 8 bytes each; TV_EMPTY_STRING: none */
+    uint32_t sample_defaults;       /* blob: PerfSampleDefaults */
     int64_t thread_pid, thread_tid; /* default thread; TV_FT_NO_ID: none */
-    int64_t delta_time; /* of old track events: microseconds; see ThreadDescriptor */
-    struct tv_map interned; /* key of field and iid -> index in `entries` */
+    int64_t delta_time;             /* of old track events: microseconds; see ThreadDescriptor */
+    struct tv_map interned;         /* key of field and iid -> index in `entries` */
     TV_TABLE(tv_pf_interned) entries;
     struct tv_map counters; /* hash of a uuid -> index in `sums` */
     int64_t *sums;          /* values of incremental counters */
     size_t sum_count, sum_capacity;
-    struct tv_map frames;   /* key of name and category -> frame of the chunk */
+    struct tv_map frames; /* key of name and category -> frame of the chunk */
     struct tv_pf_own_clock *clocks;
     uint8_t clock_count;
 };
@@ -141,14 +141,14 @@ struct tv_pf_track {
     uint8_t kind;          /* enum tv_pf_track_kind */
     bool described;        /* a descriptor told of it */
     bool is_counter, incremental, is_state;
-    uint8_t counter_type;  /* 1: CPU time of the thread in ns */
-    uint8_t resolved;      /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
+    uint8_t counter_type; /* 1: CPU time of the thread in ns */
+    uint8_t resolved;     /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
     int64_t pid, tid;
     int64_t multiplier;
-    uint32_t name, unit; /* texts */
+    uint32_t name, unit;          /* texts */
     int64_t owner_pid, owner_tid; /* of the process or thread that it belongs to */
-    uint32_t task;    /* a thread's own track: task of the chunk; TV_NONE */
-    uint32_t counter; /* of the chunk; TV_NONE: not made yet */
+    uint32_t task;                /* a thread's own track: task of the chunk; TV_NONE */
+    uint32_t counter;             /* of the chunk; TV_NONE: not made yet */
 };
 
 /* Begin, end or instant on a track that is not a thread's own. */
@@ -232,14 +232,14 @@ struct tv_pf_reading {
     struct tv_map thread_name_index, process_name_index;
     TV_TABLE(tv_pf_log) logs;
     TV_TABLE(tv_ft_comment) metadata;
-    uint64_t types[TV_PF_TYPES];    /* number of packets by the number of their payload */
-    uint64_t other_types;           /* of higher numbers */
-    bool old_kernel, has_kernel;    /* states as before 4.14 */
-    bool preempted_low;             /* before 4.8 */
-    uint32_t machine;               /* texts of the machine, for names of system calls */
+    uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
+    uint64_t other_types;        /* of higher numbers */
+    bool old_kernel, has_kernel; /* states as before 4.14 */
+    bool preempted_low;          /* before 4.8 */
+    uint32_t machine;            /* texts of the machine, for names of system calls */
     struct tv_pf_bundle_state *bundles;
-    int64_t latest;                 /* time of the last packet that had one */
-    bool cpu_times;                 /* slices have CPU times */
+    int64_t latest; /* time of the last packet that had one */
+    bool cpu_times; /* slices have CPU times */
     uint64_t input_samples;
     struct tv_frame_timeline *timeline;
     enum tv_status status;
@@ -251,8 +251,8 @@ struct tv_pf_current {
     uint64_t offset, start;
     struct tv_pf_sequence *sequence;
     bool has_time;
-    int64_t raw;   /* as in the packet */
-    int64_t time;  /* on the clock of the trace */
+    int64_t raw;  /* as in the packet */
+    int64_t time; /* on the clock of the trace */
     uint32_t clock;
     uint32_t trusted_pid;
 };
@@ -343,8 +343,7 @@ void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_pf_field *payload);
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
-void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name,
-                       uint8_t priority);
+void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
                         uint8_t priority);
 void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge);

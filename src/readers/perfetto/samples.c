@@ -28,10 +28,9 @@ static uint32_t pf_sample_frame(struct tv_pf_reading *reading,
 {
     uint32_t words[5] = {frame->name, frame->module, frame->file, (uint32_t)frame->line,
                          frame->kind};
-    uint32_t number =
-        tv_interner_add(reading->frame_index,
-                        (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
-        1;
+    uint32_t number = tv_interner_add(reading->frame_index,
+                                      (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
+                      1;
     if (number == reading->frames.count)
         *tv_table_add(&reading->frames) = *frame;
     return number;
@@ -47,8 +46,7 @@ static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequ
         iid ? tv_pf_interned_find(reading, sequence, MAPPINGS, iid, offset) : NULL;
     if (!entry)
         return TV_EMPTY_STRING;
-    struct tv_pf_message message =
-        tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
     struct tv_pf_field field;
     uint64_t part;
     while (tv_pf_next(&message, &field)) {
@@ -57,9 +55,9 @@ static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequ
             struct tv_bytes name = tv_interner_get(
                 reading->chunk->texts,
                 tv_pf_interned_text(reading, sequence, MAPPING_PATHS, part, offset));
-            int added = snprintf(path + length, sizeof path - length, "/%.*s",
-                                 (int)(name.length < 200 ? name.length : 200),
-                                 (const char *)name.data);
+            int added =
+                snprintf(path + length, sizeof path - length, "/%.*s",
+                         (int)(name.length < 200 ? name.length : 200), (const char *)name.data);
             length += (size_t)added;
             length = length < sizeof path ? length : sizeof path - 1;
         }
@@ -70,8 +68,8 @@ static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequ
 
 static enum tv_frame_kind pf_frame_kind(uint64_t kind)
 {
-    static const uint8_t kinds[] = {TV_FRAME_UNKNOWN, TV_FRAME_NATIVE, TV_FRAME_KERNEL,
-                                    TV_FRAME_INTERPRETED, TV_FRAME_JIT, TV_FRAME_GC};
+    static const uint8_t kinds[] = {TV_FRAME_UNKNOWN,     TV_FRAME_NATIVE, TV_FRAME_KERNEL,
+                                    TV_FRAME_INTERPRETED, TV_FRAME_JIT,    TV_FRAME_GC};
     return kind < TV_COUNT(kinds) ? (enum tv_frame_kind)kinds[kind] : TV_FRAME_UNKNOWN;
 }
 
@@ -83,9 +81,9 @@ static uint32_t pf_address_name(struct tv_pf_reading *reading, uint32_t module, 
     for (size_t i = 0; i < path.length; i++)
         if (path.data[i] == '/')
             base = (struct tv_bytes){path.data + i + 1, path.length - i - 1};
-    int length = snprintf(text, sizeof text, "%.*s+0x%" PRIx64,
-                          (int)(base.length < 120 ? base.length : 120), (const char *)base.data,
-                          pc);
+    int length =
+        snprintf(text, sizeof text, "%.*s+0x%" PRIx64, (int)(base.length < 120 ? base.length : 120),
+                 (const char *)base.data, pc);
     return tv_pf_text(reading, (struct tv_bytes){(uint8_t *)text, (size_t)length});
 }
 
@@ -99,8 +97,7 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
     if (entry->text != TV_NONE) /* of frames: the number of the frame */
         return entry->text;
     uint32_t place = (uint32_t)(entry - sequence->entries.rows);
-    struct tv_pf_message message =
-        tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
     struct tv_pf_field field;
     struct tv_pf_sample_frame frame = {.line = 0};
     uint64_t function = 0, pc = 0;
@@ -149,8 +146,7 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
     if (entry->text != TV_NONE)
         return entry->text;
     uint32_t place = (uint32_t)(entry - sequence->entries.rows);
-    struct tv_pf_message message =
-        tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
     struct tv_pf_field field;
     uint32_t number = (uint32_t)reading->stacks.count;
     struct tv_pf_stack stack = {(uint32_t)reading->stack_frame_count, 0};
@@ -179,9 +175,22 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
 static const char *pf_counter_name(uint64_t counter)
 {
     static const char *const names[] = {
-        NULL, "cpu-clock", "page-faults", NULL, "faults-min", "faults-maj", "context-switches",
-        "migrations", "alignment-faults", "emulation-faults", "cpu-cycles", "instructions",
-        "cache-references", "cache-misses", "branch-instructions", "branch-misses",
+        NULL,
+        "cpu-clock",
+        "page-faults",
+        NULL,
+        "faults-min",
+        "faults-maj",
+        "context-switches",
+        "migrations",
+        "alignment-faults",
+        "emulation-faults",
+        "cpu-cycles",
+        "instructions",
+        "cache-references",
+        "cache-misses",
+        "branch-instructions",
+        "branch-misses",
     };
     return counter < TV_COUNT(names) ? names[counter] : NULL;
 }
@@ -352,7 +361,8 @@ static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_
 static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                             struct tv_bytes bytes)
 {
-    /* Old recorders put the tables into the packet; one of strings serves functions and mappings. */
+    /* Old recorders put the tables into the packet; one of strings serves functions and mappings.
+     */
     static const uint8_t tables[] = {0, FUNCTION_NAMES, FRAMES, CALLSTACKS, MAPPINGS};
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field;
@@ -434,8 +444,8 @@ void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
     for (size_t i = 0; i < reading->samples.count; i++) {
         const struct tv_pf_sample *sample = &reading->samples.rows[i];
         uint32_t path = sample->stack == TV_NONE ? TV_ROOT_PATH : paths[sample->stack];
-        uint32_t type = tv_tables_value_type(tables, merge->input, texts[sample->type],
-                                             texts[sample->unit]);
+        uint32_t type =
+            tv_tables_value_type(tables, merge->input, texts[sample->type], texts[sample->unit]);
         *tv_table_add(&tables->samples) = (struct tv_sample){
             .time = sample->time,
             .weight = sample->weight,

@@ -45,9 +45,9 @@ struct pf_placed {
     struct tv_pf_sequence *sequence;
     struct pf_event event;
     struct tv_ft_at at;
-    uint32_t frame;     /* TV_NONE: it has no name */
-    uint32_t track;     /* TV_NONE: the default thread of the sequence */
-    bool on_thread;     /* at.task is the thread whose own track it is on */
+    uint32_t frame; /* TV_NONE: it has no name */
+    uint32_t track; /* TV_NONE: the default thread of the sequence */
+    bool on_thread; /* at.task is the thread whose own track it is on */
 };
 
 static void pf_event_add_flows(struct pf_event *event, const struct tv_pf_field *field, bool ends)
@@ -230,8 +230,8 @@ static uint32_t pf_track_counter(struct tv_pf_reading *reading, struct tv_pf_tra
     counter.series = tv_pf_text(reading, name);
     if (track->owner_tid != TV_FT_NO_ID) {
         int length = snprintf(text, sizeof text, "%.*s[%" PRId64 "]",
-                              name.length < 160 ? (int)name.length : 160,
-                              (const char *)name.data, track->owner_tid);
+                              name.length < 160 ? (int)name.length : 160, (const char *)name.data,
+                              track->owner_tid);
         name = (struct tv_bytes){(uint8_t *)text, (size_t)length};
     }
     counter.name = tv_pf_text(reading, name);
@@ -436,8 +436,8 @@ static void pf_legacy_read(struct tv_bytes bytes, struct pf_legacy *legacy)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field;
-    *legacy = (struct pf_legacy){.pid = TV_FT_NO_ID, .tid = TV_FT_NO_ID,
-                                 .cpu_duration = TV_NO_TIME};
+    *legacy =
+        (struct pf_legacy){.pid = TV_FT_NO_ID, .tid = TV_FT_NO_ID, .cpu_duration = TV_NO_TIME};
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
@@ -499,8 +499,7 @@ static void pf_legacy_add_async(struct pf_placed *placed, const struct pf_legacy
         process = chunk->tasks.rows[placed->at.task].tgid;
     int length = snprintf(id, sizeof id, "0x%" PRIx64, legacy->id);
     struct tv_bytes text = {(uint8_t *)id, (size_t)length};
-    struct tv_bytes first =
-        tv_interner_get(chunk->texts, by_name ? frame->name : frame->category);
+    struct tv_bytes first = tv_interner_get(chunk->texts, by_name ? frame->name : frame->category);
     struct tv_ft_async async = {
         .kind = kind,
         .key = tv_ft_chunk_async_key(chunk, by_name ? "S" : "b", process,
@@ -560,8 +559,8 @@ static bool pf_legacy_take(struct pf_placed *placed, struct pf_legacy *legacy)
     case 'X':
         if (!placed->on_thread || legacy->duration < 0)
             break;
-        pf_add_span(placed, legacy->has_duration ? TV_SPAN_WHOLE
-                                                 : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
+        pf_add_span(placed,
+                    legacy->has_duration ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
                     legacy->duration);
         pf_event_add_flow_events(placed);
         return true;

@@ -45,8 +45,8 @@ uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid)
 static const char *pf_chrome_thread_name(uint64_t type)
 {
     static const char *const names[] = {
-        NULL,         "CrBrowserMain",  "CrRendererMain", "IOThread",     "ThreadPoolServiceThread",
-        NULL,         "Compositor",     "VizCompositor",  "CompositorWorker", NULL,
+        NULL, "CrBrowserMain", "CrRendererMain", "IOThread",         "ThreadPoolServiceThread",
+        NULL, "Compositor",    "VizCompositor",  "CompositorWorker", NULL,
     };
     return type < TV_COUNT(names) ? names[type] : NULL;
 }
@@ -79,8 +79,8 @@ static void pf_track_set_thread(struct tv_pf_reading *reading, struct tv_pf_trac
 /* Names of Chrome's processes by their type. */
 static const char *pf_chrome_process_name(uint64_t type)
 {
-    static const char *const names[] = {NULL, "Browser", "Renderer", "Utility", "Zygote",
-                                        "SandboxHelper", "Gpu"};
+    static const char *const names[] = {NULL,     "Browser",       "Renderer", "Utility",
+                                        "Zygote", "SandboxHelper", "Gpu"};
     return type < TV_COUNT(names) ? names[type] : NULL;
 }
 
@@ -97,8 +97,8 @@ static void pf_track_set_process(struct tv_pf_reading *reading, struct tv_pf_tra
         else if (field.number == 6)
             name = tv_pf_text(reading, field.bytes);
         else if (field.number == 4 && pf_chrome_process_name(field.value))
-            type = tv_pf_text(reading, (struct tv_bytes){
-                                           (const uint8_t *)pf_chrome_process_name(field.value),
+            type = tv_pf_text(
+                reading, (struct tv_bytes){(const uint8_t *)pf_chrome_process_name(field.value),
                                            strlen(pf_chrome_process_name(field.value))});
     }
     if (pid < 0)
@@ -124,9 +124,8 @@ static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_tra
         if (field.number == 1)
             track->counter_type = (uint8_t)(field.value < 255 ? field.value : 0);
         else if (field.number == 3 && field.value < TV_COUNT(units))
-            track->unit = tv_pf_text(reading, (struct tv_bytes){
-                                                  (const uint8_t *)units[field.value],
-                                                  strlen(units[field.value])});
+            track->unit = tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)units[field.value],
+                                                                strlen(units[field.value])});
         else if (field.number == 6)
             track->unit = tv_pf_text(reading, field.bytes);
         else if (field.number == 4)
@@ -162,10 +161,9 @@ static void pf_track_set_field(struct tv_pf_reading *reading, uint32_t number,
     case 7:
         name = pf_chrome_thread_name(tv_pf_find(field->bytes, 1).value);
         if (name && track->tid != TV_FT_NO_ID)
-            tv_pf_name_thread(reading, track->tid,
-                              tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)name,
-                                                                    strlen(name)}),
-                              3);
+            tv_pf_name_thread(
+                reading, track->tid,
+                tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)name, strlen(name)}), 3);
         break;
     case 8:
         pf_track_set_counter(reading, track, field->bytes);
@@ -324,8 +322,8 @@ static void pf_place_track_event(struct pf_placing *placing, const struct tv_pf_
 {
     bool state = event->kind == TV_PF_STATE;
     if (state && placing->depth > 0)
-        pf_end_track_slice(placing, &(struct tv_pf_track_event){
-                                        .time = event->time, .offset = event->offset});
+        pf_end_track_slice(
+            placing, &(struct tv_pf_track_event){.time = event->time, .offset = event->offset});
     if (event->kind == TV_PF_END) {
         pf_end_track_slice(placing, event);
     } else if (event->kind == TV_PF_POINT) {

@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "readers/ftrace/ftrace.h"
-#include "readers/perfetto/perfetto.h"
 #include "readers/json/json.h"
+#include "readers/perfetto/perfetto.h"
 #include "readers/trace_event/trace_event.h"
 #include "writers/dump/dump.h"
 #include "writers/text/names.h"
