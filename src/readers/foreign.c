@@ -111,10 +111,6 @@ static const struct {
 #undef SIGNATURE
 };
 
-/* ---- Protobuf ---- */
-
-}
-
 /* ---- Others ---- */
 
 /* Return true for the header of a buffer, which begins with its size, and that of the event that
