@@ -811,12 +811,19 @@ static void info_text_event_types(struct tv_out *out, const struct tv_info *info
     tv_out_char(out, '\n');
 }
 
-static void info_text_tables(struct tv_out *out, const struct tv_counts *counts)
+static void info_text_tables(struct tv_out *out, const struct tv_info *info)
 {
+    const struct tv_counts *counts = &info->counts;
     info_text_some(out, "unfinished slices", counts->sums.unfinished);
-    for (size_t i = 0; i < TV_COUNT(info_rows); i++)
+    for (size_t i = 0; i < TV_COUNT(info_rows); i++) {
+        bool samples = info_rows[i].place == offsetof(struct tv_counts, samples);
+        uint64_t count = info_row_count(counts, &info_rows[i]);
+        /* A sample with several values is several rows. */
+        if (samples && count > 0)
+            count = info_count_samples(info);
         if (info_rows[i].label)
-            info_text_some(out, info_rows[i].label, info_row_count(counts, &info_rows[i]));
+            info_text_some(out, info_rows[i].label, count);
+    }
 }
 
 /* Write the number of records, and of calls if they are counted. */
@@ -878,7 +885,7 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
         info_text_calls(out, info, &sums);
     info_text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
-        info_text_tables(out, &info->counts);
+        info_text_tables(out, info);
     if (info->trace) {
         info_text_value_types(out, info);
         info_text_event_types(out, info);

@@ -59,6 +59,7 @@ const FORMATS = [
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
   ['Java Flight Recorder', '.jfr'],
   ['Perfetto', 'system traces of Android, Chrome, Flutter'],
+  ['V8, speedscope, Firefox Profiler', '.cpuprofile, .heapprofile, profiles in JSON'],
   ['CPU profile of hprof', 'text or binary'],
   ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
   ['strace and ninja', 'text with times, .ninja_log'],
