@@ -231,6 +231,34 @@ enum tv_severity tv_severity_find(const char *name);
     X(STACK_CUT, "stack-cut", N,                                                                   \
       "samples whose stack was deeper than the recorder keeps: the frames at the root are "        \
       "missing")                                                                                   \
+    X(FIELD_UNKNOWN, "field-unknown", W, "fields of the trace that are no packets, skipped")       \
+    X(PACKET_UNKNOWN, "packet-unknown", W, "packets with a content that no table knows, skipped")  \
+    X(PACKET_UNREAD, "packet-unread", N,                                                           \
+      "packets of known types that are counted and shown by dump, but not drawn")                  \
+    X(PACKETS_COMPRESSED, "packets-compressed", E, "compressed packets that were not unpacked")    \
+    X(PACKETS_LOST, "packets-lost", E,                                                             \
+      "places where a writer's packets were lost before they reached the file")                    \
+    X(STATE_MISSING, "state-missing", E,                                                           \
+      "packets that need names sent earlier, which were lost: skipped")                            \
+    X(INTERNED_MISSING, "interned-missing", W,                                                     \
+      "names, frames or stacks that packets refer to and nothing defines")                         \
+    X(INTERNED_TWICE, "interned-twice", W,                                                         \
+      "names, frames or stacks that are defined twice differently: the first counts")              \
+    X(CLOCK_NO_PATH, "clock-no-path", E,                                                           \
+      "events with a time on a clock that nothing relates to that of the trace, left out")         \
+    X(TRACK_UNKNOWN, "track-unknown", W,                                                           \
+      "events and descriptors of tracks that nothing describes, or whose parents form a loop")     \
+    X(TRACK_CONFLICT, "track-conflict", W,                                                         \
+      "descriptors that contradict an earlier one of their track: the first counts")               \
+    X(COUNTER_TRACK, "counter-track", E,                                                           \
+      "counter values on tracks that are no counters, left out")                                   \
+    X(COMPACT_MISMATCH, "compact-mismatch", E,                                                     \
+      "columns of compact scheduling data that do not fit together: complete rows are kept")       \
+    X(EVENT_UNKNOWN, "event-unknown", W,                                                           \
+      "events of the kernel that no table knows: instants named by their number")                  \
+    X(EVENT_RAW, "event-raw", N,                                                                   \
+      "track events of kinds without a meaning here: instants, or only in dump")                   \
+    X(LOG_OUTSIDE, "log-outside", N, "log lines from before or after the trace: only in dump")     \
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
       "inputs whose clock no marker ties to that of another: put where the others begin")          \
     X(RECORDS_PACKED, "records-packed", E,                                                         \

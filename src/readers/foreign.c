@@ -111,30 +111,6 @@ static const struct {
 #undef SIGNATURE
 };
 
-/* ---- Protobuf ---- */
-
-/* Return true when the file consists of field 1, the only field of Perfetto's outermost message:
- * packets with their length. */
-static bool foreign_is_perfetto(struct tv_bytes prefix)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes packet;
-    uint64_t length;
-    uint8_t tag;
-    unsigned packets = 0;
-    while (tv_cursor_take_u8(&cursor, &tag)) {
-        /* A single packet may be chance: text may begin with a line feed. */
-        if (tag != 0x0a)
-            return false;
-        if (!tv_cursor_take_uleb(&cursor, &length))
-            break;
-        packets++;
-        if (!tv_cursor_take_bytes(&cursor, length > SIZE_MAX ? SIZE_MAX : (size_t)length, &packet))
-            break;
-    }
-    return packets > 1 || (packets == 1 && tv_cursor_left(&cursor) == 0);
-}
-
 /* ---- Others ---- */
 
 /* Return true for the header of a buffer, which begins with its size, and that of the event that
@@ -168,8 +144,6 @@ static const struct {
     bool (*is)(struct tv_bytes prefix);
     struct tv_foreign foreign;
 } formats[] = {
-    {foreign_is_perfetto,
-     {"a Perfetto trace (protobuf)", "Perfetto's \"traceconv json\" makes Trace Event JSON of it"}},
     {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},

@@ -26,6 +26,7 @@
 #include "model/builder/sink.h"
 
 struct tv_ft_record;
+struct tv_pf_record;
 struct tv_te_member_record;
 struct tv_te_record;
 
@@ -48,6 +49,9 @@ struct tv_record_visitor {
 
     /* ftrace text (ftrace/ftrace.h): a line. */
     void (*take_line)(struct tv_record_visitor *visitor, const struct tv_ft_record *record);
+
+    /* Perfetto (perfetto/perfetto.h): a packet. */
+    void (*take_packet)(struct tv_record_visitor *visitor, const struct tv_pf_record *record);
 };
 
 /* Content of the head before a sink that writes gets the first event. */

@@ -17,6 +17,7 @@
 #include "readers/perf/perf_data.h"
 #include "readers/perf/perf_script.h"
 #include "readers/perf/simpleperf.h"
+#include "readers/perfetto/perfetto.h"
 #include "readers/pprof/pprof.h"
 #include "readers/pstats.h"
 #include "readers/side_inputs.h"
@@ -49,6 +50,7 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_heapprofile,
     &tv_reader_speedscope,
     &tv_reader_firefox,
+    &tv_reader_perfetto,
     &tv_reader_collapsed,
     NULL,
 };

@@ -93,6 +93,15 @@ bool tv_zlib_knows(struct tv_bytes head);
 enum tv_status tv_zlib_unpack(struct tv_extraction *extraction, struct tv_source *packed,
                               bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
 
+/* ---- Perfetto traces with compressed packets (packets.c) ---- */
+
+/* Return true when these first bytes are packets, and one of them is compressed. */
+bool tv_packets_know(struct tv_bytes head);
+
+/* Extract the trace with all packets unpacked, as one member. */
+enum tv_status tv_packets_unpack(struct tv_extraction *extraction, struct tv_source *packed,
+                                 bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
+
 /* ---- gzip: the last block of a truncated stream, and its checksum ----
  *
  * libarchive unpacks in blocks of 64 KiB and drops the block in which the stream ends. A small

@@ -84,6 +84,7 @@ enum unpack_kind {
     NONE,
     ARCHIVE,
     PAGE,
+    PACKETS,
     ZLIB,
 };
 
@@ -95,6 +96,8 @@ static enum unpack_kind unpack_kind_of(struct tv_bytes head)
         return ARCHIVE;
     if (tv_html_begins(head))
         return PAGE;
+    if (tv_packets_know(head))
+        return PACKETS;
     return tv_zlib_knows(head) ? ZLIB : NONE;
 }
 
@@ -495,6 +498,8 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     enum unpack_kind kind = unpack_kind_of(head);
     if (kind == PAGE)
         status = tv_html_unpack(&extraction, packed, cut_off, err);
+    else if (kind == PACKETS)
+        status = tv_packets_unpack(&extraction, packed, cut_off, err);
     else if (kind == ZLIB)
         status = tv_zlib_unpack(&extraction, packed, cut_off, err);
     else

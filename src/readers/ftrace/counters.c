@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/ftrace/chunk.h"
+#include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 #include "readers/ftrace/merge.h"
 
@@ -92,6 +93,14 @@ static enum tv_ft_taken ft_handle_cpu_counter(struct tv_ft_chunk *chunk,
     return TV_FT_TAKEN;
 }
 
+/* Titles of the counters of processors; their addresses identify them. */
+static const char frequency_title[] = "Clock Frequency", idle_title[] = "C-State";
+
+static double ft_idle_level(int64_t state)
+{
+    return state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;
+}
+
 /* Handle cpu_idle. The state -1 means that the processor left the idle states. */
 static enum tv_ft_taken ft_handle_idle(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
@@ -100,9 +109,22 @@ static enum tv_ft_taken ft_handle_idle(struct tv_ft_chunk *chunk, const struct t
     if (!tv_ft_arg_number(line->details, "state", &state) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !ft_is_cpu(cpu))
         return TV_FT_MALFORMED;
-    double level = state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;
-    ft_counter_add_cpu_state(chunk, at, event->title, cpu, level);
+    ft_counter_add_cpu_state(chunk, at, event->title, cpu, ft_idle_level(state));
     return TV_FT_TAKEN;
+}
+
+void tv_ft_take_cpu_frequency(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t cpu,
+                              double khz)
+{
+    if (ft_is_cpu(cpu))
+        ft_counter_add_cpu_state(chunk, at, frequency_title, cpu, khz);
+}
+
+void tv_ft_take_cpu_idle(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t cpu,
+                         uint32_t state)
+{
+    if (ft_is_cpu(cpu))
+        ft_counter_add_cpu_state(chunk, at, idle_title, cpu, ft_idle_level(state));
 }
 
 /* Handle "min=500000 max=2800000 cpu_id=6", or "min_freq=... max_freq=...". */
@@ -260,10 +282,10 @@ static enum tv_ft_taken ft_handle_rss(struct tv_ft_chunk *chunk, const struct tv
     }
 
 const struct tv_ft_event tv_ft_counter_events[] = {
-    CPU("cpu_frequency", "Clock Frequency"),
+    CPU("cpu_frequency", frequency_title),
     CPU("power_frequency", "Clock Frequency"),
     CPU("power_start", "C-State"),
-    {.name = "cpu_idle", .handle = ft_handle_idle, .title = "C-State"},
+    {.name = "cpu_idle", .handle = ft_handle_idle, .title = idle_title},
     {.name = "cpu_frequency_limits", .handle = ft_handle_limits, .title = "Clock Frequency Limits"},
     {.name = "sched_cpu_hotplug", .handle = ft_handle_hotplug, .title = "Cpu Hotplug"},
     THING("clock_set_rate", "* Frequency", NULL, "state", "value"),

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "readers/ftrace/chunk.h"
+#include "readers/ftrace/decoded.h"
 #include "readers/ftrace/merge.h"
 #include "readers/reader.h"
 #include "readers/text_lines.h"
@@ -239,18 +240,19 @@ static void ft_place_tracks(struct tv_ft_merge *merge, struct tv_ft_schedule *sc
     tv_ft_merge_flows(merge);
 }
 
-/* Merge the chunks, build the schedule, and let the assembly place all slices. */
-static void ft_build_trace(struct ft_reading *reading, struct tv_builder *builder)
+void tv_ft_build_input(const struct tv_ft_building *building)
 {
-    assert(reading->count > 0);
+    assert(building->count > 0);
     struct tv_ft_merge merge = {
-        .input = ft_add_input(builder, reading->source),
-        .readers = reading->readers,
-        .reader_count = reading->count,
+        .input = building->input,
+        .readers = building->readers,
+        .reader_count = building->count,
     };
-    merge.assembly = tv_assembly_new(builder, merge.input);
+    merge.assembly = tv_assembly_new(building->builder, merge.input);
     merge.trace = tv_assembly_trace(merge.assembly);
     tv_ft_merge_chunks(&merge);
+    if (building->merged)
+        building->merged(building->context, &merge);
     struct tv_ft_schedule schedule = {
         .assembly = merge.assembly,
         .head = merge.trace->head,
@@ -264,10 +266,25 @@ static void ft_build_trace(struct ft_reading *reading, struct tv_builder *builde
     };
     tv_ft_schedule_build(&schedule, (unsigned)merge.reader_count);
     tv_ft_merge_release_sched(&merge);
-    ft_place_tracks(&merge, &schedule, reading->options);
+    ft_place_tracks(&merge, &schedule, building->options);
+    if (building->placed)
+        building->placed(building->context, &merge);
     tv_ft_schedule_release(&schedule);
     tv_ft_merge_release(&merge);
     tv_assembly_end(merge.assembly);
+}
+
+/* Make a trace of the chunks that were read. */
+static void ft_build_trace(struct ft_reading *reading, struct tv_builder *builder)
+{
+    struct tv_ft_building building = {
+        .builder = builder,
+        .input = ft_add_input(builder, reading->source),
+        .readers = reading->readers,
+        .count = reading->count,
+        .options = reading->options,
+    };
+    tv_ft_build_input(&building);
 }
 
 static enum tv_status ft_assemble(struct tv_source *source, struct tv_builder *builder,

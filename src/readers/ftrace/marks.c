@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 
 #include <string.h>
@@ -303,10 +304,10 @@ static bool ft_mark_is_broken(struct tv_bytes text)
            memchr("BSFCINGH", text.data[0], sizeof "BSFCINGH" - 1) != NULL;
 }
 
-static enum tv_ft_taken ft_handle_mark(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
-                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Take a mark, or plain text, which becomes an instant in the category `event`. */
+static enum tv_ft_taken ft_mark_take_any(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                                         struct tv_ft_mark mark, const char *event)
 {
-    struct tv_ft_mark mark = tv_ft_mark_of_event(line->event, line->details);
     if (mark.phase) {
         ft_mark_take(chunk, at, &mark);
         return TV_FT_TAKEN;
@@ -319,8 +320,21 @@ static enum tv_ft_taken ft_handle_mark(struct tv_ft_chunk *chunk, const struct t
         tv_diagnostics_add(&chunk->diagnostics, TV_DIAGNOSTIC_BAD_FIELDS, at->offset);
     if (mark.name.length > LONGEST_NAME)
         mark.name.length = LONGEST_NAME;
-    tv_ft_chunk_add_instant(chunk, at, tv_ft_chunk_frame(chunk, mark.name, event->name));
+    tv_ft_chunk_add_instant(chunk, at, tv_ft_chunk_frame(chunk, mark.name, event));
     return TV_FT_TAKEN;
+}
+
+static enum tv_ft_taken ft_handle_mark(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+{
+    struct tv_ft_mark mark = tv_ft_mark_of_event(line->event, line->details);
+    return ft_mark_take_any(chunk, at, mark, event->name);
+}
+
+enum tv_ft_taken tv_ft_take_print(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                                  struct tv_bytes text)
+{
+    return ft_mark_take_any(chunk, at, tv_ft_mark_parse(text), "print");
 }
 
 const struct tv_ft_event tv_ft_mark_events[] = {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of the scheduler: who runs, who is woken, and why a thread was blocked. They become
  * rows of the chunk, which sched.c replays when all chunks are read. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/ftrace/chunk.h"
+#include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 
 /* Both tasks of a switch, and the state of the previous one. */
@@ -248,62 +250,45 @@ static enum tv_ft_taken ft_handle_switch(struct tv_ft_chunk *chunk, const struct
          !ft_switch_parse_bare(line->details, &ends)) ||
         !ft_is_tid(ends.from) || !ft_is_tid(ends.to))
         return TV_FT_MALFORMED;
-    uint32_t from = tv_ft_chunk_task(chunk, ends.from), to = tv_ft_chunk_task(chunk, ends.to);
-    if (ends.from != 0)
-        tv_ft_chunk_set_task_name(chunk, from, ends.from_name);
-    if (ends.to != 0)
-        tv_ft_chunk_set_task_name(chunk, to, ends.to_name);
+    struct tv_ft_decoded_switch decoded = {
+        .from = ends.from,
+        .to = ends.to,
+        .from_name = ends.from_name,
+        .to_name = ends.to_name,
+        .state = ft_switch_parse_state(ends.state),
+    };
+    tv_ft_take_switch(chunk, at, &decoded);
+    return TV_FT_TAKEN;
+}
+
+void tv_ft_take_switch(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                       const struct tv_ft_decoded_switch *decoded)
+{
+    assert(ft_is_tid(decoded->from) && ft_is_tid(decoded->to));
+    uint32_t from = tv_ft_chunk_task(chunk, decoded->from);
+    uint32_t to = tv_ft_chunk_task(chunk, decoded->to);
+    if (decoded->from != 0)
+        tv_ft_chunk_set_task_name(chunk, from, decoded->from_name);
+    if (decoded->to != 0)
+        tv_ft_chunk_set_task_name(chunk, to, decoded->to_name);
     *tv_table_add(&chunk->switches) = (struct tv_ft_switch){
         .time = at->time,
         .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
-        .state = ft_switch_parse_state(ends.state),
+        .state = decoded->state,
         .from = from,
         .to = to,
-        .frame = ft_switch_frame(chunk, to, ends.to_name),
+        .frame = ft_switch_frame(chunk, to, decoded->to_name),
     };
-    return TV_FT_TAKEN;
 }
 
-/* Parse a wake-up: "comm=a pid=12 ...", or "a:12 [120] ..." of trace-cmd. */
-static bool ft_switch_parse_wakeup(struct tv_ft_chunk *chunk, struct tv_bytes details,
-                                   uint32_t *task)
+void tv_ft_take_wakeup(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, int64_t tid,
+                       struct tv_bytes name, enum tv_ft_wake kind)
 {
-    struct tv_bytes text = details, skipped, name;
-    int64_t tid;
-    if (TAKE(&text, "comm=") && ft_switch_take_name(&text, TV_BYTES(" pid"), &name) &&
-        ft_switch_take_id(&text, &tid) && TAKE(&text, " prio=") && text.length > 0) {
-        /* The usual form. */
-    } else if (text = details, ft_switch_take_until(&text, "comm=", &skipped) &&
-                                   ft_switch_take_until(&text, " pid=", &name)) {
-        if (!tv_ft_parse_number(tv_ft_first_word(text), &tid) ||
-            tv_ft_arg(text, "prio").length == 0)
-            return false;
-    } else {
-        struct ft_switch_ends ends;
-        text = details;
-        if (ft_switch_parse_bare(text, &ends)) {
-            name = ends.to_name;
-            tid = ends.to;
-        } else if (!ft_switch_take_short_end(&text, &name, &tid)) {
-            return false;
-        }
-    }
-    if (!ft_is_tid(tid))
-        return false;
-    *task = tv_ft_chunk_task(chunk, tid);
+    assert(ft_is_tid(tid) && kind != TV_FT_WAKE_BLOCKED);
+    uint32_t task = tv_ft_chunk_task(chunk, tid);
     if (tid != 0)
-        tv_ft_chunk_set_task_name(chunk, *task, name);
-    return true;
-}
-
-static enum tv_ft_taken ft_switch_add_wakeup(struct tv_ft_chunk *chunk,
-                                             const struct tv_ft_line *line,
-                                             const struct tv_ft_at *at, enum tv_ft_wake kind)
-{
-    uint32_t task;
-    if (!ft_switch_parse_wakeup(chunk, line->details, &task))
-        return TV_FT_MALFORMED;
+        tv_ft_chunk_set_task_name(chunk, task, name);
     *tv_table_add(&chunk->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
         .offset = at->offset & TV_OFFSET_MASK,
@@ -312,6 +297,41 @@ static enum tv_ft_taken ft_switch_add_wakeup(struct tv_ft_chunk *chunk,
         .task = task,
         .by = at->task,
     };
+}
+
+/* Parse a wake-up: "comm=a pid=12 ...", or "a:12 [120] ..." of trace-cmd. */
+static bool ft_switch_parse_wakeup(struct tv_bytes details, int64_t *tid, struct tv_bytes *name)
+{
+    struct tv_bytes text = details, skipped;
+    if (TAKE(&text, "comm=") && ft_switch_take_name(&text, TV_BYTES(" pid"), name) &&
+        ft_switch_take_id(&text, tid) && TAKE(&text, " prio=") && text.length > 0) {
+        /* The usual form. */
+    } else if (text = details, ft_switch_take_until(&text, "comm=", &skipped) &&
+                                   ft_switch_take_until(&text, " pid=", name)) {
+        if (!tv_ft_parse_number(tv_ft_first_word(text), tid) || tv_ft_arg(text, "prio").length == 0)
+            return false;
+    } else {
+        struct ft_switch_ends ends;
+        text = details;
+        if (ft_switch_parse_bare(text, &ends)) {
+            *name = ends.to_name;
+            *tid = ends.to;
+        } else if (!ft_switch_take_short_end(&text, name, tid)) {
+            return false;
+        }
+    }
+    return ft_is_tid(*tid);
+}
+
+static enum tv_ft_taken ft_switch_add_wakeup(struct tv_ft_chunk *chunk,
+                                             const struct tv_ft_line *line,
+                                             const struct tv_ft_at *at, enum tv_ft_wake kind)
+{
+    struct tv_bytes name;
+    int64_t tid;
+    if (!ft_switch_parse_wakeup(line->details, &tid, &name))
+        return TV_FT_MALFORMED;
+    tv_ft_take_wakeup(chunk, at, tid, name, kind);
     return TV_FT_TAKEN;
 }
 
@@ -343,16 +363,23 @@ static enum tv_ft_taken ft_handle_blocked(struct tv_ft_chunk *chunk, const struc
     if (!tv_ft_arg_number(line->details, "pid", &tid) || !ft_is_tid(tid) ||
         !tv_ft_arg_number(line->details, "iowait", &io))
         return TV_FT_MALFORMED;
+    tv_ft_take_blocked(chunk, at, tid, tv_ft_arg(line->details, "caller"), io != 0);
+    return TV_FT_TAKEN;
+}
+
+void tv_ft_take_blocked(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, int64_t tid,
+                        struct tv_bytes caller, bool io)
+{
+    assert(ft_is_tid(tid));
     *tv_table_add(&chunk->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
         .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
         .kind = TV_FT_WAKE_BLOCKED,
-        .io = io != 0,
+        .io = io,
         .task = tv_ft_chunk_task(chunk, tid),
-        .by = tv_ft_chunk_string(chunk, tv_ft_arg(line->details, "caller")),
+        .by = tv_ft_chunk_string(chunk, caller),
     };
-    return TV_FT_TAKEN;
 }
 
 const struct tv_ft_event tv_ft_sched_events[] = {

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/json/json.h"
+#include "readers/perfetto/perfetto.h"
 #include "readers/trace_event/trace_event.h"
 #include "writers/dump/dump.h"
 #include "writers/text/names.h"
@@ -385,6 +386,20 @@ static void dump_records_line(struct tv_record_visitor *visitor, const struct tv
         dump_write_ftrace_remark(dump, record);
 }
 
+/* ---- Packets of Perfetto ---- */
+
+/* Write the offset of a packet and all its fields by name, on one line. */
+static void dump_records_packet(struct tv_record_visitor *visitor,
+                                const struct tv_pf_record *record)
+{
+    struct tv_dump_records *dump = (struct tv_dump_records *)visitor;
+    if (dump->mute)
+        return;
+    tv_out_format(dump->out, "%" PRIu64 "\t", record->offset);
+    tv_pf_write_packet(dump->out, record->bytes);
+    tv_out_char(dump->out, '\n');
+}
+
 /* ---- The visitor ---- */
 
 static void dump_records_begin(struct tv_record_visitor *visitor, const struct tv_trace_info *head,
@@ -403,7 +418,8 @@ static void dump_records_begin(struct tv_record_visitor *visitor, const struct t
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out)
 {
     *dump = (struct tv_dump_records){
-        .visitor = {dump_records_begin, dump_records_event, dump_records_member, dump_records_line},
+        .visitor = {dump_records_begin, dump_records_event, dump_records_member, dump_records_line,
+                    dump_records_packet},
         .out = out,
     };
     tv_out_init_memory(&dump->cell);

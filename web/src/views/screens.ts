@@ -58,6 +58,7 @@ const FORMATS = [
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
   ['Java Flight Recorder', '.jfr'],
+  ['Perfetto', 'system traces of Android, Chrome, Flutter'],
   ['CPU profile of hprof', 'text or binary'],
   ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
   ['strace and ninja', 'text with times, .ninja_log'],

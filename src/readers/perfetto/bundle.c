@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of the kernel (docs/formats/perfetto.md section 7).
+ *
+ * The frequent ones go to the functions of ftrace/decoded.h.  All others are written as the text
+ * that the kernel would print, so that the handlers of ftrace text take them: an event that is
+ * understood in one format is understood in both.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/ftrace/fields.h"
+#include "readers/perfetto/field_names.h"
+#include "readers/perfetto/reading.h"
+
+#define FTRACE_EVENT 2u /* id of the message in field_names.inc; the test checks it */
+#define CPUS 1024u
+#define KERNEL_SYMBOLS 26u
+#define LONGEST_DETAILS 1024u
+#define PRINT_LONGEST 1024u
+
+enum {
+    EVENT_PRINT = 3,
+    EVENT_SWITCH = 4,
+    EVENT_FREQUENCY = 11,
+    EVENT_IDLE = 13,
+    EVENT_WAKEUP = 17,
+    EVENT_BLOCKED = 18,
+    EVENT_WAKING = 20,
+    EVENT_TRACING_MARK = 80,
+    EVENT_WAKEUP_NEW = 114,
+    EVENT_NEWTASK = 235,
+    EVENT_RENAME = 236,
+    EVENT_RSS_STAT = 313,
+    EVENT_OOM_SCORE = 326,
+    EVENT_GENERIC = 327,
+    EVENT_ZERO = 331,
+    EVENT_SDE_MARK = 333,
+    EVENT_ION_STAT = 335,
+    EVENT_GPU_MEM = 340,
+    EVENT_THERMAL = 341,
+    EVENT_CDEV = 342,
+    EVENT_DPU_MARK = 348,
+    EVENT_G2D_MARK = 349,
+    EVENT_MALI_MARK = 350,
+    EVENT_DMA_HEAP = 351,
+};
+
+/* What a processor turned to last. */
+struct pf_cpu {
+    bool known;
+    int64_t tid;
+    uint32_t name; /* text */
+};
+
+struct tv_pf_bundle_state {
+    struct pf_cpu cpus[CPUS];
+    struct tv_map
+        described; /* number of an event -> text: its name, of generic_event_descriptors */
+};
+
+/* A bundle that is being read. */
+struct pf_bundle {
+    struct tv_pf_reading *reading;
+    const struct tv_pf_current *packet;
+    struct tv_ft_chunk *chunk;
+    uint32_t cpu;
+    int64_t shift;   /* added to times */
+    uint32_t clock;  /* of its times; 0: that of the trace */
+    bool lost;       /* events were lost before the next one */
+    uint64_t offset; /* of the bundle */
+};
+
+static struct tv_pf_bundle_state *pf_bundle_state(struct tv_pf_reading *reading)
+{
+    if (!reading->bundles)
+        reading->bundles = tv_alloc(1, sizeof *reading->bundles);
+    return reading->bundles;
+}
+
+void tv_pf_bundles_release(struct tv_pf_reading *reading)
+{
+    if (reading->bundles)
+        tv_map_release(&reading->bundles->described);
+    tv_free(reading->bundles);
+}
+
+/* ---- Fields ---- */
+
+/* The first fields of an event by number: enough for all events that are taken here. */
+#define FIELDS 12
+
+struct pf_event_fields {
+    uint64_t numbers[FIELDS];
+    struct tv_bytes texts[FIELDS];
+    uint16_t present; /* bit set */
+};
+
+static void pf_event_parse(struct tv_bytes bytes, struct pf_event_fields *fields)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    memset(fields, 0, sizeof *fields);
+    while (tv_pf_next(&message, &field))
+        if (field.number < FIELDS) {
+            fields->numbers[field.number] = field.value;
+            fields->texts[field.number] = field.bytes;
+            fields->present |= (uint16_t)(1u << field.number);
+        }
+}
+
+static bool pf_is_tid(int64_t tid)
+{
+    return tid >= 0 && tid <= INT32_MAX;
+}
+
+/* ---- Scheduling ---- */
+
+static void pf_cpu_turn_to(struct pf_bundle *bundle, int64_t tid, struct tv_bytes name)
+{
+    struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
+    cpu->known = true;
+    cpu->tid = tid;
+    cpu->name = tv_pf_text(bundle->reading, name);
+}
+
+static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                           struct tv_bytes event)
+{
+    struct tv_pf_message message = tv_pf_message_over(event);
+    struct tv_pf_field field;
+    struct tv_ft_decoded_switch decoded = {.from = 0};
+    int64_t state = 0;
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            decoded.from_name = field.bytes;
+            break;
+        case 2:
+            decoded.from = (int32_t)field.value;
+            break;
+        case 4:
+            state = (int64_t)field.value;
+            break;
+        case 5:
+            decoded.to_name = field.bytes;
+            break;
+        case 6:
+            decoded.to = (int32_t)field.value;
+            break;
+        default:
+            break;
+        }
+    if (message.damaged || !pf_is_tid(decoded.from) || !pf_is_tid(decoded.to))
+        return false;
+    decoded.state = tv_pf_task_state(bundle->reading, state);
+    tv_ft_take_switch(bundle->chunk, at, &decoded);
+    pf_cpu_turn_to(bundle, decoded.to, decoded.to_name);
+    return true;
+}
+
+static bool pf_take_wakeup(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                           struct tv_bytes event, enum tv_ft_wake kind)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[2];
+    if (!pf_is_tid(tid))
+        return false;
+    tv_ft_take_wakeup(bundle->chunk, at, tid, fields.texts[1], kind);
+    return true;
+}
+
+/* Return the name of a kernel function: an interned symbol, or its address. */
+static struct tv_bytes pf_kernel_function(struct pf_bundle *bundle, uint64_t value, char *text,
+                                          size_t size)
+{
+    struct tv_pf_sequence *sequence = bundle->packet->sequence;
+    if (value != 0 && sequence && sequence->interned.count > 0) {
+        uint32_t entry = tv_map_find(&sequence->interned, value ^ (uint64_t)KERNEL_SYMBOLS << 56);
+        if (entry != TV_NONE && value >> 56 == 0) {
+            uint32_t blob = sequence->entries.rows[entry].blob;
+            return tv_pf_find(tv_interner_get(bundle->reading->blobs, blob), 2).bytes;
+        }
+    }
+    int length = snprintf(text, size, "0x%" PRIx64, value);
+    return (struct tv_bytes){(uint8_t *)text, (size_t)length};
+}
+
+static bool pf_take_blocked(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                            struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    char text[24];
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[1];
+    if (!pf_is_tid(tid))
+        return false;
+    tv_ft_take_blocked(bundle->chunk, at, tid,
+                       pf_kernel_function(bundle, fields.numbers[2], text, sizeof text),
+                       fields.numbers[3] != 0);
+    return true;
+}
+
+/* ---- Tasks ---- */
+
+#define CLONE_THREAD 0x10000u
+
+/* Handle a new task: a thread of the process of the event's task, or a process. */
+static bool pf_take_newtask(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                            struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[1];
+    if (!pf_is_tid(tid) || tid == 0)
+        return false;
+    uint32_t task = tv_ft_chunk_task(bundle->chunk, tid);
+    const struct tv_ft_task *parent = &bundle->chunk->tasks.rows[at->task];
+    int64_t process = parent->tgid != TV_FT_NO_ID ? parent->tgid : parent->marked_tgid;
+    if (!(fields.numbers[3] & CLONE_THREAD))
+        process = tid;
+    bundle->chunk->tasks.rows[task].tgid = process;
+    tv_ft_chunk_set_task_name(bundle->chunk, task, fields.texts[2]);
+    return false; /* it is an instant as well */
+}
+
+static bool pf_take_rename(struct pf_bundle *bundle, struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[1];
+    if (pf_is_tid(tid) && tid != 0)
+        tv_ft_chunk_set_task_name(bundle->chunk, tv_ft_chunk_task(bundle->chunk, tid),
+                                  fields.texts[3]);
+    return false;
+}
+
+/* Return the process of a task; TV_FT_NO_ID when it is unknown. */
+static int64_t pf_task_process(const struct tv_ft_chunk *chunk, uint32_t task)
+{
+    const struct tv_ft_task *row = &chunk->tasks.rows[task];
+    return row->tgid != TV_FT_NO_ID ? row->tgid : row->marked_tgid;
+}
+
+/* ---- Counters ---- */
+
+void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64_t pid,
+                 struct tv_bytes name, double value)
+{
+    struct tv_ft_counter counter = {.tgid = pid};
+    counter.name = counter.series = tv_pf_text(reading, name);
+    tv_ft_chunk_count(reading->chunk, at, &counter, value);
+}
+
+static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, struct tv_bytes event)
+{
+    static const char *const names[] = {"mem.rss.file", "mem.rss.anon", "mem.swap",
+                                        "mem.rss.shmem"};
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t process = pf_task_process(bundle->chunk, at->task);
+    bool other = (fields.present & 8) && fields.numbers[3] == 0;
+    if (fields.numbers[1] >= TV_COUNT(names) || (int64_t)fields.numbers[2] < 0 || other ||
+        process == TV_FT_NO_ID)
+        return false;
+    tv_pf_count(bundle->reading, at, process, tv_bytes_of(names[fields.numbers[1]]),
+                (double)fields.numbers[2]);
+    return true;
+}
+
+static bool pf_take_oom_score(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                              struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[3];
+    if (!pf_is_tid(tid))
+        return false;
+    int64_t process = pf_task_process(bundle->chunk, tv_ft_chunk_task(bundle->chunk, tid));
+    tv_pf_count(bundle->reading, at, process == TV_FT_NO_ID ? tid : process,
+                TV_BYTES("oom_score_adj"), (double)(int16_t)fields.numbers[2]);
+    return true;
+}
+
+/* Add to a counter with a text of the event in its name. */
+static void pf_count_titled(struct pf_bundle *bundle, const struct tv_ft_at *at, const char *title,
+                            struct tv_bytes text, double value)
+{
+    char name[160];
+    size_t length = tv_ft_format_title(name, sizeof name, title, text);
+    tv_pf_count(bundle->reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)name, length},
+                value);
+}
+
+static bool pf_take_memory(struct pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
+                           struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    if (number == EVENT_GPU_MEM) {
+        int64_t pid = (int32_t)fields.numbers[2];
+        tv_pf_count(bundle->reading, at, pid > 0 ? pid : TV_FT_NO_ID, TV_BYTES("GPU Memory"),
+                    (double)fields.numbers[3]);
+        return true;
+    }
+    bool ion = number == EVENT_ION_STAT;
+    int64_t process = pf_task_process(bundle->chunk, at->task);
+    tv_pf_count(bundle->reading, at, TV_FT_NO_ID,
+                ion ? TV_BYTES("mem.ion") : TV_BYTES("mem.dma_heap"), (double)fields.numbers[3]);
+    if (process != TV_FT_NO_ID)
+        tv_pf_count(bundle->reading, at, process,
+                    ion ? TV_BYTES("mem.ion_change") : TV_BYTES("mem.dma_heap_change"),
+                    (double)(int64_t)fields.numbers[2]);
+    return true;
+}
+
+static bool pf_take_thermal(struct pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
+                            struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    if (number == EVENT_CDEV)
+        pf_count_titled(bundle, at, "* Cooling Device", fields.texts[2], (double)fields.numbers[1]);
+    else
+        pf_count_titled(bundle, at, "* Temperature", fields.texts[4],
+                        (double)(int32_t)fields.numbers[2]);
+    return true;
+}
+
+/* ---- Marks ---- */
+
+/* Handle the marks of drivers: as the text of trace_marker. */
+static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                                uint32_t number, struct tv_bytes event)
+{
+    struct pf_event_fields fields;
+    char text[PRINT_LONGEST];
+    pf_event_parse(event, &fields);
+    /* Where each event has the process, name, kind (0: B or E by field 3) and value. */
+    static const struct {
+        uint32_t event;
+        uint8_t pid, name, kind, begin, value;
+    } forms[] = {
+        {EVENT_TRACING_MARK, 1, 2, 0, 3, 0}, {EVENT_SDE_MARK, 1, 2, 3, 5, 4},
+        {EVENT_DPU_MARK, 1, 2, 5, 3, 6},     {EVENT_G2D_MARK, 1, 4, 5, 0, 6},
+        {EVENT_MALI_MARK, 2, 1, 3, 0, 4},    {EVENT_ZERO, 3, 2, 1, 0, 4},
+    };
+    size_t i = 0;
+    while (forms[i].event != number)
+        if (++i == TV_COUNT(forms))
+            return false;
+    uint64_t kind = forms[i].kind ? fields.numbers[forms[i].kind] : 0;
+    if (kind == 0 && forms[i].begin)
+        kind = fields.numbers[forms[i].begin] ? 'B' : 'E';
+    int pid = (int32_t)fields.numbers[forms[i].pid], length;
+    struct tv_bytes name = fields.texts[forms[i].name];
+    int shown = name.length < 800 ? (int)name.length : 800;
+    if (kind == 'C')
+        length = snprintf(text, sizeof text, "C|%d|%.*s|%" PRId64, pid, shown,
+                          (const char *)name.data, (int64_t)fields.numbers[forms[i].value]);
+    else if (kind == 'B' || kind == 'E')
+        length = snprintf(text, sizeof text, kind == 'B' ? "B|%d|%.*s" : "E|%d", pid, shown,
+                          (const char *)name.data);
+    else
+        return false;
+    tv_ft_take_print(bundle->chunk, at, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    return true;
+}
+
+static bool pf_take_print(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                          struct tv_bytes event)
+{
+    struct tv_bytes text = tv_pf_find(event, 2).bytes;
+    while (text.length > 0 &&
+           (text.data[text.length - 1] == '\n' || text.data[text.length - 1] == '\0'))
+        text.length--;
+    return text.length > 0 && tv_ft_take_print(bundle->chunk, at, text) == TV_FT_TAKEN;
+}
+
+/* ---- Events as text ---- */
+
+/* Texts of events whose handlers expect another form than "field=value ...": '$' and a letter is
+ * the value of a field, its number from 'a' on; "$A" the same in hexadecimal. */
+static const struct {
+    uint32_t number;
+    const char *form;
+} pf_event_forms[] = {
+    {14, "$a state=$b cpu_id=$c"},
+    {15, "$a state=$b cpu_id=$c"},
+    {16, "$a state=$b cpu_id=$c"},
+    {21, "($a)"},
+    {22, "($a)"},
+    {36, "irq=$a name=$b"},
+    {50, "transaction=$a dest_node=$b dest_proc=$c dest_thread=$d reply=$e flags=$G code=$F"},
+    {51, "transaction=$a"},
+    {57, "work struct $A: function $!b"},
+    {58, "work struct $A: function $!b"},
+};
+
+static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+struct pf_details {
+    uint8_t text[LONGEST_DETAILS];
+    size_t length;
+};
+
+static void pf_details_add(struct pf_details *details, struct tv_bytes text)
+{
+    size_t room = sizeof details->text - details->length;
+    size_t length = text.length < room ? text.length : room;
+    if (length > 0)
+        memcpy(details->text + details->length, text.data, length);
+    details->length += length;
+}
+
+static void pf_details_add_number(struct pf_details *details, int64_t value, bool hex)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, hex ? "0x%" PRIx64 : "%" PRId64, value);
+    pf_details_add(details, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
+/* Write the value of one field. */
+static void pf_details_add_value(struct pf_details *details, const struct tv_pf_member *member,
+                                 const struct tv_pf_field *field)
+{
+    if (field->wire == TV_PF_BYTES)
+        pf_details_add(details, field->bytes);
+    else if (member && member->kind == TV_PF_SIGNED)
+        pf_details_add_number(details, (int64_t)field->value, false);
+    else
+        pf_details_add_number(details, (int64_t)field->value, member && field->value > INT64_MAX);
+}
+
+static void pf_details_fill_form(struct pf_bundle *bundle, struct pf_details *details,
+                                 const char *form, const struct pf_event_fields *fields)
+{
+    char text[24];
+    for (; *form; form++) {
+        if (*form != '$') {
+            pf_details_add(details, (struct tv_bytes){(const uint8_t *)form, 1});
+            continue;
+        }
+        bool symbol = *++form == '!';
+        form += symbol;
+        bool hex = *form < 'a';
+        unsigned number = (unsigned)(*form - (hex ? 'A' : 'a')) + 1;
+        assert(number < FIELDS);
+        if (fields->texts[number].data)
+            pf_details_add(details, fields->texts[number]);
+        else if (symbol)
+            pf_details_add(details,
+                           pf_kernel_function(bundle, fields->numbers[number], text, sizeof text));
+        else
+            pf_details_add_number(details, (int64_t)fields->numbers[number], hex);
+    }
+}
+
+/* Write "field=value field=value". */
+static void pf_details_list_fields(struct pf_details *details, uint32_t message,
+                                   struct tv_bytes event)
+{
+    struct tv_pf_message walk = tv_pf_message_over(event);
+    struct tv_pf_field field;
+    while (tv_pf_next(&walk, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
+        if (details->length > 0)
+            pf_details_add(details, TV_BYTES(" "));
+        if (member)
+            pf_details_add(details, tv_bytes_of(member->name));
+        else
+            pf_details_add_number(details, field.number, false);
+        pf_details_add(details, TV_BYTES("="));
+        pf_details_add_value(details, member, &field);
+    }
+}
+
+/* Write the details of an event as the kernel prints them. */
+static void pf_details_write(struct pf_bundle *bundle, struct pf_details *details,
+                             const struct tv_pf_field *event, uint32_t message)
+{
+    struct pf_event_fields fields;
+    details->length = 0;
+    if (event->number >= 24 && event->number <= 26) {
+        uint64_t vector = tv_pf_find(event->bytes, 1).value;
+        pf_details_add(details, TV_BYTES("vec="));
+        pf_details_add_number(details, (int64_t)vector, false);
+        pf_details_add(details, TV_BYTES(" [action="));
+        if (vector < TV_COUNT(softirqs))
+            pf_details_add(details, tv_bytes_of(softirqs[vector]));
+        pf_details_add(details, TV_BYTES("]"));
+        return;
+    }
+    for (size_t i = 0; i < TV_COUNT(pf_event_forms); i++)
+        if (pf_event_forms[i].number == event->number) {
+            pf_event_parse(event->bytes, &fields);
+            pf_details_fill_form(bundle, details, pf_event_forms[i].form, &fields);
+            return;
+        }
+    pf_details_list_fields(details, message, event->bytes);
+}
+
+/* Return the name of an event that the table does not have. */
+static struct tv_bytes pf_event_other_name(struct pf_bundle *bundle,
+                                           const struct tv_pf_field *event, char *text, size_t size)
+{
+    struct tv_map *described = &pf_bundle_state(bundle->reading)->described;
+    uint32_t name = tv_map_find(described, event->number);
+    if (name != TV_NONE)
+        return tv_interner_get(bundle->chunk->texts, name);
+    int length = snprintf(text, size, "ftrace #%" PRIu32, event->number);
+    return (struct tv_bytes){(uint8_t *)text, (size_t)length};
+}
+
+/* Take an event as a line of text. */
+static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
+                            const struct tv_pf_field *event)
+{
+    char text[32];
+    struct pf_details details;
+    const struct tv_pf_member *member = tv_pf_find_member(FTRACE_EVENT, event->number);
+    struct tv_bytes name =
+        member ? tv_bytes_of(member->name) : pf_event_other_name(bundle, event, text, sizeof text);
+    if (event->number == EVENT_GENERIC && tv_pf_find(event->bytes, 1).bytes.length > 0)
+        name = tv_pf_find(event->bytes, 1).bytes;
+    if (!member)
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_EVENT_UNKNOWN, at->offset);
+    pf_details_write(bundle, &details, event, member ? member->of : TV_PF_NO_MESSAGE);
+    struct tv_ft_line line = {
+        .tid = tid,
+        .tgid = TV_FT_NO_ID,
+        .cpu = at->cpu,
+        .time = at->time,
+        .event = name,
+        .details = {details.text, details.length},
+    };
+    bundle->chunk->events--; /* counted again */
+    tv_ft_chunk_take_event(bundle->chunk, &line, at->offset);
+}
+
+/* Take an event that needs no text.  Return false for all others. */
+static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                            const struct tv_pf_field *event)
+{
+    struct pf_event_fields fields;
+    switch (event->number) {
+    case EVENT_SWITCH:
+        return pf_take_switch(bundle, at, event->bytes);
+    case EVENT_PRINT:
+        return pf_take_print(bundle, at, event->bytes);
+    case EVENT_WAKING:
+        return pf_take_wakeup(bundle, at, event->bytes, TV_FT_WAKE_ASKED);
+    case EVENT_WAKEUP:
+    case EVENT_WAKEUP_NEW:
+        return pf_take_wakeup(bundle, at, event->bytes, TV_FT_WAKE_DONE);
+    case EVENT_FREQUENCY:
+        pf_event_parse(event->bytes, &fields);
+        tv_ft_take_cpu_frequency(bundle->chunk, at, (uint32_t)fields.numbers[2],
+                                 (double)fields.numbers[1]);
+        return true;
+    case EVENT_IDLE:
+        pf_event_parse(event->bytes, &fields);
+        tv_ft_take_cpu_idle(bundle->chunk, at, (uint32_t)fields.numbers[2],
+                            (uint32_t)fields.numbers[1]);
+        return true;
+    case EVENT_BLOCKED:
+        return pf_take_blocked(bundle, at, event->bytes);
+    case EVENT_NEWTASK:
+        return pf_take_newtask(bundle, at, event->bytes);
+    case EVENT_RENAME:
+        return pf_take_rename(bundle, event->bytes);
+    case EVENT_RSS_STAT:
+        return pf_take_rss(bundle, at, event->bytes);
+    case EVENT_OOM_SCORE:
+        return pf_take_oom_score(bundle, at, event->bytes);
+    case EVENT_GPU_MEM:
+    case EVENT_ION_STAT:
+    case EVENT_DMA_HEAP:
+        return pf_take_memory(bundle, at, event->number, event->bytes);
+    case EVENT_THERMAL:
+    case EVENT_CDEV:
+        return pf_take_thermal(bundle, at, event->number, event->bytes);
+    default:
+        return pf_take_driver_mark(bundle, at, event->number, event->bytes);
+    }
+}
+
+/* ---- Bundles ---- */
+
+static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
+{
+    int64_t time = (int64_t)(raw + (uint64_t)bundle->shift);
+    if (bundle->clock != 0 && !tv_pf_clocks_convert(&bundle->reading->clocks, bundle->clock, &time))
+        return (int64_t)raw;
+    return time;
+}
+
+/* Mark the loss of events before the one at a time. */
+static void pf_bundle_mark_loss(struct pf_bundle *bundle, int64_t time)
+{
+    char name[32];
+    int length = snprintf(name, sizeof name, "CPU %" PRIu32 ": LOST EVENTS", bundle->cpu);
+    struct tv_bytes text = {(uint8_t *)name, (size_t)length};
+    bundle->lost = false;
+    tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_EVENTS_LOST, bundle->offset);
+    *tv_table_add(&bundle->chunk->instants) = (struct tv_instant){
+        .time = time,
+        .offset = bundle->offset,
+        .frame = tv_ft_chunk_frame(bundle->chunk, text, "ftrace"),
+        .of = bundle->cpu,
+        .scope = TV_SCOPE_TRACK,
+    };
+}
+
+static void pf_bundle_take_event(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field, event = {.number = 0};
+    uint64_t time = 0, tid = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            time = field.value;
+        else if (field.number == 2)
+            tid = field.value;
+        else if (field.wire == TV_PF_BYTES)
+            event = field;
+    }
+    if (TV_UNLIKELY(message.damaged || event.number == 0 || !pf_is_tid((int32_t)tid))) {
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_FIELDS, offset);
+        return;
+    }
+    struct tv_ft_at at = {pf_bundle_time(bundle, time), offset, bundle->cpu,
+                          tv_ft_chunk_task(bundle->chunk, (int32_t)tid)};
+    if (TV_UNLIKELY(bundle->lost))
+        pf_bundle_mark_loss(bundle, at.time);
+    tv_ft_chunk_note(bundle->chunk, at.time);
+    if (!pf_take_decoded(bundle, &at, &event))
+        pf_take_as_text(bundle, &at, (int32_t)tid, &event);
+}
+
+/* ---- Compact scheduling ---- */
+
+/* Names of a compact_sched message; further ones are unknown. */
+#define COMMS 1024u
+
+struct pf_compact {
+    struct tv_pf_numbers columns[13]; /* by field number */
+    struct tv_bytes comms[COMMS];
+    uint32_t comm_count;
+    uint64_t offset;
+};
+
+static void pf_compact_parse(struct pf_compact *compact, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    memset(compact->columns, 0, sizeof compact->columns);
+    compact->comm_count = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 5 && compact->comm_count < COMMS)
+            compact->comms[compact->comm_count++] = field.bytes;
+        else if (field.number < TV_COUNT(compact->columns))
+            compact->columns[field.number] = tv_pf_numbers_of(&field, 0);
+    }
+}
+
+static bool pf_compact_next(struct pf_compact *compact, const uint8_t *wanted, size_t count,
+                            uint64_t *values)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!tv_pf_numbers_next(&compact->columns[wanted[i]], &values[i]))
+            return i == 0 ? false : (values[count - 1] = UINT64_MAX, false);
+    return true;
+}
+
+/* Return true when a column has values behind the last complete row. */
+static bool pf_compact_has_rest(const struct pf_compact *compact, const uint8_t *columns,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (compact->columns[columns[i]].at < compact->columns[columns[i]].end)
+            return true;
+    return false;
+}
+
+static struct tv_bytes pf_compact_comm(struct pf_bundle *bundle, const struct pf_compact *compact,
+                                       uint64_t index)
+{
+    if (index < compact->comm_count)
+        return compact->comms[index];
+    tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
+    return TV_BYTES("");
+}
+
+static void pf_compact_take_switches(struct pf_bundle *bundle, struct pf_compact *compact)
+{
+    static const uint8_t columns[] = {1, 2, 3, 6};
+    struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
+    uint64_t row[4] = {0}, time = 0;
+    while (pf_compact_next(compact, columns, TV_COUNT(columns), row)) {
+        int64_t tid = (int32_t)row[2];
+        time += row[0];
+        if (!pf_is_tid(tid)) {
+            tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
+            continue;
+        }
+        struct tv_ft_decoded_switch decoded = {
+            .from = cpu->known ? cpu->tid : 0,
+            .to = tid,
+            .from_name = tv_interner_get(bundle->chunk->texts, cpu->known ? cpu->name : 0),
+            .to_name = pf_compact_comm(bundle, compact, row[3]),
+            .state = tv_pf_task_state(bundle->reading, (int64_t)row[1]),
+        };
+        struct tv_ft_at at = {pf_bundle_time(bundle, time), compact->offset, bundle->cpu, 0};
+        if (TV_UNLIKELY(bundle->lost))
+            pf_bundle_mark_loss(bundle, at.time);
+        tv_ft_chunk_note(bundle->chunk, at.time);
+        tv_ft_take_switch(bundle->chunk, &at, &decoded);
+        pf_cpu_turn_to(bundle, tid, decoded.to_name);
+    }
+    if (pf_compact_has_rest(compact, columns, TV_COUNT(columns)))
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
+}
+
+/* Switches of this message that precede a waking tell who ran: they are read beside it. */
+struct pf_compact_runner {
+    struct tv_pf_numbers times, tids;
+    uint64_t time; /* of the switch that is next */
+    bool more;
+    int64_t tid;
+};
+
+static void pf_runner_advance(struct pf_compact_runner *runner, uint64_t until)
+{
+    uint64_t tid, delta;
+    while (runner->more && runner->time <= until) {
+        if (tv_pf_numbers_next(&runner->tids, &tid))
+            runner->tid = (int32_t)tid;
+        runner->more = tv_pf_numbers_next(&runner->times, &delta);
+        runner->time += runner->more ? delta : 0;
+    }
+}
+
+static void pf_compact_take_wakings(struct pf_bundle *bundle, struct pf_compact *compact,
+                                    struct pf_compact_runner *runner)
+{
+    static const uint8_t columns[] = {7, 8, 11};
+    uint64_t row[3] = {0}, time = 0;
+    runner->more = tv_pf_numbers_next(&runner->times, &runner->time);
+    while (pf_compact_next(compact, columns, TV_COUNT(columns), row)) {
+        int64_t tid = (int32_t)row[1];
+        time += row[0];
+        if (!pf_is_tid(tid)) {
+            tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
+            continue;
+        }
+        pf_runner_advance(runner, time);
+        struct tv_ft_at at = {
+            pf_bundle_time(bundle, time), compact->offset, bundle->cpu,
+            tv_ft_chunk_task(bundle->chunk, pf_is_tid(runner->tid) ? runner->tid : 0)};
+        tv_ft_chunk_note(bundle->chunk, at.time);
+        tv_ft_take_wakeup(bundle->chunk, &at, tid, pf_compact_comm(bundle, compact, row[2]),
+                          TV_FT_WAKE_ASKED);
+    }
+    if (pf_compact_has_rest(compact, columns, TV_COUNT(columns)))
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
+}
+
+static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
+{
+    struct pf_compact compact;
+    const struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
+    compact.offset = offset;
+    pf_compact_parse(&compact, bytes);
+    struct pf_compact_runner runner = {compact.columns[1], compact.columns[3], 0, false,
+                                       cpu->known ? cpu->tid : 0};
+    pf_compact_take_switches(bundle, &compact);
+    pf_compact_take_wakings(bundle, &compact, &runner);
+}
+
+/* ---- The bundle's own fields ---- */
+
+enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
+
+/* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
+static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes descriptor)
+{
+    uint64_t number = tv_pf_find(descriptor, 1).value;
+    struct tv_bytes name = tv_pf_find(tv_pf_find(descriptor, 2).bytes, 1).bytes;
+    if (name.length > 0)
+        tv_map_set(&pf_bundle_state(bundle->reading)->described, number,
+                   tv_pf_text(bundle->reading, name));
+}
+
+/* Read the fields that stand behind the events but are needed first. */
+static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    bool has_cpu = false;
+    uint64_t clock = 0, own = 0, boot = 0;
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            has_cpu = field.value < CPUS;
+            bundle->cpu = (uint32_t)field.value;
+            break;
+        case 3:
+            bundle->lost = field.value != 0;
+            break;
+        case 5:
+            clock = field.value;
+            break;
+        case 6:
+            own = field.value;
+            break;
+        case 7:
+            boot = field.value;
+            break;
+        case 11:
+            pf_bundle_describe_event(bundle, field.bytes);
+            break;
+        default:
+            break;
+        }
+    bundle->clock = TV_PF_CLOCK_BOOTTIME;
+    if (clock == FTRACE_CLOCK_MONO_RAW)
+        bundle->clock = TV_PF_CLOCK_MONOTONIC_RAW;
+    else if ((clock == FTRACE_CLOCK_GLOBAL || clock == FTRACE_CLOCK_LOCAL) && boot != 0)
+        bundle->shift = (int64_t)(boot - own);
+    if (bundle->clock == tv_pf_clocks_trace_id(&bundle->reading->clocks))
+        bundle->clock = 0;
+    if (message.damaged)
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_PACKET, bundle->offset);
+    return has_cpu;
+}
+
+void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       struct tv_bytes bytes)
+{
+    struct pf_bundle bundle = {
+        .reading = reading,
+        .packet = packet,
+        .chunk = reading->chunk,
+        .offset = packet->offset,
+    };
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    if (!pf_bundle_read_head(&bundle, bytes)) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, packet->offset);
+        return;
+    }
+    for (;;) {
+        const uint8_t *start = message.at;
+        if (!tv_pf_next(&message, &field))
+            break;
+        if (field.number == 2)
+            pf_bundle_take_event(&bundle, field.bytes, tv_pf_offset_of(packet, start));
+        else if (field.number == 4)
+            pf_bundle_take_compact(&bundle, field.bytes, tv_pf_offset_of(packet, start));
+    }
+    if (bundle.lost)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);
+}

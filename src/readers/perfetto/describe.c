@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * describe.c - packets as JSON by the names of their fields, and events read again.
+ *
+ * An event of the model has the offset of its packet (tag 0x0A), or of the kernel event (0x12) or
+ * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by
+ * earlier packets.  Near the beginning of the file these are read again; further behind that would
+ * make describing many events quadratic, so a name that the packet does not bring is shown by its
+ * number.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/perfetto/field_names.h"
+#include "readers/perfetto/perfetto.h"
+#include "readers/perfetto/reading.h"
+
+/* Messages nest no deeper in real packets; deeper ones are shown as bytes. */
+#define DEEPEST 24
+
+/* Packets up to here are read again for names. */
+#define REPLAYED ((uint64_t)128 * 1024)
+
+enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2 };
+
+/* ---- Messages as JSON ---- */
+
+static void pf_write_key(struct tv_out *out, const struct tv_pf_member *member, uint32_t number)
+{
+    char text[16];
+    if (member) {
+        tv_out_json(out, tv_bytes_of(member->name));
+    } else {
+        int length = snprintf(text, sizeof text, "#%" PRIu32, number);
+        tv_out_json(out, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    }
+    tv_out_char(out, ':');
+}
+
+static void pf_write_real(struct tv_out *out, double value)
+{
+    if (value - value == 0)
+        tv_out_format(out, "%.17g", value);
+    else
+        tv_out_text(out, "null");
+}
+
+/* Write bytes without a known form: as text when they are printable, else in hexadecimal. */
+static void pf_write_blob(struct tv_out *out, struct tv_bytes bytes)
+{
+    size_t shown = bytes.length < 256 ? bytes.length : 256;
+    bool text = true;
+    for (size_t i = 0; i < bytes.length && text; i++)
+        text = bytes.data[i] >= 0x20 && bytes.data[i] < 0x7f;
+    if (text) {
+        tv_out_json(out, bytes);
+        return;
+    }
+    tv_out_text(out, "\"0x");
+    for (size_t i = 0; i < shown; i++)
+        tv_out_format(out, "%02x", bytes.data[i]);
+    if (shown < bytes.length)
+        tv_out_format(out, "... (%zu bytes)", bytes.length);
+    tv_out_char(out, '"');
+}
+
+static void pf_write_number(struct tv_out *out, const struct tv_pf_member *member,
+                            const struct tv_pf_field *field)
+{
+    unsigned kind = member ? member->kind : TV_PF_UNSIGNED;
+    int64_t number = (int64_t)field->value;
+    const char *name = NULL;
+    if (kind == TV_PF_ENUM)
+        name = tv_pf_enum_name(member->of, (int32_t)number);
+    if (name)
+        tv_out_json(out, tv_bytes_of(name));
+    else if (kind == TV_PF_REAL)
+        pf_write_real(out, tv_pf_double(field));
+    else if (kind == TV_PF_BOOL)
+        tv_out_text(out, field->value ? "true" : "false");
+    else if (kind == TV_PF_SIGNED || kind == TV_PF_ENUM)
+        tv_out_format(out, "%" PRId64, number);
+    else if (kind == TV_PF_ZIGZAG)
+        tv_out_format(out, "%" PRId64, (int64_t)(field->value >> 1) ^ -(number & 1));
+    else
+        tv_out_format(out, "%" PRIu64, field->value);
+}
+
+/* Write a packed array. */
+static void pf_write_packed(struct tv_out *out, const struct tv_pf_member *member,
+                            const struct tv_pf_field *field)
+{
+    struct tv_pf_numbers numbers =
+        tv_pf_numbers_of(field, member->kind == TV_PF_REAL || field->number == 47 ? 8 : 0);
+    struct tv_pf_field number = {.wire = TV_PF_VARINT};
+    bool any = false;
+    if (numbers.size == 8)
+        number.wire = TV_PF_FIXED64;
+    tv_out_char(out, '[');
+    while (tv_pf_numbers_next(&numbers, &number.value)) {
+        tv_out_text(out, any ? "," : "");
+        pf_write_number(out, member, &number);
+        any = true;
+    }
+    tv_out_char(out, ']');
+}
+
+static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
+                             unsigned depth);
+
+static void pf_write_value(struct tv_out *out, const struct tv_pf_member *member,
+                           const struct tv_pf_field *field, unsigned depth)
+{
+    if (field->wire != TV_PF_BYTES)
+        pf_write_number(out, member, field);
+    else if (!member || member->kind == TV_PF_BLOB)
+        pf_write_blob(out, field->bytes);
+    else if (member->kind == TV_PF_TEXT)
+        tv_out_json(out, field->bytes);
+    else if (member->kind == TV_PF_MESSAGE && depth < DEEPEST)
+        pf_write_message(out, member->of, field->bytes, depth + 1);
+    else if (member->kind == TV_PF_MESSAGE)
+        pf_write_blob(out, field->bytes);
+    else
+        pf_write_packed(out, member, field);
+}
+
+/* Write a message.  Values of one field that stand one behind another become an array. */
+static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
+                             unsigned depth)
+{
+    struct tv_pf_message walk = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint32_t last = 0;
+    bool array = false;
+    tv_out_char(out, '{');
+    while (tv_pf_next(&walk, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
+        bool numbers = member && field.wire == TV_PF_BYTES && member->kind < TV_PF_TEXT;
+        bool repeated = member && member->repeated && !numbers;
+        if (field.number == last && array) {
+            tv_out_char(out, ',');
+        } else {
+            tv_out_text(out, array ? "]" : "");
+            tv_out_text(out, last ? "," : "");
+            pf_write_key(out, member, field.number);
+            tv_out_text(out, repeated ? "[" : "");
+            array = repeated;
+        }
+        last = field.number;
+        pf_write_value(out, member, &field, depth);
+    }
+    tv_out_text(out, array ? "]" : "");
+    if (walk.damaged)
+        tv_out_text(out, last ? ",\"damaged\":true" : "\"damaged\":true");
+    tv_out_char(out, '}');
+}
+
+void tv_pf_write_packet(struct tv_out *out, struct tv_bytes packet)
+{
+    pf_write_message(out, TV_PF_TRACE_PACKET, packet, 0);
+}
+
+/* ---- Debug annotations ---- */
+
+struct pf_describing {
+    struct tv_pf_reading *reading;
+    struct tv_pf_sequence *sequence;
+    struct tv_out *out;
+};
+
+static void pf_write_annotation_value(struct pf_describing *describing, struct tv_bytes annotation,
+                                      unsigned depth);
+
+/* Write the name of an annotation as a key. */
+static void pf_write_annotation_key(struct pf_describing *describing, struct tv_bytes annotation)
+{
+    struct tv_pf_field iid = tv_pf_find(annotation, 1);
+    struct tv_bytes name = tv_pf_find(annotation, 10).bytes;
+    if (iid.number == 1)
+        name = tv_interner_get(describing->reading->chunk->texts,
+                               tv_pf_interned_text(describing->reading, describing->sequence,
+                                                   ANNOTATION_NAMES, iid.value, 0));
+    tv_out_json(describing->out, name);
+    tv_out_char(describing->out, ':');
+}
+
+/* Write the entries of a dictionary or an array: field 11 or 12. */
+static void pf_write_annotation_list(struct pf_describing *describing, struct tv_bytes annotation,
+                                     uint32_t number, unsigned depth)
+{
+    struct tv_pf_message walk = tv_pf_message_over(annotation);
+    struct tv_pf_field field;
+    bool any = false, dictionary = number == 11;
+    tv_out_char(describing->out, dictionary ? '{' : '[');
+    while (depth < DEEPEST && tv_pf_next(&walk, &field)) {
+        if (field.number != number)
+            continue;
+        tv_out_text(describing->out, any ? "," : "");
+        if (dictionary)
+            pf_write_annotation_key(describing, field.bytes);
+        pf_write_annotation_value(describing, field.bytes, depth + 1);
+        any = true;
+    }
+    tv_out_char(describing->out, dictionary ? '}' : ']');
+}
+
+static void pf_write_annotation_value(struct pf_describing *describing, struct tv_bytes annotation,
+                                      unsigned depth)
+{
+    struct tv_pf_message walk = tv_pf_message_over(annotation);
+    struct tv_pf_field field, value = {.number = 0};
+    struct tv_out *out = describing->out;
+    while (tv_pf_next(&walk, &field))
+        if (field.number != 1 && field.number != 10 && field.number != 13 && field.number != 16)
+            value = field;
+    switch (value.number) {
+    case 0:
+        tv_out_text(out, "null");
+        break;
+    case 2:
+        tv_out_text(out, value.value ? "true" : "false");
+        break;
+    case 3:
+        tv_out_format(out, "%" PRIu64, value.value);
+        break;
+    case 4:
+        tv_out_format(out, "%" PRId64, (int64_t)value.value);
+        break;
+    case 5:
+        pf_write_real(out, tv_pf_double(&value));
+        break;
+    case 7:
+        tv_out_format(out, "\"0x%" PRIx64 "\"", value.value);
+        break;
+    case 11:
+    case 12:
+        pf_write_annotation_list(describing, annotation, value.number, depth);
+        break;
+    case 17:
+        tv_out_json(out,
+                    tv_interner_get(describing->reading->chunk->texts,
+                                    tv_pf_interned_text(describing->reading, describing->sequence,
+                                                        STRING_VALUES, value.value, 0)));
+        break;
+    default:
+        tv_out_json(out, value.bytes);
+    }
+}
+
+/* Write the annotations of a track event as members of an object. */
+static void pf_write_annotations(struct pf_describing *describing, struct tv_bytes event)
+{
+    struct tv_pf_message walk = tv_pf_message_over(event);
+    struct tv_pf_field field;
+    bool any = false;
+    tv_out_char(describing->out, '{');
+    while (tv_pf_next(&walk, &field)) {
+        if (field.number != 4)
+            continue;
+        tv_out_text(describing->out, any ? "," : "");
+        pf_write_annotation_key(describing, field.bytes);
+        pf_write_annotation_value(describing, field.bytes, 0);
+        any = true;
+    }
+    tv_out_char(describing->out, '}');
+}
+
+/* ---- Events ---- */
+
+/* Bring the sequence of a packet to the state that it has there. */
+static enum tv_status pf_replay_sequence(struct pf_describing *describing,
+                                         const struct tv_pf_packet *until, uint64_t id,
+                                         struct tv_error *err)
+{
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet = {.offset = 0};
+    enum tv_status status;
+    uint64_t start = until->offset < REPLAYED ? 0 : until->offset;
+    tv_pf_packets_init(&packets, describing->reading->source, start,
+                       &describing->reading->chunk->diagnostics);
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none &&
+           packet.offset <= until->offset) {
+        if (tv_pf_find(packet.bytes, 10).value != id)
+            continue;
+        if ((tv_pf_find(packet.bytes, 13).value & 1) || tv_pf_find(packet.bytes, 41).value)
+            tv_pf_sequence_clear(describing->sequence);
+        struct tv_pf_field interned = tv_pf_find(packet.bytes, 12);
+        if (interned.number == 12)
+            tv_pf_sequence_intern(describing->reading, describing->sequence, interned.bytes,
+                                  packet.offset);
+    }
+    tv_pf_packets_release(&packets);
+    return status;
+}
+
+/* Read the message at an offset: a tag, a length, the message.  The tag becomes *number; the caller
+ * frees *data, which has the bytes. */
+static enum tv_status pf_read_again(struct tv_source *source, uint64_t offset, uint32_t *number,
+                                    uint8_t **data, size_t *size, struct tv_error *err)
+{
+    uint8_t head[20];
+    uint64_t tag, length;
+    size_t got;
+    enum tv_status status = tv_source_read(source, offset, head, sizeof head, &got, err);
+    if (status != TV_OK)
+        return status;
+    const uint8_t *at = head;
+    if (!tv_pf_take_varint(&at, head + got, &tag) || !tv_pf_take_varint(&at, head + got, &length) ||
+        length > TV_PF_PACKET_MAX ||
+        !tv_source_reaches(source, offset + (uint64_t)(at - head) + length))
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "no packet or event here");
+    *data = tv_alloc((size_t)length + 1, 1);
+    status =
+        tv_source_read(source, offset + (uint64_t)(at - head), *data, (size_t)length, size, err);
+    *number = (uint32_t)(tag >> 3);
+    if (status != TV_OK)
+        tv_free(*data);
+    return status;
+}
+
+static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
+{
+    struct tv_pf_message walk = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint32_t events = tv_pf_find_message("FtraceEvent");
+    tv_out_text(out, "{\"args\":");
+    bool any = false;
+    while (tv_pf_next(&walk, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(events, field.number);
+        if (any || field.wire != TV_PF_BYTES)
+            continue;
+        pf_write_message(out, member ? member->of : TV_PF_NO_MESSAGE, field.bytes, 0);
+        any = true;
+    }
+    tv_out_text(out, any ? "" : "{}");
+    tv_out_format(out, ",\"pid\":%" PRIu64 ",\"timestamp\":%" PRIu64 "}",
+                  tv_pf_find(bytes, 2).value, tv_pf_find(bytes, 1).value);
+}
+
+/* Write the arguments of a track event, with the state of its sequence where names need it. */
+static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_out *out,
+                                            const struct tv_pf_packet *packet,
+                                            struct tv_bytes event, struct tv_error *err)
+{
+    static const struct tv_read_options none = {.parts = 1};
+    struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
+    tv_pf_reading_init(reading, source, &none);
+    struct pf_describing describing = {reading, tv_pf_find_sequence(reading, 0), out};
+    enum tv_status status =
+        pf_replay_sequence(&describing, packet, tv_pf_find(packet->bytes, 10).value, err);
+    if (status == TV_OK) {
+        tv_out_text(out, "{\"args\":");
+        pf_write_annotations(&describing, event);
+    }
+    tv_pf_reading_release(reading);
+    tv_free(reading);
+    return status;
+}
+
+/* Describe a packet: the arguments of a track event, else its payload. */
+static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out *out,
+                                         const struct tv_pf_packet *packet, struct tv_error *err)
+{
+    struct tv_pf_field event = tv_pf_find(packet->bytes, 11), payload;
+    enum tv_status status = TV_OK;
+    if (event.number == 11) {
+        if (tv_pf_find(event.bytes, 4).number == 4)
+            status = pf_describe_arguments(source, out, packet, event.bytes, err);
+        else
+            tv_out_text(out, "{\"args\":{}");
+        if (status != TV_OK)
+            return status;
+        tv_out_text(out, ",\"packet\":");
+        tv_pf_write_packet(out, packet->bytes);
+        tv_out_char(out, '}');
+        return TV_OK;
+    }
+    const struct tv_pf_member *member =
+        tv_pf_find_member(TV_PF_TRACE_PACKET, tv_pf_payload_of(packet->bytes, &payload));
+    tv_out_text(out, "{\"args\":");
+    if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PF_BYTES)
+        pf_write_message(out, member->of, payload.bytes, 0);
+    else
+        tv_out_text(out, "{}");
+    tv_out_char(out, '}');
+    return TV_OK;
+}
+
+enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                              uint64_t end_offset, struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[input].source;
+    struct tv_pf_packet packet = {.offset = offset};
+    uint32_t number = 0;
+    uint8_t *data;
+    size_t size;
+    (void)end_offset;
+    enum tv_status status = pf_read_again(source, offset, &number, &data, &size, err);
+    if (status != TV_OK)
+        return status;
+    packet.bytes = (struct tv_bytes){data, size};
+    if (number == 1)
+        status = pf_describe_packet(source, out, &packet, err);
+    else if (number == EVENT_MESSAGE)
+        pf_describe_kernel_event(out, packet.bytes);
+    else
+        tv_out_text(out, "{\"args\":{}}");
+    tv_free(data);
+    return status;
+}

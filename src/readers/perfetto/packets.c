@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Framing: docs/formats/perfetto.md section 1. */
+#include "readers/perfetto/packets.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "readers/perfetto/message.h"
+
+/* Longest tag and length: two varints of ten bytes. */
+#define FRAME_HEAD 20
+
+/* A packet that contains it is at most this long, and it is the packet's last or only payload. */
+#define MARKER_REACH 256u
+
+static const uint8_t marker[16] = {0x82, 0x47, 0x7a, 0x76, 0xb2, 0x8d, 0x42, 0xba,
+                                   0x81, 0xdc, 0x33, 0x32, 0x6d, 0x57, 0xa0, 0x79};
+
+void tv_pf_packets_init(struct tv_pf_packets *packets, struct tv_source *source, uint64_t start,
+                        struct tv_diagnostics *diagnostics)
+{
+    tv_window_init(&packets->window, source);
+    packets->offset = start;
+    packets->end = UINT64_MAX;
+    packets->diagnostics = diagnostics;
+}
+
+void tv_pf_packets_release(struct tv_pf_packets *packets)
+{
+    tv_window_release(&packets->window);
+}
+
+/* Return the distance of the frame around a marker from `bytes`, which begin with the marker's
+ * neighbourhood; TV_NO_OFFSET when there is no frame that ends soon behind it. */
+static uint64_t pf_find_frame_around(struct tv_bytes bytes, size_t place)
+{
+    size_t from = place > MARKER_REACH ? place - MARKER_REACH : 0;
+    for (size_t at = from; at < place; at++) {
+        const uint8_t *head = bytes.data + at + 1;
+        uint64_t length;
+        if (bytes.data[at] != 0x0a || !tv_pf_take_varint(&head, bytes.data + bytes.length, &length))
+            continue;
+        size_t start = (size_t)(head - bytes.data);
+        if (start <= place && length >= place + sizeof marker - start && length <= MARKER_REACH)
+            return at;
+    }
+    return TV_NO_OFFSET;
+}
+
+static size_t pf_find_marker(struct tv_bytes bytes, size_t from)
+{
+    while (from + sizeof marker <= bytes.length) {
+        const uint8_t *at =
+            memchr(bytes.data + from, marker[0], bytes.length - from - sizeof marker + 1);
+        if (!at)
+            break;
+        from = (size_t)(at - bytes.data);
+        if (memcmp(at, marker, sizeof marker) == 0)
+            return from;
+        from++;
+    }
+    return bytes.length;
+}
+
+/* Go on at the next packet with a marker, or at the end. */
+static enum tv_status pf_packets_resynchronize(struct tv_pf_packets *packets, struct tv_error *err)
+{
+    uint64_t offset = packets->offset + 1;
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_BAD_PACKET, packets->offset);
+    for (;;) {
+        struct tv_bytes bytes;
+        enum tv_status status =
+            tv_window_at(&packets->window, offset, 4 * MARKER_REACH, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        for (size_t at = 0; (at = pf_find_marker(bytes, at)) < bytes.length; at++) {
+            uint64_t frame = pf_find_frame_around(bytes, at);
+            if (frame == TV_NO_OFFSET)
+                continue;
+            packets->offset = offset + frame;
+            return TV_OK;
+        }
+        if (bytes.length < 4 * MARKER_REACH) {
+            packets->offset = offset + bytes.length;
+            return TV_OK;
+        }
+        offset += bytes.length - 2 * MARKER_REACH;
+    }
+}
+
+/* Note that the file ends within a frame, and end the walk. */
+static enum tv_status pf_packets_cut(struct tv_pf_packets *packets, struct tv_pf_packet *packet)
+{
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_TRUNCATED, packets->offset);
+    packet->none = true;
+    return TV_OK;
+}
+
+/* Step over a field of the trace that is no packet.  Return false when the frames are damaged. */
+static bool pf_packets_skip_field(struct tv_pf_packets *packets, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    uint64_t tag, length;
+    if (!tv_pf_take_varint(&message.at, message.end, &tag) || tag >> 3 == 0 || tag >> 35 != 0)
+        return false;
+    struct tv_pf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
+    if (field.wire == TV_PF_BYTES) {
+        if (!tv_pf_take_varint(&message.at, message.end, &length))
+            return false;
+        length += (uint64_t)(message.at - bytes.data);
+    } else {
+        if (!tv_pf_take_value(&message, &field))
+            return false;
+        length = (uint64_t)(message.at - bytes.data);
+    }
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_FIELD_UNKNOWN, packets->offset);
+    if (length > UINT64_MAX - packets->offset)
+        return false;
+    packets->offset += length;
+    return true;
+}
+
+/* Read the frame at packets->offset, which begins with `bytes`; the packet's bytes may lie beyond
+ * them. */
+static bool pf_packets_read_head(struct tv_bytes bytes, uint64_t *length, size_t *head)
+{
+    const uint8_t *at = bytes.data + 1;
+    bool whole = tv_pf_take_varint(&at, bytes.data + bytes.length, length);
+    *head = (size_t)(at - bytes.data);
+    return whole;
+}
+
+/* Read the packet whose frame begins here.  Leave packet->bytes empty when there is none. */
+static enum tv_status pf_packets_take(struct tv_pf_packets *packets, struct tv_bytes bytes,
+                                      struct tv_pf_packet *packet, struct tv_error *err)
+{
+    uint64_t length;
+    size_t head;
+    if (!pf_packets_read_head(bytes, &length, &head))
+        return bytes.length < FRAME_HEAD ? pf_packets_cut(packets, packet)
+                                         : pf_packets_resynchronize(packets, err);
+    if (TV_UNLIKELY(length > TV_PF_PACKET_MAX))
+        return tv_source_reaches(packets->window.source, packets->offset + head + TV_PF_PACKET_MAX)
+                   ? pf_packets_resynchronize(packets, err)
+                   : pf_packets_cut(packets, packet);
+    size_t whole = head + (size_t)length;
+    if (TV_UNLIKELY(bytes.length < whole)) {
+        enum tv_status status = tv_window_at(&packets->window, packets->offset, whole, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        if (bytes.length < whole)
+            return pf_packets_cut(packets, packet);
+    }
+    packet->bytes = (struct tv_bytes){bytes.data + head, (size_t)length};
+    packet->offset = packets->offset;
+    packet->start = packets->offset + head;
+    packets->offset += whole;
+    return TV_OK;
+}
+
+enum tv_status tv_pf_packets_next(struct tv_pf_packets *packets, struct tv_pf_packet *packet,
+                                  struct tv_error *err)
+{
+    *packet = (struct tv_pf_packet){.none = false};
+    while (packet->bytes.length == 0 && !packet->none) {
+        struct tv_bytes bytes;
+        if (packets->offset >= packets->end) {
+            packet->none = true;
+            break;
+        }
+        enum tv_status status =
+            tv_window_at(&packets->window, packets->offset, FRAME_HEAD, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        if (bytes.length == 0) {
+            packet->none = true;
+        } else if (TV_LIKELY(bytes.data[0] == 0x0a)) {
+            status = pf_packets_take(packets, bytes, packet, err);
+        } else if (!pf_packets_skip_field(packets, bytes)) {
+            status = bytes.length < FRAME_HEAD ? pf_packets_cut(packets, packet)
+                                               : pf_packets_resynchronize(packets, err);
+        }
+        if (status != TV_OK)
+            return status;
+    }
+    return TV_OK;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two passes over the packets, and the input that they make (reading.h). */
+#include "readers/perfetto/perfetto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/perfetto/field_names.h"
+#include "readers/perfetto/reading.h"
+
+/* ---- Detection ---- */
+
+#define SURE 90
+#define LIKELY 40
+
+/* Return whether a field of a packet has the wire type of its kind, or is not known. */
+static bool pf_is_plausible(uint32_t number, unsigned wire, unsigned *known)
+{
+    const struct tv_pf_member *member = tv_pf_find_member(TV_PF_TRACE_PACKET, number);
+    bool bytes = member && (member->kind == TV_PF_MESSAGE || member->kind == TV_PF_TEXT ||
+                            member->kind == TV_PF_BLOB);
+    *known += member != NULL;
+    return !member || bytes == (wire == TV_PF_BYTES);
+}
+
+/* Return whether the fields of a packet have numbers and wire types that packets have. */
+static bool pf_is_packet(struct tv_bytes bytes, bool whole)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    const uint8_t *at = message.at;
+    unsigned known = 0;
+    uint64_t tag;
+    for (; tv_pf_next(&message, &field); at = message.at)
+        if (!pf_is_plausible(field.number, field.wire, &known))
+            return false;
+    if (!message.damaged)
+        return known > 0;
+    /* The prefix may end within a field: its tag counts. */
+    if (whole || !tv_pf_take_varint(&at, message.end, &tag) || tag >> 35 != 0)
+        return !whole && known > 0;
+    return pf_is_plausible((uint32_t)(tag >> 3), tag & 7, &known) && known > 0;
+}
+
+static int pf_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    struct tv_pf_message trace = tv_pf_message_over(prefix);
+    unsigned packets = 0;
+    while (trace.at < trace.end) {
+        const uint8_t *start = trace.at;
+        uint64_t length;
+        if (*start != 0x0a)
+            return packets > 1 ? LIKELY : 0;
+        trace.at++;
+        if (!tv_pf_take_varint(&trace.at, trace.end, &length))
+            break;
+        size_t left = (size_t)(trace.end - trace.at);
+        bool whole = length <= left;
+        struct tv_bytes packet = {trace.at, whole ? (size_t)length : left};
+        if (length > TV_PF_PACKET_MAX || (length > 0 && !pf_is_packet(packet, whole)))
+            return packets > 3 ? LIKELY : 0;
+        packets += length > 0;
+        trace.at += packet.length;
+    }
+    (void)size;
+    return packets == 0 ? 0 : SURE;
+}
+
+/* ---- State of the packet ---- */
+
+/* The fields of a packet that say how to read it. */
+struct pf_packet_head {
+    bool has_time, has_clock, has_sequence, cleared, needs_state, dropped, first;
+    uint64_t time;
+    uint32_t clock, sequence;
+    struct tv_bytes defaults, interned;
+};
+
+static void pf_head_take(struct pf_packet_head *head, const struct tv_pf_field *field)
+{
+    switch (field->number) {
+    case 8:
+        head->has_time = true;
+        head->time = field->value;
+        break;
+    case 58:
+        head->has_clock = field->value != 0;
+        head->clock = (uint32_t)field->value;
+        break;
+    case 10:
+        head->has_sequence = true;
+        head->sequence = (uint32_t)field->value;
+        break;
+    case 13:
+        head->cleared |= field->value & 1;
+        head->needs_state = field->value >> 1 & 1;
+        break;
+    case 41:
+        head->cleared |= field->value != 0;
+        break;
+    case 42:
+        head->dropped = field->value != 0;
+        break;
+    case 12:
+        head->interned = field->bytes;
+        break;
+    case 59:
+        head->defaults = field->bytes;
+        break;
+    case 87:
+        head->first = field->value != 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Update the state of the sequence.  Return false when the packet needs a state that is lost. */
+static bool pf_update_state(struct tv_pf_reading *reading, struct tv_pf_current *packet,
+                            const struct pf_packet_head *head)
+{
+    struct tv_pf_sequence *sequence = packet->sequence;
+    if (head->cleared) {
+        tv_pf_sequence_clear(sequence);
+        sequence->valid = true;
+    } else if (head->dropped) {
+        sequence->valid = false;
+    }
+    if (head->dropped && sequence->started)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_PACKETS_LOST, packet->offset);
+    sequence->started = true;
+    if (head->defaults.data)
+        tv_pf_sequence_set_defaults(reading, sequence, head->defaults);
+    if (head->interned.data) {
+        if (sequence->valid || !head->has_sequence)
+            tv_pf_sequence_intern(reading, sequence, head->interned, packet->offset);
+        else
+            tv_pf_warn(reading, TV_DIAGNOSTIC_STATE_MISSING, packet->offset);
+    }
+    return sequence->valid || !head->needs_state;
+}
+
+/* Convert the time of the packet. */
+static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *packet,
+                        const struct pf_packet_head *head, uint32_t payload)
+{
+    packet->has_time = head->has_time;
+    packet->time = reading->latest;
+    if (!head->has_time)
+        return true;
+    packet->clock = head->has_clock ? head->clock : packet->sequence->default_clock;
+    if (payload == 5 || payload == 51)
+        packet->clock = TV_PF_CLOCK_MONOTONIC;
+    packet->time = packet->raw = (int64_t)head->time;
+    if (packet->clock != 0 &&
+        !tv_pf_sequence_convert(reading, packet->sequence, packet->clock, &packet->time))
+        return false;
+    if (packet->time > reading->latest)
+        reading->latest = packet->time;
+    return packet->time >= 0;
+}
+
+/* ---- Payloads ---- */
+
+enum { THREAD_DESCRIPTOR = 44, PROCESS_DESCRIPTOR = 43, CLOCKS = 6, FTRACE = 1, TRACK_EVENT = 11 };
+enum { COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
+
+static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current *packet,
+                            const struct tv_pf_field *payload)
+{
+    switch (payload->number) {
+    case FTRACE:
+        tv_pf_take_bundle(reading, packet, payload->bytes);
+        return;
+    case TRACK_EVENT:
+        tv_pf_take_track_event(reading, packet, payload->bytes);
+        return;
+    case THREAD_DESCRIPTOR:
+        tv_pf_set_default_thread(reading, packet->sequence, payload->bytes);
+        return;
+    case COMPRESSED:
+    case ZSTD_COMPRESSED:
+        tv_pf_warn(reading, TV_DIAGNOSTIC_PACKETS_COMPRESSED, packet->offset);
+        return;
+    default:
+        break;
+    }
+    if (tv_pf_take_probe(reading, packet, payload) || tv_pf_take_sample(reading, packet, payload))
+        return;
+    tv_pf_warn(reading,
+               tv_pf_find_member(TV_PF_TRACE_PACKET, payload->number)
+                   ? TV_DIAGNOSTIC_PACKET_UNREAD
+                   : TV_DIAGNOSTIC_PACKET_UNKNOWN,
+               packet->offset);
+}
+
+static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
+{
+    struct tv_pf_current packet = {
+        .bytes = from->bytes, .offset = from->offset, .start = from->start};
+    struct tv_pf_message message = tv_pf_message_over(from->bytes);
+    struct tv_pf_field field, payload = {.number = 0};
+    struct pf_packet_head head = {.has_time = false};
+    unsigned payloads = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (tv_pf_is_packet_head(field.number))
+            pf_head_take(&head, &field);
+        else if (payloads++ == 0)
+            payload = field;
+    }
+    if (message.damaged)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
+    packet.sequence = tv_pf_find_sequence(reading, head.sequence);
+    bool valid = pf_update_state(reading, &packet, &head);
+    if (payload.number == CLOCKS)
+        tv_pf_sequence_add_clocks(packet.sequence, payload.bytes,
+                                  tv_pf_clocks_trace_id(&reading->clocks));
+    if (!pf_set_time(reading, &packet, &head, payload.number)) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, from->offset);
+        return;
+    }
+    if (!valid) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_STATE_MISSING, from->offset);
+        return;
+    }
+    if (payloads == 1) {
+        pf_take_payload(reading, &packet, &payload);
+        return;
+    }
+    message = tv_pf_message_over(from->bytes);
+    while (payloads > 0 && tv_pf_next(&message, &field))
+        if (!tv_pf_is_packet_head(field.number))
+            pf_take_payload(reading, &packet, &field);
+}
+
+/* Bytes between two updates of the progress. */
+#define PROGRESS_BYTES ((uint64_t)1 << 20)
+
+static enum tv_status pf_read_payloads(struct tv_pf_reading *reading, struct tv_error *err)
+{
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet;
+    enum tv_status status;
+    uint64_t told = 0;
+    tv_pf_packets_init(&packets, reading->source, 0, &reading->chunk->diagnostics);
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
+        pf_take_packet(reading, &packet);
+        if (packets.offset - told < PROGRESS_BYTES)
+            continue;
+        status = tv_reader_add_progress(reading->options->progress, packets.offset - told, err);
+        told = packets.offset;
+        if (status != TV_OK)
+            break;
+    }
+    tv_pf_packets_release(&packets);
+    return status;
+}
+
+/* ---- The input ---- */
+
+void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
+                        const struct tv_read_options *options)
+{
+    reading->source = source;
+    reading->options = options;
+    reading->blobs = tv_interner_new();
+    reading->frame_index = tv_interner_new();
+    tv_ft_chunk_reader_init(&reading->reader, source, 0, 0);
+    reading->chunk = &reading->reader.chunk;
+}
+
+void tv_pf_reading_release(struct tv_pf_reading *reading)
+{
+    tv_ft_chunk_reader_release(&reading->reader);
+    tv_pf_clocks_release(&reading->clocks);
+    tv_pf_sequences_release(reading);
+    tv_pf_bundles_release(reading);
+    tv_interner_free(reading->blobs);
+    tv_interner_free(reading->frame_index);
+    tv_map_release(&reading->track_index);
+    tv_map_release(&reading->stack_index);
+    tv_map_release(&reading->thread_name_index);
+    tv_map_release(&reading->process_name_index);
+    tv_free(reading->tracks.rows);
+    tv_free(reading->track_events.rows);
+    tv_free(reading->flows.rows);
+    tv_free(reading->samples.rows);
+    tv_free(reading->stacks.rows);
+    tv_free(reading->stack_frames);
+    tv_free(reading->frames.rows);
+    tv_free(reading->thread_names.rows);
+    tv_free(reading->process_names.rows);
+    tv_free(reading->logs.rows);
+    tv_free(reading->metadata.rows);
+}
+
+/* Count the packets of each type under the name of the payload.  Those without one, or with one of
+ * an unknown number, count as "(none)". */
+static void pf_count_types(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    uint64_t none = reading->other_types;
+    struct tv_tables *tables = &merge->trace->tables;
+    struct tv_trace_info *head = merge->trace->head;
+    for (uint32_t i = 0; i < TV_PF_TYPES; i++) {
+        const struct tv_pf_member *member = tv_pf_find_member(TV_PF_TRACE_PACKET, i);
+        if (!member)
+            none += reading->types[i];
+        else if (reading->types[i] > 0 && i != COMPRESSED && i != ZSTD_COMPRESSED)
+            tv_tables_count_events(tables, merge->input,
+                                   tv_trace_info_string(head, tv_bytes_of(member->name)),
+                                   reading->types[i]);
+    }
+    if (none > 0)
+        tv_tables_count_events(tables, merge->input, tv_trace_info_string(head, TV_BYTES("(none)")),
+                               none);
+}
+
+static void pf_add_metadata_rows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    for (size_t i = 0; i < reading->metadata.count; i++)
+        tv_trace_info_add_metadata(
+            merge->trace->head, merge->input,
+            tv_interner_get(reading->chunk->texts, reading->metadata.rows[i].key),
+            tv_interner_get(reading->chunk->texts, reading->metadata.rows[i].value));
+}
+
+/* Add what needs the numbers of the trace. */
+static void pf_merged(void *context, struct tv_ft_merge *merge)
+{
+    struct tv_pf_reading *reading = context;
+    struct tv_input *input = &merge->trace->head->inputs[merge->input];
+    if (reading->cpu_times)
+        input->clocks |= TV_CLOCK_CPU;
+    tv_pf_add_names(reading, merge);
+    tv_pf_add_track_slices(reading, merge);
+    tv_pf_add_flows(reading, merge);
+    tv_pf_add_samples(reading, merge);
+    tv_pf_add_logs(reading, merge);
+    pf_add_metadata_rows(reading, merge);
+    pf_count_types(reading, merge);
+}
+
+static uint32_t pf_add_input(struct tv_builder *builder, const struct tv_pf_reading *reading)
+{
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
+    uint32_t number =
+        tv_trace_info_add_input(head, tv_source_name(reading->source), tv_reader_perfetto.format);
+    struct tv_input *input = &head->inputs[number];
+    const char *clock = NULL;
+    input->source = reading->source;
+    input->describe = tv_reader_perfetto.describe;
+    input->bytes = tv_source_size(reading->source);
+    input->clocks = TV_CLOCK_WALL;
+    uint32_t id = tv_pf_clocks_trace_id(&reading->clocks);
+    if (id == TV_PF_CLOCK_BOOTTIME)
+        clock = "LINUX_CLOCK_BOOTTIME";
+    else if (id == TV_PF_CLOCK_MONOTONIC)
+        clock = "LINUX_CLOCK_MONOTONIC";
+    if (clock)
+        input->clock = tv_trace_info_string(head, tv_bytes_of(clock));
+    return number;
+}
+
+static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *builder,
+                                  const struct tv_read_options *options, struct tv_error *err)
+{
+    struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
+    tv_pf_reading_init(reading, source, options);
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
+                                  memory_order_relaxed);
+    enum tv_status status = tv_pf_survey(reading, err);
+    if (status == TV_OK)
+        status = pf_read_payloads(reading, err);
+    tv_progress_join(options->progress, true);
+    if (status == TV_OK) {
+        struct tv_ft_building building = {
+            .builder = builder,
+            .input = pf_add_input(builder, reading),
+            .readers = &reading->reader,
+            .count = 1,
+            .options = options,
+            .merged = pf_merged,
+            .context = reading,
+        };
+        tv_ft_build_input(&building);
+    }
+    tv_pf_reading_release(reading);
+    tv_free(reading);
+    return status;
+}
+
+/* ---- Packets as they stand in the file ---- */
+
+static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace_info *head,
+                                       struct tv_record_visitor *visitor, struct tv_error *err)
+{
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet;
+    uint32_t input =
+        tv_trace_info_add_input(head, tv_source_name(source), tv_reader_perfetto.format);
+    head->inputs[input].callless = true; /* records are not made into calls */
+    head->diagnostics.input = input;
+    visitor->begin(visitor, head, input);
+    tv_pf_packets_init(&packets, source, 0, &head->diagnostics);
+    enum tv_status status;
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
+        struct tv_pf_record record = {packet.offset, packet.bytes};
+        head->inputs[input].records++;
+        visitor->take_packet(visitor, &record);
+    }
+    tv_pf_packets_release(&packets);
+    return status;
+}
+
+const struct tv_reader tv_reader_perfetto = {
+    .name = "perfetto",
+    .summary = "Perfetto trace (protobuf: .perfetto-trace, .pftrace)",
+    .sniff = pf_sniff,
+    .assemble = pf_assemble,
+    .visit_records = pf_visit_records,
+    .format = "Perfetto trace",
+    .describe = tv_pf_describe,
+};

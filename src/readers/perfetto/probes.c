@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes, statistics, power, logs and other packets of probes (docs/formats/perfetto.md
+ * sections 9 to 13). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/ftrace/fields.h"
+#include "readers/perfetto/field_names.h"
+#include "readers/perfetto/reading.h"
+
+#define LONGEST_LINE 400
+
+/* ---- Names ---- */
+
+static void pf_set_name(struct tv_map *index, struct tv_pf_name **rows, size_t *count,
+                        size_t *capacity, const struct tv_pf_name *name)
+{
+    uint32_t number = tv_map_add(index, name->id, (uint32_t)*count);
+    if (number == *count) {
+        *rows = tv_array_reserve(*rows, capacity, *count + 1, sizeof **rows);
+        (*rows)[(*count)++] = *name;
+    } else if (name->priority >= (*rows)[number].priority) {
+        (*rows)[number] = *name;
+    }
+}
+
+void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority)
+{
+    if (name != TV_EMPTY_STRING)
+        pf_set_name(&reading->thread_name_index, &reading->thread_names.rows,
+                    &reading->thread_names.count, &reading->thread_names.capacity,
+                    &(struct tv_pf_name){(uint64_t)tid, name, priority});
+}
+
+void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name, uint8_t priority)
+{
+    if (name != TV_EMPTY_STRING)
+        pf_set_name(&reading->process_name_index, &reading->process_names.rows,
+                    &reading->process_names.count, &reading->process_names.capacity,
+                    &(struct tv_pf_name){(uint64_t)pid, name, priority});
+}
+
+/* Name the threads and processes of the trace. */
+void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    struct tv_trace_info *head = merge->trace->head;
+    const uint32_t *texts = merge->numbers[0].texts;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        struct tv_thread *thread = &head->threads[i];
+        uint32_t number = thread->input == merge->input && !thread->line
+                              ? tv_map_find(&reading->thread_name_index, thread->id)
+                              : TV_NONE;
+        if (number == TV_NONE)
+            continue;
+        const struct tv_pf_name *name = &reading->thread_names.rows[number];
+        if (name->priority < 3 && thread->name != TV_EMPTY_STRING)
+            continue; /* the kernel's name of the thread is from the trace itself */
+        thread->name = texts[name->name];
+        thread->kernel_name = name->priority < 3;
+    }
+    for (size_t i = 0; i < reading->process_names.count; i++) {
+        const struct tv_pf_name *name = &reading->process_names.rows[i];
+        uint32_t process = tv_map_find(&merge->processes, name->id);
+        if (process == TV_NONE)
+            continue;
+        head->processes[process].name = texts[name->name];
+        head->processes[process].kernel_name = false;
+    }
+}
+
+/* ---- Process trees ---- */
+
+static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    int64_t pid = TV_FT_NO_ID;
+    struct tv_bytes command = {NULL, 0};
+    unsigned arguments = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pid = (int32_t)field.value;
+        else if (field.number == 3 && arguments++ == 0)
+            command = field.bytes;
+    }
+    if (pid <= 0)
+        return;
+    tv_pf_set_process(reading, pid, pid);
+    if (arguments == 1)
+        for (size_t i = 0; i < command.length; i++)
+            if (command.data[i] == ' ')
+                command.length = i;
+    if (command.length > 0)
+        tv_pf_name_process(reading, pid, tv_pf_text(reading, command), 4);
+}
+
+static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    int64_t tid = TV_FT_NO_ID, pid = TV_FT_NO_ID;
+    uint32_t name = TV_EMPTY_STRING;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            tid = (int32_t)field.value;
+        else if (field.number == 2)
+            name = tv_pf_text(reading, field.bytes);
+        else if (field.number == 3)
+            pid = (int32_t)field.value;
+    }
+    if (tid <= 0 || pid <= 0)
+        return;
+    tv_pf_set_process(reading, tid, pid);
+    tv_pf_name_thread(reading, tid, name, 2);
+}
+
+void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
+{
+    struct tv_pf_message message = tv_pf_message_over(tree);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pf_add_tree_process(reading, field.bytes);
+        else if (field.number == 2)
+            pf_add_tree_thread(reading, field.bytes);
+    }
+}
+
+/* ---- Process statistics ---- */
+
+static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                             struct tv_bytes bytes)
+{
+    static const char *const names[25] = {
+        [2] = "mem.virt",
+        [3] = "mem.rss",
+        [4] = "mem.rss.anon",
+        [5] = "mem.rss.file",
+        [6] = "mem.rss.shmem",
+        [7] = "mem.swap",
+        [8] = "mem.locked",
+        [9] = "mem.rss.watermark",
+        [10] = "oom_score_adj",
+        [16] = "mem.smaps.rss",
+        [17] = "mem.smaps.pss",
+        [18] = "mem.smaps.pss.anon",
+        [19] = "mem.smaps.pss.file",
+        [20] = "mem.smaps.pss.shmem",
+        [21] = "runtime.user_ns",
+        [22] = "runtime.kernel_ns",
+        [23] = "mem.smaps.swap.pss",
+        [24] = "mem.dmabuf_rss",
+    };
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field, pid = tv_pf_find(bytes, 1);
+    int64_t process = (int32_t)pid.value;
+    while (pid.number == 1 && process > 0 && tv_pf_next(&message, &field)) {
+        if (field.number == 11) {
+            int64_t tid = (int32_t)tv_pf_find(field.bytes, 1).value;
+            if (tid > 0)
+                tv_pf_set_process(reading, tid, process);
+            continue;
+        }
+        if (field.number >= TV_COUNT(names) || !names[field.number])
+            continue;
+        bool plain = field.number == 10 || field.number == 21 || field.number == 22;
+        tv_pf_count(reading, at, process, tv_bytes_of(names[field.number]),
+                    (double)(int64_t)field.value * (plain ? 1 : 1024));
+    }
+}
+
+static void pf_take_process_stats(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                  struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            pf_count_process(reading, at, field.bytes);
+}
+
+/* ---- System statistics ---- */
+
+/* Write a value's name in /proc/meminfo for that of the enum: "MEMINFO_MEM_TOTAL" is "MemTotal". */
+static size_t pf_camel_case(const char *name, char *to, size_t size)
+{
+    const char *behind = strchr(name, '_');
+    size_t length = 0;
+    bool upper = true;
+    for (name = behind ? behind + 1 : name; *name && length < size; name++) {
+        if (*name == '_') {
+            upper = true;
+            continue;
+        }
+        to[length++] = upper || *name < 'A' || *name > 'Z' ? *name : (char)(*name + 32);
+        upper = false;
+    }
+    return length;
+}
+
+/* Count {1 key, 2 value} of meminfo or vmstat. */
+static void pf_count_key(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                         const struct tv_pf_member *member, struct tv_bytes bytes, double unit)
+{
+    char text[64];
+    uint64_t key = tv_pf_find(bytes, 1).value;
+    const struct tv_pf_member *of = tv_pf_find_member(member->of, 1);
+    const char *name = of && of->kind == TV_PF_ENUM ? tv_pf_enum_name(of->of, (int64_t)key) : NULL;
+    size_t length;
+    if (!name)
+        length = (size_t)snprintf(text, sizeof text, "%s %" PRIu64, member->name, key);
+    else if (unit > 1)
+        length = pf_camel_case(name, text, sizeof text);
+    else
+        length = (size_t)snprintf(text, sizeof text, "%s",
+                                  strncmp(name, "VMSTAT_", 7) == 0 ? name + 7 : name);
+    for (size_t i = 0; unit <= 1 && i < length; i++)
+        text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+    tv_pf_count(reading, at, TV_FT_NO_ID,
+                (struct tv_bytes){(uint8_t *)text, length < sizeof text ? length : sizeof text - 1},
+                (double)tv_pf_find(bytes, 2).value * unit);
+}
+
+static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                               struct tv_bytes bytes)
+{
+    static const char *const names[] = {
+        NULL,      NULL,         "user_ns", "user_nice_ns", "system_mode_ns",
+        "idle_ns", "io_wait_ns", "irq_ns",  "softirq_ns"};
+    char text[64];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint64_t cpu = tv_pf_find(bytes, 1).value;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number < 2 || field.number >= TV_COUNT(names))
+            continue;
+        int length =
+            snprintf(text, sizeof text, "CPU %" PRIu64 " cpu.times.%s", cpu, names[field.number]);
+        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
+                    (double)field.value);
+    }
+}
+
+/* Count a value whose name contains a text of its message. */
+static void pf_count_named(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                           const char *format, struct tv_bytes name, double value)
+{
+    char text[160];
+    size_t length = tv_ft_format_title(text, sizeof text, format, name);
+    tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, length}, value);
+}
+
+static void pf_count_cpu_frequency(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                   const struct tv_pf_field *field, uint32_t *cpu)
+{
+    struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
+    uint64_t value;
+    while (tv_pf_numbers_next(&numbers, &value))
+        tv_ft_take_cpu_frequency(reading->chunk, at, (*cpu)++, (double)(uint32_t)value);
+}
+
+/* Count a part of sys_stats that is neither meminfo nor vmstat. */
+static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                 const struct tv_pf_field *field)
+{
+    char number[24];
+    int length;
+    switch (field->number) {
+    case 3:
+        pf_count_cpu_times(reading, at, field->bytes);
+        return true;
+    case 4:
+        tv_pf_count(reading, at, TV_FT_NO_ID, TV_BYTES("num_forks"), (double)field->value);
+        return true;
+    case 5:
+        tv_pf_count(reading, at, TV_FT_NO_ID, TV_BYTES("num_irq_total"), (double)field->value);
+        return true;
+    case 7:
+        tv_pf_count(reading, at, TV_FT_NO_ID, TV_BYTES("num_softirq_total"), (double)field->value);
+        return true;
+    case 6:
+    case 8:
+        length = snprintf(number, sizeof number, "%" PRIu64, tv_pf_find(field->bytes, 1).value);
+        pf_count_named(reading, at, field->number == 6 ? "num_irq *" : "num_softirq *",
+                       (struct tv_bytes){(uint8_t *)number, (size_t)length},
+                       (double)tv_pf_find(field->bytes, 2).value);
+        return true;
+    case 10:
+        pf_count_named(reading, at, "*", tv_pf_find(field->bytes, 1).bytes,
+                       (double)tv_pf_find(field->bytes, 2).value);
+        return true;
+    case 14:
+        length = snprintf(number, sizeof number, "%" PRIu64, tv_pf_find(field->bytes, 1).value);
+        pf_count_named(reading, at, "psi resource *",
+                       (struct tv_bytes){(uint8_t *)number, (size_t)length},
+                       (double)tv_pf_find(field->bytes, 2).value);
+        return true;
+    case 15:
+        pf_count_named(reading, at, "* Temperature", tv_pf_find(field->bytes, 3).bytes,
+                       (double)(int64_t)tv_pf_find(field->bytes, 2).value);
+        return true;
+    case 17:
+        tv_pf_count(reading, at, TV_FT_NO_ID, TV_BYTES("gpufreq"), (double)field->value * 1000);
+        return true;
+    default:
+        return false;
+    }
+}
+
+#define SYS_STATS 7u
+
+static void pf_take_sys_stats(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                              struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint32_t cpu = 0;
+    const struct tv_pf_member *stats = tv_pf_find_member(TV_PF_TRACE_PACKET, SYS_STATS);
+    while (tv_pf_next(&message, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(stats->of, field.number);
+        if (member && (field.number == 1 || field.number == 2))
+            pf_count_key(reading, at, member, field.bytes, field.number == 1 ? 1024 : 1);
+        else if (field.number == 11)
+            pf_count_cpu_frequency(reading, at, &field, &cpu);
+        else
+            pf_count_system_part(reading, at, &field);
+    }
+}
+
+/* ---- Power ---- */
+
+static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                            struct tv_bytes bytes)
+{
+    static const char *const names[] = {NULL, "charge_uah", "capacity_pct", "current_ua",
+                                        "current.avg_ua"};
+    char text[96];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    struct tv_bytes name = tv_pf_find(bytes, 5).bytes;
+    while (tv_pf_next(&message, &field)) {
+        const char *what = field.number == 7                ? "voltage_uv"
+                           : field.number < TV_COUNT(names) ? names[field.number]
+                                                            : NULL;
+        if (!what || field.wire == TV_PF_BYTES)
+            continue;
+        int length =
+            snprintf(text, sizeof text, "batt.%.*s%s%s", (int)(name.length < 40 ? name.length : 40),
+                     (const char *)name.data, name.length > 0 ? "." : "", what);
+        double value =
+            field.wire == TV_PF_VARINT ? (double)(int64_t)field.value : tv_pf_double(&field);
+        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
+                    value);
+    }
+}
+
+/* Names of power rails and GPU counters are interned as entries of tables that InternedData does
+ * not have. */
+enum { RAIL_TABLE = 100, GPU_TABLE = 101 };
+
+/* Keep a description {1 id, name...}: the first one counts. */
+static void pf_keep_description(struct tv_pf_reading *reading, uint32_t table, uint64_t scope,
+                                struct tv_bytes bytes)
+{
+    struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
+    uint64_t key = tv_pf_find(bytes, 1).value ^ (uint64_t)table << 56 ^ scope << 32;
+    uint32_t blob = tv_interner_add(reading->blobs, bytes);
+    uint32_t number = tv_map_add(&sequence->frames, key, blob);
+    (void)number;
+}
+
+static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32_t table,
+                                           uint64_t scope, uint64_t id)
+{
+    struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
+    uint32_t blob = tv_map_find(&sequence->frames, id ^ (uint64_t)table << 56 ^ scope << 32);
+    return blob == TV_NONE ? TV_BYTES("") : tv_interner_get(reading->blobs, blob);
+}
+
+static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                struct tv_ft_at *at, struct tv_bytes bytes)
+{
+    char text[96];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint64_t session = tv_pf_find(bytes, 3).value & 0xffff;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            pf_keep_description(reading, RAIL_TABLE, session, field.bytes);
+    message = tv_pf_message_over(bytes);
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != 2)
+            continue;
+        uint64_t id = tv_pf_find(field.bytes, 1).value;
+        uint64_t ms = tv_pf_find(field.bytes, 2).value;
+        struct tv_bytes name =
+            tv_pf_find(pf_find_description(reading, RAIL_TABLE, session, id), 2).bytes;
+        int length = name.length > 0 ? snprintf(text, sizeof text, "power.%.*s_uws",
+                                                (int)(name.length < 60 ? name.length : 60),
+                                                (const char *)name.data)
+                                     : snprintf(text, sizeof text, "power.#%" PRIu64, id);
+        if (!packet->has_time && ms > 0 && ms < INT64_MAX / 1000000) {
+            at->time = (int64_t)ms * 1000000;
+            if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, &at->time))
+                continue;
+        }
+        tv_ft_chunk_note(reading->chunk, at->time);
+        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
+                    (double)tv_pf_find(field.bytes, 3).value);
+    }
+}
+
+/* ---- GPU ---- */
+
+static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                 const struct tv_ft_at *at, struct tv_bytes bytes)
+{
+    char text[128];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field, spec;
+    uint64_t gpu = tv_pf_find(bytes, 3).value & 0xff, interned = tv_pf_find(bytes, 4).value;
+    struct tv_bytes descriptor = tv_pf_find(bytes, 1).bytes;
+    if (interned != 0) {
+        struct tv_pf_interned *entry =
+            tv_pf_interned_find(reading, packet->sequence, 47, interned, packet->offset);
+        if (entry)
+            descriptor = tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2).bytes;
+    }
+    struct tv_pf_message specs = tv_pf_message_over(descriptor);
+    while (tv_pf_next(&specs, &spec))
+        if (spec.number == 1)
+            pf_keep_description(reading, GPU_TABLE, gpu, spec.bytes);
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != 2)
+            continue;
+        uint64_t id = tv_pf_find(field.bytes, 1).value;
+        struct tv_pf_field value = tv_pf_find(field.bytes, 2);
+        if (value.wire == 7)
+            value = tv_pf_find(field.bytes, 3);
+        struct tv_bytes name =
+            tv_pf_find(pf_find_description(reading, GPU_TABLE, gpu, id), 2).bytes;
+        int length = name.length > 0 ? snprintf(text, sizeof text, "%.*s",
+                                                (int)(name.length < 100 ? name.length : 100),
+                                                (const char *)name.data)
+                                     : snprintf(text, sizeof text, "GPU counter #%" PRIu64, id);
+        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
+                    value.wire == 7 ? 0 : tv_pf_double(&value));
+    }
+}
+
+/* ---- Logs ---- */
+
+static void pf_take_log_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                              struct tv_bytes bytes)
+{
+    static const char letters[] = "??VDIWEF";
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    struct tv_bytes tag = {NULL, 0}, text = {NULL, 0};
+    uint64_t tid = 0, time = 0, priority = 0, pid = 0;
+    char line[LONGEST_LINE], category[8];
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 2:
+            pid = field.value;
+            break;
+        case 3:
+            tid = field.value;
+            break;
+        case 5:
+            time = field.value;
+            break;
+        case 6:
+            tag = field.bytes;
+            break;
+        case 7:
+            priority = field.value;
+            break;
+        case 8:
+            text = field.bytes;
+            break;
+        default:
+            break;
+        }
+    int64_t at = (int64_t)time;
+    if (tid > INT32_MAX || pid > INT32_MAX ||
+        !tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_REALTIME, &at)) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
+        return;
+    }
+    int length = snprintf(line, sizeof line, "%.*s: %.*s",
+                          (int)(tag.length < 100 ? tag.length : 100), (const char *)tag.data,
+                          (int)(text.length < 280 ? text.length : 280), (const char *)text.data);
+    snprintf(category, sizeof category, "log.%c",
+             letters[priority < sizeof letters - 1 ? priority : 0]);
+    uint32_t task = tv_ft_chunk_task(reading->chunk, (int64_t)tid);
+    if (tid != 0 && pid != 0)
+        reading->chunk->tasks.rows[task].tgid = (int64_t)pid;
+    *tv_table_add(&reading->logs) = (struct tv_pf_log){
+        at, packet->offset,
+        tv_ft_chunk_frame_in(reading->chunk, (struct tv_bytes){(uint8_t *)line, (size_t)length},
+                             tv_bytes_of(category)),
+        task};
+    reading->chunk->tasks.rows[task].used = true;
+}
+
+/* Add the log lines within the range of the trace as instants.  The log buffer reaches back for
+ * hours; lines outside of the range are counted. */
+void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    for (size_t i = 0; i < reading->logs.count; i++) {
+        const struct tv_pf_log *log = &reading->logs.rows[i];
+        if (log->time < merge->first || log->time > merge->last) {
+            tv_diagnostics_add(&merge->trace->head->diagnostics, TV_DIAGNOSTIC_LOG_OUTSIDE,
+                               log->offset);
+            continue;
+        }
+        *tv_table_add(&merge->trace->tables.instants) = (struct tv_instant){
+            .time = log->time,
+            .offset = log->offset,
+            .frame = merge->numbers[0].frames[log->frame],
+            .of = merge->numbers[0].threads[log->task],
+            .input = merge->input,
+            .scope =
+                merge->numbers[0].threads[log->task] == TV_NONE ? TV_SCOPE_GLOBAL : TV_SCOPE_THREAD,
+        };
+    }
+}
+
+static void pf_take_logs(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                         struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            pf_take_log_event(reading, packet, field.bytes);
+}
+
+/* ---- Metadata ---- */
+
+static void pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value)
+{
+    if (value.length > 0)
+        *tv_table_add(&reading->metadata) = (struct tv_ft_comment){
+            tv_pf_text(reading, tv_bytes_of(key)), tv_pf_text(reading, value)};
+}
+
+static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_bytes uts = tv_pf_find(bytes, 1).bytes;
+    pf_add_metadata(reading, "system_name", tv_pf_find(uts, 1).bytes);
+    pf_add_metadata(reading, "system_version", tv_pf_find(uts, 2).bytes);
+    pf_add_metadata(reading, "system_release", tv_pf_find(uts, 3).bytes);
+    pf_add_metadata(reading, "system_machine", tv_pf_find(uts, 4).bytes);
+    pf_add_metadata(reading, "android_build_fingerprint", tv_pf_find(bytes, 2).bytes);
+}
+
+static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    char text[40];
+    uint64_t high = tv_pf_find(bytes, 1).value, low = tv_pf_find(bytes, 2).value;
+    int length = snprintf(
+        text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+        high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & UINT64_C(0xffffffffffff));
+    pf_add_metadata(reading, "trace_uuid", (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
+static void pf_take_trigger(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                            struct tv_bytes bytes)
+{
+    char text[128];
+    struct tv_bytes name = tv_pf_find(bytes, 1).bytes;
+    int length = snprintf(text, sizeof text, "trigger %.*s",
+                          (int)(name.length < 100 ? name.length : 100), (const char *)name.data);
+    struct tv_bytes title = {(uint8_t *)text, (size_t)length};
+    tv_ft_chunk_note(reading->chunk, at->time);
+    *tv_table_add(&reading->chunk->instants) = (struct tv_instant){
+        .time = at->time,
+        .offset = at->offset,
+        .frame = tv_ft_chunk_frame(reading->chunk, title, "trigger"),
+        .of = TV_NONE,
+        .scope = TV_SCOPE_GLOBAL,
+    };
+}
+
+/* ---- Losses that the service reports ---- */
+
+static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != 1)
+            continue;
+        if (tv_pf_find(field.bytes, 3).value > 0)
+            tv_pf_warn(reading, TV_DIAGNOSTIC_OVERWRITTEN, packet->offset);
+        if (tv_pf_find(field.bytes, 18).value > 0 || tv_pf_find(field.bytes, 19).value > 0)
+            tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);
+    }
+}
+
+/* ---- Chrome's metadata ---- */
+
+static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    char key[96], number[32];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != 2)
+            continue;
+        struct tv_bytes name = tv_pf_find(field.bytes, 1).bytes, value;
+        value = tv_pf_find(field.bytes, 2).bytes;
+        if (value.length == 0)
+            value = tv_pf_find(field.bytes, 5).bytes;
+        if (value.length == 0) {
+            struct tv_pf_field whole = tv_pf_find(field.bytes, 4);
+            if (whole.wire == 7)
+                whole = tv_pf_find(field.bytes, 3);
+            int length = snprintf(number, sizeof number, "%" PRId64, (int64_t)whole.value);
+            value = (struct tv_bytes){(uint8_t *)number, (size_t)length};
+        }
+        snprintf(key, sizeof key, "cr-%.*s", (int)(name.length < 80 ? name.length : 80),
+                 (const char *)name.data);
+        pf_add_metadata(reading, key, value);
+    }
+}
+
+bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                      const struct tv_pf_field *payload)
+{
+    struct tv_ft_at at = {packet->time, packet->offset, 0, tv_ft_chunk_task(reading->chunk, 0)};
+    switch (payload->number) {
+    case 2: /* the survey took it */
+    case 60:
+    case 6:
+    case 33:
+    case 36:
+    case 69:
+    case 34:
+        return true;
+    case 9:
+        tv_ft_chunk_note(reading->chunk, at.time);
+        pf_take_process_stats(reading, &at, payload->bytes);
+        return true;
+    case 7:
+        tv_ft_chunk_note(reading->chunk, at.time);
+        pf_take_sys_stats(reading, &at, payload->bytes);
+        return true;
+    case 38:
+        tv_ft_chunk_note(reading->chunk, at.time);
+        pf_take_battery(reading, &at, payload->bytes);
+        return true;
+    case 40:
+        pf_take_power_rails(reading, packet, &at, payload->bytes);
+        return true;
+    case 52:
+        tv_ft_chunk_note(reading->chunk, at.time);
+        pf_take_gpu_counters(reading, packet, &at, payload->bytes);
+        return true;
+    case 39:
+        pf_take_logs(reading, packet, payload->bytes);
+        return true;
+    case 45:
+        pf_take_system_info(reading, payload->bytes);
+        return true;
+    case 89:
+        pf_take_uuid(reading, payload->bytes);
+        return true;
+    case 35:
+        pf_take_trace_stats(reading, packet, payload->bytes);
+        return true;
+    case 5:
+        pf_take_chrome_events(reading, payload->bytes);
+        return true;
+    case 46:
+    case 109:
+    case 113:
+        pf_take_trigger(reading, &at, payload->bytes);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reading.h - the state of reading a Perfetto trace; internal to this folder.
+ *
+ * Packets of many writers are interleaved.  Two passes over the frames:
+ *
+ *     survey   (survey.c)   counts packets by type; collects what may stand behind its users:
+ *                           clock snapshots, track descriptors, process trees, the kernel's version
+ *     payload  (perfetto.c) for each packet, in the order of the file: state of its sequence
+ *                           (sequences.c), its time on the trace's clock (clocks.c), its events
+ *
+ *     ftrace_events --> bundle.c --+
+ *     track_event ----> track_events.c --> chunk of the ftrace reader --> merge, schedule, assembly
+ *     counters, logs -> probes.c --+
+ *     samples --------> samples.c ---> rows that need the numbers of the trace: added after merge
+ */
+#ifndef TV_READERS_PERFETTO_READING_H
+#define TV_READERS_PERFETTO_READING_H
+
+#include "readers/ftrace/chunk.h"
+#include "readers/ftrace/decoded.h"
+#include "readers/ftrace/merge.h"
+#include "readers/perfetto/message.h"
+#include "readers/perfetto/packets.h"
+#include "readers/reader.h"
+
+/* ---- Clocks (clocks.c) ---- */
+
+enum {
+    TV_PF_CLOCK_DEFAULT = 0, /* not in the packet */
+    TV_PF_CLOCK_REALTIME = 1,
+    TV_PF_CLOCK_MONOTONIC = 3,
+    TV_PF_CLOCK_MONOTONIC_RAW = 5,
+    TV_PF_CLOCK_BOOTTIME = 6,
+    TV_PF_CLOCK_SEQUENCE = 64, /* to 127: valid within one sequence */
+    TV_PF_CLOCK_CUSTOM = 128,
+};
+
+#define TV_PF_CLOCKS 32u /* more clocks than that are ignored, with a diagnostic */
+#define TV_PF_HOPS 4u
+
+/* Two clocks at one instant. */
+struct tv_pf_clock_point {
+    int64_t from, to;
+};
+
+/* The conversion between two clocks that stand in one snapshot. */
+struct tv_pf_clock_hop {
+    TV_TABLE(tv_pf_clock_point) points;
+    size_t near; /* point of the last conversion */
+};
+
+struct tv_pf_clock_path {
+    uint8_t length;
+    uint8_t known; /* 0: not searched yet, 1: there is none, 2: hops are valid */
+    uint8_t hops[TV_PF_HOPS + 1];
+};
+
+struct tv_pf_clock_value {
+    int64_t value;
+    uint32_t snapshot, clock; /* clock: index in ids */
+};
+
+struct tv_pf_clocks {
+    uint32_t ids[TV_PF_CLOCKS];
+    uint32_t count;
+    uint32_t trace;   /* index of the trace's clock; TV_NONE: there is no snapshot */
+    uint32_t primary; /* id that a snapshot asks for; 0: none */
+    uint32_t snapshots;
+    TV_TABLE(tv_pf_clock_value) values;
+    uint32_t linked[TV_PF_CLOCKS]; /* bit set of clocks that share a snapshot with it */
+    uint32_t backwards;            /* bit set of clocks that were set back: never a source */
+    struct tv_pf_clock_hop *hops[TV_PF_CLOCKS][TV_PF_CLOCKS];
+    struct tv_pf_clock_path paths[TV_PF_CLOCKS];
+};
+
+/* Add the clocks of a snapshot that are valid everywhere. */
+void tv_pf_clocks_add_snapshot(struct tv_pf_clocks *clocks, struct tv_bytes snapshot);
+
+/* Choose the clock of the trace, once all snapshots are known. */
+void tv_pf_clocks_finish(struct tv_pf_clocks *clocks);
+void tv_pf_clocks_release(struct tv_pf_clocks *clocks);
+
+/* Return the id of the trace's clock; 0 when there is no snapshot. */
+uint32_t tv_pf_clocks_trace_id(const struct tv_pf_clocks *clocks);
+
+/* Convert a time to the clock of the trace.  Return false when no snapshot leads there. */
+bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time);
+
+/* ---- Sequences (sequences.c) ---- */
+
+/* A clock of one sequence. */
+struct tv_pf_own_clock {
+    uint32_t id;
+    uint32_t anchor_id; /* a clock of the same snapshot that is valid everywhere */
+    bool incremental;
+    int64_t unit;               /* nanoseconds */
+    int64_t value;              /* nanoseconds: of the last packet */
+    int64_t anchor_own, anchor; /* the two clocks in the snapshot */
+};
+
+struct tv_pf_interned {
+    uint32_t blob; /* in reading->blobs: the message */
+    uint32_t text; /* of the chunk: its name; TV_NONE: not looked up yet */
+};
+
+/* Packets of one writer, in the order in which it wrote them. */
+struct tv_pf_sequence {
+    uint32_t id;
+    bool valid;   /* the incremental state is complete */
+    bool started; /* it has had a packet */
+    uint32_t default_clock;
+    bool has_default_track;
+    uint64_t default_track;
+    uint32_t extra_counters;        /* blob: uuids, 8 bytes each; TV_EMPTY_STRING: none */
+    uint32_t sample_defaults;       /* blob: PerfSampleDefaults */
+    int64_t thread_pid, thread_tid; /* default thread; TV_FT_NO_ID: none */
+    int64_t delta_time;             /* of old track events: microseconds; see ThreadDescriptor */
+    struct tv_map interned;         /* key of field and iid -> index in `entries` */
+    TV_TABLE(tv_pf_interned) entries;
+    struct tv_map counters; /* hash of a uuid -> index in `sums` */
+    int64_t *sums;          /* values of incremental counters */
+    size_t sum_count, sum_capacity;
+    struct tv_map frames; /* key of name and category -> frame of the chunk */
+    struct tv_pf_own_clock *clocks;
+    uint8_t clock_count;
+};
+
+#define TV_PF_OWN_CLOCKS 8u
+
+/* ---- Tracks (tracks.c) ---- */
+
+enum tv_pf_track_kind {
+    TV_PF_TRACK_PLAIN,
+    TV_PF_TRACK_PROCESS,
+    TV_PF_TRACK_THREAD,
+};
+
+struct tv_pf_track {
+    uint64_t uuid, parent; /* parent 0: none */
+    uint8_t kind;          /* enum tv_pf_track_kind */
+    bool described;        /* a descriptor told of it */
+    bool is_counter, incremental, is_state;
+    uint8_t counter_type; /* 1: CPU time of the thread in ns */
+    uint8_t resolved;     /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
+    int64_t pid, tid;
+    int64_t multiplier;
+    uint32_t name, unit;          /* texts */
+    int64_t owner_pid, owner_tid; /* of the process or thread that it belongs to */
+    uint32_t task;                /* a thread's own track: task of the chunk; TV_NONE */
+    uint32_t counter;             /* of the chunk; TV_NONE: not made yet */
+};
+
+/* Begin, end or instant on a track that is not a thread's own. */
+struct tv_pf_track_event {
+    int64_t time;
+    uint64_t offset : 40, kind : 8, named : 1;
+    uint32_t track, frame;
+};
+
+enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE, TV_PF_WHOLE };
+
+/* Event that holds a flow id. */
+struct tv_pf_flow_event {
+    uint64_t id;
+    int64_t time;
+    uint64_t offset : 40, ends : 1; /* offset: of the event that begins the slice */
+    uint32_t task;
+    int64_t start; /* of the slice */
+};
+
+/* Sample whose thread and stack get numbers of the trace after the merge. */
+struct tv_pf_sample {
+    int64_t time, weight;
+    uint64_t offset;
+    uint32_t task, cpu; /* task TV_NONE: none */
+    uint32_t stack;     /* in reading->stacks; TV_NONE: none */
+    uint32_t type;      /* text: name of the value type */
+    uint32_t unit;      /* text */
+    bool first;         /* of the values of one input sample */
+};
+
+/* Stack of frames, the outermost first. */
+struct tv_pf_stack {
+    uint32_t first, count; /* in reading->stack_frames */
+};
+
+struct tv_pf_sample_frame {
+    uint32_t name, module, file; /* texts */
+    int32_t line;
+    uint8_t kind; /* enum tv_frame_kind */
+};
+
+/* A name for a thread or process; of higher priority wins, of equal the later. */
+struct tv_pf_name {
+    uint64_t id;
+    uint32_t name; /* text */
+    uint8_t priority;
+};
+
+struct tv_pf_log {
+    int64_t time;
+    uint64_t offset;
+    uint32_t frame, task;
+};
+
+/* Packets, or events of ftrace, by type. */
+#define TV_PF_TYPES 1024u
+
+struct tv_pf_reading {
+    struct tv_source *source;
+    const struct tv_read_options *options;
+    struct tv_ft_chunk_reader reader; /* its chunk gets the events */
+    struct tv_ft_chunk *chunk;
+    struct tv_pf_clocks clocks;
+    struct tv_map sequence_index;
+    TV_TABLE(tv_pf_sequence) sequences;
+    struct tv_interner *blobs;
+    struct tv_map track_index; /* hash of the uuid -> track */
+    TV_TABLE(tv_pf_track) tracks;
+    TV_TABLE(tv_pf_track_event) track_events;
+    TV_TABLE(tv_pf_flow_event) flows;
+    TV_TABLE(tv_pf_sample) samples;
+    TV_TABLE(tv_pf_stack) stacks;
+    struct tv_map stack_index;
+    uint32_t *stack_frames;
+    size_t stack_frame_count, stack_frame_capacity;
+    TV_TABLE(tv_pf_sample_frame) frames;
+    struct tv_interner *frame_index;
+    TV_TABLE(tv_pf_name) thread_names;
+    TV_TABLE(tv_pf_name) process_names;
+    struct tv_map thread_name_index, process_name_index;
+    TV_TABLE(tv_pf_log) logs;
+    TV_TABLE(tv_ft_comment) metadata;
+    uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
+    uint64_t other_types;        /* of higher numbers */
+    bool old_kernel, has_kernel; /* states as before 4.14 */
+    bool preempted_low;          /* before 4.8 */
+    uint32_t machine;            /* texts of the machine, for names of system calls */
+    struct tv_pf_bundle_state *bundles;
+    int64_t latest; /* time of the last packet that had one */
+    bool cpu_times; /* slices have CPU times */
+    uint64_t input_samples;
+    struct tv_frame_timeline *timeline;
+    enum tv_status status;
+};
+
+/* The packet that is being read. */
+struct tv_pf_current {
+    struct tv_bytes bytes;
+    uint64_t offset, start;
+    struct tv_pf_sequence *sequence;
+    bool has_time;
+    int64_t raw;  /* as in the packet */
+    int64_t time; /* on the clock of the trace */
+    uint32_t clock;
+    uint32_t trusted_pid;
+};
+
+/* Return the position of bytes of the current packet in the file. */
+static inline uint64_t tv_pf_offset_of(const struct tv_pf_current *packet, const uint8_t *at)
+{
+    return packet->start + (uint64_t)(at - packet->bytes.data);
+}
+
+void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
+                        const struct tv_read_options *options);
+void tv_pf_reading_release(struct tv_pf_reading *reading);
+
+/* Count a diagnostic at the current packet. */
+static inline void tv_pf_warn(struct tv_pf_reading *reading, enum tv_diagnostic_kind kind,
+                              uint64_t offset)
+{
+    tv_diagnostics_add(&reading->chunk->diagnostics, kind, offset);
+}
+
+static inline uint32_t tv_pf_text(struct tv_pf_reading *reading, struct tv_bytes text)
+{
+    return tv_ft_chunk_string(reading->chunk, text);
+}
+
+/* Note the process of a thread.  Return the task. */
+static inline uint32_t tv_pf_set_process(struct tv_pf_reading *reading, int64_t tid, int64_t pid)
+{
+    uint32_t task = tv_ft_chunk_task(reading->chunk, tid);
+    if (tid != 0)
+        reading->chunk->tasks.rows[task].tgid = pid;
+    return task;
+}
+
+/* Return the sequence with an id, adding it if needed. */
+struct tv_pf_sequence *tv_pf_find_sequence(struct tv_pf_reading *reading, uint32_t id);
+void tv_pf_sequences_release(struct tv_pf_reading *reading);
+
+/* Forget the incremental state. */
+void tv_pf_sequence_clear(struct tv_pf_sequence *sequence);
+void tv_pf_sequence_set_defaults(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                                 struct tv_bytes defaults);
+void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes snapshot,
+                               uint32_t trace_clock);
+
+/* Convert the time of a packet of the sequence. */
+bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                            uint32_t clock, int64_t *time);
+void tv_pf_sequence_intern(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                           struct tv_bytes data, uint64_t offset);
+
+void tv_pf_sequence_intern_entry(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                                 uint32_t table, struct tv_bytes entry, uint64_t offset);
+
+/* Return the entry of a table of InternedData; NULL when there is none, with a diagnostic. */
+struct tv_pf_interned *tv_pf_interned_find(struct tv_pf_reading *reading,
+                                           struct tv_pf_sequence *sequence, uint32_t table,
+                                           uint64_t iid, uint64_t offset);
+
+/* Return the text of an entry {iid, name}; "[iid N unknown]" when there is none. */
+uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                             uint32_t table, uint64_t iid, uint64_t offset);
+
+/* ---- Payloads ---- */
+
+void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       struct tv_bytes bundle);
+void tv_pf_bundles_release(struct tv_pf_reading *reading);
+void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release);
+
+/* Return the state that a number of sched_switch means in that kernel. */
+enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t state);
+
+void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
+                          uint64_t offset);
+void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                              struct tv_bytes descriptor);
+void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            struct tv_bytes event);
+uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid);
+
+/* Set the owner of a track: its own thread or process, or that of an ancestor. */
+struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t track);
+
+/* Make slices of the events on tracks, and add them to the merge. */
+void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Process trees, statistics, counters, logs: return false when the payload is not known here. */
+bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                      const struct tv_pf_field *payload);
+void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
+void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
+void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
+                        uint8_t priority);
+void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       const struct tv_pf_field *payload);
+void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Pass 1. */
+enum tv_status tv_pf_survey(struct tv_pf_reading *reading, struct tv_error *err) TV_MUST_CHECK;
+
+/* Return the number of a packet's payload: the first field that is one; 0 when there is none. */
+uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_pf_field *payload);
+
+/* Return whether a field of TracePacket only says how to read the packet. */
+static inline bool tv_pf_is_packet_head(uint32_t number)
+{
+    switch (number) {
+    case 3:
+    case 8:
+    case 10:
+    case 12:
+    case 13:
+    case 41:
+    case 42:
+    case 58:
+    case 59:
+    case 79:
+    case 87:
+    case 98:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Counters: add a value to the counter of a process (TV_FT_NO_ID: global). */
+void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64_t pid,
+                 struct tv_bytes name, double value);
+
+#endif

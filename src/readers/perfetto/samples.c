@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples of stacks, and allocation profiles (docs/formats/perfetto.md sections 9b and 9c). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/perfetto/reading.h"
+
+/* Tables of InternedData. */
+enum {
+    FUNCTION_NAMES = 5,
+    FRAMES = 6,
+    CALLSTACKS = 7,
+    MAPPINGS = 19,
+    MAPPING_PATHS = 17,
+    SOURCE_PATHS = 18,
+};
+
+#define DEEPEST 4096
+
+/* ---- Frames ---- */
+
+/* Return the number of a frame in reading->frames, which is added when it is new. */
+static uint32_t pf_sample_frame(struct tv_pf_reading *reading,
+                                const struct tv_pf_sample_frame *frame)
+{
+    uint32_t words[5] = {frame->name, frame->module, frame->file, (uint32_t)frame->line,
+                         frame->kind};
+    uint32_t number = tv_interner_add(reading->frame_index,
+                                      (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
+                      1;
+    if (number == reading->frames.count)
+        *tv_table_add(&reading->frames) = *frame;
+    return number;
+}
+
+/* Return the path of a mapping: its parts joined with "/". */
+static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                                uint64_t iid, uint64_t offset)
+{
+    char path[512];
+    size_t length = 0;
+    struct tv_pf_interned *entry =
+        iid ? tv_pf_interned_find(reading, sequence, MAPPINGS, iid, offset) : NULL;
+    if (!entry)
+        return TV_EMPTY_STRING;
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_field field;
+    uint64_t part;
+    while (tv_pf_next(&message, &field)) {
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
+        while (field.number == 7 && tv_pf_numbers_next(&numbers, &part)) {
+            struct tv_bytes name = tv_interner_get(
+                reading->chunk->texts,
+                tv_pf_interned_text(reading, sequence, MAPPING_PATHS, part, offset));
+            int added =
+                snprintf(path + length, sizeof path - length, "/%.*s",
+                         (int)(name.length < 200 ? name.length : 200), (const char *)name.data);
+            length += (size_t)added;
+            length = length < sizeof path ? length : sizeof path - 1;
+        }
+    }
+    bool absolute = length > 1 && path[1] == '/';
+    return tv_pf_text(reading, (struct tv_bytes){(uint8_t *)path + absolute, length - absolute});
+}
+
+static enum tv_frame_kind pf_frame_kind(uint64_t kind)
+{
+    static const uint8_t kinds[] = {TV_FRAME_UNKNOWN,     TV_FRAME_NATIVE, TV_FRAME_KERNEL,
+                                    TV_FRAME_INTERPRETED, TV_FRAME_JIT,    TV_FRAME_GC};
+    return kind < TV_COUNT(kinds) ? (enum tv_frame_kind)kinds[kind] : TV_FRAME_UNKNOWN;
+}
+
+/* Name a frame without a function: "libc.so+0x1234". */
+static uint32_t pf_address_name(struct tv_pf_reading *reading, uint32_t module, uint64_t pc)
+{
+    char text[160];
+    struct tv_bytes path = tv_interner_get(reading->chunk->texts, module), base = path;
+    for (size_t i = 0; i < path.length; i++)
+        if (path.data[i] == '/')
+            base = (struct tv_bytes){path.data + i + 1, path.length - i - 1};
+    int length =
+        snprintf(text, sizeof text, "%.*s+0x%" PRIx64, (int)(base.length < 120 ? base.length : 120),
+                 (const char *)base.data, pc);
+    return tv_pf_text(reading, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
+/* Read the interned frame with an id.  Return TV_NONE when there is none. */
+static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                              uint64_t iid, uint64_t offset)
+{
+    struct tv_pf_interned *entry = tv_pf_interned_find(reading, sequence, FRAMES, iid, offset);
+    if (!entry)
+        return TV_NONE;
+    if (entry->text != TV_NONE) /* of frames: the number of the frame */
+        return entry->text;
+    uint32_t place = (uint32_t)(entry - sequence->entries.rows);
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_field field;
+    struct tv_pf_sample_frame frame = {.line = 0};
+    uint64_t function = 0, pc = 0;
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 2:
+            function = field.value;
+            break;
+        case 3:
+            frame.module = pf_mapping_path(reading, sequence, field.value, offset);
+            break;
+        case 4:
+            pc = field.value;
+            break;
+        case 5:
+            if (field.value != 0)
+                frame.file =
+                    tv_pf_interned_text(reading, sequence, SOURCE_PATHS, field.value, offset);
+            break;
+        case 6:
+            frame.line = field.value <= INT32_MAX ? (int32_t)field.value : 0;
+            break;
+        case 7:
+            frame.kind = (uint8_t)pf_frame_kind(field.value);
+            break;
+        default:
+            break;
+        }
+    if (function != 0)
+        frame.name = tv_pf_interned_text(reading, sequence, FUNCTION_NAMES, function, offset);
+    if (frame.name == TV_EMPTY_STRING)
+        frame.name = pf_address_name(reading, frame.module, pc);
+    uint32_t number = pf_sample_frame(reading, &frame);
+    sequence->entries.rows[place].text = number;
+    return number;
+}
+
+/* Read an interned stack.  Return its number in reading->stacks, TV_NONE when there is none. */
+static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                              uint64_t iid, uint64_t offset)
+{
+    struct tv_pf_interned *entry =
+        iid ? tv_pf_interned_find(reading, sequence, CALLSTACKS, iid, offset) : NULL;
+    if (!entry)
+        return TV_NONE;
+    if (entry->text != TV_NONE)
+        return entry->text;
+    uint32_t place = (uint32_t)(entry - sequence->entries.rows);
+    struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
+    struct tv_pf_field field;
+    uint32_t number = (uint32_t)reading->stacks.count;
+    struct tv_pf_stack stack = {(uint32_t)reading->stack_frame_count, 0};
+    uint64_t frame_iid;
+    while (tv_pf_next(&message, &field)) {
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
+        while (field.number == 2 && stack.count < DEEPEST &&
+               tv_pf_numbers_next(&numbers, &frame_iid)) {
+            uint32_t frame = pf_read_frame(reading, sequence, frame_iid, offset);
+            if (frame == TV_NONE)
+                continue;
+            reading->stack_frames =
+                tv_array_reserve(reading->stack_frames, &reading->stack_frame_capacity,
+                                 reading->stack_frame_count + 1, sizeof *reading->stack_frames);
+            reading->stack_frames[reading->stack_frame_count++] = frame;
+            stack.count++;
+        }
+    }
+    *tv_table_add(&reading->stacks) = stack;
+    sequence->entries.rows[place].text = number;
+    return number;
+}
+
+/* ---- perf_sample ---- */
+
+static const char *pf_counter_name(uint64_t counter)
+{
+    static const char *const names[] = {
+        NULL,
+        "cpu-clock",
+        "page-faults",
+        NULL,
+        "faults-min",
+        "faults-maj",
+        "context-switches",
+        "migrations",
+        "alignment-faults",
+        "emulation-faults",
+        "cpu-cycles",
+        "instructions",
+        "cache-references",
+        "cache-misses",
+        "branch-instructions",
+        "branch-misses",
+    };
+    return counter < TV_COUNT(names) ? names[counter] : NULL;
+}
+
+/* Return the name of the event that is sampled, of the defaults of the sequence. */
+static uint32_t pf_sample_event_name(struct tv_pf_reading *reading,
+                                     const struct tv_pf_sequence *sequence)
+{
+    struct tv_bytes defaults = tv_interner_get(reading->blobs, sequence->sample_defaults);
+    struct tv_bytes timebase = tv_pf_find(defaults, 1).bytes;
+    struct tv_bytes given = tv_pf_find(timebase, 10).bytes;
+    const char *known = pf_counter_name(tv_pf_find(timebase, 4).value);
+    if (given.length > 0)
+        return tv_pf_text(reading, given);
+    return tv_pf_text(reading, tv_bytes_of(known ? known : "samples"));
+}
+
+static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint64_t stack = 0, tid = 0, pid = 0, cpu = UINT32_MAX;
+    bool sample = true;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            cpu = field.value;
+        else if (field.number == 2)
+            pid = (uint32_t)field.value;
+        else if (field.number == 3)
+            tid = (uint32_t)field.value;
+        else if (field.number == 4)
+            stack = field.value;
+        else if (field.number == 17 || field.number == 19)
+            sample = false;
+        if (field.number == 17)
+            tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);
+    }
+    if (!sample || tid > INT32_MAX)
+        return;
+    uint32_t task = tv_ft_chunk_task(reading->chunk, (int64_t)tid);
+    if (pid != 0 && tid != 0 && pid <= INT32_MAX)
+        reading->chunk->tasks.rows[task].tgid = (int64_t)pid;
+    reading->chunk->tasks.rows[task].used = true;
+    tv_ft_chunk_note(reading->chunk, packet->time);
+    *tv_table_add(&reading->samples) = (struct tv_pf_sample){
+        .time = packet->time,
+        .weight = 1,
+        .offset = packet->offset,
+        .task = task,
+        .cpu = cpu < 65536 ? (uint32_t)cpu : TV_NONE,
+        .stack = pf_read_stack(reading, packet->sequence, stack, packet->offset),
+        .type = pf_sample_event_name(reading, packet->sequence),
+        .unit = tv_pf_text(reading, TV_BYTES("samples")),
+        .first = true,
+    };
+}
+
+/* The steps of time of a packet, packed or one by one. */
+struct pf_steps {
+    struct tv_pf_field packed;
+    struct tv_pf_numbers numbers;
+    struct tv_pf_message message;
+};
+
+/* Take the next step; false: there is none. */
+static bool pf_steps_next(struct pf_steps *steps, uint64_t *step)
+{
+    struct tv_pf_field field;
+    if (steps->packed.wire == TV_PF_BYTES)
+        return tv_pf_numbers_next(&steps->numbers, step);
+    while (steps->packed.wire == TV_PF_VARINT && tv_pf_next(&steps->message, &field))
+        if (field.number == 2) {
+            *step = field.value;
+            return true;
+        }
+    return false;
+}
+
+/* Add a sample of a streaming profile. */
+static void pf_add_streamed(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            uint64_t iid, uint64_t us)
+{
+    int64_t time = (int64_t)(us * 1000u);
+    if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
+        return;
+    tv_ft_chunk_note(reading->chunk, time);
+    *tv_table_add(&reading->samples) = (struct tv_pf_sample){
+        .time = time,
+        .weight = 1,
+        .offset = packet->offset,
+        .task = tv_ft_chunk_task(reading->chunk, packet->sequence->thread_tid),
+        .cpu = TV_NONE,
+        .stack = pf_read_stack(reading, packet->sequence, iid, packet->offset),
+        .type = tv_pf_text(reading, TV_BYTES("samples")),
+        .unit = tv_pf_text(reading, TV_BYTES("samples")),
+        .first = true,
+    };
+}
+
+/* ---- streaming_profile_packet ---- */
+
+static void pf_take_streaming(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                              struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    struct tv_pf_sequence *sequence = packet->sequence;
+    struct pf_steps steps = {.packed = tv_pf_find(bytes, 2), .message = message};
+    uint64_t iid, step, us = (uint64_t)sequence->delta_time;
+    steps.numbers = tv_pf_numbers_of(&steps.packed, 0);
+    if (sequence->thread_tid == TV_FT_NO_ID) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_SAMPLE_NO_THREAD, packet->offset);
+        return;
+    }
+    while (tv_pf_next(&message, &field)) {
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
+        while (field.number == 1 && tv_pf_numbers_next(&numbers, &iid) &&
+               pf_steps_next(&steps, &step)) {
+            us += step;
+            pf_add_streamed(reading, packet, iid, us);
+        }
+    }
+    sequence->delta_time = (int64_t)us;
+}
+
+/* ---- profile_packet: allocations ---- */
+
+static void pf_add_allocation(struct tv_pf_reading *reading, const struct tv_pf_sample *sample,
+                              const char *name, const char *unit, int64_t weight)
+{
+    struct tv_pf_sample *added = tv_table_add(&reading->samples);
+    *added = *sample;
+    added->weight = weight;
+    added->type = tv_pf_text(reading, tv_bytes_of(name));
+    added->unit = tv_pf_text(reading, tv_bytes_of(unit));
+}
+
+static int64_t pf_weight(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* Add the rows of one stack of a dump: allocated and unreleased bytes and counts. */
+static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                struct tv_bytes bytes, struct tv_pf_sample *sample)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint64_t numbers[7] = {0};
+    while (tv_pf_next(&message, &field))
+        if (field.number < TV_COUNT(numbers))
+            numbers[field.number] = field.value;
+    sample->stack = pf_read_stack(reading, packet->sequence, numbers[1], packet->offset);
+    sample->first = true;
+    pf_add_allocation(reading, sample, "alloc_space", "bytes", pf_weight(numbers[2]));
+    sample->first = false;
+    pf_add_allocation(reading, sample, "alloc_objects", "count", pf_weight(numbers[5]));
+    pf_add_allocation(reading, sample, "inuse_space", "bytes",
+                      pf_weight(numbers[2]) - pf_weight(numbers[3]));
+    pf_add_allocation(reading, sample, "inuse_objects", "count",
+                      pf_weight(numbers[5]) - pf_weight(numbers[6]));
+}
+
+static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                 struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    uint64_t pid = tv_pf_find(bytes, 1).value, raw = tv_pf_find(bytes, 9).value;
+    struct tv_pf_sample sample = {.time = packet->time, .offset = packet->offset, .cpu = TV_NONE};
+    int64_t time = (int64_t)raw;
+    if (pid > INT32_MAX)
+        return;
+    if (raw != 0 && tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
+        sample.time = time;
+    sample.task = tv_ft_chunk_task(reading->chunk, (int64_t)pid);
+    reading->chunk->tasks.rows[sample.task].tgid = (int64_t)pid;
+    reading->chunk->tasks.rows[sample.task].used = true;
+    tv_ft_chunk_note(reading->chunk, sample.time);
+    while (tv_pf_next(&message, &field))
+        if (field.number == 2)
+            pf_take_heap_sample(reading, packet, field.bytes, &sample);
+}
+
+static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            struct tv_bytes bytes)
+{
+    /* Old recorders put the tables into the packet; one of strings serves functions and mappings.
+     */
+    static const uint8_t tables[] = {0, FUNCTION_NAMES, FRAMES, CALLSTACKS, MAPPINGS};
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 0 || field.number >= TV_COUNT(tables) || field.wire != TV_PF_BYTES)
+            continue;
+        tv_pf_sequence_intern_entry(reading, packet->sequence, tables[field.number], field.bytes,
+                                    packet->offset);
+        if (field.number == 1)
+            tv_pf_sequence_intern_entry(reading, packet->sequence, MAPPING_PATHS, field.bytes,
+                                        packet->offset);
+    }
+    message = tv_pf_message_over(bytes);
+    while (tv_pf_next(&message, &field))
+        if (field.number == 5)
+            pf_take_process_dump(reading, packet, field.bytes);
+}
+
+bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       const struct tv_pf_field *payload)
+{
+    switch (payload->number) {
+    case 66:
+        pf_take_perf_sample(reading, packet, payload->bytes);
+        return true;
+    case 54:
+        pf_take_streaming(reading, packet, payload->bytes);
+        return true;
+    case 37:
+        pf_take_profile(reading, packet, payload->bytes);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- After the merge ---- */
+
+/* Return the frames of the trace for those of the samples. */
+static uint32_t *pf_number_sample_frames(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    const uint32_t *texts = merge->numbers[0].texts;
+    uint32_t *numbers = tv_alloc(reading->frames.count, sizeof *numbers);
+    for (size_t i = 0; i < reading->frames.count; i++) {
+        const struct tv_pf_sample_frame *frame = &reading->frames.rows[i];
+        struct tv_frame added = {
+            .name = texts[frame->name],
+            .module = texts[frame->module],
+            .file = texts[frame->file],
+            .line = frame->line,
+            .kind = frame->kind,
+        };
+        numbers[i] = tv_trace_info_add_frame(merge->trace->head, &added);
+    }
+    return numbers;
+}
+
+/* Return the paths of the trace for the stacks. */
+static uint32_t *pf_number_stacks(const struct tv_pf_reading *reading, struct tv_ft_merge *merge,
+                                  const uint32_t *frames)
+{
+    uint32_t *paths = tv_alloc(reading->stacks.count, sizeof *paths);
+    for (size_t i = 0; i < reading->stacks.count; i++) {
+        const struct tv_pf_stack *stack = &reading->stacks.rows[i];
+        paths[i] = TV_ROOT_PATH;
+        for (uint32_t k = 0; k < stack->count; k++)
+            paths[i] = tv_paths_child(&merge->trace->paths, paths[i],
+                                      frames[reading->stack_frames[stack->first + k]]);
+    }
+    return paths;
+}
+
+void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    const uint32_t *texts = merge->numbers[0].texts;
+    uint32_t *frames = pf_number_sample_frames(reading, merge);
+    uint32_t *paths = pf_number_stacks(reading, merge, frames);
+    struct tv_tables *tables = &merge->trace->tables;
+    for (size_t i = 0; i < reading->samples.count; i++) {
+        const struct tv_pf_sample *sample = &reading->samples.rows[i];
+        uint32_t path = sample->stack == TV_NONE ? TV_ROOT_PATH : paths[sample->stack];
+        uint32_t type =
+            tv_tables_value_type(tables, merge->input, texts[sample->type], texts[sample->unit]);
+        *tv_table_add(&tables->samples) = (struct tv_sample){
+            .time = sample->time,
+            .weight = sample->weight,
+            .offset = sample->offset,
+            .thread = merge->numbers[0].threads[sample->task],
+            .cpu = sample->cpu,
+            .path = path,
+            .line_path = path,
+            .type = type,
+            .input = merge->input,
+        };
+        merge->trace->head->inputs[merge->input].samples += sample->first;
+    }
+    tv_free(frames);
+    tv_free(paths);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pass 1: what packets may use before it stands in the file. */
+#include "readers/perfetto/reading.h"
+
+enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };
+
+uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_pf_field *payload)
+{
+    struct tv_pf_message message = tv_pf_message_over(packet);
+    struct tv_pf_field field;
+    payload->number = 0;
+    while (tv_pf_next(&message, &field))
+        if (payload->number == 0 && !tv_pf_is_packet_head(field.number))
+            *payload = field;
+    return payload->number;
+}
+
+/* Take the fields of a packet that stand for the whole file.  Most packets have their payload in a
+ * field of its own; a few of tests have two. */
+static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *packet)
+{
+    struct tv_pf_message message = tv_pf_message_over(packet->bytes);
+    struct tv_pf_field field;
+    uint32_t payload = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (tv_pf_is_packet_head(field.number))
+            continue;
+        payload = field.number; /* of two the last counts, as of a oneof */
+        if (field.number == CLOCK_SNAPSHOT)
+            tv_pf_clocks_add_snapshot(&reading->clocks, field.bytes);
+        else if (field.number == PROCESS_TREE)
+            tv_pf_add_process_tree(reading, field.bytes);
+        else if (field.number == TRACK_DESCRIPTOR)
+            tv_pf_add_descriptor(reading, field.bytes, packet->offset);
+        else if (field.number == SYSTEM_INFO)
+            tv_pf_set_kernel(reading, tv_pf_find(tv_pf_find(field.bytes, 1).bytes, 3).bytes);
+    }
+    if (payload < TV_PF_TYPES)
+        reading->types[payload]++;
+    else
+        reading->other_types++;
+}
+
+enum tv_status tv_pf_survey(struct tv_pf_reading *reading, struct tv_error *err)
+{
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet;
+    struct tv_diagnostics unused = {.input = 0}; /* the second pass counts the same again */
+    tv_pf_packets_init(&packets, reading->source, 0, &unused);
+    enum tv_status status;
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
+        pf_survey_packet(reading, &packet);
+        status = tv_reader_check_cancel(reading->options->progress, err);
+        if (status != TV_OK)
+            break;
+    }
+    tv_pf_packets_release(&packets);
+    tv_diagnostics_clear(&unused);
+    tv_pf_clocks_finish(&reading->clocks);
+    return status;
+}

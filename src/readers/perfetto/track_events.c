@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Track events (docs/formats/perfetto.md section 8). */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "readers/perfetto/reading.h"
+
+#define EVENT_CATEGORIES 1u
+#define EVENT_NAMES 2u
+#define MOST_CATEGORIES 8
+#define MOST_FLOWS 16
+#define LONGEST_CATEGORIES 256
+
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE };
+
+/* One track event with the fields that its meaning depends on. */
+struct pf_event {
+    uint64_t type, track, name_iid;
+    bool has_track, has_counter, has_name;
+    uint64_t categories[MOST_CATEGORIES];
+    struct tv_bytes category_texts[MOST_CATEGORIES];
+    uint8_t category_count, category_text_count, flow_count;
+    struct tv_bytes name;
+    struct tv_bytes legacy;
+    double counter;
+    struct tv_pf_field extra_values, extra_tracks, extra_doubles;
+    int64_t time_delta, time_absolute;
+    bool has_delta, has_absolute;
+    int64_t cpu_time; /* TV_NO_TIME: unknown */
+    struct {
+        uint64_t id;
+        bool ends;
+    } flows[MOST_FLOWS];
+    struct tv_bytes annotations; /* the first debug annotation */
+};
+
+/* The event with what follows from its sequence. */
+struct pf_placed {
+    struct tv_pf_reading *reading;
+    const struct tv_pf_current *packet;
+    struct tv_pf_sequence *sequence;
+    struct pf_event event;
+    struct tv_ft_at at;
+    uint32_t frame; /* TV_NONE: it has no name */
+    uint32_t track; /* TV_NONE: the default thread of the sequence */
+    bool on_thread; /* at.task is the thread whose own track it is on */
+};
+
+static void pf_event_add_flows(struct pf_event *event, const struct tv_pf_field *field, bool ends)
+{
+    struct tv_pf_numbers numbers =
+        tv_pf_numbers_of(field, field->number == 47 || field->number == 48 ? 8 : 0);
+    uint64_t id;
+    while (event->flow_count < MOST_FLOWS && tv_pf_numbers_next(&numbers, &id)) {
+        event->flows[event->flow_count].id = id;
+        event->flows[event->flow_count++].ends = ends;
+    }
+}
+
+/* Take a field that few events have. */
+static void pf_event_take_rare(struct pf_event *event, const struct tv_pf_field *field)
+{
+    switch (field->number) {
+    case 1:
+        event->has_delta = true;
+        event->time_delta = (int64_t)field->value;
+        break;
+    case 16:
+        event->has_absolute = true;
+        event->time_absolute = (int64_t)field->value;
+        break;
+    case 17:
+        event->cpu_time = (int64_t)(field->value * 1000u);
+        break;
+    case 22:
+        if (event->category_text_count < MOST_CATEGORIES)
+            event->category_texts[event->category_text_count++] = field->bytes;
+        break;
+    case 36:
+    case 47:
+        pf_event_add_flows(event, field, false);
+        break;
+    case 42:
+    case 48:
+        pf_event_add_flows(event, field, true);
+        break;
+    case 44:
+    case 30:
+        event->has_counter = true;
+        event->counter = tv_pf_double(field);
+        break;
+    case 45:
+        event->extra_doubles = *field;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Take the ids of categories, packed or not. */
+static void pf_event_add_categories(struct pf_event *event, const struct tv_pf_field *field)
+{
+    struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
+    uint64_t iid;
+    while (event->category_count < MOST_CATEGORIES && tv_pf_numbers_next(&numbers, &iid))
+        event->categories[event->category_count++] = iid;
+}
+
+static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    memset(event, 0, offsetof(struct pf_event, flows));
+    event->annotations = (struct tv_bytes){NULL, 0};
+    event->cpu_time = TV_NO_TIME;
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 9:
+            event->type = field.value;
+            break;
+        case 11:
+            event->has_track = true;
+            event->track = field.value;
+            break;
+        case 10:
+            event->name_iid = field.value;
+            event->has_name = true;
+            break;
+        case 23:
+            event->name = field.bytes;
+            event->has_name = true;
+            break;
+        case 3:
+            pf_event_add_categories(event, &field);
+            break;
+        case 12:
+            if (event->extra_values.number == 0)
+                event->extra_values = field;
+            break;
+        case 31:
+            event->extra_tracks = field;
+            break;
+        case 6:
+            event->legacy = field.bytes;
+            break;
+        case 4:
+            if (!event->annotations.data)
+                event->annotations = field.bytes;
+            break;
+        default:
+            pf_event_take_rare(event, &field);
+        }
+    return !message.damaged;
+}
+
+/* ---- Names ---- */
+
+static struct tv_bytes pf_category_text(struct pf_placed *placed, char *text, size_t size)
+{
+    struct tv_ft_chunk *chunk = placed->reading->chunk;
+    const struct pf_event *event = &placed->event;
+    size_t length = 0;
+    for (int i = 0; i < event->category_count + event->category_text_count; i++) {
+        struct tv_bytes name =
+            i < event->category_count
+                ? tv_interner_get(chunk->texts,
+                                  tv_pf_interned_text(placed->reading, placed->sequence,
+                                                      EVENT_CATEGORIES, event->categories[i],
+                                                      placed->packet->offset))
+                : event->category_texts[i - event->category_count];
+        if (length > 0 && length < size)
+            text[length++] = ',';
+        size_t kept = name.length < size - length ? name.length : size - length;
+        if (kept > 0)
+            memcpy(text + length, name.data, kept);
+        length += kept;
+    }
+    return (struct tv_bytes){(uint8_t *)text, length};
+}
+
+static uint32_t pf_event_make_frame(struct pf_placed *placed)
+{
+    char text[LONGEST_CATEGORIES];
+    const struct pf_event *event = &placed->event;
+    struct tv_ft_chunk *chunk = placed->reading->chunk;
+    struct tv_bytes name = event->name;
+    if (event->name_iid != 0)
+        name = tv_interner_get(chunk->texts,
+                               tv_pf_interned_text(placed->reading, placed->sequence, EVENT_NAMES,
+                                                   event->name_iid, placed->packet->offset));
+    return tv_ft_chunk_frame_in(chunk, name, pf_category_text(placed, text, sizeof text));
+}
+
+/* Return the frame of an event, from the cache when its name and category are interned. */
+static uint32_t pf_event_frame(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
+    if (event->name_iid == 0 || event->category_count > 1 || event->category_text_count > 0)
+        return pf_event_make_frame(placed);
+    uint64_t category = event->category_count ? event->categories[0] : 0;
+    uint64_t key = event->name_iid << 20 ^ category;
+    if (event->name_iid >> 40 != 0 || category >> 20 != 0)
+        return pf_event_make_frame(placed);
+    uint32_t frame = tv_map_find(&placed->sequence->frames, key);
+    if (frame == TV_NONE) {
+        frame = pf_event_make_frame(placed);
+        tv_map_set(&placed->sequence->frames, key, frame);
+    }
+    return frame;
+}
+
+/* ---- Counters ---- */
+
+/* Return the counter of the chunk for a counter track. */
+static uint32_t pf_track_counter(struct tv_pf_reading *reading, struct tv_pf_track *track)
+{
+    char text[200];
+    if (track->counter != TV_NONE)
+        return track->counter;
+    struct tv_bytes name = tv_interner_get(reading->chunk->texts, track->name);
+    if (name.length == 0 && track->counter_type == 1)
+        name = TV_BYTES("thread_time");
+    else if (name.length == 0 && track->counter_type == 2)
+        name = TV_BYTES("thread_instruction_count");
+    struct tv_ft_counter counter = {.tgid = track->owner_pid};
+    counter.series = tv_pf_text(reading, name);
+    if (track->owner_tid != TV_FT_NO_ID) {
+        int length = snprintf(text, sizeof text, "%.*s[%" PRId64 "]",
+                              name.length < 160 ? (int)name.length : 160, (const char *)name.data,
+                              track->owner_tid);
+        name = (struct tv_bytes){(uint8_t *)text, (size_t)length};
+    }
+    counter.name = tv_pf_text(reading, name);
+    counter.category = track->unit;
+    track->counter = tv_ft_chunk_counter(reading->chunk, &counter);
+    return track->counter;
+}
+
+/* Return the value of an incremental counter: the sum of its values since the state was cleared.
+ */
+static double pf_sequence_sum(struct tv_pf_sequence *sequence, uint32_t track, double value)
+{
+    uint32_t number = tv_map_add(&sequence->counters, track, (uint32_t)sequence->sum_count);
+    if (number == sequence->sum_count) {
+        sequence->sums = tv_array_reserve(sequence->sums, &sequence->sum_capacity,
+                                          sequence->sum_count + 1, sizeof *sequence->sums);
+        sequence->sums[sequence->sum_count++] = 0;
+    }
+    int64_t add = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+    sequence->sums[number] = (int64_t)((uint64_t)sequence->sums[number] + (uint64_t)add);
+    return (double)sequence->sums[number];
+}
+
+/* Add a value of a counter track.  Return it; *cpu_time becomes that of a thread's clock. */
+static void pf_count_on_track(struct pf_placed *placed, uint64_t uuid, double value)
+{
+    struct tv_pf_reading *reading = placed->reading;
+    uint32_t number = tv_pf_find_track(reading, uuid);
+    struct tv_pf_track *track = tv_pf_resolve_track(reading, number);
+    if (!track->is_counter) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_COUNTER_TRACK, placed->packet->offset);
+        return;
+    }
+    if (track->incremental)
+        value = pf_sequence_sum(placed->sequence, number, value);
+    if (track->multiplier > 0)
+        value *= (double)track->multiplier;
+    if (track->counter_type == 1 && track->owner_tid != TV_FT_NO_ID && value >= 0 && value < 9e18)
+        placed->event.cpu_time = (int64_t)value;
+    tv_ft_chunk_add_value(reading->chunk, &placed->at, pf_track_counter(reading, track), value);
+}
+
+/* Add the values that an event has beside its own. */
+static void pf_count_extra(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
+    struct tv_pf_numbers values = tv_pf_numbers_of(&event->extra_values, 0);
+    struct tv_pf_numbers uuids = tv_pf_numbers_of(&event->extra_tracks, 0);
+    struct tv_bytes defaults =
+        tv_interner_get(placed->reading->blobs, placed->sequence->extra_counters);
+    uint64_t value, uuid;
+    size_t place = 0;
+    while (tv_pf_numbers_next(&values, &value)) {
+        if (event->extra_tracks.number != 0) {
+            if (!tv_pf_numbers_next(&uuids, &uuid))
+                break;
+        } else if (place + sizeof uuid <= defaults.length) {
+            memcpy(&uuid, defaults.data + place, sizeof uuid);
+            place += sizeof uuid;
+        } else {
+            break;
+        }
+        pf_count_on_track(placed, uuid, (double)(int64_t)value);
+    }
+}
+
+/* ---- Threads and tracks ---- */
+
+/* Find the track of the event, and its thread when it is a thread's own track. */
+static void pf_event_find_track(struct pf_placed *placed)
+{
+    struct tv_pf_reading *reading = placed->reading;
+    const struct tv_pf_sequence *sequence = placed->sequence;
+    const struct pf_event *event = &placed->event;
+    bool given = event->has_track || sequence->has_default_track;
+    uint64_t uuid = event->has_track ? event->track : sequence->default_track;
+    placed->track = TV_NONE;
+    placed->on_thread = false;
+    if (!given && sequence->thread_tid != TV_FT_NO_ID) {
+        placed->on_thread = true;
+        placed->at.task = tv_ft_chunk_task(reading->chunk, sequence->thread_tid);
+        return;
+    }
+    placed->track = tv_pf_find_track(reading, given ? uuid : 0);
+    const struct tv_pf_track *track = tv_pf_resolve_track(reading, placed->track);
+    if (!track->described && given && uuid != 0)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_UNKNOWN, placed->packet->offset);
+    if (track->task != TV_NONE) {
+        placed->on_thread = true;
+        placed->at.task = track->task;
+    }
+}
+
+static bool pf_event_find_time(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
+    int64_t time = placed->packet->time;
+    if (event->has_delta || event->has_absolute) {
+        uint64_t us = (uint64_t)event->time_absolute;
+        if (event->has_delta)
+            us = (uint64_t)(placed->sequence->delta_time += event->time_delta);
+        time = (int64_t)(us * 1000u);
+        if (!tv_pf_clocks_convert(&placed->reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
+            return false;
+    } else if (!placed->packet->has_time) {
+        time = placed->reading->latest;
+    }
+    placed->at.time = time;
+    return time >= 0;
+}
+
+/* ---- Flows ---- */
+
+static void pf_event_add_flow_events(struct pf_placed *placed)
+{
+    for (uint8_t i = 0; i < placed->event.flow_count; i++)
+        *tv_table_add(&placed->reading->flows) = (struct tv_pf_flow_event){
+            .id = placed->event.flows[i].id,
+            .time = placed->at.time,
+            .offset = placed->at.offset & TV_OFFSET_MASK,
+            .ends = placed->event.flows[i].ends,
+            .task = placed->at.task,
+            .start = placed->at.time,
+        };
+}
+
+/* ---- Slices ---- */
+
+static void pf_add_span(struct pf_placed *placed, unsigned flags, int64_t length)
+{
+    struct tv_ft_chunk *chunk = placed->reading->chunk;
+    struct tv_span span = {
+        .time = placed->at.time,
+        .length = flags == TV_SPAN_WHOLE ? length : placed->event.cpu_time,
+        .offset = placed->at.offset & TV_OFFSET_MASK,
+        .flags = flags & 0xff,
+        .frame = placed->frame,
+    };
+    chunk->tasks.rows[placed->at.task].used = true;
+    placed->reading->cpu_times |= placed->event.cpu_time != TV_NO_TIME;
+    tv_gather_span(chunk->gather, placed->at.task, &span, NULL);
+}
+
+static void pf_add_on_track(struct pf_placed *placed, enum tv_pf_event_kind kind)
+{
+    *tv_table_add(&placed->reading->track_events) = (struct tv_pf_track_event){
+        .time = placed->at.time,
+        .offset = placed->at.offset & TV_OFFSET_MASK,
+        .kind = kind,
+        .named = kind == TV_PF_BEGIN || kind == TV_PF_POINT || placed->frame != TV_NONE,
+        .track = placed->track,
+        .frame = placed->frame,
+    };
+}
+
+/* Add an event of type begin, end, instant or state. */
+static void pf_add_typed(struct pf_placed *placed)
+{
+    uint64_t type = placed->event.type;
+    if (type == TYPE_END) {
+        bool tells = placed->event.annotations.data != NULL;
+        if (placed->frame == TV_NONE)
+            placed->frame = 0;
+        else
+            tells = true;
+        if (placed->on_thread)
+            pf_add_span(placed,
+                        TV_SPAN_END | (tells ? TV_SPAN_TELLS : 0) |
+                            (placed->event.has_name ? 0 : TV_SPAN_NAMELESS),
+                        0);
+        else {
+            placed->frame = placed->event.has_name ? placed->frame : TV_NONE;
+            pf_add_on_track(placed, TV_PF_END);
+        }
+        return;
+    }
+    if (type == TYPE_STATE) {
+        pf_add_on_track(placed, TV_PF_STATE);
+    } else if (!placed->on_thread) {
+        pf_add_on_track(placed, type == TYPE_BEGIN ? TV_PF_BEGIN : TV_PF_POINT);
+    } else if (type == TYPE_BEGIN) {
+        pf_add_span(placed, TV_SPAN_BEGIN, 0);
+    } else {
+        tv_ft_chunk_add_instant(placed->reading->chunk, &placed->at, placed->frame);
+    }
+    if (placed->on_thread && type != TYPE_STATE)
+        pf_event_add_flow_events(placed);
+}
+
+/* ---- Legacy events: section 8.4 ---- */
+
+struct pf_legacy {
+    uint64_t phase, id, bind_id, name_iid, direction, scope;
+    uint8_t id_kind; /* 6, 10 or 11: unscoped, local, global; 0: none */
+    bool has_duration, bind_enclosing;
+    int64_t duration, cpu_duration;
+    struct tv_bytes id_scope;
+    int64_t pid, tid;
+};
+
+static void pf_legacy_read(struct tv_bytes bytes, struct pf_legacy *legacy)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    *legacy =
+        (struct pf_legacy){.pid = TV_FT_NO_ID, .tid = TV_FT_NO_ID, .cpu_duration = TV_NO_TIME};
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            legacy->name_iid = field.value;
+            break;
+        case 2:
+            legacy->phase = field.value;
+            break;
+        case 3:
+            legacy->has_duration = true;
+            legacy->duration = (int64_t)(field.value * 1000u);
+            break;
+        case 4:
+            legacy->cpu_duration = (int64_t)(field.value * 1000u);
+            break;
+        case 6:
+        case 10:
+        case 11:
+            legacy->id_kind = (uint8_t)field.number;
+            legacy->id = field.value;
+            break;
+        case 7:
+            legacy->id_scope = field.bytes;
+            break;
+        case 8:
+            legacy->bind_id = field.value;
+            break;
+        case 12:
+            legacy->bind_enclosing = field.value != 0;
+            break;
+        case 13:
+            legacy->direction = field.value;
+            break;
+        case 14:
+            legacy->scope = field.value;
+            break;
+        case 18:
+            legacy->pid = (int32_t)field.value;
+            break;
+        case 19:
+            legacy->tid = (int64_t)field.value;
+            break;
+        default:
+            break;
+        }
+}
+
+/* Add the begin, the end or a point of an async slice with an id. */
+static void pf_legacy_add_async(struct pf_placed *placed, const struct pf_legacy *legacy,
+                                enum tv_ft_async_kind kind)
+{
+    struct tv_ft_chunk *chunk = placed->reading->chunk;
+    char id[40];
+    const struct tv_ft_frame *frame = &chunk->frames.rows[placed->frame];
+    bool by_name = legacy->phase == 'S' || legacy->phase == 'F' || legacy->phase == 'T' ||
+                   legacy->phase == 'p';
+    int64_t process = TV_FT_NO_ID;
+    if (legacy->id_kind == 10)
+        process = chunk->tasks.rows[placed->at.task].tgid;
+    int length = snprintf(id, sizeof id, "0x%" PRIx64, legacy->id);
+    struct tv_bytes text = {(uint8_t *)id, (size_t)length};
+    struct tv_bytes first = tv_interner_get(chunk->texts, by_name ? frame->name : frame->category);
+    struct tv_ft_async async = {
+        .kind = kind,
+        .key = tv_ft_chunk_async_key(chunk, by_name ? "S" : "b", process,
+                                     legacy->id_scope.length > 0 ? legacy->id_scope : first, text),
+        .id = tv_ft_chunk_string(chunk, text),
+        .frame = placed->frame,
+        .track = TV_EMPTY_STRING,
+    };
+    tv_ft_chunk_add_async(chunk, &placed->at, &async);
+}
+
+static void pf_legacy_set_thread(struct pf_placed *placed, const struct pf_legacy *legacy)
+{
+    struct tv_ft_chunk *chunk = placed->reading->chunk;
+    if (legacy->tid < 0 || legacy->tid > INT32_MAX)
+        return;
+    placed->at.task = tv_ft_chunk_task(chunk, legacy->tid);
+    placed->on_thread = true;
+    if (legacy->pid > 0)
+        chunk->tasks.rows[placed->at.task].tgid = legacy->pid;
+    else if (chunk->tasks.rows[placed->at.task].tgid == TV_FT_NO_ID &&
+             placed->sequence->thread_pid > 0)
+        chunk->tasks.rows[placed->at.task].tgid = placed->sequence->thread_pid;
+}
+
+/* Take the flow ids of a legacy event. */
+static void pf_legacy_add_flows(struct pf_placed *placed, const struct pf_legacy *legacy)
+{
+    struct pf_event *event = &placed->event;
+    bool v1 = legacy->phase == 's' || legacy->phase == 't' || legacy->phase == 'f';
+    if (event->flow_count == MOST_FLOWS || (!v1 && legacy->direction == 0))
+        return;
+    event->flows[event->flow_count].id =
+        v1 ? tv_hash_u64(legacy->id ^ (uint64_t)placed->frame << 40) : legacy->bind_id;
+    event->flows[event->flow_count++].ends = v1 ? legacy->phase == 'f' : legacy->direction == 1;
+    if (v1)
+        pf_event_add_flow_events(placed);
+}
+
+/* Take an event by its letter.  Return false when it is to be taken by its type. */
+static bool pf_legacy_take(struct pf_placed *placed, struct pf_legacy *legacy)
+{
+    struct tv_pf_reading *reading = placed->reading;
+    switch (legacy->phase) {
+    case 'B':
+        placed->event.type = TYPE_BEGIN;
+        return false;
+    case 'E':
+        placed->event.type = TYPE_END;
+        placed->event.has_name = placed->frame != TV_NONE && placed->event.has_name;
+        return false;
+    case 'I':
+    case 'i':
+    case 'R':
+        placed->event.type = TYPE_INSTANT;
+        return false;
+    case 'X':
+        if (!placed->on_thread || legacy->duration < 0)
+            break;
+        pf_add_span(placed,
+                    legacy->has_duration ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
+                    legacy->duration);
+        pf_event_add_flow_events(placed);
+        return true;
+    case 'b':
+    case 'S':
+        pf_legacy_add_async(placed, legacy, TV_FT_ASYNC_BEGIN);
+        return true;
+    case 'e':
+    case 'F':
+        pf_legacy_add_async(placed, legacy, TV_FT_ASYNC_END);
+        return true;
+    case 'n':
+    case 'T':
+    case 'p':
+        pf_legacy_add_async(placed, legacy, TV_FT_ASYNC_POINT);
+        return true;
+    case 's':
+    case 't':
+    case 'f':
+        return true;
+    default:
+        break;
+    }
+    tv_pf_warn(reading, TV_DIAGNOSTIC_EVENT_RAW, placed->packet->offset);
+    if (placed->on_thread)
+        tv_ft_chunk_add_instant(reading->chunk, &placed->at, placed->frame);
+    return true;
+}
+
+/* ---- All track events ---- */
+
+static bool pf_event_needs_frame(const struct pf_event *event)
+{
+    if (event->type == TYPE_STATE && !event->has_name)
+        return false;
+    return event->has_name || event->type != TYPE_END || event->legacy.data;
+}
+
+static void pf_event_place(struct pf_placed *placed)
+{
+    struct pf_legacy legacy = {.phase = 0};
+    struct pf_event *event = &placed->event;
+    if (event->legacy.data) {
+        pf_legacy_read(event->legacy, &legacy);
+        pf_legacy_set_thread(placed, &legacy);
+        if (legacy.name_iid != 0 && !event->has_name) {
+            event->name_iid = legacy.name_iid;
+            event->has_name = true;
+        }
+    }
+    placed->frame = pf_event_needs_frame(event) ? pf_event_frame(placed) : TV_NONE;
+    if (event->extra_values.number != 0)
+        pf_count_extra(placed);
+    if (event->legacy.data) {
+        if (placed->at.task == TV_NONE)
+            placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
+        pf_legacy_add_flows(placed, &legacy);
+    }
+    if (legacy.phase != 0 && pf_legacy_take(placed, &legacy))
+        return;
+    if (event->type == 0 || event->type > TYPE_STATE)
+        tv_pf_warn(placed->reading, TV_DIAGNOSTIC_EVENT_RAW, placed->packet->offset);
+    else
+        pf_add_typed(placed);
+}
+
+static void pf_event_count(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
+    const struct tv_pf_sequence *sequence = placed->sequence;
+    uint64_t uuid = event->has_track ? event->track : sequence->default_track;
+    if (!event->has_counter)
+        tv_pf_warn(placed->reading, TV_DIAGNOSTIC_BAD_COUNTER, placed->packet->offset);
+    else
+        pf_count_on_track(placed, uuid, event->counter);
+    if (event->extra_values.number != 0)
+        pf_count_extra(placed);
+}
+
+void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            struct tv_bytes bytes)
+{
+    struct pf_placed placed;
+    placed.reading = reading;
+    placed.packet = packet;
+    placed.sequence = packet->sequence;
+    placed.at = (struct tv_ft_at){.offset = packet->offset, .task = TV_NONE};
+    if (!pf_event_read(bytes, &placed.event))
+        tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, packet->offset);
+    if (!pf_event_find_time(&placed)) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
+        return;
+    }
+    tv_ft_chunk_note(reading->chunk, placed.at.time);
+    if (placed.event.type == TYPE_COUNTER && !placed.event.legacy.data) {
+        pf_event_count(&placed);
+        return;
+    }
+    pf_event_find_track(&placed);
+    pf_event_place(&placed);
+}
+
+/* ---- Flows of the whole trace ---- */
+
+static int pf_compare_flow_events(const void *left, const void *right)
+{
+    const struct tv_pf_flow_event *a = left, *b = right;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return tv_ft_compare_times(a->time, a->offset, b->time, b->offset);
+}
+
+void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    struct tv_pf_flow_event *rows = reading->flows.rows;
+    char text[24];
+    if (reading->flows.count > 0)
+        qsort(rows, reading->flows.count, sizeof *rows, pf_compare_flow_events);
+    for (size_t i = 1; i < reading->flows.count; i++) {
+        const struct tv_pf_flow_event *from = &rows[i - 1], *to = &rows[i];
+        if (from->id != to->id || from->ends)
+            continue;
+        int length = snprintf(text, sizeof text, "0x%" PRIx64, to->id);
+        struct tv_ft_flow *flow = tv_table_add(&merge->flows);
+        const uint32_t *threads = merge->numbers[0].threads;
+        *flow = (struct tv_ft_flow){
+            .from = {threads[from->task], from->start, from->time, from->offset},
+            .to = {threads[to->task], to->start, to->time, to->offset},
+            .offset = from->offset,
+            .end_offset = to->offset,
+            .frame = tv_ft_merge_frame(merge, TV_BYTES("flow"), ""),
+            .id = tv_trace_info_string(merge->trace->head,
+                                       (struct tv_bytes){(uint8_t *)text, (size_t)length}),
+        };
+    }
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Track descriptors, and the slices of tracks that are not a thread's own
+ * (docs/formats/perfetto.md section 8.1). */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "readers/perfetto/reading.h"
+
+/* Longest chain of parents. */
+#define ANCESTORS 100
+
+/* Deepest nesting on one track. */
+#define DEPTH 512u
+
+uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid)
+{
+    uint64_t key = uuid;
+    for (;;) {
+        uint32_t number = tv_map_add(&reading->track_index, key, (uint32_t)reading->tracks.count);
+        if (number == reading->tracks.count) {
+            *tv_table_add(&reading->tracks) = (struct tv_pf_track){
+                .uuid = uuid,
+                .pid = TV_FT_NO_ID,
+                .tid = TV_FT_NO_ID,
+                .owner_pid = TV_FT_NO_ID,
+                .owner_tid = TV_FT_NO_ID,
+                .task = TV_NONE,
+                .counter = TV_NONE,
+            };
+            return number;
+        }
+        if (TV_LIKELY(reading->tracks.rows[number].uuid == uuid))
+            return number;
+        key = tv_hash_u64(key);
+    }
+}
+
+/* ---- Descriptors ---- */
+
+/* Names that Chrome's threads have by their type; the common ones. */
+static const char *pf_chrome_thread_name(uint64_t type)
+{
+    static const char *const names[] = {
+        NULL, "CrBrowserMain", "CrRendererMain", "IOThread",         "ThreadPoolServiceThread",
+        NULL, "Compositor",    "VizCompositor",  "CompositorWorker", NULL,
+    };
+    return type < TV_COUNT(names) ? names[type] : NULL;
+}
+
+static void pf_track_set_thread(struct tv_pf_reading *reading, struct tv_pf_track *track,
+                                struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    int64_t pid = TV_FT_NO_ID, tid = TV_FT_NO_ID;
+    uint32_t name = TV_EMPTY_STRING;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pid = (int32_t)field.value;
+        else if (field.number == 2)
+            tid = (int64_t)field.value;
+        else if (field.number == 5)
+            name = tv_pf_text(reading, field.bytes);
+    }
+    if (pid < 0 || tid < 0 || tid > INT32_MAX)
+        return;
+    track->kind = TV_PF_TRACK_THREAD;
+    track->pid = pid;
+    track->tid = tid;
+    tv_pf_set_process(reading, tid, pid);
+    if (name != TV_EMPTY_STRING)
+        tv_pf_name_thread(reading, tid, name, 4);
+}
+
+/* Names of Chrome's processes by their type. */
+static const char *pf_chrome_process_name(uint64_t type)
+{
+    static const char *const names[] = {NULL,     "Browser",       "Renderer", "Utility",
+                                        "Zygote", "SandboxHelper", "Gpu"};
+    return type < TV_COUNT(names) ? names[type] : NULL;
+}
+
+static void pf_track_set_process(struct tv_pf_reading *reading, struct tv_pf_track *track,
+                                 struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    int64_t pid = TV_FT_NO_ID;
+    uint32_t name = TV_EMPTY_STRING, type = TV_EMPTY_STRING;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pid = (int32_t)field.value;
+        else if (field.number == 6)
+            name = tv_pf_text(reading, field.bytes);
+        else if (field.number == 4 && pf_chrome_process_name(field.value))
+            type = tv_pf_text(
+                reading, (struct tv_bytes){(const uint8_t *)pf_chrome_process_name(field.value),
+                                           strlen(pf_chrome_process_name(field.value))});
+    }
+    if (pid < 0)
+        return;
+    if (track->kind == TV_PF_TRACK_PLAIN) {
+        track->kind = TV_PF_TRACK_PROCESS;
+        track->pid = pid;
+    }
+    if (type != TV_EMPTY_STRING)
+        tv_pf_name_process(reading, pid, type, 1);
+    if (name != TV_EMPTY_STRING)
+        tv_pf_name_process(reading, pid, name, 2);
+}
+
+static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_track *track,
+                                 struct tv_bytes bytes)
+{
+    static const char *const units[] = {"", "ns", "count", "bytes"};
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_pf_field field;
+    track->is_counter = true;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            track->counter_type = (uint8_t)(field.value < 255 ? field.value : 0);
+        else if (field.number == 3 && field.value < TV_COUNT(units))
+            track->unit = tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)units[field.value],
+                                                                strlen(units[field.value])});
+        else if (field.number == 6)
+            track->unit = tv_pf_text(reading, field.bytes);
+        else if (field.number == 4)
+            track->multiplier = (int64_t)field.value;
+        else if (field.number == 5)
+            track->incremental = field.value != 0;
+    }
+}
+
+/* Read one field of a descriptor into its track. */
+static void pf_track_set_field(struct tv_pf_reading *reading, uint32_t number,
+                               const struct tv_pf_field *field)
+{
+    struct tv_pf_track *track = &reading->tracks.rows[number];
+    const char *name;
+    switch (field->number) {
+    case 2:
+    case 10:
+    case 13:
+        if (track->name == TV_EMPTY_STRING)
+            track->name = tv_pf_text(reading, field->bytes);
+        break;
+    case 3:
+        if (track->kind != TV_PF_TRACK_THREAD)
+            pf_track_set_process(reading, track, field->bytes);
+        break;
+    case 4:
+        pf_track_set_thread(reading, track, field->bytes);
+        break;
+    case 5:
+        track->parent = field->value;
+        break;
+    case 7:
+        name = pf_chrome_thread_name(tv_pf_find(field->bytes, 1).value);
+        if (name && track->tid != TV_FT_NO_ID)
+            tv_pf_name_thread(
+                reading, track->tid,
+                tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)name, strlen(name)}), 3);
+        break;
+    case 8:
+        pf_track_set_counter(reading, track, field->bytes);
+        break;
+    case 18:
+        track->is_state = true;
+        break;
+    default:
+        break;
+    }
+}
+
+void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
+                          uint64_t offset)
+{
+    struct tv_pf_message message = tv_pf_message_over(descriptor);
+    struct tv_pf_field field, uuid = tv_pf_find(descriptor, 1);
+    if (uuid.number != 1) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_UNKNOWN, offset);
+        return;
+    }
+    uint32_t number = tv_pf_find_track(reading, uuid.value);
+    struct tv_pf_track *track = &reading->tracks.rows[number];
+    struct tv_pf_field parent = tv_pf_find(descriptor, 5);
+    if (track->described && parent.number == 5 && parent.value != track->parent) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_CONFLICT, offset);
+        return;
+    }
+    while (tv_pf_next(&message, &field))
+        pf_track_set_field(reading, number, &field);
+    reading->tracks.rows[number].described = true;
+}
+
+void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                              struct tv_bytes descriptor)
+{
+    struct tv_pf_message message = tv_pf_message_over(descriptor);
+    struct tv_pf_field field;
+    int64_t pid = TV_FT_NO_ID, tid = TV_FT_NO_ID;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pid = (int32_t)field.value;
+        else if (field.number == 2)
+            tid = (int64_t)field.value;
+        else if (field.number == 6)
+            sequence->delta_time = (int64_t)field.value;
+        else if (field.number == 5 && tid >= 0 && tid <= INT32_MAX)
+            tv_pf_name_thread(reading, tid, tv_pf_text(reading, field.bytes), 4);
+    }
+    if (pid < 0 || tid < 0 || tid > INT32_MAX)
+        return;
+    sequence->thread_pid = pid;
+    sequence->thread_tid = tid;
+    tv_pf_set_process(reading, tid, pid);
+}
+
+/* ---- Owners ---- */
+
+struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t number)
+{
+    struct tv_pf_track *track = &reading->tracks.rows[number];
+    if (TV_LIKELY(track->resolved))
+        return track;
+    const struct tv_pf_track *at = track;
+    int step = 0;
+    for (; at->kind == TV_PF_TRACK_PLAIN && at->parent != 0 && step < ANCESTORS; step++) {
+        uint32_t parent = tv_pf_find_track(reading, at->parent);
+        track = &reading->tracks.rows[number]; /* the table may have grown */
+        at = &reading->tracks.rows[parent];
+    }
+    if (step == ANCESTORS || (track->described && !at->described))
+        tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_UNKNOWN, TV_NO_OFFSET);
+    else if (at->kind != TV_PF_TRACK_PLAIN) {
+        track->owner_pid = at->pid;
+        track->owner_tid = at->tid;
+    }
+    if (track->kind == TV_PF_TRACK_THREAD)
+        track->task = tv_ft_chunk_task(reading->chunk, track->tid);
+    track->resolved = 1;
+    return track;
+}
+
+/* ---- Slices ---- */
+
+struct pf_placing {
+    struct tv_pf_reading *reading;
+    struct tv_ft_merge *merge;
+    const struct tv_pf_track *track;
+    uint32_t stack[DEPTH]; /* open slices of the track: indexes in merge->whole_asyncs */
+    size_t depth;
+};
+
+/* Return the name of a track in the trace: empty when slices are named after themselves. */
+static uint32_t pf_track_name(struct tv_pf_reading *reading, const struct tv_ft_merge *merge,
+                              const struct tv_pf_track *track)
+{
+    if (track->name != TV_EMPTY_STRING)
+        return merge->numbers[0].texts[track->name];
+    if (track->kind == TV_PF_TRACK_PROCESS || track->uuid != 0)
+        return TV_EMPTY_STRING;
+    return tv_trace_info_string(merge->trace->head, TV_BYTES("Default Track"));
+    (void)reading;
+}
+
+static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
+                                                 const struct tv_pf_track_event *event)
+{
+    struct tv_ft_merge *merge = placing->merge;
+    const struct tv_pf_track *track = placing->track;
+    struct tv_async_slice *slice = tv_table_add(&merge->whole_asyncs);
+    uint32_t task = TV_NONE;
+    if (track->owner_tid != TV_FT_NO_ID)
+        task = tv_map_find(&merge->readers[0].chunk.task_index, (uint64_t)track->owner_tid);
+    uint32_t thread = task == TV_NONE ? TV_NONE : merge->numbers[0].threads[task];
+    *slice = (struct tv_async_slice){
+        .start = event->time,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = event->offset,
+        .end_offset = TV_NO_OFFSET,
+        .frame = merge->numbers[0].frames[event->frame],
+        .parent = placing->depth > 0 ? placing->stack[placing->depth - 1] : TV_NONE,
+        .start_thread = thread,
+        .end_thread = thread,
+        .process = TV_NONE,
+        .group = TV_NONE,
+        .track = pf_track_name(placing->reading, merge, track),
+    };
+    if (thread == TV_NONE)
+        slice->process = tv_ft_merge_process(merge, track->owner_pid);
+    return slice;
+}
+
+/* End the open slice that an end names, or the innermost one.  Those above it end with it. */
+static void pf_end_track_slice(struct pf_placing *placing, const struct tv_pf_track_event *event)
+{
+    struct tv_async_slice *slices = placing->merge->whole_asyncs.rows;
+    size_t at = placing->depth;
+    uint32_t frame = event->named ? placing->merge->numbers[0].frames[event->frame] : TV_NONE;
+    while (at > 0 && event->named && slices[placing->stack[at - 1]].frame != frame)
+        at--;
+    if (at == 0) {
+        tv_diagnostics_add(&placing->merge->trace->head->diagnostics,
+                           TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        return;
+    }
+    for (; placing->depth >= at; placing->depth--) {
+        struct tv_async_slice *slice = &slices[placing->stack[placing->depth - 1]];
+        slice->length = event->time - slice->start;
+        slice->flags = 0;
+    }
+    slices[placing->stack[at - 1]].end_offset = event->offset;
+}
+
+static void pf_place_track_event(struct pf_placing *placing, const struct tv_pf_track_event *event)
+{
+    bool state = event->kind == TV_PF_STATE;
+    if (state && placing->depth > 0)
+        pf_end_track_slice(
+            placing, &(struct tv_pf_track_event){.time = event->time, .offset = event->offset});
+    if (event->kind == TV_PF_END) {
+        pf_end_track_slice(placing, event);
+    } else if (event->kind == TV_PF_POINT) {
+        pf_add_track_slice(placing, event);
+    } else if (event->named) {
+        struct tv_async_slice *slice = pf_add_track_slice(placing, event);
+        if (placing->depth == DEPTH) {
+            tv_diagnostics_add(&placing->merge->trace->head->diagnostics, TV_DIAGNOSTIC_TOO_DEEP,
+                               event->offset);
+            return;
+        }
+        slice->length = placing->merge->last - event->time;
+        slice->flags = TV_SLICE_OPEN;
+        placing->stack[placing->depth++] = (uint32_t)placing->merge->whole_asyncs.count - 1;
+    }
+}
+
+/* Return the order of the events: by track, then by time, then as they came. */
+static struct tv_sort_key *pf_sort_track_events(const struct tv_pf_reading *reading)
+{
+    size_t count = reading->track_events.count;
+    struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (struct tv_sort_key){tv_sort_signed(reading->track_events.rows[i].time), i};
+    tv_sort_keys(keys, count);
+    for (size_t i = 0; i < count; i++)
+        keys[i].key = reading->track_events.rows[keys[i].index].track;
+    tv_sort_keys(keys, count);
+    return keys;
+}
+
+void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    struct tv_sort_key *keys = pf_sort_track_events(reading);
+    struct pf_placing *placing = tv_alloc(1, sizeof *placing);
+    placing->reading = reading;
+    placing->merge = merge;
+    uint32_t track = TV_NONE;
+    for (size_t i = 0; i < reading->track_events.count; i++) {
+        const struct tv_pf_track_event *event = &reading->track_events.rows[keys[i].index];
+        if (event->track != track) {
+            track = event->track;
+            placing->depth = 0;
+            placing->track = tv_pf_resolve_track(reading, track);
+        }
+        pf_place_track_event(placing, event);
+    }
+    tv_free(placing);
+    tv_free(keys);
+}
