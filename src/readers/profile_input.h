@@ -66,6 +66,7 @@ uint32_t tv_profile_process(struct tv_profile_input *profile, uint64_t pid, stru
 uint32_t tv_profile_thread(struct tv_profile_input *profile, uint32_t process, uint64_t tid,
                            struct tv_bytes name);
 
+/* Return the value type of a name and a unit, adding it if needed. */
 uint32_t tv_profile_value_type(struct tv_profile_input *profile, struct tv_bytes name,
                                struct tv_bytes unit);
 

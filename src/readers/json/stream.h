@@ -25,6 +25,7 @@ struct tv_json_stream {
     bool bad; /* the text is not JSON at `at`, or ends there */
 };
 
+/* Return a stream that begins at the start of a text. */
 struct tv_json_stream tv_json_stream_over(struct tv_bytes text);
 
 /* Return the stream again at an offset of its text. */

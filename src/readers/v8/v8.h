@@ -25,6 +25,7 @@ enum tv_v8_state {
     TV_V8_GC,   /* "(garbage collector)": it runs on top of the code that ran before */
 };
 
+/* Return what a function of this name stands for. */
 enum tv_v8_state tv_v8_state_of(struct tv_bytes name);
 
 struct tv_v8_node {
@@ -85,6 +86,7 @@ struct tv_v8_samples {
     size_t count, capacity;
 };
 
+/* Add a copy of a sample; they may come in any order. */
 void tv_v8_samples_add(struct tv_v8_samples *samples, const struct tv_v8_sample *sample);
 void tv_v8_samples_release(struct tv_v8_samples *samples);
 

@@ -34,6 +34,7 @@ struct tv_compare_report {
     uint32_t plan_runs;
 };
 
+/* Write the report in a format. */
 void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
                              enum tv_compare_format format);
 
