@@ -81,7 +81,8 @@ static void add_sample(struct tv_trace *trace, tv_ns time, uint32_t thread, uint
                                  .thread = thread,
                                  .cpu = thread == 0 ? TV_NONE : 2,
                                  .path = path,
-                                 .title = text(trace, "tick")};
+                                 .line_path = path,
+                                 .type = fixture_value_type(trace, "tick", "count")};
 }
 
 /* The path of B made by A. */
