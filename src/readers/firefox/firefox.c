@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/out.h"
 #include "readers/json/profile_kind.h"
 
 #define TV_BYTES_OF(text)                                                                          \
@@ -152,6 +153,16 @@ static void firefox_read_units(struct tv_firefox *file, uint64_t offset)
     }
 }
 
+static uint32_t firefox_version_text(struct tv_profile_input *profile, int64_t version)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_i64(&out, version);
+    uint32_t text = tv_profile_string(profile, (struct tv_bytes){out.buffer, out.length});
+    tv_out_release(&out);
+    return text;
+}
+
 /* Note what the whole file is. */
 static void firefox_describe_input(struct tv_firefox *file, const struct tv_json_member *members)
 {
@@ -163,7 +174,8 @@ static void firefox_describe_input(struct tv_firefox *file, const struct tv_json
                      tv_json_take_number(&stream, 0, &version);
     if (!processed && tv_firefox_at(file, members[META_VERSION].offset, &stream))
         (void)tv_json_take_number(&stream, 0, &version);
-    input->version = version > 0 && version < INT32_MAX ? (uint32_t)version : 0;
+    if (version > 0)
+        input->version = firefox_version_text(profile, version);
     if (processed && version > NEWEST_VERSION)
         tv_profile_warn(profile, TV_DIAGNOSTIC_NEWER_VERSION, members[META_PREPROCESSED].offset);
     uint32_t product = tv_firefox_string_at(file, members[META_PRODUCT].offset);
