@@ -662,10 +662,13 @@ static void info_text_figures(struct tv_out *out, const struct tv_input *input)
     if (input->figures != TV_FIGURES_SAMPLED)
         return;
     info_text_label(out, "sampled");
-    tv_out_text(out,
-                input->sampling_inferred ? "yes (inferred), interval at most " : "yes, every ");
-    tv_out_time(out, input->sampled_ns, 1000000, 3);
-    tv_out_text(out, " ms: times are estimates, calls are not counted\n");
+    tv_out_text(out, "yes");
+    if (input->sampled_ns > 0) {
+        tv_out_text(out, input->sampling_inferred ? " (inferred), interval at most " : ", every ");
+        tv_out_time(out, input->sampled_ns, 1000000, 3);
+        tv_out_text(out, " ms");
+    }
+    tv_out_text(out, ": times are estimates, calls are not counted\n");
 }
 
 /* Write the facts of one file. */
