@@ -40,6 +40,13 @@ static inline bool tv_figures_are_timeless(enum tv_figures figures)
     return figures == TV_FIGURES_TIMES || figures == TV_FIGURES_SAMPLES;
 }
 
+/* Return the name of the only value of stacks with such figures, for which there are no sample
+ * rows; NULL for other figures. */
+static inline const char *tv_figures_value_name(enum tv_figures figures)
+{
+    return figures == TV_FIGURES_SAMPLES ? "samples" : figures == TV_FIGURES_TIMES ? "time" : NULL;
+}
+
 struct tv_out;
 struct tv_trace;
 

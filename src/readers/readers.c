@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "readers/callgrind.h"
 #include "readers/collapsed.h"
-#include "readers/firefox.h"
+#include "readers/firefox/firefox.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"

@@ -396,6 +396,7 @@ test('files that have numbers and no times say so', async () => {
     await ready(page);
     const told = () => page.locator('.top').innerText();
     assert.match(await told(), /Collapsed stacks, numbers of samples/);
+    await page.getByRole('tab', { name: 'Profile' }).click();
     const table = await page.locator('#pane-profile').innerText();
     assert.doesNotMatch(table, /distorted by tracing|Calls|per call|\bms\b|Real/);
     assert.match(table, /Excl[^]*samples[^]*main[^]*100\.0\s+15\s/);

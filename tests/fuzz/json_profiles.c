@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "model/builder/builder.h"
-#include "readers/firefox.h"
+#include "readers/firefox/firefox.h"
 #include "readers/json/profile_kind.h"
 #include "readers/speedscope.h"
 #include "readers/v8/v8.h"

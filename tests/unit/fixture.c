@@ -277,6 +277,13 @@ struct fixture fixture_nest(uint32_t depth)
     return fixture;
 }
 
+uint32_t fixture_value_type(struct tv_trace *trace, const char *name, const char *unit)
+{
+    return tv_tables_value_type(&trace->tables, 0,
+                                tv_trace_info_string(trace->head, tv_bytes_of(name)),
+                                tv_trace_info_string(trace->head, tv_bytes_of(unit)));
+}
+
 void fixture_free(struct fixture *fixture)
 {
     tv_trace_free(fixture->trace);

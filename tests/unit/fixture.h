@@ -54,6 +54,10 @@ struct fixture fixture_random(const struct fixture_dice *dice);
 /* Calls nested `depth` deep, each a tick longer at both ends than the one it makes. */
 struct fixture fixture_nest(uint32_t depth);
 
+/* Return the value type with a name and unit, adding it if needed: samples of a fixture need one.
+ */
+uint32_t fixture_value_type(struct tv_trace *trace, const char *name, const char *unit);
+
 void fixture_free(struct fixture *fixture);
 
 /* The next number of a fixed sequence (xorshift). */

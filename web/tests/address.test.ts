@@ -14,7 +14,7 @@ const USUAL: PageState = {
   frame: null,
   call: null,
   mark: null,
-  tab: 'profile',
+  tab: null,
   clock: null,
   sort: null,
   unit: null,

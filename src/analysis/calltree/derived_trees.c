@@ -229,6 +229,30 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
     return tree;
 }
 
+void tv_call_tree_make_samples(struct tv_call_tree *tree, struct tv_trace_info *head)
+{
+    enum tv_figures figures = tv_trace_info_figures(head);
+    bool counted = figures == TV_FIGURES_SAMPLES;
+    assert(tree->head == head && tv_figures_are_timeless(figures));
+    tree->figures = (struct tv_sample_figures){
+        .sampled = true,
+        .measure = TV_SAMPLES_WEIGHT,
+        .name = tv_trace_info_string(head, tv_bytes_of(tv_figures_value_name(figures))),
+        .unit = tv_trace_info_string(head, counted ? TV_BYTES("samples") : TV_BYTES("ns")),
+    };
+    for (uint32_t i = 1; i < tree->count; i++) {
+        struct tv_path_cost *cost = &tree->cost[i];
+        if (counted) {
+            cost->wall /= TV_SAMPLE_NS;
+            tree->self_wall[i] /= TV_SAMPLE_NS;
+            cost->calls = (uint64_t)cost->wall;
+        }
+        tv_time_add(&tree->figures.total, tree->self_wall[i]);
+    }
+    tree->figures.sum = tree->figures.total;
+    tree->figures.samples = counted ? (uint64_t)tree->figures.total : 0;
+}
+
 /* Count the tree of one thread after the other and copy it under a node for that thread.  A
  * thread costs as much as its own slices, not as all nodes of the trace: there may be tens of
  * thousands of both. */

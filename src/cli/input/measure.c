@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/calltree/call_tree.h"
 #include "analysis/calltree/derived_trees.h"
@@ -36,6 +37,15 @@ static bool measure_has_only_samples(const struct tv_trace *trace)
 static const char *measure_sample_option(const struct tv_settings *settings)
 {
     return settings->value ? "--value" : settings->lines ? "--lines" : "--samples";
+}
+
+/* Does --value name the value of stacks whose samples are no rows? */
+static bool measure_asks_stacks(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    const char *name = tv_figures_value_name(tv_trace_info_figures(trace->head));
+    return settings->value && name && strcmp(settings->value, name) == 0 &&
+           settings->samples == TV_CHOICE_NO_SAMPLES && !settings->lines &&
+           trace->tables.samples.count == 0;
 }
 
 /* Count the samples of --value, or of the default value type, as --samples says. */
@@ -97,13 +107,17 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
     struct tv_selection selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     enum tv_status status = tv_selection_make(settings, trace, subset, tracks, &selection, err);
-    if (status == TV_OK && measure_wants_samples(settings) && trace->tables.samples.count == 0)
+    bool stacks = measure_asks_stacks(settings, trace);
+    if (status == TV_OK && measure_wants_samples(settings) && !stacks &&
+        trace->tables.samples.count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
                          measure_sample_option(settings));
-    if (status == TV_OK && measure_wants_samples(settings))
+    if (status == TV_OK && measure_wants_samples(settings) && !stacks)
         status = measure_count_samples(settings, trace, subset, &selection, &measured->tree, err);
     else if (status == TV_OK)
         measured->tree = measure_count_calls(settings, flags, trace, &selection);
+    if (status == TV_OK && stacks)
+        tv_call_tree_make_samples(measured->tree, measured->trace->head);
     tv_free(tracks);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);

@@ -324,6 +324,9 @@ void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current
 void tv_pf_bundles_release(struct tv_pf_reading *reading);
 void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release);
 
+/* Return the state that a number of sched_switch means in that kernel. */
+enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t state);
+
 void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
                           uint64_t offset);
 void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,

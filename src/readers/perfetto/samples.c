@@ -249,51 +249,69 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
     };
 }
 
+/* The steps of time of a packet, packed or one by one. */
+struct pf_steps {
+    struct tv_pf_field packed;
+    struct tv_pf_numbers numbers;
+    struct tv_pf_message message;
+};
+
+/* Take the next step; false: there is none. */
+static bool pf_steps_next(struct pf_steps *steps, uint64_t *step)
+{
+    struct tv_pf_field field;
+    if (steps->packed.wire == TV_PF_BYTES)
+        return tv_pf_numbers_next(&steps->numbers, step);
+    while (steps->packed.wire == TV_PF_VARINT && tv_pf_next(&steps->message, &field))
+        if (field.number == 2) {
+            *step = field.value;
+            return true;
+        }
+    return false;
+}
+
+/* Add a sample of a streaming profile. */
+static void pf_add_streamed(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            uint64_t iid, uint64_t us)
+{
+    int64_t time = (int64_t)(us * 1000u);
+    if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
+        return;
+    tv_ft_chunk_note(reading->chunk, time);
+    *tv_table_add(&reading->samples) = (struct tv_pf_sample){
+        .time = time,
+        .weight = 1,
+        .offset = packet->offset,
+        .task = tv_ft_chunk_task(reading->chunk, packet->sequence->thread_tid),
+        .cpu = TV_NONE,
+        .stack = pf_read_stack(reading, packet->sequence, iid, packet->offset),
+        .type = tv_pf_text(reading, TV_BYTES("samples")),
+        .unit = tv_pf_text(reading, TV_BYTES("samples")),
+        .first = true,
+    };
+}
+
 /* ---- streaming_profile_packet ---- */
 
 static void pf_take_streaming(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                               struct tv_bytes bytes)
 {
-    struct tv_pf_field stacks = tv_pf_find(bytes, 1), deltas = tv_pf_find(bytes, 2);
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_pf_field field;
     struct tv_pf_sequence *sequence = packet->sequence;
-    uint64_t iid, delta, us = (uint64_t)sequence->delta_time;
-    struct tv_pf_numbers times = tv_pf_numbers_of(&deltas, 0);
-    struct tv_pf_message unpacked = tv_pf_message_over(bytes);
+    struct pf_steps steps = {.packed = tv_pf_find(bytes, 2), .message = message};
+    uint64_t iid, step, us = (uint64_t)sequence->delta_time;
+    steps.numbers = tv_pf_numbers_of(&steps.packed, 0);
     if (sequence->thread_tid == TV_FT_NO_ID) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_SAMPLE_NO_THREAD, packet->offset);
         return;
     }
-    (void)stacks;
     while (tv_pf_next(&message, &field)) {
         struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
-        while (field.number == 1 && tv_pf_numbers_next(&numbers, &iid)) {
-            struct tv_pf_field next;
-            bool any = deltas.wire == TV_PF_BYTES && tv_pf_numbers_next(&times, &delta);
-            while (deltas.wire == TV_PF_VARINT && !any && tv_pf_next(&unpacked, &next))
-                if (next.number == 2) {
-                    delta = next.value;
-                    any = true;
-                }
-            if (!any)
-                break;
-            us += delta;
-            int64_t time = (int64_t)(us * 1000u);
-            if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
-                continue;
-            tv_ft_chunk_note(reading->chunk, time);
-            *tv_table_add(&reading->samples) = (struct tv_pf_sample){
-                .time = time,
-                .weight = 1,
-                .offset = packet->offset,
-                .task = tv_ft_chunk_task(reading->chunk, sequence->thread_tid),
-                .cpu = TV_NONE,
-                .stack = pf_read_stack(reading, sequence, iid, packet->offset),
-                .type = tv_pf_text(reading, TV_BYTES("samples")),
-                .unit = tv_pf_text(reading, TV_BYTES("samples")),
-                .first = true,
-            };
+        while (field.number == 1 && tv_pf_numbers_next(&numbers, &iid) &&
+               pf_steps_next(&steps, &step)) {
+            us += step;
+            pf_add_streamed(reading, packet, iid, us);
         }
     }
     sequence->delta_time = (int64_t)us;

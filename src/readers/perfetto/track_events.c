@@ -592,6 +592,13 @@ static bool pf_legacy_take(struct pf_placed *placed, struct pf_legacy *legacy)
 
 /* ---- All track events ---- */
 
+static bool pf_event_needs_frame(const struct pf_event *event)
+{
+    if (event->type == TYPE_STATE && !event->has_name)
+        return false;
+    return event->has_name || event->type != TYPE_END || event->legacy.data;
+}
+
 static void pf_event_place(struct pf_placed *placed)
 {
     struct pf_legacy legacy = {.phase = 0};
@@ -604,20 +611,16 @@ static void pf_event_place(struct pf_placed *placed)
             event->has_name = true;
         }
     }
-    bool needs_frame = event->has_name || event->type != TYPE_END || event->legacy.data;
-    if (event->type == TYPE_STATE && !event->has_name)
-        needs_frame = false;
-    placed->frame = needs_frame ? pf_event_frame(placed) : TV_NONE;
+    placed->frame = pf_event_needs_frame(event) ? pf_event_frame(placed) : TV_NONE;
     if (event->extra_values.number != 0)
         pf_count_extra(placed);
-    if (event->legacy.data && placed->at.task == TV_NONE)
-        placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
-    if (event->legacy.data)
+    if (event->legacy.data) {
+        if (placed->at.task == TV_NONE)
+            placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
         pf_legacy_add_flows(placed, &legacy);
-    if (legacy.phase != 0) {
-        if (pf_legacy_take(placed, &legacy))
-            return;
     }
+    if (legacy.phase != 0 && pf_legacy_take(placed, &legacy))
+        return;
     if (event->type == 0 || event->type > TYPE_STATE)
         tv_pf_warn(placed->reading, TV_DIAGNOSTIC_EVENT_RAW, placed->packet->offset);
     else

@@ -491,11 +491,10 @@ static struct info_stacks info_stacks_of(const struct tv_trace_info *head)
 {
     enum tv_figures figures = tv_trace_info_figures(head);
     struct info_sums sums = info_sum_inputs(head);
-    if (figures == TV_FIGURES_SAMPLES)
-        return (struct info_stacks){"samples", "samples", sums.weight / TV_SAMPLE_NS};
-    if (figures == TV_FIGURES_TIMES)
-        return (struct info_stacks){"time", "ns", sums.weight};
-    return (struct info_stacks){NULL, NULL, 0};
+    bool counted = figures == TV_FIGURES_SAMPLES;
+    return (struct info_stacks){.name = tv_figures_value_name(figures),
+                                .unit = counted ? "samples" : "ns",
+                                .total = counted ? sums.weight / TV_SAMPLE_NS : sums.weight};
 }
 
 static void info_json_stacks(struct tv_out *out, const struct tv_trace_info *head)
@@ -662,10 +661,13 @@ static void info_text_figures(struct tv_out *out, const struct tv_input *input)
     if (input->figures != TV_FIGURES_SAMPLED)
         return;
     info_text_label(out, "sampled");
-    tv_out_text(out,
-                input->sampling_inferred ? "yes (inferred), interval at most " : "yes, every ");
-    tv_out_time(out, input->sampled_ns, 1000000, 3);
-    tv_out_text(out, " ms: times are estimates, calls are not counted\n");
+    tv_out_text(out, "yes");
+    if (input->sampled_ns > 0) {
+        tv_out_text(out, input->sampling_inferred ? " (inferred), interval at most " : ", every ");
+        tv_out_time(out, input->sampled_ns, 1000000, 3);
+        tv_out_text(out, " ms");
+    }
+    tv_out_text(out, ": times are estimates, calls are not counted\n");
 }
 
 /* Write the facts of one file. */

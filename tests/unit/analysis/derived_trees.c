@@ -191,7 +191,9 @@ static void add(struct tv_trace *trace, tv_ns time, uint32_t thread, uint32_t pa
                                  .offset = TV_NO_OFFSET,
                                  .thread = thread,
                                  .cpu = TV_NONE,
-                                 .path = path};
+                                 .path = path,
+                                 .line_path = path,
+                                 .type = fixture_value_type(trace, "tick", "count")};
 }
 
 struct sampled {

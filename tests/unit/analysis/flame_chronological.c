@@ -283,7 +283,9 @@ static void add(struct tv_trace *trace, uint32_t thread, uint32_t path, int64_t 
                                  .offset = TV_NO_OFFSET,
                                  .thread = thread,
                                  .cpu = TV_NONE,
-                                 .path = path};
+                                 .path = path,
+                                 .line_path = path,
+                                 .type = fixture_value_type(trace, "tick", "count")};
 }
 
 static char letter_of(uint32_t frame)

@@ -25,8 +25,12 @@ static int set_up(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         /* one of the first node, two of the second, which is A in A */
         struct tv_sample *sample = tv_table_add(&trace->tables.samples);
-        *sample = (struct tv_sample){
-            .time = i * 1000000, .weight = 10, .offset = TV_NO_OFFSET, .path = i > 0 ? 2 : 1};
+        *sample = (struct tv_sample){.time = i * 1000000,
+                                     .weight = 10,
+                                     .offset = TV_NO_OFFSET,
+                                     .path = i > 0 ? 2 : 1,
+                                     .line_path = i > 0 ? 2 : 1,
+                                     .type = fixture_value_type(trace, "tick", "count")};
     }
     asked->view = tv_view_new(trace);
     *state = asked;

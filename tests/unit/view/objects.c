@@ -74,8 +74,6 @@ static void add_objects(struct tv_trace *trace)
 
 static void add_sample(struct tv_trace *trace, tv_ns time, uint32_t thread, uint32_t path)
 {
-    uint32_t ticks =
-        tv_tables_value_type(&trace->tables, 0, text(trace, "tick"), text(trace, "count"));
     struct tv_sample *sample = tv_table_add(&trace->tables.samples);
     *sample = (struct tv_sample){.time = time,
                                  .weight = 3,
@@ -83,7 +81,8 @@ static void add_sample(struct tv_trace *trace, tv_ns time, uint32_t thread, uint
                                  .thread = thread,
                                  .cpu = thread == 0 ? TV_NONE : 2,
                                  .path = path,
-                                 .type = ticks};
+                                 .line_path = path,
+                                 .type = fixture_value_type(trace, "tick", "count")};
 }
 
 /* The path of B made by A. */

@@ -54,7 +54,8 @@ export interface PageState {
   frame: number | null;
   call: Call | null;
   mark: Mark | null;
-  tab: Tab;
+  /** Null: the one that suits the trace. */
+  tab: Tab | null;
   clock: Clock | null;
   sort: ProfileSort | null;
   unit: Unit | null;
@@ -138,7 +139,7 @@ export function writeAddress(place: PageState): string {
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
   put('mark', place.mark && `${place.mark.kind}.${place.mark.number}`);
-  put('tab', place.tab === 'profile' ? null : place.tab);
+  put('tab', place.tab);
   put('clock', place.clock);
   put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
   put('unit', place.unit);
@@ -269,7 +270,7 @@ export function readAddress(text: string): PageState {
     frame: method !== null && /^\d+$/.test(method) ? Number(method) : null,
     call: readCall(q.get('call')),
     mark: readMark(q.get('mark')),
-    tab: oneOf(q.get('tab'), TABS, 'profile'),
+    tab: TABS.find((tab) => tab === q.get('tab')) ?? null,
     clock: clock === 'real' || clock === 'cpu' ? clock : null,
     sort: readSort(q.get('sort')),
     unit: UNITS.find((unit) => unit === q.get('unit')) ?? null,

@@ -24,6 +24,7 @@ import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
+import { otherEventsHint } from './otherEventsHint';
 import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
@@ -81,7 +82,7 @@ export class Viewer {
     const mark = this.mark.get();
     return mark?.kind === 'instant' ? { row: -1, index: mark.number } : this.call.get();
   });
-  readonly tab = signal<Tab>('profile');
+  readonly tab: Signal<Tab>;
   readonly clock: Signal<Clock>;
   readonly sort: Signal<ProfileSort>;
   readonly unit: Signal<Unit>;
@@ -159,6 +160,7 @@ export class Viewer {
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
+    this.tab = signal<Tab>(this.usualTab);
     this.clock = signal<Clock>(this.usualClock());
     this.sort = signal<ProfileSort>(this.usualSort());
     this.treeSort = signal<ProfileSort>(this.usualSort());
@@ -201,6 +203,13 @@ export class Viewer {
   /** True: lengths are times. False: lengths are numbers of samples. */
   get hasTimes(): boolean {
     return this.facts.timeless !== 'counts';
+  }
+
+  /** Stacks without calls open as a flame graph; a table of methods would be empty or mislead. */
+  get usualTab(): Tab {
+    const { calls, timeless } = this.facts;
+    const onlySamples = calls === 0 && otherEventsHint(this.facts).tab === 'flame';
+    return timeless || onlySamples ? 'flame' : 'profile';
   }
 
   get usualFlame(): FlameOf {
@@ -393,7 +402,7 @@ export class Viewer {
       frame: this.frame.get(),
       call: this.call.get(),
       mark: this.mark.get(),
-      tab: this.tab.get(),
+      tab: this.tab.get() === this.usualTab ? null : this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
       sort: this.unusual(sort),
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
@@ -445,7 +454,7 @@ export class Viewer {
     this.frame.set(named ?? (same ? this.frame.peek() : null));
     this.call.set(place.call);
     this.mark.set(place.mark);
-    this.tab.set(place.tab);
+    this.tab.set(place.tab ?? this.usualTab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
     this.sort.set(place.sort ?? this.usualSort());
     this.unit.set((this.hasTimes && place.unit) || this.usualUnit);

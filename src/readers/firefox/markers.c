@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* markers.c - the markers of a thread in a Firefox profile. */
+#include "readers/firefox/firefox.h"
+
+#include "base/bytes.h"
+
+enum {
+    MARKER_NAME,
+    MARKER_TIME,
+    MARKER_START,
+    MARKER_END,
+    MARKER_PHASE,
+    MARKER_CATEGORY,
+    MARKER_DATA,
+    MARKER_COLUMNS
+};
+static const struct tv_firefox_column marker_columns[MARKER_COLUMNS] = {
+    TV_FIREFOX_COLUMN(MARKER, NAME, "name", INTEGER),
+    TV_FIREFOX_COLUMN(MARKER, TIME, "time", MS),
+    TV_FIREFOX_COLUMN(MARKER, START, "startTime", MS),
+    TV_FIREFOX_COLUMN(MARKER, END, "endTime", MS),
+    TV_FIREFOX_COLUMN(MARKER, PHASE, "phase", INTEGER),
+    TV_FIREFOX_COLUMN(MARKER, CATEGORY, "category", INTEGER),
+    TV_FIREFOX_COLUMN(MARKER, DATA, "data", OFFSET),
+};
+
+enum { PHASE_INSTANT, PHASE_INTERVAL, PHASE_START, PHASE_END };
+
+/* A marker while it is read. */
+struct firefox_marker {
+    int64_t start, end; /* nanoseconds of its process, or TV_FIREFOX_ABSENT */
+    int64_t phase;
+    uint64_t offset;
+    uint32_t frame;
+};
+
+/* Old markers have one time; their data may tell the rest. */
+static void firefox_complete_marker(struct tv_firefox *file, struct firefox_marker *marker)
+{
+    struct tv_json_member members[] = {{"startTime", 0}, {"endTime", 0}, {"interval", 0}};
+    struct tv_json_stream stream;
+    marker->phase = PHASE_INSTANT;
+    if (!tv_firefox_at(file, marker->offset, &stream) ||
+        !tv_json_find_members(&stream, members, TV_COUNT(members)))
+        return;
+    int64_t start = tv_firefox_ms_at(file, members[0].offset);
+    int64_t end = tv_firefox_ms_at(file, members[1].offset);
+    if (start != TV_FIREFOX_ABSENT && end != TV_FIREFOX_ABSENT) {
+        marker->start = start, marker->end = end;
+        marker->phase = PHASE_INTERVAL;
+    } else if (tv_firefox_at(file, members[2].offset, &stream)) {
+        struct tv_bytes side = tv_firefox_take_text(file, &stream);
+        marker->end = marker->start;
+        if (tv_bytes_equal(side, TV_BYTES("start")))
+            marker->phase = PHASE_START;
+        else if (tv_bytes_equal(side, TV_BYTES("end")))
+            marker->phase = PHASE_END;
+    }
+}
+
+static void firefox_add_marker(struct tv_firefox *file, uint32_t thread,
+                               const struct firefox_marker *marker)
+{
+    int64_t move = file->start - file->base;
+    int64_t time = marker->phase == PHASE_END ? marker->end : marker->start;
+    if (time == TV_FIREFOX_ABSENT || marker->phase < PHASE_INSTANT || marker->phase > PHASE_END ||
+        (marker->phase == PHASE_INTERVAL && marker->end == TV_FIREFOX_ABSENT)) {
+        tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_EVENT, marker->offset);
+        return;
+    }
+    time = tv_move_add(time, move);
+    if (marker->phase == PHASE_INSTANT) {
+        struct tv_instant instant = {.time = time,
+                                     .offset = marker->offset,
+                                     .frame = marker->frame,
+                                     .of = thread,
+                                     .scope = TV_SCOPE_THREAD};
+        tv_profile_add_instant(&file->profile, instant);
+        return;
+    }
+    struct tv_span span = {.time = time,
+                           .length = TV_NO_TIME,
+                           .offset = marker->offset & TV_OFFSET_MASK,
+                           .flags = marker->phase == PHASE_START ? TV_SPAN_BEGIN : TV_SPAN_END,
+                           .frame = marker->frame};
+    if (marker->phase == PHASE_INTERVAL) {
+        int64_t end = tv_move_add(marker->end, move);
+        span.flags = TV_SPAN_WHOLE;
+        span.length = end > time ? end - time : 0;
+        if (end < time)
+            tv_profile_warn(&file->profile, TV_DIAGNOSTIC_NEGATIVE_DURATION, marker->offset);
+    }
+    tv_profile_add_slice(&file->profile, thread, &span);
+}
+
+void tv_firefox_read_markers(struct tv_firefox *file, const struct tv_firefox_thread *thread,
+                             uint64_t offset)
+{
+    struct tv_firefox_column columns[MARKER_COLUMNS] = {{0}};
+    struct tv_profile_input *profile = &file->profile;
+    tv_firefox_read_table(file, offset, columns, marker_columns, MARKER_COLUMNS);
+    size_t count = columns[MARKER_NAME].count;
+    for (size_t i = 0; i < count; i++) {
+        int64_t row = (int64_t)i, name = columns[MARKER_NAME].rows[i];
+        int64_t data = tv_firefox_value(&columns[MARKER_DATA], row);
+        struct tv_frame frame = {
+            .name = tv_firefox_number(&thread->stacks->strings, name, TV_EMPTY_STRING),
+            .category = tv_firefox_number(&file->categories,
+                                          tv_firefox_value(&columns[MARKER_CATEGORY], row),
+                                          TV_EMPTY_STRING)};
+        struct firefox_marker marker = {.start = tv_firefox_value(&columns[MARKER_START], row),
+                                        .end = tv_firefox_value(&columns[MARKER_END], row),
+                                        .phase = tv_firefox_value(&columns[MARKER_PHASE], row),
+                                        .offset =
+                                            data == TV_FIREFOX_ABSENT ? offset : (uint64_t)data,
+                                        .frame = tv_trace_info_add_frame(profile->info, &frame)};
+        if (marker.phase == TV_FIREFOX_ABSENT) {
+            marker.start = tv_firefox_value(&columns[MARKER_TIME], row);
+            firefox_complete_marker(file, &marker);
+        }
+        firefox_add_marker(file, thread->number, &marker);
+    }
+    tv_tables_count_events(&profile->trace->tables, profile->input,
+                           tv_profile_string(profile, TV_BYTES("markers")), count);
+    tv_firefox_release_table(columns, MARKER_COLUMNS);
+}

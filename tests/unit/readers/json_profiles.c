@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_profiles.c - profiles in JSON, cut and damaged at every byte. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/firefox/firefox.h"
+#include "readers/speedscope.h"
+#include "readers/v8/v8.h"
+
+#define CPUPROFILE                                                                                 \
+    "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"children\":[2,3]},"       \
+    "{\"id\":2,\"callFrame\":{\"functionName\":\"f\",\"url\":\"a.js\",\"lineNumber\":4}},"         \
+    "{\"id\":3,\"callFrame\":{\"functionName\":\"(garbage collector)\"}}],"                        \
+    "\"startTime\":1000,\"endTime\":1300,\"samples\":[2,3,2],\"timeDeltas\":[100,50,50]}"
+#define HEAPPROFILE                                                                                \
+    "{\"head\":{\"callFrame\":{\"functionName\":\"(root)\"},\"selfSize\":0,\"id\":1,\"children\":" \
+    "[{\"callFrame\":{\"functionName\":\"h\",\"url\":\"c.js\"},\"selfSize\":64,\"id\":2,"          \
+    "\"children\":[]}]},\"samples\":[{\"size\":64,\"nodeId\":2,\"ordinal\":1}]}"
+#define SAMPLED                                                                                    \
+    "{\"profiles\":[{\"type\":\"sampled\",\"name\":\"w\",\"unit\":\"seconds\",\"startValue\":0,"   \
+    "\"endValue\":3,\"samples\":[[0],[0,1]],\"weights\":[1,0.5]}],"                                \
+    "\"shared\":{\"frames\":[{\"name\":\"a\",\"file\":\"a.c\",\"line\":3},{\"name\":\"b\"}]}}"
+#define EVENTED                                                                                    \
+    "{\"profiles\":[{\"type\":\"evented\",\"name\":\"w\",\"unit\":\"none\",\"startValue\":0,"      \
+    "\"endValue\":9,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},"                            \
+    "{\"type\":\"C\",\"frame\":0,\"at\":5}]}],\"shared\":{\"frames\":[{\"name\":\"a\"}]}}"
+#define PROCESSED                                                                                  \
+    "{\"meta\":{\"startTime\":5,\"preprocessedProfileVersion\":66},\"libs\":[{\"name\":\"l\"}],"   \
+    "\"shared\":{\"stringArray\":[\"f\",\"a.c\"],\"stackTable\":{\"frame\":[0,0],"                 \
+    "\"prefixOffset\":[0,1]},\"frameTable\":{\"func\":[0],\"line\":[3]},\"funcTable\":{"           \
+    "\"name\":[0],\"source\":[0]},\"sources\":{\"filename\":[1]}},\"threads\":[{\"tid\":\"x\","    \
+    "\"samples\":{\"stack\":[1,0],\"timeDeltas\":[0,1]},\"markers\":{\"name\":[0],"                \
+    "\"startTime\":[1],\"phase\":[0],\"data\":[{}]}}],\"counters\":[{\"name\":\"c\",\"pid\":1,"    \
+    "\"samples\":{\"time\":[0,1],\"count\":[5,2]}}]}"
+#define GECKO                                                                                      \
+    "{\"meta\":{\"startTime\":0},\"threads\":[{\"stringTable\":[\"f (a.js:3:4)\",\"x (in l)\"],"   \
+    "\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[[null,0],[0,1]]},"            \
+    "\"frameTable\":{\"schema\":{\"location\":0},\"data\":[[0],[1]]},"                             \
+    "\"samples\":{\"schema\":{\"stack\":0,\"time\":1},\"data\":[[1,0.5],[0,2]]}}],"                \
+    "\"processes\":[{\"meta\":{\"startTime\":10},\"threads\":[]}]}"
+
+static const struct {
+    const struct tv_reader *reader;
+    const char *text;
+    size_t samples, slices;
+} files[] = {
+    {&tv_reader_cpuprofile, CPUPROFILE, 3, 0}, {&tv_reader_heapprofile, HEAPPROFILE, 1, 0},
+    {&tv_reader_speedscope, SAMPLED, 2, 0},    {&tv_reader_speedscope, EVENTED, 0, 1},
+    {&tv_reader_firefox, PROCESSED, 2, 0},     {&tv_reader_firefox, GECKO, 2, 0},
+};
+
+/* Read a file.  A reader may refuse it, and then the trace is empty. */
+static struct tv_trace *read_json_profile(const struct tv_reader *reader, struct tv_bytes bytes)
+{
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_source *source = tv_source_from_memory(bytes, "test");
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err = {0};
+    (void)!reader->assemble(source, builder, &options, &err);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    tv_source_free(source);
+    return trace;
+}
+
+static void whole_files_are_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(files); i++) {
+        struct tv_trace *trace = read_json_profile(files[i].reader, tv_bytes_of(files[i].text));
+        assert_int_equal(trace->head->inputs[0].samples, files[i].samples);
+        assert_int_equal(trace->slice_count, files[i].slices);
+        tv_trace_free(trace);
+    }
+}
+
+/* Read a file cut before a byte, and with each bit of that byte flipped, in memory of its own
+ * length, so that ASan sees what is read beyond. */
+static void read_damaged_at(const struct tv_reader *reader, struct tv_bytes file, size_t at)
+{
+    for (unsigned bit = 0; bit <= 8; bit++) {
+        size_t length = bit == 8 ? at : file.length;
+        uint8_t *copy = tv_alloc(length, 1);
+        memcpy(copy, file.data, length);
+        if (bit < 8)
+            copy[at] ^= (uint8_t)(1u << bit);
+        tv_trace_free(read_json_profile(reader, (struct tv_bytes){copy, length}));
+        tv_free(copy);
+    }
+}
+
+static void damage_of_json_is_survived(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(files); i++) {
+        struct tv_bytes file = tv_bytes_of(files[i].text);
+        for (size_t at = 0; at < file.length; at++)
+            read_damaged_at(files[i].reader, file, at);
+    }
+}
+
+UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
+           cmocka_unit_test(damage_of_json_is_survived));
