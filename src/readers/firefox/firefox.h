@@ -82,6 +82,7 @@ void tv_firefox_read_texts(struct tv_firefox *file, uint64_t offset,
 void tv_firefox_read_names(struct tv_firefox *file, uint64_t offset,
                                struct tv_firefox_numbers *numbers);
 
+/* Add a row to a column. */
 void tv_firefox_column_add(struct tv_firefox_column *column, int64_t value);
 /* Read the columns that are wanted of a table at an offset.  Release them later. */
 void tv_firefox_read_table(struct tv_firefox *file, uint64_t offset,

@@ -305,6 +305,7 @@ bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence
 void tv_pf_sequence_intern(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                            struct tv_bytes data, uint64_t offset);
 
+/* Intern one entry of a table. */
 void tv_pf_sequence_intern_entry(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                                  uint32_t table, struct tv_bytes entry, uint64_t offset);
 
@@ -319,20 +320,26 @@ uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequenc
 
 /* ---- Payloads ---- */
 
+/* Take a bundle of ftrace events of one processor. */
 void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        struct tv_bytes bundle);
 void tv_pf_bundles_release(struct tv_pf_reading *reading);
+/* Note the release of the kernel. */
 void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release);
 
 /* Return the state that a number of sched_switch means in that kernel. */
 enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t state);
 
+/* Add the track that a TrackDescriptor describes, or what it says more of a known one. */
 void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
                           uint64_t offset);
+/* Set the thread of a sequence, for events that name no track, from its ThreadDescriptor. */
 void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                               struct tv_bytes descriptor);
+/* Take a TrackEvent of a packet. */
 void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                             struct tv_bytes event);
+/* Return the number of the track with a UUID, adding it if needed. */
 uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid);
 
 /* Set the owner of a track: its own thread or process, or that of an ancestor. */
@@ -352,8 +359,10 @@ void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t nam
 void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
+/* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        const struct tv_pf_field *payload);
+/* Add the samples, and their threads, to the merge. */
 void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Pass 1. */

@@ -210,7 +210,8 @@ OFF static void under_jumps(void)
     }
 }
 
-/* The next alarm counts from the end of the last one: the program gets on however slow its handler is. */
+/* The next alarm counts from the end of the last one: the program gets on however slow its handler
+ * is. */
 OFF static void alarm_again(int number)
 {
     struct itimerval once = {.it_value = {0, 100}};
