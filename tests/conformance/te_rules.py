@@ -327,6 +327,24 @@ def heap_types(outcome):
             of_kind(outcome.extra, "stack-frames", "bounds"))
 
 
+@rule("values of V8", "formats/v8.md: a sample counts as 1 of `samples` and its time as `cpu`; URL and line are parts of the frame, "
+      "no part of its name")
+def values_of_v8(outcome):
+    def names(stack):
+        return [re.sub(r" (url: |Deoptimized reason: ).*", "", frame, flags=re.DOTALL) for frame in json.loads(stack)]
+
+    missing, extra = [], []
+    rest = of_kind(outcome.extra, "sample")
+    for fact in of_kind(outcome.missing, "sample"):
+        values = [next((f for f in rest if f[1] == fact[1] and f[2] == title and f[3] == fact[3] and
+                        json.loads(f[5]) == names(fact[5])), None) for title in ("samples", "cpu")]
+        if fact[2] == "V8 Sample" and None not in values and values[0][4] == fact[4]:
+            missing.append(fact)
+            extra += values
+            rest = [f for f in rest if f not in values]
+    return missing, extra
+
+
 @rule("threads of samples", "3.9: samples alone make no thread of a process that has other events")
 def threads_of_samples(outcome):
     return ([fact for fact in of_kind(outcome.missing, "thread")
