@@ -246,12 +246,13 @@ static void argument_write_hit(struct tv_view_search *search, const struct tv_ev
     tv_out_char(search->out, ']');
 }
 
-/* Can the event be read again at little cost?  Binary files refer to the texts of a sample, so that
- * reading one again takes a pass over the whole file. */
+/* Can the event be read again at little cost?  Binary profiles refer to the texts of a sample, so
+ * that reading one again takes a pass over the whole file. */
 static bool argument_is_cheap(const struct tv_view_search *search, uint32_t input,
                               const struct tv_event_place *place)
 {
-    return place->kind != TV_EVENT_SAMPLE || search->trace->head->inputs[input].verbatim;
+    const struct tv_input *of = &search->trace->head->inputs[input];
+    return place->kind != TV_EVENT_SAMPLE || of->verbatim || of->samples == 0;
 }
 
 /* Look at one event; adds to *read like tv_event_text_match. */
