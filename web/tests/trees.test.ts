@@ -164,7 +164,7 @@ function shownNames(store: TreeStore): string[] {
 
 test('children are asked for when a line opens, and once', async () => {
   const { store, asked } = onStore();
-  assert.deepEqual(asked[0]?.question, { of: 'calls', bottomUp: false, nodes: ['0'] });
+  assert.deepEqual(asked[0]?.question, { of: 'calls', value: 0, bottomUp: false, nodes: ['0'] });
   asked[0]?.answer(ROOT);
   await settle();
   store.open(0);

@@ -77,6 +77,28 @@ static struct tv_call_tree *measure_count_calls(const struct tv_settings *settin
     return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
 }
 
+/* Count the calls or the samples of a selection into measured->tree. */
+static enum tv_status measure_count_selection(const struct tv_settings *settings, unsigned flags,
+                                              const struct tv_subset *subset,
+                                              const struct tv_selection *selection,
+                                              struct tv_measured *measured, struct tv_error *err)
+{
+    const struct tv_trace *trace = measured->trace;
+    if (measure_asks_stacks(settings, trace)) {
+        measured->tree = measure_count_calls(settings, flags, trace, selection);
+        tv_call_tree_make_samples(measured->tree, measured->trace->head);
+        return TV_OK;
+    }
+    if (!measure_wants_samples(settings)) {
+        measured->tree = measure_count_calls(settings, flags, trace, selection);
+        return TV_OK;
+    }
+    if (trace->tables.samples.count == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
+                       measure_sample_option(settings));
+    return measure_count_samples(settings, trace, subset, selection, &measured->tree, err);
+}
+
 /* Subtract the cost of recording before anything is folded or filtered: recorded calls have their
  * cost whether they are shown or not. */
 static enum tv_status measure_compensate(const struct tv_settings *settings,
@@ -107,17 +129,8 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
     struct tv_selection selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     enum tv_status status = tv_selection_make(settings, trace, subset, tracks, &selection, err);
-    bool stacks = measure_asks_stacks(settings, trace);
-    if (status == TV_OK && measure_wants_samples(settings) && !stacks &&
-        trace->tables.samples.count == 0)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
-                         measure_sample_option(settings));
-    if (status == TV_OK && measure_wants_samples(settings) && !stacks)
-        status = measure_count_samples(settings, trace, subset, &selection, &measured->tree, err);
-    else if (status == TV_OK)
-        measured->tree = measure_count_calls(settings, flags, trace, &selection);
-    if (status == TV_OK && stacks)
-        tv_call_tree_make_samples(measured->tree, measured->trace->head);
+    if (status == TV_OK)
+        status = measure_count_selection(settings, flags, subset, &selection, measured, err);
     tv_free(tracks);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);

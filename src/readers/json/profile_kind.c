@@ -42,6 +42,9 @@ _Static_assert(KIND_KEY_COUNT <= 32, "a bit of a uint32_t each");
 
 #define KEY(id) (UINT32_C(1) << KIND_KEY_##id)
 
+/* Keys at the top of other JSON files only. */
+#define KIND_NO_PROFILE (KEY(TRACE_EVENTS) | KEY(SNAPSHOT))
+
 static const char *const kind_texts[] = {
 #define KIND_TEXT(id, text) text,
     KINDS(KIND_TEXT)
@@ -117,9 +120,10 @@ static bool kind_scan_take_text(struct kind_scan *scan)
     return true;
 }
 
+/* Read keys to the end of the text, or to one that no profile has at the top. */
 static void kind_scan_run(struct kind_scan *scan)
 {
-    while (scan->at < scan->text.length) {
+    while (scan->at < scan->text.length && !(scan->top & KIND_NO_PROFILE)) {
         uint8_t c = scan->text.data[scan->at];
         if (c == '"') {
             if (!kind_scan_take_text(scan))
@@ -168,7 +172,7 @@ enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
     if (scan.at >= prefix.length || prefix.data[scan.at] != '{')
         return TV_JSON_PROFILE_NONE;
     kind_scan_run(&scan);
-    if (scan.top & (KEY(TRACE_EVENTS) | KEY(SNAPSHOT)))
+    if (scan.top & KIND_NO_PROFILE)
         return TV_JSON_PROFILE_NONE;
     if (kind_is_speedscope(&scan))
         return TV_JSON_PROFILE_SPEEDSCOPE;

@@ -144,15 +144,20 @@ static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
     }
 }
 
-/* Count the events by phase. */
-static void te_merge_count_phases(struct tv_te_context *context, const struct tv_te_chunk *chunk)
+/* Count the events of all chunks by phase, in the order of the letters: that of their first events
+ * would depend on the chunks. */
+static void te_merge_count_phases(struct te_merge *merge)
 {
-    for (uint8_t letter = '!'; letter < 127; letter++)
-        if (chunk->phases[letter] > 0)
+    struct tv_te_context *context = merge->context;
+    for (uint8_t letter = '!'; letter < 127; letter++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < merge->container->lists.count; i++)
+            count += te_merge_chunk_at(merge, i)->phases[letter];
+        if (count > 0)
             tv_tables_count_events(
                 &context->trace->tables, context->input,
-                tv_trace_info_string(context->trace->head, (struct tv_bytes){&letter, 1}),
-                chunk->phases[letter]);
+                tv_trace_info_string(context->trace->head, (struct tv_bytes){&letter, 1}), count);
+    }
 }
 
 /* Take everything from a chunk but its counters. */
@@ -178,7 +183,6 @@ static void te_merge_take_chunk(struct te_merge *merge, size_t index)
     merge->has_cpu = merge->has_cpu || chunk->has_cpu;
     merge->has_open = merge->has_open || chunk->has_open;
     context->trace->head->inputs[context->input].records += chunk->events;
-    te_merge_count_phases(context, chunk);
 }
 
 /* Merge the counters of all chunks at once, as their columns depend on all of them. */
@@ -204,6 +208,7 @@ static void te_merge_chunks(struct te_merge *merge)
     te_merge_number_chunks(merge);
     for (size_t i = 0; i < count; i++)
         te_merge_take_chunk(merge, i);
+    te_merge_count_phases(merge);
     te_merge_take_counters(merge);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &merge->container->diagnostics);
     for (size_t i = 0; i < count; i++) {

@@ -246,6 +246,15 @@ static void argument_write_hit(struct tv_view_search *search, const struct tv_ev
     tv_out_char(search->out, ']');
 }
 
+/* Can the event be read again at little cost?  Binary profiles refer to the texts of a sample, so
+ * that reading one again takes a pass over the whole file. */
+static bool argument_is_cheap(const struct tv_view_search *search, uint32_t input,
+                              const struct tv_event_place *place)
+{
+    const struct tv_input *of = &search->trace->head->inputs[input];
+    return place->kind != TV_EVENT_SAMPLE || of->verbatim || of->samples == 0;
+}
+
 /* Look at one event; adds to *read like tv_event_text_match. */
 static void argument_check_event(struct tv_view_search *search, uint32_t input,
                                  const struct tv_event_place *place, uint64_t *read)
@@ -253,7 +262,7 @@ static void argument_check_event(struct tv_view_search *search, uint32_t input,
     struct tv_event_facts about = tv_event_facts(search->view, place);
     struct tv_out excerpt;
     if (!tv_view_search_wants(search, about.time, about.length, about.track) ||
-        argument_hit_is_known(search, place, &about))
+        argument_hit_is_known(search, place, &about) || !argument_is_cheap(search, input, place))
         return;
     tv_out_init_memory(&excerpt);
     if (tv_event_text_match(search->trace, input, place, &search->query, &excerpt, read)) {

@@ -220,12 +220,12 @@ OFF static void alarm_again(int number)
 }
 
 /* The same with a handler that returns to the hook. */
-OFF static void under_alarms(void)
+OFF static void under_alarms(int calls)
 {
     struct sigaction again = {.sa_handler = alarm_again}, ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGALRM, &again, NULL);
     raise(SIGALRM);
-    for (int i = 0; i < 1000000; i++)
+    for (int i = 0; i < calls; i++)
         i % 1000 ? busy() : (void)fib(5);
     sigaction(SIGALRM, &ignore, NULL);
 }
@@ -456,7 +456,7 @@ OFF int main(int argc, char **argv)
     if (strcmp(word, "crowd") == 0)
         run_crowd(200);
     if (strcmp(word, "alarms") == 0)
-        under_alarms();
+        under_alarms(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1000);
     if (strcmp(word, "jumps") == 0)
         under_jumps();
     if (strcmp(word, "deep") == 0 || strcmp(word, "deepkill") == 0)

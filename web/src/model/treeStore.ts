@@ -72,7 +72,12 @@ export class TreeStore {
     });
     this.found = computed(() => (active() ? this.findAll(viewer.find.get()) : []));
     effect(() => {
-      const scope = { ...viewer.callScope(), of: viewer.flameOf.get(), value: viewer.valueType.get(), bottomUp };
+      const scope = {
+        ...viewer.callScope(),
+        of: viewer.flameOf.get(),
+        value: viewer.valueType.get(),
+        bottomUp,
+      };
       if (active()) untracked(() => this.ask(scope));
     });
     effect(() => {
