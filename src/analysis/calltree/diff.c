@@ -24,7 +24,13 @@ static int diff_compare_text(const struct tv_trace_info *head_a, uint32_t a,
     return tv_bytes_compare(tv_trace_info_text(head_a, a), tv_trace_info_text(head_b, b));
 }
 
-/* Compare methods of two tables by class, name and signature. */
+/* Return the sampled line by which a function was split, or 0. */
+static int32_t diff_line_of(const struct tv_frame *frame)
+{
+    return frame->with_line ? frame->line : 0;
+}
+
+/* Compare methods of two tables by class, name, signature and the line by which they are split. */
 static int diff_compare_methods(const struct diff_entry *a, const struct diff_entry *b)
 {
     const struct tv_frame *fa = &a->head->frames[a->method.frame];
@@ -34,7 +40,8 @@ static int diff_compare_methods(const struct diff_entry *a, const struct diff_en
         order = diff_compare_text(a->head, fa->name, b->head, fb->name);
     if (order == 0)
         order = diff_compare_text(a->head, fa->signature, b->head, fb->signature);
-    return order;
+    int32_t line_a = diff_line_of(fa), line_b = diff_line_of(fb);
+    return order ? order : (line_a > line_b) - (line_a < line_b);
 }
 
 static int diff_compare_entries(const void *left, const void *right)
