@@ -395,8 +395,8 @@ enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint
     struct tv_source *source = trace->head->inputs[input].source;
     struct tv_pf_packet packet = {.offset = offset};
     uint32_t number = 0;
-    uint8_t *data;
-    size_t size;
+    uint8_t *data = NULL;
+    size_t size = 0;
     (void)end_offset;
     enum tv_status status = pf_read_again(source, offset, &number, &data, &size, err);
     if (status != TV_OK)
