@@ -72,7 +72,9 @@ export class TreeStore {
     });
     this.found = computed(() => (active() ? this.findAll(viewer.find.get()) : []));
     effect(() => {
-      const scope = { ...viewer.callScope(), of: viewer.flameOf.get(), value: viewer.valueType.get(), bottomUp };
+      const of = viewer.flameOf.get();
+      const ofSamples = of === 'calls' ? {} : { value: viewer.valueType.get() };
+      const scope = { ...viewer.callScope(), of, ...ofSamples, bottomUp };
       if (active()) untracked(() => this.ask(scope));
     });
     effect(() => {
