@@ -818,9 +818,8 @@ static void info_text_tables(struct tv_out *out, const struct tv_info *info)
     info_text_some(out, "unfinished slices", info->counts.sums.unfinished);
     for (size_t i = 0; i < TV_COUNT(info_rows); i++) {
         uint64_t count = info_row_count(&info->counts, &info_rows[i]);
-        /* A sample with several values is several rows. */
         if (info_rows[i].place == offsetof(struct tv_counts, samples) && count > 0)
-            count = info_count_samples(info);
+            count = info_count_samples(info); /* one with several values is several rows */
         if (info_rows[i].label)
             info_text_some(out, info_rows[i].label, count);
     }
