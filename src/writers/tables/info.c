@@ -780,14 +780,11 @@ static void info_text_event_types(struct tv_out *out, const struct tv_info *info
 
 static void info_text_tables(struct tv_out *out, const struct tv_info *info)
 {
-    const struct tv_counts *counts = &info->counts;
-    info_text_some(out, "unfinished slices", counts->sums.unfinished);
+    info_text_some(out, "unfinished slices", info->counts.sums.unfinished);
     for (size_t i = 0; i < TV_COUNT(info_rows); i++) {
-        bool samples = info_rows[i].place == offsetof(struct tv_counts, samples);
-        uint64_t count = info_row_count(counts, &info_rows[i]);
-        /* A sample with several values is several rows. */
-        if (samples && count > 0)
-            count = info_count_samples(info);
+        uint64_t count = info_row_count(&info->counts, &info_rows[i]);
+        if (info_rows[i].place == offsetof(struct tv_counts, samples) && count > 0)
+            count = info_count_samples(info); /* one with several values is several rows */
         if (info_rows[i].label)
             info_text_some(out, info_rows[i].label, count);
     }
