@@ -113,7 +113,20 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
 DEFINE_COMPARE_TIMES(compare_instants, tv_instant)
 DEFINE_COMPARE_TIMES(compare_dumps, tv_memory_dump)
 
-/* The values of one input sample lie together, in the order of their types. */
+/* By whose stack it is and by value type, so that the values of an input sample lie together. */
+static int compare_sample_stacks(const struct tv_sample *a, const struct tv_sample *b)
+{
+    if (a->thread != b->thread)
+        return COMPARE(a->thread, b->thread);
+    if (a->cpu != b->cpu)
+        return COMPARE(a->cpu, b->cpu);
+    if (a->line_path != b->line_path)
+        return COMPARE(a->line_path, b->line_path);
+    return a->type != b->type ? COMPARE(a->type, b->type) : COMPARE(a->weight, b->weight);
+}
+
+/* Many input samples may share a time and an offset, such as those of one packet: the order is
+ * total, as each C library sorts equal rows in its own way. */
 static int compare_samples(const void *left, const void *right)
 {
     const struct tv_sample *a = left, *b = right;
@@ -121,7 +134,7 @@ static int compare_samples(const void *left, const void *right)
         return COMPARE(a->input, b->input);
     if (a->time != b->time)
         return COMPARE(a->time, b->time);
-    return a->offset != b->offset ? COMPARE(a->offset, b->offset) : COMPARE(a->type, b->type);
+    return a->offset != b->offset ? COMPARE(a->offset, b->offset) : compare_sample_stacks(a, b);
 }
 
 static int compare_flows(const void *left, const void *right)

@@ -54,7 +54,9 @@ static bool sample_repeats(const struct tv_tables *tables, const struct tv_sampl
     if (sample == tables->samples.rows || sample->offset == TV_NO_OFFSET)
         return false;
     return sample[-1].input == sample->input && sample[-1].offset == sample->offset &&
-           sample[-1].time == sample->time && sample[-1].type != sample->type;
+           sample[-1].time == sample->time && sample[-1].thread == sample->thread &&
+           sample[-1].cpu == sample->cpu && sample[-1].line_path == sample->line_path &&
+           sample[-1].type != sample->type;
 }
 
 /* Return true for a sample of the value that the question is about, in any input. */

@@ -248,41 +248,6 @@ static struct info_sums info_sum_inputs(const struct tv_trace_info *head)
     return sums;
 }
 
-/* ---- Dates ---- */
-
-struct info_date {
-    int64_t year;
-    int month, day;
-};
-
-/* Convert days since 1970 to the proleptic Gregorian calendar. Years begin in March, so that the
- * leap day is the last day of a year; 400 years have 146097 days. */
-static struct info_date info_date_of_days(int64_t days)
-{
-    int64_t shifted = days + 719468; /* days since 0000-03-01 */
-    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    int64_t of_era = shifted - era * 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * of_year + 2) / 153; /* 0: March */
-    struct info_date date = {
-        .year = year + era * 400 + (month >= 10 ? 1 : 0),
-        .month = (int)(month < 10 ? month + 3 : month - 9),
-        .day = (int)(of_year - (153 * month + 2) / 5 + 1),
-    };
-    return date;
-}
-
-/* "2026-11-20T10:11:12.000345Z" */
-static void info_write_date(struct tv_out *out, int64_t us)
-{
-    int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
-    struct info_date date = info_date_of_days(days);
-    tv_out_format(out, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ", (long long)date.year, date.month,
-                  date.day, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60),
-                  (int)(us % 1000000));
-}
-
 /* ---- JSON ---- */
 
 /* The text in front of a member of the outer object. */
@@ -292,7 +257,7 @@ void tv_info_write_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         tv_out_char(out, '"');
-        info_write_date(out, input->recorded_us);
+        tv_names_date(out, input->recorded_us);
         tv_out_char(out, '"');
     } else {
         tv_out_text(out, "null");
@@ -639,7 +604,7 @@ static void info_text_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         info_text_label(out, "recorded");
-        info_write_date(out, input->recorded_us);
+        tv_names_date(out, input->recorded_us);
         tv_out_char(out, '\n');
     } else if (input->boot_us > 0) {
         info_text_label(out, "recorded");

@@ -341,3 +341,37 @@ void tv_compensation_write(struct tv_out *out, const struct tv_compensation *com
     }
     tv_out_text(out, " in all.\n");
 }
+
+/* ---- Dates ---- */
+
+struct calendar_date {
+    int64_t year;
+    int month, day;
+};
+
+/* Convert days since 1970 to the proleptic Gregorian calendar. Years begin in March, so that the
+ * leap day is the last day of a year; 400 years have 146097 days. */
+static struct calendar_date names_date_of_days(int64_t days)
+{
+    int64_t shifted = days + 719468; /* days since 0000-03-01 */
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int64_t of_era = shifted - era * 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * of_year + 2) / 153; /* 0: March */
+    struct calendar_date date = {
+        .year = year + era * 400 + (month >= 10 ? 1 : 0),
+        .month = (int)(month < 10 ? month + 3 : month - 9),
+        .day = (int)(of_year - (153 * month + 2) / 5 + 1),
+    };
+    return date;
+}
+
+void tv_names_date(struct tv_out *out, int64_t us)
+{
+    int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
+    struct calendar_date date = names_date_of_days(days);
+    tv_out_format(out, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ", (long long)date.year, date.month,
+                  date.day, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60),
+                  (int)(us % 1000000));
+}

@@ -29,6 +29,9 @@ void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint3
  * terminal obeys (ESC, DEL, U+0080 to U+009F). */
 void tv_names_line(struct tv_out *out, struct tv_bytes text);
 
+/* Write a time, microseconds since 1970, as "2026-11-20T10:11:12.000345Z". */
+void tv_names_date(struct tv_out *out, int64_t us);
+
 /* Return "dual", "wall" or "thread-cpu". */
 const char *tv_names_clocks(unsigned clocks);
 

@@ -311,6 +311,26 @@ static void weights_do_not_overflow(void **state)
     tv_call_tree_free(tree);
 }
 
+/* Two stacks of one packet, each with two values, in any order: two input samples. */
+static void counts_samples_of_one_packet_once(void **state)
+{
+    const struct sampled *s = *state;
+    struct tv_trace *trace = s->fixture.trace;
+    trace->tables.samples.count = 0;
+    uint32_t bytes = fixture_value_type(trace, "space", "bytes");
+    for (uint32_t i = 0; i < 4; i++) {
+        add(trace, 1 * MS, 0, i % 2 ? s->a : s->c, 1);
+        struct tv_sample *sample = &trace->tables.samples.rows[i];
+        sample->offset = 50;
+        sample->type = i < 2 ? bytes : 0;
+    }
+    tv_tables_finish(&trace->tables);
+    struct tv_call_tree *tree = tree_of(s, TV_SELECT_ALL, TV_SAMPLES_COUNT);
+    assert_node(tree, s->a, 1, 1, 1);
+    assert_node(tree, s->c, 1, 1, 1);
+    tv_call_tree_free(tree);
+}
+
 #define sampled_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 /* Below a thread's node is what the tree of that thread alone has. */
@@ -723,9 +743,9 @@ UNIT_TESTS(derived_trees, cmocka_unit_test(a_call_costs_one_reading_inside_and_o
            cmocka_unit_test(nothing_gets_below_nothing), cmocka_unit_test(sums_stay_sums),
            cmocka_unit_test(the_cost_must_be_stated_and_the_trace_not_sampled),
            cmocka_unit_test(a_cost_that_is_no_number_is_none), sampled_test(counts_samples),
-           sampled_test(weighs_samples), sampled_test(measures_the_time_until_the_next),
-           sampled_test(takes_those_of_a_selection), sampled_test(weights_do_not_overflow),
-           cmocka_unit_test(equals_the_trees_of_threads),
+           sampled_test(counts_samples_of_one_packet_once), sampled_test(weighs_samples),
+           sampled_test(measures_the_time_until_the_next), sampled_test(takes_those_of_a_selection),
+           sampled_test(weights_do_not_overflow), cmocka_unit_test(equals_the_trees_of_threads),
            cmocka_unit_test(what_grows_with_the_square_is_cut),
            cmocka_unit_test(graphs_have_no_more_frames_than_anybody_can_see),
            cmocka_unit_test(names_fold_frames), cmocka_unit_test(random_trees_equal_the_plain_sums),
