@@ -31,7 +31,7 @@ function stacks() {
 
 /** The least and the most that each is larger than the budget. */
 const TRACES = [
-  ['small.trace', 0, 1, (file) => generate('method-trace', file, '30000')],
+  ['small.trace', 0, 1, (file) => generate('method-trace', file, '12000')],
   ['stacks.txt', 1, 5, (file) => writeFileSync(file, stacks())],
   ['phone.ftrace', 5, 6, (file) => generate('ftrace', file, '8000000')],
   ['page.json', 20, 21, (file) => generate('trace-event', file, '30000000')],
