@@ -91,7 +91,7 @@ static int64_t jfr_ticks_to_ns(const struct tv_jfr_chunk *chunk, int64_t ticks)
         return ticks;
     jfr_wide product = (jfr_wide)ticks * 1000000000, rate = (jfr_wide)chunk->ticks_per_second,
              ns = product / rate;
-    if (product % rate < 0)
+    if (ns * rate > product) /* clang 14 links no remainder of 128 bits for WebAssembly */
         ns--;
     return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
