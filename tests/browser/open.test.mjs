@@ -230,7 +230,11 @@ const WRONG = {
   // As many words as it takes to know what to do next.
   'empty.trace': ['', /found an empty file/, /end the recording before the file is copied/],
   'other.json': ['{"a": 1}', /expected the key "traceEvents"/, /CPU profiles of hprof/],
-  'perf.data': ['PERFILE2........', /perf script report stackcollapse/, /Is it the file you meant/],
+  'net.trace': [
+    'Nettrace\x14\0\0\0!FastSerialization.1',
+    /dotnet-trace convert/,
+    /Is it the file you meant/,
+  ],
   'cut.json.gz': [
     gzipSync('{}').subarray(0, 10),
     /byte 10: damaged container: truncated/,
