@@ -105,7 +105,7 @@ struct tv_snapshot {
     uint8_t no_padding[7];
 };
 
-/* What the weights of samples count: "cpu-clock" in nanoseconds, "alloc_space" in bytes.  Weights
+/* Quantity that samples weigh: "cpu-clock" in nanoseconds, "alloc_space" in bytes.  Weights
  * of different types are never added together. */
 struct tv_value_type {
     uint64_t samples; /* their number, and the sum of their weights, which saturates: both are */

@@ -140,7 +140,7 @@ struct tv_thread {
     bool line; /* not a thread, but a line for events of one place ("irqs cpu 3") */
 };
 
-/* How the code of a frame runs. */
+/* Origin and state of a frame's code. */
 enum tv_frame_kind {
     TV_FRAME_UNKNOWN,
     TV_FRAME_NATIVE, /* compiled ahead of time */

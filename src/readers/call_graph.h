@@ -6,11 +6,11 @@
  *     self costs, calls --> function_costs, call_edges    exact, model/tables.h
  *                       '-> samples                       an estimate of the stacks
  *
- * Who called a function on whose behalf is not in such a file.  The estimate shares the cost of a
- * function among its callers as the costs of their calls tell, from the functions that nobody calls
- * down.  A call below 1/10,000 of the total is not followed: its whole cost stays with the callee.
- * Sharing is exponential, so the number of paths has a ceiling, too.  Inside of a cycle of
- * recursive functions, each function comes at most once a path.
+ * Such a file does not tell which caller a cost belongs to.  The estimate shares the cost of a
+ * function among its callers in proportion to the costs of their calls.  It starts at the functions
+ * that nobody calls.  A call below 1/10,000 of the total is not followed: its whole cost stays with
+ * the callee. Sharing is exponential, so the number of paths has a ceiling, too.  Inside of a cycle
+ * of recursive functions, a path has each function at most once.
  */
 #ifndef TV_READERS_CALL_GRAPH_H
 #define TV_READERS_CALL_GRAPH_H

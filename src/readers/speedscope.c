@@ -30,7 +30,7 @@ struct speedscope {
     size_t profiles;
 };
 
-/* What the unit of a profile means. */
+/* Meaning of a profile's unit. */
 struct speedscope_unit {
     const char *name;
     unsigned digits; /* 10^digits nanoseconds are one */

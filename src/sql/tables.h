@@ -22,7 +22,7 @@ enum tv_sql_type {
     TV_SQL_BOOLEAN,
 };
 
-/* What all tables of a trace share; made once. */
+/* Data that all tables of a trace share; made once. */
 struct tv_sql_data {
     const struct tv_trace *trace;
     uint64_t *first_id;    /* [row_count + 1] id of the first slice of each row */

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "model/trace.h"
 
-/* What is added up for each sample. */
+/* Figure that is added up for each sample. */
 enum tv_sample_measure {
     TV_SAMPLES_COUNT,  /* 1 per sample */
     TV_SAMPLES_WEIGHT, /* as the file says; 1 if it does not */
@@ -26,7 +26,7 @@ struct tv_sample_question {
     bool lines;     /* split functions by their sampled lines */
 };
 
-/* What the figures of a tree or a profile of samples are. */
+/* Meaning of the figures of a tree or a profile of samples. */
 struct tv_sample_figures {
     bool sampled; /* false: calls and their times; the rest is unused */
     enum tv_sample_measure measure;

@@ -3,8 +3,8 @@
  * distribution.h - the special functions that comparing runs needs: polygamma functions, and the
  * tail and the quantiles of Student's t distribution.
  *
- * They are ours because the C library has none of them, and because equal input must give equal
- * output on every machine.  Tests hold them against values of SciPy.
+ * The C library has none of these functions; own ones also give equal output for equal input on
+ * every machine.  Tests hold them against values of SciPy.
  */
 #ifndef TV_ANALYSIS_COMPARE_DISTRIBUTION_H
 #define TV_ANALYSIS_COMPARE_DISTRIBUTION_H

@@ -34,7 +34,7 @@ struct tv_run_figures {
     bool known; /* the run has the row: all other members may still be 0 */
 };
 
-/* How the two names of a row were found to be one. */
+/* Reason why the two names of a row count as one. */
 enum tv_run_match {
     TV_MATCH_SAME,
     TV_MATCH_SIMILAR, /* same but for generated numbers */
@@ -91,7 +91,7 @@ void tv_run_table_release(struct tv_run_table *table);
 void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
                               const struct tv_profile *profile);
 
-/* The same with its call tree, for rows by path, or, when the tree is split by thread, by thread.
+/* Add a run with its call tree, for rows by path or, when the tree is split by thread, by thread.
  */
 void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
                            const struct tv_call_tree *tree);

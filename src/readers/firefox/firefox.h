@@ -44,7 +44,7 @@ struct tv_firefox_numbers {
     size_t count, capacity;
 };
 
-/* What stacks need, of one thread or of all.  A row of the file is a row here. */
+/* Tables that stacks need, of one thread or shared by all, row by row as in the file. */
 struct tv_firefox_stacks {
     struct tv_firefox_numbers strings, libs, frames, lines, paths, line_paths, depths;
     struct tv_firefox_column sources; /* the names of source files, in `strings` */
@@ -110,7 +110,7 @@ struct tv_firefox_thread {
     uint32_t number;
 };
 
-/* What the weights of a table of samples are. */
+/* Unit of the weights in a table of samples. */
 struct tv_firefox_weights {
     struct tv_bytes type, unit;
     enum tv_firefox_column_kind kind;

@@ -181,7 +181,7 @@ bool tv_jfr_program_skip(const struct tv_jfr_chunk *chunk, const struct tv_jfr_p
 
 /* ---- Constants (pools.c) ---- */
 
-/* What names.c made of a constant. */
+/* Strings and frames made of a constant (names.c). */
 enum tv_jfr_made {
     TV_JFR_MADE_NOTHING,
     TV_JFR_MADE_TEXT,

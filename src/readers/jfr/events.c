@@ -43,7 +43,7 @@ struct jfr_plan {
     uint32_t frame;                 /* the same */
 };
 
-/* Where one event goes. */
+/* Destination of one event. */
 struct jfr_moment {
     struct tv_jfr_recording *recording;
     struct tv_jfr_chunk *chunk;
@@ -660,7 +660,7 @@ static void jfr_count_events(struct tv_jfr_recording *recording, struct jfr_plan
     }
 }
 
-/* So many events between two looks at whether the user wants to stop. */
+/* Number of events between two checks for cancellation. */
 #define EVENTS_BETWEEN_LOOKS 65536
 
 enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,

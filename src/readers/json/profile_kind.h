@@ -16,7 +16,8 @@ enum tv_json_profile {
 /* Return the format of a text that begins like this. */
 enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix);
 
-/* How sure a reader is of its kind: the keys leave no doubt, but they are no magic number. */
+/* Certainty of a reader that found its keys: no other format has them, but they are no magic
+ * number. */
 #define TV_JSON_PROFILE_SURE 98
 
 #endif

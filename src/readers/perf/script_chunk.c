@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "readers/text_lines.h"
 
-/* What a line means: a function, a place (PLACE | its number), or nothing. */
+/* Meaning of a line: a function, a place (PLACE | its number), or nothing. */
 #define PLACE (UINT32_C(1) << 30)
 #define NOTHING (UINT32_C(1) << 31)
 

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "model/trace_info.h"
 
-/* What the heads of a file have.  One file has one shape: its fields are chosen once. */
+/* Fields in the sample lines of a file.  All sample lines of one file have the same ones. */
 enum tv_script_shape {
     TV_SCRIPT_TIMED,  /* a thread and a time */
     TV_SCRIPT_THREAD, /* a thread, no time */

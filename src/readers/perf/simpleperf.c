@@ -16,7 +16,7 @@
 /* Fields of a record: which message it is. */
 enum { RECORD_SAMPLE = 1, RECORD_LOST, RECORD_FILE, RECORD_THREAD, RECORD_META, RECORD_SWITCH };
 
-/* How the code of a frame runs. */
+/* Execution types of a frame, numbered as simpleperf numbers them. */
 enum { RUNS_NATIVE, RUNS_INTERPRETED, RUNS_JIT, RUNS_ART };
 
 struct simpleperf_file {

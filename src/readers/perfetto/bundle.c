@@ -50,7 +50,7 @@ enum {
     EVENT_DMA_HEAP = 351,
 };
 
-/* What a processor turned to last. */
+/* Task that a processor switched to last. */
 struct pf_cpu {
     bool known;
     int64_t tid;
@@ -341,7 +341,7 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
     struct pf_event_fields fields;
     char text[PRINT_LONGEST];
     pf_event_parse(event, &fields);
-    /* Where each event has the process, name, kind (0: B or E by field 3) and value. */
+    /* Field numbers of process, name, kind (0: B or E by field 3) and value in each event. */
     static const struct {
         uint32_t event;
         uint8_t pid, name, kind, begin, value;

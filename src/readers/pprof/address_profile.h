@@ -62,7 +62,7 @@ void tv_address_profile_add_address(struct tv_address_profile *profile, uint64_t
 void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t address,
                                  const struct tv_frame *frame, int32_t line);
 
-/* The same with a place as texts: "main.run", "/src/main.go:71". */
+/* Name an address by the texts of its place: "main.run", "/src/main.go:71". */
 void tv_address_profile_name_place(struct tv_address_profile *profile, uint64_t address,
                                    struct tv_bytes name, struct tv_bytes file);
 

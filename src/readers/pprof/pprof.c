@@ -802,7 +802,7 @@ static const uint8_t pprof_wires[] = {
 #define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
 /* A ValueType holds two numbers. */
 #define PPROF_VALUE_TYPE 12u
-/* This many fields in a row are not chance. */
+/* Number of valid fields in a row that cannot be chance. */
 #define PPROF_SURE 8
 
 static bool pprof_is_field(uint64_t tag)

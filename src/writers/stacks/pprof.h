@@ -12,7 +12,7 @@
 #include "base/out.h"
 #include "model/trace.h"
 
-/* What the format cannot hold. */
+/* Counts of everything that the format cannot hold. */
 struct tv_pprof_losses {
     uint64_t times;  /* samples whose times are lost */
     uint64_t slices; /* of a trace with samples, too */

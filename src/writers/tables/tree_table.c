@@ -24,7 +24,7 @@ static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
     {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
 };
 
-/* How the figures of a tree are written, of calls or of samples. */
+/* Units and titles for the figures of a tree of calls or of samples. */
 struct tree_text_scale {
     struct tv_value_scale value;
     bool sampled, counted;    /* counted: there is a column of calls or of samples */

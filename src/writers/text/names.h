@@ -92,7 +92,7 @@ struct tv_figure_unit {
 /* Return the unit of all figures of a trace. */
 struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head);
 
-/* How the weights of a value type are written. */
+/* Scale and unit for writing the weights of a value type. */
 struct tv_value_scale {
     struct tv_figure_unit unit; /* `name` is empty for plain numbers */
     int64_t times;              /* weights are multiplied by this first */

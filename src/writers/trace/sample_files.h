@@ -20,7 +20,7 @@ enum tv_sample_format {
     TV_SAMPLES_CPUPROFILE, /* one thread: the one with most samples */
 };
 
-/* What the format does not hold. */
+/* Counts of everything that the format does not hold. */
 struct tv_sample_file_losses {
     uint64_t samples;   /* of other threads or value types */
     uint64_t times;     /* of samples: there is only their order */

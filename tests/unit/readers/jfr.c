@@ -17,7 +17,7 @@ struct made {
     size_t length;
 };
 
-static void put(struct made *made, const void *bytes, size_t length)
+static void put_bytes(struct made *made, const void *bytes, size_t length)
 {
     assert_true(made->length + length <= sizeof made->bytes);
     memcpy(made->bytes + made->length, bytes, length);
@@ -27,7 +27,7 @@ static void put(struct made *made, const void *bytes, size_t length)
 static void put_byte(struct made *made, unsigned byte)
 {
     uint8_t b = (uint8_t)byte;
-    put(made, &b, 1);
+    put_bytes(made, &b, 1);
 }
 
 static void put_varint(struct made *made, uint64_t number)
@@ -51,14 +51,14 @@ static void put_text(struct made *made, const char *text)
 {
     put_byte(made, TV_JFR_UTF8);
     put_varint(made, strlen(text));
-    put(made, text, strlen(text));
+    put_bytes(made, text, strlen(text));
 }
 
 /* Begin an event: the size, which is padded to four bytes, is put at its end. */
 static size_t begin_event(struct made *made, uint64_t type)
 {
     size_t at = made->length;
-    put(made, "\0\0\0", 4);
+    put_bytes(made, "\0\0\0", 4);
     put_varint(made, type);
     return at;
 }
@@ -142,7 +142,7 @@ static void put_metadata(struct made *made)
     NUMBERS(made, 0, 0, 1, words.count); /* start, duration, id */
     for (size_t i = 0; i < words.count; i++)
         put_text(made, words.texts[i]);
-    put(made, tree.bytes, tree.length);
+    put_bytes(made, tree.bytes, tree.length);
     end_event(made, at);
 }
 
@@ -180,7 +180,7 @@ static void begin_chunk(struct made *made, struct chunk *chunk)
 {
     static const uint8_t zeros[TV_JFR_HEADER_SIZE];
     chunk->at = made->length;
-    put(made, zeros, sizeof zeros);
+    put_bytes(made, zeros, sizeof zeros);
     put_metadata(made);
 }
 

@@ -96,7 +96,7 @@ export interface TraceFacts {
   flows: number;
   objects: number;
   samples: number;
-  /** What the weights of samples count, in the order of the parameter `value`, from 1. */
+  /** Value types of the samples, numbered from 1 as in the parameter `value`. */
   value_types?: readonly { name: string; unit: string; first: boolean }[];
   memory_dumps: number;
   /** Other numbers that `info` prints, if there are any. */
