@@ -50,15 +50,15 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->record.include.items);
     tv_free(settings->record.exclude.items);
     tv_free(settings->record.trigger.items);
-    for (size_t i = 0; i < settings->compare.owned.count; i++)
-        tv_free((void *)(uintptr_t)settings->compare.owned.items[i]);
+    for (size_t i = 0; i < settings->owned.count; i++)
+        tv_free((void *)(uintptr_t)settings->owned.items[i]);
     tv_free(settings->compare.base.items);
     tv_free(settings->compare.new.items);
     tv_free(settings->compare.history.items);
     tv_free(settings->compare.fail_if.items);
     tv_free(settings->compare.reports.items);
     tv_free(settings->compare.in_folders.items);
-    tv_free(settings->compare.owned.items);
+    tv_free(settings->owned.items);
 }
 
 void tv_words_add(struct tv_words *words, const char *word)

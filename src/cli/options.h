@@ -84,7 +84,6 @@ struct tv_compare_settings {
     uint64_t min_share, plan;
     bool no_total, allow_none;
     struct tv_words in_folders; /* files of folders, which need not be traces */
-    struct tv_words owned;      /* texts to be freed */
 };
 
 /* Options of `traceview sql` (docs/sql.md). */
@@ -147,6 +146,7 @@ struct tv_settings {
     struct tv_record_settings record;
     struct tv_compare_settings compare;
     struct tv_sql_settings sql;
+    struct tv_words owned;  /* texts that commands made, freed with the settings */
     struct tv_words *group; /* of the last TV_OPTION_GROUP, while options are parsed; or NULL */
 };
 

@@ -336,6 +336,8 @@ uint32_t tv_tables_value_type(struct tv_tables *tables, uint32_t input, uint32_t
 
 void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t name, uint64_t count)
 {
+    if (count == 0)
+        return;
     for (size_t i = 0; i < tables->event_types.count; i++) {
         struct tv_event_type *type = &tables->event_types.rows[i];
         if ((type->input == input && type->name == name) || i == TV_TYPES_MAX - 1) {

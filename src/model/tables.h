@@ -335,7 +335,8 @@ void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t 
 uint32_t tv_tables_value_type(struct tv_tables *tables, uint32_t input, uint32_t name,
                               uint32_t unit);
 
-/* Add to the number of events that an input has of a type (string). */
+/* Add to the number of events that an input has of a type (string); a type without events is none.
+ */
 void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t name,
                             uint64_t count);
 

@@ -45,10 +45,10 @@ static int comparison_compare_values(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Sort the values, and return their median; 0 if there are none. */
-static double comparison_middle(double *values, size_t count)
+double tv_comparison_middle(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, comparison_compare_values);
+    if (count > 0)
+        qsort(values, count, sizeof *values, comparison_compare_values);
     return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
@@ -63,7 +63,7 @@ double tv_comparison_median(const struct tv_comparison *comparison, const struct
         if (table->runs[run].side == side && !isnan(value))
             values[count++] = value;
     }
-    double median = comparison_middle(values, count);
+    double median = tv_comparison_middle(values, count);
     tv_free(values);
     return median;
 }
@@ -141,7 +141,7 @@ static double comparison_median_total(const struct tv_comparison *comparison, en
     for (uint32_t run = 0; run < table->run_count; run++)
         if (table->runs[run].side == side)
             values[count++] = comparison_total_of(comparison, run);
-    double median = comparison_middle(values, count);
+    double median = tv_comparison_middle(values, count);
     tv_free(values);
     return median;
 }

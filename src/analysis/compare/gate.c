@@ -373,17 +373,6 @@ static double gate_sum_run(const struct gate_case *one, uint32_t run)
     return sum;
 }
 
-static double gate_median(double *values, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; i++)
-        for (uint32_t k = i; k > 0 && values[k] < values[k - 1]; k--) {
-            double kept = values[k];
-            values[k] = values[k - 1];
-            values[k - 1] = kept;
-        }
-    return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* Test one more row, the sums, beside all tested rows, which tell the common factor and the prior.
  */
 static void gate_test_sum(const struct tv_gate_rule *rule, const struct gate_case *one,
@@ -434,7 +423,7 @@ static void gate_sum_rows(const struct tv_gate_rule *rule, struct gate_case *one
         for (uint32_t run = 0; run < table->run_count; run++)
             if (table->runs[run].side == (is_new ? TV_RUN_NEW : TV_RUN_BASE))
                 side[count++] = sums[run];
-        *(is_new ? &sum.hit.new : &sum.hit.base) = gate_median(side, count);
+        *(is_new ? &sum.hit.new : &sum.hit.base) = tv_comparison_middle(side, count);
     }
     sum.hit.change = sum.hit.new / sum.hit.base - 1;
     sum.share = sum.calls = (double)INFINITY;

@@ -63,7 +63,7 @@ static const char *compare_join_path(struct tv_settings *settings, const char *f
     memcpy(path, folder, length);
     path[length] = '/';
     memcpy(path + length + 1, name, strlen(name));
-    tv_words_add(&settings->compare.owned, path);
+    tv_words_add(&settings->owned, path);
     return path;
 }
 
@@ -112,7 +112,7 @@ static enum tv_status compare_add_pattern(struct tv_settings *settings, const ch
     for (size_t i = 0; i < found.gl_pathc; i++) {
         size_t size = strlen(found.gl_pathv[i]) + 1;
         char *copy = memcpy(tv_alloc(size, 1), found.gl_pathv[i], size);
-        tv_words_add(&settings->compare.owned, copy);
+        tv_words_add(&settings->owned, copy);
         tv_words_add(to, copy);
     }
     globfree(&found);

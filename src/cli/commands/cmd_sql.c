@@ -50,7 +50,7 @@ static enum tv_status cmd_sql_read_file(struct tv_settings *settings, struct tv_
         tv_file_read_text(settings->sql.file, LARGEST_QUERY, &text, &length, err);
     if (status != TV_OK)
         return tv_error_prefix(err, "%s", settings->sql.file);
-    tv_words_add(&settings->compare.owned, text);
+    tv_words_add(&settings->owned, text);
     settings->sql.query = text;
     return TV_OK;
 }

@@ -122,8 +122,7 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
     tv_out_char(out, ')');
 }
 
-/* Return how many rows to write, and whether a row is worth a line without a limit: rows of both
- * sides that never ran are not. */
+/* Return how many rows to write. */
 static uint32_t compare_row_count(const struct tv_compare_report *report, uint64_t limit)
 {
     uint32_t count = report->comparison->count;
