@@ -2,6 +2,7 @@
 /* cmd_diff.c - `diff`: two traces side by side; groups of runs are compared in cmd_compare.c. */
 #include <assert.h>
 
+#include "base/bytes.h"
 #include "cli/command.h"
 #include "cli/commands/cmd_compare.h"
 #include "cli/input/measure.h"
@@ -136,6 +137,25 @@ static enum tv_status cmd_diff_write(const struct tv_settings *settings, const s
     return tv_output_close(&output, err);
 }
 
+/* Check that both profiles count the same thing. */
+static enum tv_status cmd_diff_check_kinds(const struct tv_profile *a, const struct tv_profile *b,
+                                           struct tv_error *err)
+{
+    if (a->figures.sampled != b->figures.sampled)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "one trace has calls and the other has samples: they cannot be compared");
+    if (!a->figures.sampled)
+        return TV_OK;
+    struct tv_bytes of_a = tv_sample_figures_unit(a->head, &a->figures);
+    struct tv_bytes of_b = tv_sample_figures_unit(b->head, &b->figures);
+    if (tv_bytes_equal(of_a, of_b))
+        return TV_OK;
+    return tv_fail(
+        err, TV_ERR_USAGE, TV_NO_OFFSET,
+        "the samples are in %.*s and in %.*s: choose a value that both have with --value",
+        (int)of_a.length, (const char *)of_a.data, (int)of_b.length, (const char *)of_b.data);
+}
+
 /* Read both traces, and compare them on the clocks that both have. */
 static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
 {
@@ -154,6 +174,8 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
     if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
         status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "the two traces have no clock in common: their times cannot be compared");
+    if (status == TV_OK)
+        status = cmd_diff_check_kinds(a.profile, b.profile, &err);
     if (status == TV_OK)
         status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
     if (status == TV_OK && settings->format == TV_DIFF_TEXT)

@@ -31,6 +31,13 @@ static const struct diff_figure figures[] = {
      TV_ORDER_EXCL_WALL},
 };
 
+/* Those of samples; their weights lie where calls have wall times. */
+static const struct diff_figure sample_figures[] = {
+    {"Total", "total", TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
+     TV_ORDER_INCL_WALL},
+    {"Self", "self", TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall), TV_ORDER_EXCL_WALL},
+};
+
 static int64_t diff_figure_of(const struct tv_method_cost *cost, const struct diff_figure *figure)
 {
     int64_t value;
@@ -53,6 +60,10 @@ struct diff_table {
     struct tv_diff *diff;
     uint64_t limit;
     bool sort_each;
+    const struct diff_figure *figures;
+    size_t figure_count;
+    bool sampled;                /* the profiles are of samples, in one unit */
+    struct tv_value_scale scale; /* of their weights */
 };
 
 /* Return the index of a group's first method: tv_diff lists the methods in both, then those in A
@@ -114,10 +125,28 @@ static struct tv_figure_unit diff_unit_of(const struct diff_table *t)
     return unit;
 }
 
-/* Call counts are comparable only when both sides count calls. */
+/* Call counts are comparable only when both sides count calls; samples always are. */
 static bool diff_counts_calls(const struct diff_table *t)
 {
+    if (t->sampled)
+        return true;
     return tv_figures_count_calls(t->diff->a->head) && tv_figures_count_calls(t->diff->b->head);
+}
+
+/* Write a cell: a time, or a weight in the unit of the samples. */
+static void diff_text_cell(const struct diff_table *t, struct tv_text_table *table, int64_t value)
+{
+    if (t->sampled)
+        tv_value_scale_write(tv_text_table_cell(table), &t->scale, value);
+    else
+        tv_text_table_figure(table, diff_unit_of(t), value);
+}
+
+/* Return the title of a column for times of calls, or for weights of samples. */
+static const char *diff_title(const struct diff_table *t, const char *of_calls,
+                              const char *of_samples)
+{
+    return t->sampled ? of_samples : tv_figures_title(diff_unit_head(t), of_calls);
 }
 
 static void diff_text_name(const struct diff_table *t, struct tv_text_table *table,
@@ -142,10 +171,9 @@ static void diff_text_both(const struct diff_table *t, struct tv_text_table *tab
                            const struct diff_figure *figure, const struct tv_diff_method *method)
 {
     int64_t a = diff_figure_of(&method->a, figure), b = diff_figure_of(&method->b, figure);
-    struct tv_figure_unit unit = diff_unit_of(t);
-    tv_text_table_figure(table, unit, a);
-    tv_text_table_figure(table, unit, b);
-    tv_text_table_figure(table, unit, b - a);
+    diff_text_cell(t, table, a);
+    diff_text_cell(t, table, b);
+    diff_text_cell(t, table, b - a);
     struct tv_out *ratio = tv_text_table_cell(table);
     if (!diff_write_ratio(ratio, a, b))
         tv_out_text(ratio, "new");
@@ -165,13 +193,16 @@ static void diff_text_rest(const struct diff_table *t, enum diff_group group)
 /* Write the table of one figure, for the methods in both profiles. */
 static void diff_text_figure(const struct diff_table *t, const struct diff_figure *figure)
 {
+    static const char *const of_samples[] = {"A",     "B",         "Difference",
+                                             "Ratio", "Samples A", "Samples B"};
     struct tv_text_table table;
-    tv_out_format(t->out, "%s, methods in both\n",
-                  tv_figures_title(diff_unit_head(t), figure->title));
+    tv_out_format(t->out, "%s%s%s, methods in both\n", diff_title(t, figure->title, figure->title),
+                  t->sampled && *t->scale.unit.name ? " " : "",
+                  t->sampled ? t->scale.unit.name : "");
     tv_text_table_begin(&table, t->out, "Method");
     for (size_t i = 0; i < TV_COUNT(both_columns); i++) {
         struct tv_text_column column = both_columns[i];
-        column.title = tv_figures_title(diff_unit_head(t), column.title);
+        column.title = diff_title(t, column.title, of_samples[i]);
         if (strncmp(column.name, "calls", 5) != 0 || diff_counts_calls(t))
             tv_text_table_add(&table, &column);
     }
@@ -187,14 +218,15 @@ static void diff_add_single_columns(const struct diff_table *t, struct tv_text_t
     static const char *const titles[] = {"Incl CPU ms", "Excl CPU ms", "Incl Real ms",
                                          "Excl Real ms"};
     static const unsigned ranks[] = {0, 1, 3, 4};
-    for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        if (t->diff->clocks & figures[i].clock)
+    for (size_t i = 0; i < t->figure_count; i++) {
+        if (t->diff->clocks & t->figures[i].clock)
             tv_text_table_add(
-                table, &(struct tv_text_column){
-                           NULL, tv_figures_title(diff_unit_head(t), titles[i]), 14, ranks[i], 0});
+                table, &(struct tv_text_column){NULL, diff_title(t, titles[i], t->figures[i].title),
+                                                14, ranks[i], 0});
     }
     if (diff_counts_calls(t))
-        tv_text_table_add(table, &(struct tv_text_column){NULL, "Calls", 11, 2, 0});
+        tv_text_table_add(
+            table, &(struct tv_text_column){NULL, diff_title(t, "Calls", "Samples"), 11, 2, 0});
 }
 
 /* Write the methods of one profile only, with all figures in one table. */
@@ -207,9 +239,9 @@ static void diff_text_single(const struct diff_table *t, enum diff_group group)
     for (uint32_t i = 0; i < diff_count_of(t, group); i++) {
         const struct tv_diff_method *method = &t->diff->methods[diff_first_of(t->diff, group) + i];
         const struct tv_method_cost *cost = group == ONLY_A ? &method->a : &method->b;
-        for (size_t k = 0; k < TV_COUNT(figures); k++) {
-            if (t->diff->clocks & figures[k].clock)
-                tv_text_table_figure(&table, diff_unit_of(t), diff_figure_of(cost, &figures[k]));
+        for (size_t k = 0; k < t->figure_count; k++) {
+            if (t->diff->clocks & t->figures[k].clock)
+                diff_text_cell(t, &table, diff_figure_of(cost, &t->figures[k]));
         }
         if (diff_counts_calls(t))
             tv_text_table_number(&table, diff_calls_of(cost));
@@ -232,12 +264,12 @@ static void diff_write_text(const struct diff_table *t)
 {
     diff_note_side(t, "A: ", t->diff->a);
     diff_note_side(t, "B: ", t->diff->b);
-    for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        if (!(t->diff->clocks & figures[i].clock))
+    for (size_t i = 0; i < t->figure_count; i++) {
+        if (!(t->diff->clocks & t->figures[i].clock))
             continue;
         if (t->sort_each)
-            tv_diff_sort_both(t->diff, figures[i].order);
-        diff_text_figure(t, &figures[i]);
+            tv_diff_sort_both(t->diff, t->figures[i].order);
+        diff_text_figure(t, &t->figures[i]);
     }
     diff_text_single(t, ONLY_A);
     tv_out_char(t->out, '\n');
@@ -245,6 +277,11 @@ static void diff_write_text(const struct diff_table *t)
 }
 
 /* ---- CSV ---- */
+
+static const char *diff_calls_key(const struct diff_table *t)
+{
+    return t->sampled ? "samples" : "calls";
+}
 
 static void diff_csv_number(struct tv_out *out, bool there, int64_t value)
 {
@@ -269,10 +306,10 @@ static void diff_csv_row(const struct diff_table *t, enum diff_group group,
     tv_out_csv(t->out, tv_trace_info_text(head, f->signature));
     diff_csv_number(t->out, group != ONLY_B, (int64_t)diff_calls_of(&method->a));
     diff_csv_number(t->out, group != ONLY_A, (int64_t)diff_calls_of(&method->b));
-    for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        bool there = t->diff->clocks & figures[i].clock;
-        int64_t a = diff_figure_of(&method->a, &figures[i]),
-                b = diff_figure_of(&method->b, &figures[i]);
+    for (size_t i = 0; i < t->figure_count; i++) {
+        bool there = t->diff->clocks & t->figures[i].clock;
+        int64_t a = diff_figure_of(&method->a, &t->figures[i]),
+                b = diff_figure_of(&method->b, &t->figures[i]);
         diff_csv_number(t->out, there && group != ONLY_B, a);
         diff_csv_number(t->out, there && group != ONLY_A, b);
         diff_csv_number(t->out, there && group == BOTH, b - a);
@@ -285,10 +322,11 @@ static void diff_csv_row(const struct diff_table *t, enum diff_group group,
 
 static void diff_write_csv(const struct diff_table *t)
 {
-    tv_out_text(t->out, "in,class,method,signature,calls_a,calls_b");
-    for (size_t i = 0; i < TV_COUNT(figures); i++)
-        tv_out_format(t->out, ",%s_a,%s_b,%s_difference,%s_ratio", figures[i].key, figures[i].key,
-                      figures[i].key, figures[i].key);
+    tv_out_format(t->out, "in,class,method,signature,%s_a,%s_b", diff_calls_key(t),
+                  diff_calls_key(t));
+    for (size_t i = 0; i < t->figure_count; i++)
+        tv_out_format(t->out, ",%s_a,%s_b,%s_difference,%s_ratio", t->figures[i].key,
+                      t->figures[i].key, t->figures[i].key, t->figures[i].key);
     tv_out_char(t->out, '\n');
     for (int group = BOTH; group <= ONLY_B; group++) {
         uint32_t first = diff_first_of(t->diff, (enum diff_group)group);
@@ -316,16 +354,18 @@ static void diff_json_row(const struct diff_table *t, enum diff_group group,
     const struct tv_trace_info *head = diff_head_of(t->diff, group, &frame, method);
     tv_out_format(t->out, "{\"in\": \"%s\"", group_keys[group]);
     tv_json_put_frame(t->out, ", ", head, &head->frames[frame]);
-    diff_json_number(t->out, "calls", "_a", group != ONLY_B, (int64_t)diff_calls_of(&method->a));
-    diff_json_number(t->out, "calls", "_b", group != ONLY_A, (int64_t)diff_calls_of(&method->b));
-    for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        bool there = t->diff->clocks & figures[i].clock;
-        int64_t a = diff_figure_of(&method->a, &figures[i]),
-                b = diff_figure_of(&method->b, &figures[i]);
-        diff_json_number(t->out, figures[i].key, "_a", there && group != ONLY_B, a);
-        diff_json_number(t->out, figures[i].key, "_b", there && group != ONLY_A, b);
-        diff_json_number(t->out, figures[i].key, "_difference", there && group == BOTH, b - a);
-        tv_out_format(t->out, ", \"%s_ratio\": ", figures[i].key);
+    diff_json_number(t->out, diff_calls_key(t), "_a", group != ONLY_B,
+                     (int64_t)diff_calls_of(&method->a));
+    diff_json_number(t->out, diff_calls_key(t), "_b", group != ONLY_A,
+                     (int64_t)diff_calls_of(&method->b));
+    for (size_t i = 0; i < t->figure_count; i++) {
+        bool there = t->diff->clocks & t->figures[i].clock;
+        int64_t a = diff_figure_of(&method->a, &t->figures[i]),
+                b = diff_figure_of(&method->b, &t->figures[i]);
+        diff_json_number(t->out, t->figures[i].key, "_a", there && group != ONLY_B, a);
+        diff_json_number(t->out, t->figures[i].key, "_b", there && group != ONLY_A, b);
+        diff_json_number(t->out, t->figures[i].key, "_difference", there && group == BOTH, b - a);
+        tv_out_format(t->out, ", \"%s_ratio\": ", t->figures[i].key);
         if (!there || group != BOTH || !diff_write_ratio(t->out, a, b))
             tv_out_text(t->out, "null");
     }
@@ -350,7 +390,21 @@ static void diff_write_json(const struct diff_table *t)
 void tv_diff_table_write(struct tv_out *out, struct tv_diff *diff,
                          const struct tv_diff_table_options *options)
 {
-    struct diff_table t = {out, diff, options->limit, options->sort_each};
+    struct diff_table t = {out,
+                           diff,
+                           options->limit,
+                           options->sort_each,
+                           figures,
+                           TV_COUNT(figures),
+                           diff->a->figures.sampled,
+                           {.times = 1}};
+    assert(diff->a->figures.sampled == diff->b->figures.sampled);
+    if (t.sampled) {
+        int64_t a = diff->a->figures.total, b = diff->b->figures.total;
+        t.figures = sample_figures;
+        t.figure_count = TV_COUNT(sample_figures);
+        tv_value_scale_choose(&t.scale, diff->a->head, &diff->a->figures, a > b ? a : b);
+    }
     if (options->format == TV_DIFF_TEXT)
         diff_write_text(&t);
     else if (options->format == TV_DIFF_CSV)
