@@ -137,10 +137,13 @@ static enum tv_status cmd_diff_write(const struct tv_settings *settings, const s
     return tv_output_close(&output, err);
 }
 
-/* Check that both profiles count the same thing. */
+/* Check that both profiles have a clock in common, and count the same thing. */
 static enum tv_status cmd_diff_check_kinds(const struct tv_profile *a, const struct tv_profile *b,
                                            struct tv_error *err)
 {
+    if (!(a->clocks & b->clocks))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the two traces have no clock in common: their times cannot be compared");
     if (a->figures.sampled != b->figures.sampled)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "one trace has calls and the other has samples: they cannot be compared");
@@ -171,9 +174,6 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
     if (status == TV_OK && settings->format > TV_DIFF_JSON)
         status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "--format: this format is for groups of runs: --base A --new B");
-    if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
-        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "the two traces have no clock in common: their times cannot be compared");
     if (status == TV_OK)
         status = cmd_diff_check_kinds(a.profile, b.profile, &err);
     if (status == TV_OK)
