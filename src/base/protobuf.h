@@ -38,6 +38,24 @@ struct tv_protobuf_field {
     struct tv_bytes bytes; /* of TV_PROTOBUF_BYTES, else empty */
 };
 
+/* Take a varint of up to ten bytes; bits beyond 64 are dropped, as protobuf's own parsers do: some
+ * writers extend the sign of a negative number into them. */
+static inline bool tv_protobuf_take_long_varint(struct tv_cursor *cursor, uint64_t *value)
+{
+    const uint8_t *at = cursor->at;
+    uint64_t sum = 0;
+    for (unsigned shift = 0; at < cursor->end && shift < 70; shift += 7) {
+        uint8_t byte = *at++;
+        sum |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            cursor->at = at;
+            *value = sum;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Take a varint of 64 bits. */
 TV_INLINE bool tv_protobuf_take_varint(struct tv_cursor *cursor, uint64_t *value)
 {
@@ -53,7 +71,7 @@ TV_INLINE bool tv_protobuf_take_varint(struct tv_cursor *cursor, uint64_t *value
         cursor->at += 2;
         return true;
     }
-    return tv_cursor_take_long_uleb(cursor, value);
+    return tv_protobuf_take_long_varint(cursor, value);
 }
 
 /* Take the value behind a key. */

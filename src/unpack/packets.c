@@ -52,9 +52,9 @@ static bool packet_find_stream(struct tv_bytes head, const uint8_t *at, uint64_t
     struct tv_pf_message message = {at, head.data + head.length, false};
     uint64_t tag, size;
     while (tv_pf_take_varint(&message.at, message.end, &tag)) {
-        struct tv_pf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
-        if (tag != (COMPRESSED_PACKETS << 3 | TV_PF_BYTES)) {
-            if (field.wire == TV_PF_BYTES || !tv_pf_take_value(&message, &field))
+        struct tv_protobuf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
+        if (tag != (COMPRESSED_PACKETS << 3 | TV_PROTOBUF_BYTES)) {
+            if (field.wire == TV_PROTOBUF_BYTES || !tv_pf_take_value(&message, &field))
                 return false;
             continue;
         }

@@ -103,7 +103,7 @@ struct pf_event_fields {
 static void pf_event_parse(struct tv_bytes bytes, struct pf_event_fields *fields)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     memset(fields, 0, sizeof *fields);
     while (tv_pf_next(&message, &field))
         if (field.number < FIELDS) {
@@ -132,7 +132,7 @@ static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
                            struct tv_bytes event)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct tv_ft_decoded_switch decoded = {.from = 0};
     int64_t state = 0;
     while (tv_pf_next(&message, &field))
@@ -428,9 +428,9 @@ static void pf_details_add_number(struct pf_details *details, int64_t value, boo
 
 /* Write the value of one field. */
 static void pf_details_add_value(struct pf_details *details, const struct tv_pf_member *member,
-                                 const struct tv_pf_field *field)
+                                 const struct tv_protobuf_field *field)
 {
-    if (field->wire == TV_PF_BYTES)
+    if (field->wire == TV_PROTOBUF_BYTES)
         pf_details_add(details, field->bytes);
     else if (member && member->kind == TV_PF_SIGNED)
         pf_details_add_number(details, (int64_t)field->value, false);
@@ -467,7 +467,7 @@ static void pf_details_list_fields(struct pf_details *details, uint32_t message,
                                    struct tv_bytes event)
 {
     struct tv_pf_message walk = tv_pf_message_over(event);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
         if (details->length > 0)
@@ -483,7 +483,7 @@ static void pf_details_list_fields(struct pf_details *details, uint32_t message,
 
 /* Write the details of an event as the kernel prints them. */
 static void pf_details_write(struct pf_bundle *bundle, struct pf_details *details,
-                             const struct tv_pf_field *event, uint32_t message)
+                             const struct tv_protobuf_field *event, uint32_t message)
 {
     struct pf_event_fields fields;
     details->length = 0;
@@ -508,7 +508,8 @@ static void pf_details_write(struct pf_bundle *bundle, struct pf_details *detail
 
 /* Return the name of an event that the table does not have. */
 static struct tv_bytes pf_event_other_name(struct pf_bundle *bundle,
-                                           const struct tv_pf_field *event, char *text, size_t size)
+                                           const struct tv_protobuf_field *event, char *text,
+                                           size_t size)
 {
     struct tv_map *described = &pf_bundle_state(bundle->reading)->described;
     uint32_t name = tv_map_find(described, event->number);
@@ -520,7 +521,7 @@ static struct tv_bytes pf_event_other_name(struct pf_bundle *bundle,
 
 /* Take an event as a line of text. */
 static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
-                            const struct tv_pf_field *event)
+                            const struct tv_protobuf_field *event)
 {
     char text[32];
     struct pf_details details;
@@ -546,7 +547,7 @@ static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at,
 
 /* Take an event that needs no text.  Return false for all others. */
 static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
-                            const struct tv_pf_field *event)
+                            const struct tv_protobuf_field *event)
 {
     struct pf_event_fields fields;
     switch (event->number) {
@@ -621,14 +622,14 @@ static void pf_bundle_mark_loss(struct pf_bundle *bundle, int64_t time)
 static void pf_bundle_take_event(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field, event = {.number = 0};
+    struct tv_protobuf_field field, event = {.number = 0};
     uint64_t time = 0, tid = 0;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
             time = field.value;
         else if (field.number == 2)
             tid = field.value;
-        else if (field.wire == TV_PF_BYTES)
+        else if (field.wire == TV_PROTOBUF_BYTES)
             event = field;
     }
     if (TV_UNLIKELY(message.damaged || event.number == 0 || !pf_is_tid((int32_t)tid))) {
@@ -659,7 +660,7 @@ struct pf_compact {
 static void pf_compact_parse(struct pf_compact *compact, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     memset(compact->columns, 0, sizeof compact->columns);
     compact->comm_count = 0;
     while (tv_pf_next(&message, &field)) {
@@ -802,7 +803,7 @@ static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes d
 static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     bool has_cpu = false;
     uint64_t clock = 0, own = 0, boot = 0;
     while (tv_pf_next(&message, &field))
@@ -851,7 +852,7 @@ void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current
         .offset = packet->offset,
     };
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     if (!pf_bundle_read_head(&bundle, bytes)) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, packet->offset);
         return;

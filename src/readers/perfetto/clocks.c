@@ -26,7 +26,7 @@ static uint32_t pf_clocks_index(struct tv_pf_clocks *clocks, uint32_t id)
 static bool pf_clock_parse(struct tv_bytes bytes, uint32_t *id, int64_t *value)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t unit = 1, time = 0;
     *id = 0;
     while (tv_pf_next(&message, &field)) {
@@ -49,7 +49,7 @@ static bool pf_clock_is_global(uint32_t id)
 void tv_pf_clocks_add_snapshot(struct tv_pf_clocks *clocks, struct tv_bytes snapshot)
 {
     struct tv_pf_message message = tv_pf_message_over(snapshot);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t id, seen = 0;
     int64_t value;
     while (tv_pf_next(&message, &field)) {

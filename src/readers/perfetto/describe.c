@@ -67,7 +67,7 @@ static void pf_write_blob(struct tv_out *out, struct tv_bytes bytes)
 }
 
 static void pf_write_number(struct tv_out *out, const struct tv_pf_member *member,
-                            const struct tv_pf_field *field)
+                            const struct tv_protobuf_field *field)
 {
     unsigned kind = member ? member->kind : TV_PF_UNSIGNED;
     int64_t number = (int64_t)field->value;
@@ -90,14 +90,14 @@ static void pf_write_number(struct tv_out *out, const struct tv_pf_member *membe
 
 /* Write a packed array. */
 static void pf_write_packed(struct tv_out *out, const struct tv_pf_member *member,
-                            const struct tv_pf_field *field)
+                            const struct tv_protobuf_field *field)
 {
     struct tv_pf_numbers numbers =
         tv_pf_numbers_of(field, member->kind == TV_PF_REAL || field->number == 47 ? 8 : 0);
-    struct tv_pf_field number = {.wire = TV_PF_VARINT};
+    struct tv_protobuf_field number = {.wire = TV_PROTOBUF_VARINT};
     bool any = false;
     if (numbers.size == 8)
-        number.wire = TV_PF_FIXED64;
+        number.wire = TV_PROTOBUF_FIXED64;
     tv_out_char(out, '[');
     while (tv_pf_numbers_next(&numbers, &number.value)) {
         tv_out_text(out, any ? "," : "");
@@ -111,9 +111,9 @@ static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_byt
                              unsigned depth);
 
 static void pf_write_value(struct tv_out *out, const struct tv_pf_member *member,
-                           const struct tv_pf_field *field, unsigned depth)
+                           const struct tv_protobuf_field *field, unsigned depth)
 {
-    if (field->wire != TV_PF_BYTES)
+    if (field->wire != TV_PROTOBUF_BYTES)
         pf_write_number(out, member, field);
     else if (!member || member->kind == TV_PF_BLOB)
         pf_write_blob(out, field->bytes);
@@ -132,13 +132,13 @@ static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_byt
                              unsigned depth)
 {
     struct tv_pf_message walk = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t last = 0;
     bool array = false;
     tv_out_char(out, '{');
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
-        bool numbers = member && field.wire == TV_PF_BYTES && member->kind < TV_PF_TEXT;
+        bool numbers = member && field.wire == TV_PROTOBUF_BYTES && member->kind < TV_PF_TEXT;
         bool repeated = member && member->repeated && !numbers;
         if (field.number == last && array) {
             tv_out_char(out, ',');
@@ -177,7 +177,7 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
 /* Write the name of an annotation as a key. */
 static void pf_write_annotation_key(struct pf_describing *describing, struct tv_bytes annotation)
 {
-    struct tv_pf_field iid = tv_pf_find(annotation, 1);
+    struct tv_protobuf_field iid = tv_pf_find(annotation, 1);
     struct tv_bytes name = tv_pf_find(annotation, 10).bytes;
     if (iid.number == 1)
         name = tv_interner_get(describing->reading->chunk->texts,
@@ -192,7 +192,7 @@ static void pf_write_annotation_list(struct pf_describing *describing, struct tv
                                      uint32_t number, unsigned depth)
 {
     struct tv_pf_message walk = tv_pf_message_over(annotation);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     bool any = false, dictionary = number == 11;
     tv_out_char(describing->out, dictionary ? '{' : '[');
     while (depth < DEEPEST && tv_pf_next(&walk, &field)) {
@@ -211,7 +211,7 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
                                       unsigned depth)
 {
     struct tv_pf_message walk = tv_pf_message_over(annotation);
-    struct tv_pf_field field, value = {.number = 0};
+    struct tv_protobuf_field field, value = {.number = 0};
     struct tv_out *out = describing->out;
     while (tv_pf_next(&walk, &field))
         if (field.number != 1 && field.number != 10 && field.number != 13 && field.number != 16)
@@ -254,7 +254,7 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
 static void pf_write_annotations(struct pf_describing *describing, struct tv_bytes event)
 {
     struct tv_pf_message walk = tv_pf_message_over(event);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     bool any = false;
     tv_out_char(describing->out, '{');
     while (tv_pf_next(&walk, &field)) {
@@ -287,7 +287,7 @@ static enum tv_status pf_replay_sequence(struct pf_describing *describing,
             continue;
         if ((tv_pf_find(packet.bytes, 13).value & 1) || tv_pf_find(packet.bytes, 41).value)
             tv_pf_sequence_clear(describing->sequence);
-        struct tv_pf_field interned = tv_pf_find(packet.bytes, 12);
+        struct tv_protobuf_field interned = tv_pf_find(packet.bytes, 12);
         if (interned.number == 12)
             tv_pf_sequence_intern(describing->reading, describing->sequence, interned.bytes,
                                   packet.offset);
@@ -324,13 +324,13 @@ static enum tv_status pf_read_again(struct tv_source *source, uint64_t offset, u
 static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
 {
     struct tv_pf_message walk = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t events = tv_pf_find_message("FtraceEvent");
     tv_out_text(out, "{\"args\":");
     bool any = false;
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(events, field.number);
-        if (any || field.wire != TV_PF_BYTES)
+        if (any || field.wire != TV_PROTOBUF_BYTES)
             continue;
         pf_write_message(out, member ? member->of : TV_PF_NO_MESSAGE, field.bytes, 0);
         any = true;
@@ -364,7 +364,7 @@ static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_
 static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out *out,
                                          const struct tv_pf_packet *packet, struct tv_error *err)
 {
-    struct tv_pf_field event = tv_pf_find(packet->bytes, 11), payload;
+    struct tv_protobuf_field event = tv_pf_find(packet->bytes, 11), payload;
     enum tv_status status = TV_OK;
     if (event.number == 11) {
         if (tv_pf_find(event.bytes, 4).number == 4)
@@ -381,7 +381,7 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
     const struct tv_pf_member *member =
         tv_pf_find_member(TV_PF_TRACE_PACKET, tv_pf_payload_of(packet->bytes, &payload));
     tv_out_text(out, "{\"args\":");
-    if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PF_BYTES)
+    if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PROTOBUF_BYTES)
         pf_write_message(out, member->of, payload.bytes, 0);
     else
         tv_out_text(out, "{}");

@@ -103,8 +103,8 @@ static bool pf_packets_skip_field(struct tv_pf_packets *packets, struct tv_bytes
     uint64_t tag, length;
     if (!tv_pf_take_varint(&message.at, message.end, &tag) || tag >> 3 == 0 || tag >> 35 != 0)
         return false;
-    struct tv_pf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
-    if (field.wire == TV_PF_BYTES) {
+    struct tv_protobuf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
+    if (field.wire == TV_PROTOBUF_BYTES) {
         if (!tv_pf_take_varint(&message.at, message.end, &length))
             return false;
         length += (uint64_t)(message.at - bytes.data);

@@ -22,14 +22,14 @@ static bool pf_is_plausible(uint32_t number, unsigned wire, unsigned *known)
     bool bytes = member && (member->kind == TV_PF_MESSAGE || member->kind == TV_PF_TEXT ||
                             member->kind == TV_PF_BLOB);
     *known += member != NULL;
-    return !member || bytes == (wire == TV_PF_BYTES);
+    return !member || bytes == (wire == TV_PROTOBUF_BYTES);
 }
 
 /* Return whether the fields of a packet have numbers and wire types that packets have. */
 static bool pf_is_packet(struct tv_bytes bytes, bool whole)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     const uint8_t *at = message.at;
     unsigned known = 0;
     uint64_t tag;
@@ -78,7 +78,7 @@ struct pf_packet_head {
     struct tv_bytes defaults, interned;
 };
 
-static void pf_head_take(struct pf_packet_head *head, const struct tv_pf_field *field)
+static void pf_head_take(struct pf_packet_head *head, const struct tv_protobuf_field *field)
 {
     switch (field->number) {
     case 8:
@@ -168,7 +168,7 @@ enum { THREAD_DESCRIPTOR = 44, PROCESS_DESCRIPTOR = 43, CLOCKS = 6, FTRACE = 1, 
 enum { COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
 
 static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current *packet,
-                            const struct tv_pf_field *payload)
+                            const struct tv_protobuf_field *payload)
 {
     switch (payload->number) {
     case FTRACE:
@@ -201,7 +201,7 @@ static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_pac
     struct tv_pf_current packet = {
         .bytes = from->bytes, .offset = from->offset, .start = from->start};
     struct tv_pf_message message = tv_pf_message_over(from->bytes);
-    struct tv_pf_field field, payload = {.number = 0};
+    struct tv_protobuf_field field, payload = {.number = 0};
     struct pf_packet_head head = {.has_time = false};
     unsigned payloads = 0;
     while (tv_pf_next(&message, &field)) {

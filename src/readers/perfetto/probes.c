@@ -76,7 +76,7 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     int64_t pid = TV_FT_NO_ID;
     struct tv_bytes command = {NULL, 0};
     unsigned arguments = 0;
@@ -100,7 +100,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
 static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     int64_t tid = TV_FT_NO_ID, pid = TV_FT_NO_ID;
     uint32_t name = TV_EMPTY_STRING;
     while (tv_pf_next(&message, &field)) {
@@ -120,7 +120,7 @@ static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes by
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
 {
     struct tv_pf_message message = tv_pf_message_over(tree);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
             pf_add_tree_process(reading, field.bytes);
@@ -155,7 +155,7 @@ static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_a
         [24] = "mem.dmabuf_rss",
     };
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field, pid = tv_pf_find(bytes, 1);
+    struct tv_protobuf_field field, pid = tv_pf_find(bytes, 1);
     int64_t process = (int32_t)pid.value;
     while (pid.number == 1 && process > 0 && tv_pf_next(&message, &field)) {
         if (field.number == 11) {
@@ -176,7 +176,7 @@ static void pf_take_process_stats(struct tv_pf_reading *reading, const struct tv
                                   struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field))
         if (field.number == 1)
             pf_count_process(reading, at, field.bytes);
@@ -232,7 +232,7 @@ static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft
         "idle_ns", "io_wait_ns", "irq_ns",  "softirq_ns"};
     char text[64];
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t cpu = tv_pf_find(bytes, 1).value;
     while (tv_pf_next(&message, &field)) {
         if (field.number < 2 || field.number >= TV_COUNT(names))
@@ -254,7 +254,7 @@ static void pf_count_named(struct tv_pf_reading *reading, const struct tv_ft_at 
 }
 
 static void pf_count_cpu_frequency(struct tv_pf_reading *reading, const struct tv_ft_at *at,
-                                   const struct tv_pf_field *field, uint32_t *cpu)
+                                   const struct tv_protobuf_field *field, uint32_t *cpu)
 {
     struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
     uint64_t value;
@@ -264,7 +264,7 @@ static void pf_count_cpu_frequency(struct tv_pf_reading *reading, const struct t
 
 /* Count a part of sys_stats that is neither meminfo nor vmstat. */
 static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_ft_at *at,
-                                 const struct tv_pf_field *field)
+                                 const struct tv_protobuf_field *field)
 {
     char number[24];
     int length;
@@ -316,7 +316,7 @@ static void pf_take_sys_stats(struct tv_pf_reading *reading, const struct tv_ft_
                               struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t cpu = 0;
     const struct tv_pf_member *stats = tv_pf_find_member(TV_PF_TRACE_PACKET, SYS_STATS);
     while (tv_pf_next(&message, &field)) {
@@ -339,19 +339,19 @@ static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at
                                         "current.avg_ua"};
     char text[96];
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct tv_bytes name = tv_pf_find(bytes, 5).bytes;
     while (tv_pf_next(&message, &field)) {
         const char *what = field.number == 7                ? "voltage_uv"
                            : field.number < TV_COUNT(names) ? names[field.number]
                                                             : NULL;
-        if (!what || field.wire == TV_PF_BYTES)
+        if (!what || field.wire == TV_PROTOBUF_BYTES)
             continue;
         int length =
             snprintf(text, sizeof text, "batt.%.*s%s%s", (int)(name.length < 40 ? name.length : 40),
                      (const char *)name.data, name.length > 0 ? "." : "", what);
         double value =
-            field.wire == TV_PF_VARINT ? (double)(int64_t)field.value : tv_pf_double(&field);
+            field.wire == TV_PROTOBUF_VARINT ? (double)(int64_t)field.value : tv_pf_double(&field);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
                     value);
     }
@@ -385,7 +385,7 @@ static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_p
 {
     char text[96];
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t session = tv_pf_find(bytes, 3).value & 0xffff;
     while (tv_pf_next(&message, &field))
         if (field.number == 1)
@@ -420,7 +420,7 @@ static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_
 {
     char text[128];
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field, spec;
+    struct tv_protobuf_field field, spec;
     uint64_t gpu = tv_pf_find(bytes, 3).value & 0xff, interned = tv_pf_find(bytes, 4).value;
     struct tv_bytes descriptor = tv_pf_find(bytes, 1).bytes;
     if (interned != 0) {
@@ -437,8 +437,8 @@ static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_
         if (field.number != 2)
             continue;
         uint64_t id = tv_pf_find(field.bytes, 1).value;
-        struct tv_pf_field value = tv_pf_find(field.bytes, 2);
-        if (value.wire == 7)
+        struct tv_protobuf_field value = tv_pf_find(field.bytes, 2);
+        if (value.wire == TV_PF_MISSING)
             value = tv_pf_find(field.bytes, 3);
         struct tv_bytes name =
             tv_pf_find(pf_find_description(reading, GPU_TABLE, gpu, id), 2).bytes;
@@ -447,7 +447,7 @@ static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_
                                                 (const char *)name.data)
                                      : snprintf(text, sizeof text, "GPU counter #%" PRIu64, id);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
-                    value.wire == 7 ? 0 : tv_pf_double(&value));
+                    value.wire == TV_PF_MISSING ? 0 : tv_pf_double(&value));
     }
 }
 
@@ -458,7 +458,7 @@ static void pf_take_log_event(struct tv_pf_reading *reading, const struct tv_pf_
 {
     static const char letters[] = "??VDIWEF";
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct tv_bytes tag = {NULL, 0}, text = {NULL, 0};
     uint64_t tid = 0, time = 0, priority = 0, pid = 0;
     char line[LONGEST_LINE], category[8];
@@ -534,7 +534,7 @@ static void pf_take_logs(struct tv_pf_reading *reading, const struct tv_pf_curre
                          struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field))
         if (field.number == 1)
             pf_take_log_event(reading, packet, field.bytes);
@@ -593,7 +593,7 @@ static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_p
                                 struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
         if (field.number != 1)
             continue;
@@ -610,7 +610,7 @@ static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes
 {
     char key[96], number[32];
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
         if (field.number != 2)
             continue;
@@ -619,8 +619,8 @@ static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes
         if (value.length == 0)
             value = tv_pf_find(field.bytes, 5).bytes;
         if (value.length == 0) {
-            struct tv_pf_field whole = tv_pf_find(field.bytes, 4);
-            if (whole.wire == 7)
+            struct tv_protobuf_field whole = tv_pf_find(field.bytes, 4);
+            if (whole.wire == TV_PF_MISSING)
                 whole = tv_pf_find(field.bytes, 3);
             int length = snprintf(number, sizeof number, "%" PRId64, (int64_t)whole.value);
             value = (struct tv_bytes){(uint8_t *)number, (size_t)length};
@@ -632,7 +632,7 @@ static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes
 }
 
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                      const struct tv_pf_field *payload)
+                      const struct tv_protobuf_field *payload)
 {
     struct tv_ft_at at = {packet->time, packet->offset, 0, tv_ft_chunk_task(reading->chunk, 0)};
     switch (payload->number) {

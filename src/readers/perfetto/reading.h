@@ -351,7 +351,7 @@ void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Process trees, statistics, counters, logs: return false when the payload is not known here. */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                      const struct tv_pf_field *payload);
+                      const struct tv_protobuf_field *payload);
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
@@ -361,7 +361,7 @@ void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                       const struct tv_pf_field *payload);
+                       const struct tv_protobuf_field *payload);
 /* Add the samples, and their threads, to the merge. */
 void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
@@ -369,7 +369,7 @@ void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 enum tv_status tv_pf_survey(struct tv_pf_reading *reading, struct tv_error *err) TV_MUST_CHECK;
 
 /* Return the number of a packet's payload: the first field that is one; 0 when there is none. */
-uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_pf_field *payload);
+uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload);
 
 /* Return whether a field of TracePacket only says how to read the packet. */
 static inline bool tv_pf_is_packet_head(uint32_t number)

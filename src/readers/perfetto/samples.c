@@ -47,7 +47,7 @@ static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequ
     if (!entry)
         return TV_EMPTY_STRING;
     struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t part;
     while (tv_pf_next(&message, &field)) {
         struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
@@ -98,7 +98,7 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
         return entry->text;
     uint32_t place = (uint32_t)(entry - sequence->entries.rows);
     struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct tv_pf_sample_frame frame = {.line = 0};
     uint64_t function = 0, pc = 0;
     while (tv_pf_next(&message, &field))
@@ -147,7 +147,7 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
         return entry->text;
     uint32_t place = (uint32_t)(entry - sequence->entries.rows);
     struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t number = (uint32_t)reading->stacks.count;
     struct tv_pf_stack stack = {(uint32_t)reading->stack_frame_count, 0};
     uint64_t frame_iid;
@@ -212,7 +212,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
                                 struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t stack = 0, tid = 0, pid = 0, cpu = UINT32_MAX;
     bool sample = true;
     while (tv_pf_next(&message, &field)) {
@@ -251,7 +251,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
 
 /* The steps of time of a packet, packed or one by one. */
 struct pf_steps {
-    struct tv_pf_field packed;
+    struct tv_protobuf_field packed;
     struct tv_pf_numbers numbers;
     struct tv_pf_message message;
 };
@@ -259,10 +259,10 @@ struct pf_steps {
 /* Take the next step; false: there is none. */
 static bool pf_steps_next(struct pf_steps *steps, uint64_t *step)
 {
-    struct tv_pf_field field;
-    if (steps->packed.wire == TV_PF_BYTES)
+    struct tv_protobuf_field field;
+    if (steps->packed.wire == TV_PROTOBUF_BYTES)
         return tv_pf_numbers_next(&steps->numbers, step);
-    while (steps->packed.wire == TV_PF_VARINT && tv_pf_next(&steps->message, &field))
+    while (steps->packed.wire == TV_PROTOBUF_VARINT && tv_pf_next(&steps->message, &field))
         if (field.number == 2) {
             *step = field.value;
             return true;
@@ -297,7 +297,7 @@ static void pf_take_streaming(struct tv_pf_reading *reading, const struct tv_pf_
                               struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct tv_pf_sequence *sequence = packet->sequence;
     struct pf_steps steps = {.packed = tv_pf_find(bytes, 2), .message = message};
     uint64_t iid, step, us = (uint64_t)sequence->delta_time;
@@ -339,7 +339,7 @@ static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_p
                                 struct tv_bytes bytes, struct tv_pf_sample *sample)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t numbers[7] = {0};
     while (tv_pf_next(&message, &field))
         if (field.number < TV_COUNT(numbers))
@@ -359,7 +359,7 @@ static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_
                                  struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t pid = tv_pf_find(bytes, 1).value, raw = tv_pf_find(bytes, 9).value;
     struct tv_pf_sample sample = {.time = packet->time, .offset = packet->offset, .cpu = TV_NONE};
     int64_t time = (int64_t)raw;
@@ -383,9 +383,10 @@ static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_cu
      */
     static const uint8_t tables[] = {0, FUNCTION_NAMES, FRAMES, CALLSTACKS, MAPPINGS};
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
-        if (field.number == 0 || field.number >= TV_COUNT(tables) || field.wire != TV_PF_BYTES)
+        if (field.number == 0 || field.number >= TV_COUNT(tables) ||
+            field.wire != TV_PROTOBUF_BYTES)
             continue;
         tv_pf_sequence_intern_entry(reading, packet->sequence, tables[field.number], field.bytes,
                                     packet->offset);
@@ -400,7 +401,7 @@ static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_cu
 }
 
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                       const struct tv_pf_field *payload)
+                       const struct tv_protobuf_field *payload)
 {
     switch (payload->number) {
     case 66:

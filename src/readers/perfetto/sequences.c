@@ -57,7 +57,7 @@ static void pf_sequence_set_track_defaults(struct tv_pf_reading *reading,
                                            struct tv_pf_sequence *sequence, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t uuids[64], value;
     size_t count = 0;
     while (tv_pf_next(&message, &field)) {
@@ -79,7 +79,7 @@ void tv_pf_sequence_set_defaults(struct tv_pf_reading *reading, struct tv_pf_seq
                                  struct tv_bytes defaults)
 {
     struct tv_pf_message message = tv_pf_message_over(defaults);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     sequence->default_clock = 0;
     sequence->has_default_track = false;
     sequence->extra_counters = TV_EMPTY_STRING;
@@ -115,7 +115,7 @@ static struct pf_snapshot_clock pf_snapshot_parse_clock(struct tv_bytes bytes)
 {
     struct pf_snapshot_clock clock = {.unit = 1};
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint64_t time = 0;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
@@ -159,7 +159,7 @@ void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes 
                                uint32_t trace_clock)
 {
     struct tv_pf_message message = tv_pf_message_over(snapshot);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     struct pf_snapshot_clock anchor = {.id = 0};
     while (tv_pf_next(&message, &field)) {
         if (field.number != 1)
@@ -219,9 +219,9 @@ void tv_pf_sequence_intern(struct tv_pf_reading *reading, struct tv_pf_sequence 
                            struct tv_bytes data, uint64_t offset)
 {
     struct tv_pf_message message = tv_pf_message_over(data);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field))
-        if (field.wire == TV_PF_BYTES)
+        if (field.wire == TV_PROTOBUF_BYTES)
             tv_pf_sequence_intern_entry(reading, sequence, field.number, field.bytes, offset);
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, offset);
@@ -248,7 +248,7 @@ uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequenc
         return tv_pf_text(reading, (struct tv_bytes){(uint8_t *)text, (size_t)length});
     }
     if (entry->text == TV_NONE) {
-        struct tv_pf_field name = tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2);
+        struct tv_protobuf_field name = tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2);
         entry->text = tv_pf_text(reading, name.bytes);
     }
     return entry->text;

@@ -4,10 +4,10 @@
 
 enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };
 
-uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_pf_field *payload)
+uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload)
 {
     struct tv_pf_message message = tv_pf_message_over(packet);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     payload->number = 0;
     while (tv_pf_next(&message, &field))
         if (payload->number == 0 && !tv_pf_is_packet_head(field.number))
@@ -20,7 +20,7 @@ uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_pf_field *payload)
 static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *packet)
 {
     struct tv_pf_message message = tv_pf_message_over(packet->bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     uint32_t payload = 0;
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))

@@ -27,7 +27,7 @@ struct pf_event {
     struct tv_bytes name;
     struct tv_bytes legacy;
     double counter;
-    struct tv_pf_field extra_values, extra_tracks, extra_doubles;
+    struct tv_protobuf_field extra_values, extra_tracks, extra_doubles;
     int64_t time_delta, time_absolute;
     bool has_delta, has_absolute;
     int64_t cpu_time; /* TV_NO_TIME: unknown */
@@ -50,7 +50,8 @@ struct pf_placed {
     bool on_thread; /* at.task is the thread whose own track it is on */
 };
 
-static void pf_event_add_flows(struct pf_event *event, const struct tv_pf_field *field, bool ends)
+static void pf_event_add_flows(struct pf_event *event, const struct tv_protobuf_field *field,
+                               bool ends)
 {
     struct tv_pf_numbers numbers =
         tv_pf_numbers_of(field, field->number == 47 || field->number == 48 ? 8 : 0);
@@ -62,7 +63,7 @@ static void pf_event_add_flows(struct pf_event *event, const struct tv_pf_field 
 }
 
 /* Take a field that few events have. */
-static void pf_event_take_rare(struct pf_event *event, const struct tv_pf_field *field)
+static void pf_event_take_rare(struct pf_event *event, const struct tv_protobuf_field *field)
 {
     switch (field->number) {
     case 1:
@@ -102,7 +103,7 @@ static void pf_event_take_rare(struct pf_event *event, const struct tv_pf_field 
 }
 
 /* Take the ids of categories, packed or not. */
-static void pf_event_add_categories(struct pf_event *event, const struct tv_pf_field *field)
+static void pf_event_add_categories(struct pf_event *event, const struct tv_protobuf_field *field)
 {
     struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
     uint64_t iid;
@@ -113,7 +114,7 @@ static void pf_event_add_categories(struct pf_event *event, const struct tv_pf_f
 static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     memset(event, 0, offsetof(struct pf_event, flows));
     event->annotations = (struct tv_bytes){NULL, 0};
     event->cpu_time = TV_NO_TIME;
@@ -435,7 +436,7 @@ struct pf_legacy {
 static void pf_legacy_read(struct tv_bytes bytes, struct pf_legacy *legacy)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     *legacy =
         (struct pf_legacy){.pid = TV_FT_NO_ID, .tid = TV_FT_NO_ID, .cpu_duration = TV_NO_TIME};
     while (tv_pf_next(&message, &field))

@@ -55,7 +55,7 @@ static void pf_track_set_thread(struct tv_pf_reading *reading, struct tv_pf_trac
                                 struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     int64_t pid = TV_FT_NO_ID, tid = TV_FT_NO_ID;
     uint32_t name = TV_EMPTY_STRING;
     while (tv_pf_next(&message, &field)) {
@@ -88,7 +88,7 @@ static void pf_track_set_process(struct tv_pf_reading *reading, struct tv_pf_tra
                                  struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     int64_t pid = TV_FT_NO_ID;
     uint32_t name = TV_EMPTY_STRING, type = TV_EMPTY_STRING;
     while (tv_pf_next(&message, &field)) {
@@ -118,7 +118,7 @@ static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_tra
 {
     static const char *const units[] = {"", "ns", "count", "bytes"};
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     track->is_counter = true;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
@@ -137,7 +137,7 @@ static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_tra
 
 /* Read one field of a descriptor into its track. */
 static void pf_track_set_field(struct tv_pf_reading *reading, uint32_t number,
-                               const struct tv_pf_field *field)
+                               const struct tv_protobuf_field *field)
 {
     struct tv_pf_track *track = &reading->tracks.rows[number];
     const char *name;
@@ -180,14 +180,14 @@ void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descrip
                           uint64_t offset)
 {
     struct tv_pf_message message = tv_pf_message_over(descriptor);
-    struct tv_pf_field field, uuid = tv_pf_find(descriptor, 1);
+    struct tv_protobuf_field field, uuid = tv_pf_find(descriptor, 1);
     if (uuid.number != 1) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_UNKNOWN, offset);
         return;
     }
     uint32_t number = tv_pf_find_track(reading, uuid.value);
     struct tv_pf_track *track = &reading->tracks.rows[number];
-    struct tv_pf_field parent = tv_pf_find(descriptor, 5);
+    struct tv_protobuf_field parent = tv_pf_find(descriptor, 5);
     if (track->described && parent.number == 5 && parent.value != track->parent) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_CONFLICT, offset);
         return;
@@ -201,7 +201,7 @@ void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequen
                               struct tv_bytes descriptor)
 {
     struct tv_pf_message message = tv_pf_message_over(descriptor);
-    struct tv_pf_field field;
+    struct tv_protobuf_field field;
     int64_t pid = TV_FT_NO_ID, tid = TV_FT_NO_ID;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)

@@ -40,6 +40,18 @@ static void takes_fields_of_each_wire_type(void **state)
     assert_true(tv_protobuf_is_sound(&cursor));
 }
 
+/* Some writers extend the sign of a number into bits that 64 do not have. */
+static void bits_beyond_64_are_dropped(void **state)
+{
+    (void)state;
+    struct tv_cursor cursor =
+        tv_cursor_over(TV_BYTES("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"));
+    struct tv_protobuf_field field;
+    assert_true(tv_protobuf_next(&cursor, &field));
+    assert_true((int64_t)field.value == -1);
+    assert_true(tv_protobuf_is_sound(&cursor));
+}
+
 /* A damaged field ends the message; the cursor stays at its key. */
 static void stops_at_damage(void **state)
 {
@@ -50,8 +62,8 @@ static void stops_at_damage(void **state)
     } cases[] = {
         {"key without value", TV_BYTES("\x08\x01\x08")},
         {"number without end", TV_BYTES("\x08\x01\x08\x80\x80")},
-        {"number of more than 64 bits",
-         TV_BYTES("\x08\x01\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02")},
+        {"number of eleven bytes",
+         TV_BYTES("\x08\x01\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")},
         {"length beyond the end", TV_BYTES("\x08\x01\x12\x03hi")},
         {"length of 2^64 - 1", TV_BYTES("\x08\x01\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01hi")},
         {"fixed64 of 7 bytes", TV_BYTES("\x08\x01\x19\x01\x02\x03\x04\x05\x06\x07")},
@@ -107,4 +119,5 @@ static void takes_lists_packed_or_not(void **state)
 }
 
 UNIT_TESTS(protobuf, cmocka_unit_test(takes_fields_of_each_wire_type),
-           cmocka_unit_test(stops_at_damage), cmocka_unit_test(takes_lists_packed_or_not));
+           cmocka_unit_test(bits_beyond_64_are_dropped), cmocka_unit_test(stops_at_damage),
+           cmocka_unit_test(takes_lists_packed_or_not));
