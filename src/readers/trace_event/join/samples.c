@@ -509,6 +509,18 @@ static void te_samples_widen_time(struct tv_te_context *context, size_t first)
         tv_te_times_widen(context, tables->samples.rows[i].time);
 }
 
+/* Weights other than 1 are no numbers of samples; what they are, the format does not say. */
+static void te_samples_settle_units(struct tv_te_context *context, size_t first)
+{
+    const struct tv_tables *tables = &context->trace->tables;
+    uint32_t samples = tv_trace_info_string(context->trace->head, TV_BYTES("samples"));
+    for (size_t i = first; i < tables->samples.count; i++) {
+        struct tv_value_type *type = &tables->value_types.rows[tables->samples.rows[i].type];
+        if (type->unit == samples && tables->samples.rows[i].weight != 1)
+            type->unit = TV_EMPTY_STRING;
+    }
+}
+
 /* Take the array "samples". */
 static void te_samples_take_array(struct te_samples_reading *reading)
 {
@@ -544,6 +556,7 @@ void tv_te_samples_read(struct tv_te_context *context)
     te_samples_take_v8(&reading);
     te_samples_take_array(&reading);
     te_samples_widen_time(context, first);
+    te_samples_settle_units(context, first);
     tv_te_profiles_free(reading.profiles);
     te_stacks_release(&reading.stacks);
     tv_map_release(&reading.threads);
