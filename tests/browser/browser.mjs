@@ -85,9 +85,9 @@ export async function openPage(address, options = {}) {
   return { page, troubles, close: () => context.close() };
 }
 
-/** The page with its trace is there and its first table is computed. */
+/** The page with its trace is there and its first table or flame graph is computed. */
 export async function ready(page) {
-  await page.waitForSelector('.profile .row.method');
+  await page.waitForSelector(':is(.profile .row.method, #pane-flame canvas):visible');
   await computed(page);
 }
 

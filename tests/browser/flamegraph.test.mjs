@@ -36,6 +36,7 @@ async function onPicture(svg, body, options) {
     response.end(request.url === '/picture' ? svg : '');
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  server.unref(); // a test that fails does not close it
   const address = `http://127.0.0.1:${server.address().port}/picture`;
   const { page, troubles, close } = await openPage(address, options);
   try {

@@ -223,6 +223,7 @@ export function serveHub(world = {}, port = 0) {
   });
   return new Promise((ready) =>
     server.listen(port, '127.0.0.1', () => {
+      server.unref(); // a test that fails does not close it
       ready({
         address: `http://127.0.0.1:${server.address().port}/`,
         asked,

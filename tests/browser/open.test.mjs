@@ -482,12 +482,12 @@ test('real traces together, cut off and packed, and what is none', async (t) => 
     assert.equal(shown.calls, told.calls);
     assert.equal(shown.end_ns - shown.start_ns, told.span_ns);
     const others = {
-      'method-trace/other-formats/perfetto-empty_sched_table.trace': /byte 0: .*a Perfetto trace/,
-      'trace-event/catapult/v8.log.gz':
+      [file('go.trace', 'go 1.19 trace\0\0\0')]: /byte 0: .*an execution trace of Go/,
+      [join(data, 'trace-event/catapult/v8.log.gz')]:
         /v8\.log\.gz: a container without a trace in it: found a V8 log/,
     };
     for (const [path, words] of Object.entries(others)) {
-      await drop(page, join(data, path));
+      await drop(page, path);
       await button(page, 'Open instead').click();
       await page.getByRole('alert').waitFor();
       assert.match(await page.getByRole('alert').innerText(), words);
