@@ -130,6 +130,7 @@ test('Back undoes a filter, Forward brings it back', async () => {
   await until(share, (now) => now === '2 of 6 slices', 'the filter');
   assert.equal(await box().inputValue(), 'thread:io');
   await box().blur();
+  await rested(page);
   await page.keyboard.press('Control+z');
   await until(share, (now) => now === '', 'no filter');
 });
