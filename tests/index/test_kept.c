@@ -19,8 +19,7 @@
 #include "kept.h"
 #include "model/subset/subset.h"
 
-/* Larger files take long and find nothing that smaller ones do not. */
-#define LARGEST_FILE ((off_t)1 << 20)
+/* LARGEST_FILE: larger ones take long and find nothing that smaller ones do not. */
 
 #define KEY TV_BYTES("the key of a test")
 
