@@ -2,7 +2,8 @@
 /*
  * record.h - the internal header of `traceview record`.
  *
- *     commands/cmd_record.c   parses the command line and makes a plan
+ *     commands/cmd_record.c   parses the command line
+ *     plan.c                  makes the plan of one recording, and starts it
  *     rules.c                 which options go with which kind of recording
  *     host.c                  is the program Java or native, and why is a recording empty?
  *     program.c               starts a program; passes signals on
@@ -91,6 +92,20 @@ static inline bool tv_record_is_written(const struct tv_record_plan *plan)
              found.st_mtim.tv_sec == plan->older.st_mtim.tv_sec &&
              found.st_mtim.tv_nsec == plan->older.st_mtim.tv_nsec);
 }
+
+/* ---- plan.c ---- */
+
+/* Make the plan of a recording from the command line.  `table` is the table of options. */
+enum tv_status tv_record_make_plan(const struct tv_option *table,
+                                   const struct tv_settings *settings, struct tv_record_plan *plan,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* Record as the plan says.  *code and *files as of tv_record_program. */
+enum tv_status tv_record_start(struct tv_record_plan *plan, int *code, struct tv_words *files,
+                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Return the ending of the default file name: ".trace" or that of the format of samples. */
+const char *tv_record_ending(const struct tv_record_plan *plan);
 
 /* ---- rules.c ---- */
 
