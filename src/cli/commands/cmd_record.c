@@ -21,8 +21,16 @@
 static const struct tv_option record_options[] = {
     TV_OPTION(
         "output", "FILE", TV_OPTION_TEXT, output,
-        "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json)"),
+        "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json); "
+        "with --side: directory (default: runs)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output"),
+    TV_OPTION("side", "LABEL=COMMAND", TV_OPTION_LIST, record.sides,
+              "record two programs in turn, to compare them with diff: --side base='./old -n 9' "
+              "--side new='./new -n 9'"),
+    TV_OPTION("runs", "N", TV_OPTION_COUNT, record.runs,
+              "with --side: complete runs of each side (default: 10)"),
+    TV_OPTION("seed", "N", TV_OPTION_COUNT, record.seed,
+              "with --side: draw the order of the runs as the recording that printed this seed"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "sample the stacks HZ times a second instead of recording all calls"),
     TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc,
@@ -109,13 +117,28 @@ static void cmd_record_open_viewer(const struct tv_record_plan *plan, const stru
     tv_free(words);
 }
 
+/* Refuse options that only --side gives a meaning. */
+static enum tv_status cmd_record_check_single(const struct tv_settings *settings,
+                                              struct tv_error *err)
+{
+    static const char *const of_sides[] = {"runs", "seed"};
+    for (size_t i = 0; i < TV_COUNT(of_sides); i++)
+        if (tv_record_is_given(record_options, settings, of_sides[i]))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s needs --side", of_sides[i]);
+    return TV_OK;
+}
+
 static int cmd_record_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_record_plan plan = {.settings = settings};
     struct tv_words files = {0};
     struct tv_error err = {0};
     int code = TV_EXIT_OK;
-    enum tv_status status = tv_record_make_plan(record_options, settings, &plan, &err);
+    if (settings->record.sides.count > 0)
+        return tv_record_sides(command, settings);
+    enum tv_status status = cmd_record_check_single(settings, &err);
+    if (status == TV_OK)
+        status = tv_record_make_plan(record_options, settings, &plan, &err);
     if (status == TV_OK)
         status = tv_record_start(&plan, &code, &files, &err);
     int failed = status != TV_OK ? tv_command_failed(command, &err) : TV_EXIT_OK;
@@ -131,7 +154,7 @@ const struct tv_command tv_command_record = {
     .name = "record",
     .summary = "record the calls or samples of a program, a process or an app",
     .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID | --android "
-                 "PACKAGE[:PROCESS]",
+                 "PACKAGE[:PROCESS] | --side LABEL=COMMAND --side LABEL=COMMAND",
     .details = "Java programs are recorded as they are, also when a script starts them.  Calls of "
                "native\nprograms need -finstrument-functions; samples do not.  The exit code is "
                "the program's.",
