@@ -27,6 +27,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->limit = TV_ANY_LIMIT;
     settings->max_memory = TV_ANY_MEMORY;
     settings->max_size = TV_ANY_SIZE;
+    settings->record.runs = 10;
     settings->record.alloc = UINT64_C(512) << 10;
     settings->compare.min_share = UINT64_C(50000); /* 0.05 % */
 }
@@ -50,6 +51,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->record.include.items);
     tv_free(settings->record.exclude.items);
     tv_free(settings->record.trigger.items);
+    tv_free(settings->record.sides.items);
     for (size_t i = 0; i < settings->owned.count; i++)
         tv_free((void *)(uintptr_t)settings->owned.items[i]);
     tv_free(settings->compare.base.items);

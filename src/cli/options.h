@@ -97,9 +97,9 @@ struct tv_sql_settings {
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
         *device;
-    struct tv_words include, exclude, trigger;
+    struct tv_words include, exclude, trigger, sides;
     unsigned host, clock, full, engine, stack, state, format; /* their places among the choices */
-    uint64_t buffer, sample, depth, pid, snapshot, alloc;
+    uint64_t buffer, sample, depth, pid, snapshot, alloc, runs, seed;
     const char *lock;
     bool follow, boot, open, off_cpu;
 };

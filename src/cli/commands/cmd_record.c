@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_record.c - `record` and `recover`: from the command line to a plan (record/record.h). */
+/* cmd_record.c - `record` and `recover`: their options, and what follows a recording. The recording
+ * itself is in record/. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,8 +21,16 @@
 static const struct tv_option record_options[] = {
     TV_OPTION(
         "output", "FILE", TV_OPTION_TEXT, output,
-        "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json)"),
+        "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json); "
+        "with --side: directory (default: runs)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output"),
+    TV_OPTION("side", "LABEL=COMMAND", TV_OPTION_LIST, record.sides,
+              "record two programs in turn, to compare them with diff: --side base='./old -n 9' "
+              "--side new='./new -n 9'"),
+    TV_OPTION("runs", "N", TV_OPTION_COUNT, record.runs,
+              "with --side: complete runs of each side (default: 10)"),
+    TV_OPTION("seed", "N", TV_OPTION_COUNT, record.seed,
+              "with --side: draw the order of the runs as the recording that printed this seed"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "sample the stacks HZ times a second instead of recording all calls"),
     TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc,
@@ -93,174 +102,6 @@ static const struct tv_option record_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Make the path absolute: a program may change its directory before it writes. */
-static enum tv_status cmd_record_absolute_path(const char *name, char *path, struct tv_error *err)
-{
-    char folder[TV_RECORD_PATH] = "";
-    if (name[0] != '/' && !getcwd(folder, sizeof folder))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "current directory: %s", strerror(errno));
-    int length = snprintf(path, TV_RECORD_PATH, "%s%s%s", folder, folder[0] ? "/" : "", name);
-    if ((unsigned)length >= TV_RECORD_PATH)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s: the path is too long", name);
-    return TV_OK;
-}
-
-/* Check that a file can be created there, before the program runs. */
-static enum tv_status cmd_record_check_folder(const char *path, struct tv_error *err)
-{
-    struct stat found;
-    if (stat(path, &found) != 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(found.st_mode))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not a directory", path);
-    if (access(path, W_OK | X_OK) != 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot create a file there: %s", path,
-                       strerror(errno));
-    return TV_OK;
-}
-
-/* Check the directory of the output; the path is absolute, so it has a slash. */
-static enum tv_status cmd_record_check_output(const char *path, struct tv_error *err)
-{
-    char folder[TV_RECORD_PATH];
-    snprintf(folder, sizeof folder, "%s", path);
-    *(strrchr(folder, '/') + 1) = '\0';
-    return cmd_record_check_folder(folder, err);
-}
-
-/* Choose the format of samples: --format, else the ending of the output's name, else JSON, which
- * has times. */
-static unsigned cmd_record_choose_form(const struct tv_settings *settings)
-{
-    static const struct {
-        const char *ending;
-        enum tv_samples_form form;
-    } endings[] = {
-        {".hprof.txt", TV_SAMPLES_ANDROID},
-        {".hprof", TV_SAMPLES_BINARY},
-        {".folded", TV_SAMPLES_COLLAPSED},
-    };
-    const char *name = settings->output ? settings->output : "";
-    size_t length = strlen(name);
-    if (tv_record_is_given(record_options, settings, "format"))
-        return settings->record.format;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t size = strlen(endings[i].ending);
-        if (length > size && strcmp(name + length - size, endings[i].ending) == 0)
-            return endings[i].form;
-    }
-    return TV_SAMPLES_EVENTS;
-}
-
-/* Choose the output and the spool: the default name depends on the kind and format of the
- * recording. */
-static enum tv_status cmd_record_find_paths(const struct tv_settings *settings,
-                                            struct tv_record_plan *plan, struct tv_error *err)
-{
-    static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt", "samples.hprof",
-                                          "samples.json", "samples.folded"};
-    const char *name = plan->way == TV_RECORD_SNAPSHOT ? "snapshot.trace" : "dmtrace.trace";
-    const char *spool = settings->record.spool;
-    if (settings->output)
-        name = settings->output;
-    else if (plan->has_samples)
-        name = samples[plan->form];
-    enum tv_status status = cmd_record_absolute_path(name, plan->output, err);
-    if (status == TV_OK)
-        status = cmd_record_check_output(plan->output, err);
-    if (status != TV_OK || !spool)
-        return status;
-    status = cmd_record_absolute_path(spool, plan->spool, err);
-    /* For a running JVM, the directory is one that the JVM sees. */
-    return status == TV_OK && plan->way != TV_RECORD_ATTACHED
-               ? cmd_record_check_folder(plan->spool, err)
-               : status;
-}
-
-/* Make the plan of --snapshot or --android, which record no program of this machine. */
-static enum tv_status cmd_record_plan_alone(const struct tv_settings *settings,
-                                            enum tv_record_way way, struct tv_record_plan *plan,
-                                            struct tv_error *err)
-{
-    plan->way = way;
-    enum tv_status status = tv_record_check(record_options, plan, err);
-    return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
-}
-
-/* Choose --full: with --stop-after-slow the default is a ring, because the newest events matter. */
-static unsigned cmd_record_choose_full(const struct tv_settings *settings)
-{
-    bool is_given = tv_record_is_given(record_options, settings, "full");
-    return is_given || !settings->record.stop_after_slow ? settings->record.full : TV_RECORD_RING;
-}
-
-/* Make the plan of a recording, in this order: what is recorded, how the recorder gets in, buffers,
- * the kernel, the format, the options' meaning, the paths. */
-static enum tv_status cmd_record_plan(const struct tv_settings *settings,
-                                      struct tv_record_plan *plan, struct tv_error *err)
-{
-    const struct tv_words *words = &settings->files;
-    plan->settings = settings;
-    if (tv_record_is_given(record_options, settings, "snapshot"))
-        return cmd_record_plan_alone(settings, TV_RECORD_SNAPSHOT, plan, err);
-    if (settings->record.android)
-        return cmd_record_plan_alone(settings, TV_RECORD_ANDROID, plan, err);
-    plan->with_alloc = tv_record_is_given(record_options, settings, "alloc");
-    plan->with_lock = tv_record_is_given(record_options, settings, "lock");
-    plan->has_samples = settings->record.sample > 0 || plan->with_alloc || plan->with_lock;
-    if (tv_record_is_given(record_options, settings, "pid") == (words->count > 0))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       words->count == 0 ? "expected '-- PROGRAM' or --pid"
-                                         : "--pid cannot be combined with a program");
-    plan->way = words->count == 0 ? TV_RECORD_ATTACHED
-                                  : tv_record_way_of(words->items[0], settings->record.host);
-    plan->into_children = words->count > 0 && !plan->has_samples &&
-                          tv_record_follows_children(plan->way, &settings->record, words->items[0]);
-    plan->full = cmd_record_choose_full(settings);
-    plan->grows = !tv_record_is_given(record_options, settings, "buffer") &&
-                  !settings->record.spool && plan->full == TV_RECORD_STOP;
-    if (tv_record_wants_kernel(plan))
-        plan->way = TV_RECORD_KERNEL;
-    plan->form = cmd_record_choose_form(settings);
-    enum tv_status status = tv_record_check(record_options, plan, err);
-    return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
-}
-
-/* May the recording fall back to samples by signals? Only if the program is not running yet, and if
- * no option needs the kernel. */
-static bool cmd_record_can_fall_back(const struct tv_record_plan *plan)
-{
-    const struct tv_settings *settings = plan->settings;
-    return settings->files.count > 0 && !settings->record.off_cpu &&
-           settings->record.stack == TV_RECORD_STACK_AUTO;
-}
-
-/* Record by the way of the plan. The kernel may refuse; then samples by signals are an alternative.
- */
-static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code,
-                                       struct tv_words *files, struct tv_error *err)
-{
-    plan->has_older = stat(plan->output, &plan->older) == 0;
-    if (plan->has_older && !S_ISREG(plan->older.st_mode))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not a regular file", plan->output);
-    if (plan->way == TV_RECORD_SNAPSHOT)
-        return tv_record_snapshot(plan, err);
-    if (plan->way == TV_RECORD_ANDROID)
-        return tv_record_android(plan, err);
-    if (plan->way == TV_RECORD_ATTACHED)
-        return tv_record_attached(plan, err);
-    if (plan->way != TV_RECORD_KERNEL)
-        return tv_record_program(plan, code, files, err);
-    enum tv_status status = tv_record_by_kernel(plan, code, files, err);
-    if (status != TV_ERR_UNSUPPORTED || !cmd_record_can_fall_back(plan))
-        return status;
-    if (!plan->settings->quiet)
-        tv_message("traceview: %s; falling back to samples by signals (--stack fp)", err->message);
-    *err = (struct tv_error){0};
-    plan->way = TV_RECORD_PRELOADED;
-    return tv_record_program(plan, code, files, err);
-}
-
 /* Replace this process by the viewer of the recording. */
 static void cmd_record_open_viewer(const struct tv_record_plan *plan, const struct tv_words *files)
 {
@@ -276,15 +117,30 @@ static void cmd_record_open_viewer(const struct tv_record_plan *plan, const stru
     tv_free(words);
 }
 
+/* Refuse options that only --side gives a meaning. */
+static enum tv_status cmd_record_check_single(const struct tv_settings *settings,
+                                              struct tv_error *err)
+{
+    static const char *const of_sides[] = {"runs", "seed"};
+    for (size_t i = 0; i < TV_COUNT(of_sides); i++)
+        if (tv_record_is_given(record_options, settings, of_sides[i]))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s needs --side", of_sides[i]);
+    return TV_OK;
+}
+
 static int cmd_record_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_record_plan plan = {.settings = settings};
     struct tv_words files = {0};
     struct tv_error err = {0};
     int code = TV_EXIT_OK;
-    enum tv_status status = cmd_record_plan(settings, &plan, &err);
+    if (settings->record.sides.count > 0)
+        return tv_record_sides(command, settings);
+    enum tv_status status = cmd_record_check_single(settings, &err);
     if (status == TV_OK)
-        status = cmd_record_start(&plan, &code, &files, &err);
+        status = tv_record_make_plan(record_options, settings, &plan, &err);
+    if (status == TV_OK)
+        status = tv_record_start(&plan, &code, &files, &err);
     int failed = status != TV_OK ? tv_command_failed(command, &err) : TV_EXIT_OK;
     if (code == TV_EXIT_OK)
         code = failed;
@@ -298,7 +154,7 @@ const struct tv_command tv_command_record = {
     .name = "record",
     .summary = "record the calls or samples of a program, a process or an app",
     .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID | --android "
-                 "PACKAGE[:PROCESS]",
+                 "PACKAGE[:PROCESS] | --side LABEL=COMMAND --side LABEL=COMMAND",
     .details = "Java programs are recorded as they are, also when a script starts them.  Calls of "
                "native\nprograms need -finstrument-functions; samples do not.  The exit code is "
                "the program's.",

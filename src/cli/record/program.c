@@ -36,12 +36,16 @@ static const int ending_signals[TV_RECORD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, 
 
 /* The process that gets the signals; a handler can only know a global. */
 static pid_t signal_receiver;
+static volatile sig_atomic_t signal_last;
+static sigset_t signals_noted;
 
 static void record_pass_signal_on(int number, siginfo_t *info, void *unused)
 {
     int error = errno;
     (void)unused;
-    if (info->si_code != SI_KERNEL)
+    if (sigismember(&signals_noted, number) == 1)
+        signal_last = number;
+    if (signal_receiver > 0 && info->si_code != SI_KERNEL)
         kill(signal_receiver, number);
     errno = error;
 }
@@ -72,10 +76,29 @@ void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t chil
     tv_record_signals_unblock(before);
 }
 
+void tv_record_signals_note(void)
+{
+    struct sigaction before;
+    struct sigaction action = {.sa_sigaction = record_pass_signal_on,
+                               .sa_flags = SA_RESTART | SA_SIGINFO};
+    for (size_t i = 0; i < TV_RECORD_SIGNALS; i++) {
+        if (sigaction(ending_signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)
+            continue;
+        sigaddset(&signals_noted, ending_signals[i]);
+        sigaction(ending_signals[i], &action, NULL);
+    }
+}
+
+int tv_record_signals_last(void)
+{
+    return signal_last;
+}
+
 void tv_record_signals_restore(const struct tv_record_signal_state *before)
 {
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++)
         sigaction(ending_signals[i], &before->actions[i], NULL);
+    signal_receiver = 0; /* its process has been reaped */
 }
 
 int tv_record_signals_watch(sigset_t *blocked)

@@ -2,7 +2,10 @@
 /*
  * record.h - the internal header of `traceview record`.
  *
- *     commands/cmd_record.c   parses the command line and makes a plan
+ *     commands/cmd_record.c   parses the command line
+ *     plan.c                  makes the plan of one recording, and starts it
+ *     sides.c                 records two programs in turn, many times, for a comparison
+ *     words.c                 splits a command line into words
  *     rules.c                 which options go with which kind of recording
  *     host.c                  is the program Java or native, and why is a recording empty?
  *     program.c               starts a program; passes signals on
@@ -26,6 +29,8 @@
 
 #include "base/error.h"
 #include "cli/options.h"
+
+struct tv_command;
 
 #define TV_RECORD_PATH 4096u
 #define TV_RECORD_PATTERN 512u
@@ -91,6 +96,35 @@ static inline bool tv_record_is_written(const struct tv_record_plan *plan)
              found.st_mtim.tv_sec == plan->older.st_mtim.tv_sec &&
              found.st_mtim.tv_nsec == plan->older.st_mtim.tv_nsec);
 }
+
+/* ---- plan.c ---- */
+
+/* Make the plan of a recording from the command line.  `table` is the table of options. */
+enum tv_status tv_record_make_plan(const struct tv_option *table,
+                                   const struct tv_settings *settings, struct tv_record_plan *plan,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* Record as the plan says.  *code and *files as of tv_record_program. */
+enum tv_status tv_record_start(struct tv_record_plan *plan, int *code, struct tv_words *files,
+                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Return the ending of the default file name: ".trace" or that of the format of samples. */
+const char *tv_record_ending(const struct tv_record_plan *plan);
+
+/* ---- sides.c ---- */
+
+/* Record each program of --side --runs times, print what happens, and return the exit code: that of
+ * a program that failed, or 128 plus the signal that stopped the command. */
+int tv_record_sides(const struct tv_command *command, const struct tv_settings *settings);
+
+/* ---- words.c ---- */
+
+/* Split a command line as a shell does, without running one: blanks separate words, and quotes and
+ * backslashes keep characters as they are.  TV_ERR_USAGE for what only a shell can do: variables,
+ * patterns, pipes, redirections.  *words point into *text, which the caller frees with tv_free,
+ * also after an error. */
+enum tv_status tv_record_split_words(const char *command, char **text, struct tv_words *words,
+                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- rules.c ---- */
 
@@ -185,6 +219,13 @@ void tv_record_signals_unblock(const struct tv_record_signal_state *before);
 
 /* Pass the signals on to the child from now on. */
 void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t child);
+
+/* Remember these signals from now on instead of ending, for a command that runs many programs;
+ * those that are ignored (nohup) do not count. */
+void tv_record_signals_note(void);
+
+/* Return the last signal that was remembered; 0: none. */
+int tv_record_signals_last(void);
 
 /* Restore the handlers: with --open the command becomes the viewer, which these signals must end.
  */
