@@ -82,6 +82,7 @@ void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *tra
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_excerpt_losses *losses);
 
+/* The same for a Perfetto trace. */
 void tv_losses_write_perfetto(struct tv_out *out, const struct tv_trace *trace,
                               const struct tv_perfetto_losses *losses);
 

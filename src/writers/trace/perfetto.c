@@ -296,12 +296,13 @@ static void perfetto_find_extent(struct tv_perfetto_writer *writer, tv_ns *earli
 static void perfetto_choose_base(struct tv_perfetto_writer *writer)
 {
     const struct tv_trace *trace = writer->trace;
-    tv_ns earliest, moved;
+    tv_ns earliest, moved, last;
     perfetto_find_extent(writer, &earliest);
+    last = writer->latest > trace->end ? writer->latest : trace->end;
     writer->base =
         trace->head->input_count > 0 && trace->head->inputs[0].assembled ? -trace->offset[0] : 0;
     if (__builtin_add_overflow(writer->base, earliest, &moved) ||
-        __builtin_add_overflow(writer->base, trace->end, &moved) || earliest + writer->base < 0) {
+        __builtin_add_overflow(writer->base, last, &moved) || earliest + writer->base < 0) {
         writer->losses->moved = -earliest - writer->base;
         writer->base = -earliest;
     }
