@@ -14,11 +14,12 @@
 
 static const struct tv_option convert_options[] = {
     TV_OPTION(
-        "to", "default|v1|v2|v3|f2|f3|json|pprof|speedscope|firefox|cpuprofile", TV_OPTION_CHOICE,
-        to,
-        "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, or a profile for "
-        "pprof, speedscope, the Firefox Profiler or the DevTools (default: v3, or v2 if the trace "
-        "has one clock)"),
+        "to", "default|v1|v2|v3|f2|f3|json|pprof|perfetto|speedscope|firefox|cpuprofile",
+        TV_OPTION_CHOICE, to,
+        "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, a Perfetto trace, or "
+        "a "
+        "profile for pprof, speedscope, the Firefox Profiler or the DevTools (default: perfetto if "
+        "the output's name ends so, else v3, or v2 if the trace has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
@@ -37,17 +38,28 @@ enum convert_target {
     CONVERT_F3,
     CONVERT_JSON,
     CONVERT_PPROF,
+    CONVERT_PERFETTO,
     CONVERT_SPEEDSCOPE,
     CONVERT_FIREFOX,
     CONVERT_CPUPROFILE,
 };
 
-/* Choose the version by --to, else the smallest one that holds both clocks of the trace. */
+static bool cmd_output_ends_with(const struct tv_settings *settings, const char *ending)
+{
+    size_t length = settings->output ? strlen(settings->output) : 0, end = strlen(ending);
+    return length > end && strcmp(settings->output + length - end, ending) == 0;
+}
+
+/* Choose the target by --to, else by the ending of a Perfetto trace, else the smallest version that
+ * holds both clocks of the trace. */
 static enum convert_target cmd_convert_choose_target(const struct tv_settings *settings,
                                                      const struct tv_trace *trace)
 {
     if (settings->to != CONVERT_DEFAULT)
         return (enum convert_target)settings->to;
+    if (cmd_output_ends_with(settings, ".perfetto-trace") ||
+        cmd_output_ends_with(settings, ".pftrace"))
+        return CONVERT_PERFETTO;
     return tv_trace_info_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? CONVERT_V3
                                                                                : CONVERT_V2;
 }
@@ -109,6 +121,19 @@ static enum tv_status cmd_convert_write_pprof(struct conversion *c, struct tv_ou
     return TV_OK;
 }
 
+/* Write a Perfetto trace of what is selected. */
+static enum tv_status cmd_convert_write_perfetto(struct conversion *c, struct tv_output *output)
+{
+    struct tv_crop cut = {&c->subset, INT64_MIN, INT64_MAX, false};
+    struct tv_excerpt piece;
+    struct tv_perfetto_losses losses;
+    tv_excerpt_make(&piece, c->trace, &cut);
+    tv_perfetto_write(&output->out, piece.made ? piece.made : c->trace, &losses);
+    tv_excerpt_release(&piece);
+    tv_losses_write_perfetto(&c->losses, c->trace, &losses);
+    return TV_OK;
+}
+
 /* Write a profile for another viewer. */
 static enum tv_status cmd_convert_write_samples(struct conversion *c, struct tv_output *output,
                                                 struct tv_error *err)
@@ -130,15 +155,21 @@ static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *e
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
     enum tv_status status =
-        c->to >= CONVERT_JSON
-            ? tv_output_open(&output, settings->output, settings->quiet, err)
-            : tv_output_open_binary(&output, settings->output, settings->quiet, err);
+        c->to < CONVERT_JSON || c->to == CONVERT_PERFETTO
+            ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+            : tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = c->to > CONVERT_PPROF    ? cmd_convert_write_samples(c, &output, err)
-             : c->to == CONVERT_PPROF ? cmd_convert_write_pprof(c, &output)
-             : c->to == CONVERT_JSON  ? cmd_convert_write_events(c, &output, err)
-                                      : cmd_convert_write_file(c, &output, err);
+    if (c->to < CONVERT_JSON)
+        status = cmd_convert_write_file(c, &output, err);
+    else if (c->to == CONVERT_JSON)
+        status = cmd_convert_write_events(c, &output, err);
+    else if (c->to == CONVERT_PPROF)
+        status = cmd_convert_write_pprof(c, &output);
+    else if (c->to == CONVERT_PERFETTO)
+        status = cmd_convert_write_perfetto(c, &output);
+    else
+        status = cmd_convert_write_samples(c, &output, err);
     return tv_output_finish(&output, status, err);
 }
 
@@ -204,21 +235,15 @@ enum cut_target {
     CUT_JSON,
 };
 
-static bool cmd_cut_ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
 /* Decide between a method trace and JSON: --to, else the ending of the output, else the format of
  * the input. */
 static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct tv_excerpt *piece)
 {
     if (settings->to != CUT_DEFAULT)
         return settings->to == CUT_TRACE;
-    if (settings->output && cmd_cut_ends_with(settings->output, ".trace"))
+    if (cmd_output_ends_with(settings, ".trace"))
         return true;
-    if (settings->output && cmd_cut_ends_with(settings->output, ".json"))
+    if (cmd_output_ends_with(settings, ".json"))
         return false;
     return tv_excerpt_is_method_trace(piece);
 }

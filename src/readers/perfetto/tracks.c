@@ -123,6 +123,8 @@ static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_tra
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
             track->counter_type = (uint8_t)(field.value < 255 ? field.value : 0);
+        else if (field.number == 2 && track->unit == TV_EMPTY_STRING)
+            track->unit = tv_pf_text(reading, field.bytes); /* a category; a unit replaces it */
         else if (field.number == 3 && field.value < TV_COUNT(units))
             track->unit = tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)units[field.value],
                                                                 strlen(units[field.value])});

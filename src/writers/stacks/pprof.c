@@ -18,6 +18,7 @@
 #include "analysis/calltree/call_tree.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/protobuf_out.h"
 #include "writers/text/names.h"
 
 /* A stack of a thread. */
@@ -51,37 +52,7 @@ struct pprof_writer {
     size_t mapping_count, mapping_capacity;
 };
 
-/* ---- Protobuf ---- */
-
-static void pprof_put_varint(struct tv_out *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        tv_out_char(out, (char)(value | 0x80));
-    tv_out_char(out, (char)value);
-}
-
-/* Write a number; 0 is the default and takes no bytes. */
-static void pprof_put_number(struct tv_out *out, uint32_t field, uint64_t value)
-{
-    if (value == 0)
-        return;
-    pprof_put_varint(out, (uint64_t)field << 3);
-    pprof_put_varint(out, value);
-}
-
-static void pprof_put_bytes(struct tv_out *out, uint32_t field, struct tv_bytes bytes)
-{
-    pprof_put_varint(out, (uint64_t)field << 3 | 2);
-    pprof_put_varint(out, bytes.length);
-    tv_out_bytes(out, bytes);
-}
-
-/* Write a message that was collected in memory, and empty it. */
-static void pprof_put_message(struct tv_out *out, uint32_t field, struct tv_out *message)
-{
-    pprof_put_bytes(out, field, (struct tv_bytes){message->buffer, message->length});
-    message->length = 0;
-}
+/* ---- Strings and value types ---- */
 
 static uint32_t pprof_writer_string(struct pprof_writer *writer, struct tv_bytes text)
 {
@@ -91,9 +62,9 @@ static uint32_t pprof_writer_string(struct pprof_writer *writer, struct tv_bytes
 static void pprof_put_value_type(struct pprof_writer *writer, uint32_t field, struct tv_bytes name,
                                  struct tv_bytes unit)
 {
-    pprof_put_number(&writer->message, 1, pprof_writer_string(writer, name));
-    pprof_put_number(&writer->message, 2, pprof_writer_string(writer, unit));
-    pprof_put_message(writer->out, field, &writer->message);
+    tv_protobuf_put_nonzero(&writer->message, 1, pprof_writer_string(writer, name));
+    tv_protobuf_put_nonzero(&writer->message, 2, pprof_writer_string(writer, unit));
+    tv_protobuf_put_message(writer->out, field, &writer->message);
 }
 
 /* ---- Values of stacks ---- */
@@ -162,13 +133,13 @@ static void pprof_write_locations(struct pprof_writer *writer)
 {
     for (size_t i = 0; i < writer->location_count; i++) {
         const struct tv_frame *frame = &writer->trace->head->frames[writer->frames[i]];
-        pprof_put_number(&writer->inner, 1, pprof_writer_function(writer, frame));
-        pprof_put_number(&writer->inner, 2,
-                         frame->with_line && frame->line > 0 ? (uint64_t)frame->line : 0);
-        pprof_put_number(&writer->message, 1, i + 1);
-        pprof_put_number(&writer->message, 2, pprof_writer_mapping(writer, frame->module));
-        pprof_put_message(&writer->message, 4, &writer->inner);
-        pprof_put_message(writer->out, 4, &writer->message);
+        tv_protobuf_put_nonzero(&writer->inner, 1, pprof_writer_function(writer, frame));
+        tv_protobuf_put_nonzero(&writer->inner, 2,
+                                frame->with_line && frame->line > 0 ? (uint64_t)frame->line : 0);
+        tv_protobuf_put_nonzero(&writer->message, 1, i + 1);
+        tv_protobuf_put_nonzero(&writer->message, 2, pprof_writer_mapping(writer, frame->module));
+        tv_protobuf_put_message(&writer->message, 4, &writer->inner);
+        tv_protobuf_put_message(writer->out, 4, &writer->message);
     }
 }
 
@@ -177,12 +148,13 @@ static void pprof_write_functions(struct pprof_writer *writer)
     for (uint32_t i = 1; i < tv_interner_count(writer->function_keys); i++) {
         struct pprof_out_function function;
         memcpy(&function, tv_interner_get(writer->function_keys, i).data, sizeof function);
-        pprof_put_number(&writer->message, 1, i);
-        pprof_put_number(&writer->message, 2, function.name);
-        pprof_put_number(&writer->message, 3, function.name);
-        pprof_put_number(&writer->message, 4, function.file);
-        pprof_put_number(&writer->message, 5, function.line > 0 ? (uint64_t)function.line : 0);
-        pprof_put_message(writer->out, 5, &writer->message);
+        tv_protobuf_put_nonzero(&writer->message, 1, i);
+        tv_protobuf_put_nonzero(&writer->message, 2, function.name);
+        tv_protobuf_put_nonzero(&writer->message, 3, function.name);
+        tv_protobuf_put_nonzero(&writer->message, 4, function.file);
+        tv_protobuf_put_nonzero(&writer->message, 5,
+                                function.line > 0 ? (uint64_t)function.line : 0);
+        tv_protobuf_put_message(writer->out, 5, &writer->message);
     }
 }
 
@@ -191,11 +163,11 @@ static void pprof_write_mappings(struct pprof_writer *writer)
 {
     for (size_t i = 0; i < writer->mapping_count; i++) {
         struct tv_bytes name = tv_trace_info_text(writer->trace->head, writer->modules[i]);
-        pprof_put_number(&writer->message, 1, i + 1);
-        pprof_put_number(&writer->message, 5, pprof_writer_string(writer, name));
+        tv_protobuf_put_nonzero(&writer->message, 1, i + 1);
+        tv_protobuf_put_nonzero(&writer->message, 5, pprof_writer_string(writer, name));
         for (uint32_t has = 7; has <= 10; has++)
-            pprof_put_number(&writer->message, has, 1);
-        pprof_put_message(writer->out, 3, &writer->message);
+            tv_protobuf_put_nonzero(&writer->message, has, 1);
+        tv_protobuf_put_message(writer->out, 3, &writer->message);
     }
 }
 
@@ -206,9 +178,9 @@ static void pprof_put_text_label(struct pprof_writer *writer, struct tv_bytes ke
 {
     if (text.length == 0)
         return;
-    pprof_put_number(&writer->inner, 1, pprof_writer_string(writer, key));
-    pprof_put_number(&writer->inner, 2, pprof_writer_string(writer, text));
-    pprof_put_message(&writer->message, 3, &writer->inner);
+    tv_protobuf_put_nonzero(&writer->inner, 1, pprof_writer_string(writer, key));
+    tv_protobuf_put_nonzero(&writer->inner, 2, pprof_writer_string(writer, text));
+    tv_protobuf_put_message(&writer->message, 3, &writer->inner);
 }
 
 static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes key,
@@ -216,9 +188,9 @@ static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes 
 {
     if (number == 0)
         return;
-    pprof_put_number(&writer->inner, 1, pprof_writer_string(writer, key));
-    pprof_put_number(&writer->inner, 3, number);
-    pprof_put_message(&writer->message, 3, &writer->inner);
+    tv_protobuf_put_nonzero(&writer->inner, 1, pprof_writer_string(writer, key));
+    tv_protobuf_put_nonzero(&writer->inner, 3, number);
+    tv_protobuf_put_message(&writer->message, 3, &writer->inner);
 }
 
 static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
@@ -240,15 +212,16 @@ static void pprof_write_samples(struct pprof_writer *writer)
     for (size_t i = 0; i < writer->stack_count; i++) {
         struct pprof_stack stack = writer->stacks[i];
         for (uint32_t path = stack.path; path != TV_ROOT_PATH; path = nodes[path].parent)
-            pprof_put_varint(&writer->inner, pprof_writer_location(writer, nodes[path].frame));
+            tv_protobuf_put_varint(&writer->inner,
+                                   pprof_writer_location(writer, nodes[path].frame));
         if (writer->inner.length > 0)
-            pprof_put_message(&writer->message, 1, &writer->inner);
+            tv_protobuf_put_message(&writer->message, 1, &writer->inner);
         for (uint32_t type = 0; type < writer->type_count; type++)
-            pprof_put_varint(&writer->inner,
-                             (uint64_t)writer->values[i * writer->type_count + type]);
-        pprof_put_message(&writer->message, 2, &writer->inner);
+            tv_protobuf_put_varint(&writer->inner,
+                                   (uint64_t)writer->values[i * writer->type_count + type]);
+        tv_protobuf_put_message(&writer->message, 2, &writer->inner);
         pprof_put_labels(writer, stack.thread);
-        pprof_put_message(writer->out, 2, &writer->message);
+        tv_protobuf_put_message(writer->out, 2, &writer->message);
     }
 }
 
@@ -283,8 +256,8 @@ static void pprof_write_value_types(struct pprof_writer *writer,
                 pprof_put_value_type(writer, 1, tv_trace_info_text(head, values->list[i].name),
                                      tv_trace_info_text(head, values->list[i].unit));
     const struct tv_sample_value *shown = tv_sample_values_default(values);
-    pprof_put_number(writer->out, 14,
-                     pprof_writer_string(writer, tv_trace_info_text(head, shown->name)));
+    tv_protobuf_put_nonzero(writer->out, 14,
+                            pprof_writer_string(writer, tv_trace_info_text(head, shown->name)));
 }
 
 static void pprof_collect_samples(struct pprof_writer *writer,
@@ -378,15 +351,15 @@ static void pprof_write_header(struct pprof_writer *writer)
     int64_t duration = input->elapsed_ns > 0 ? input->elapsed_ns
                        : input->weight_axis  ? 0
                                              : trace->end - trace->start;
-    pprof_put_number(writer->out, 9, (uint64_t)tv_time_times(input->recorded_us, 1000));
-    pprof_put_number(writer->out, 10, (uint64_t)duration);
+    tv_protobuf_put_nonzero(writer->out, 9, (uint64_t)tv_time_times(input->recorded_us, 1000));
+    tv_protobuf_put_nonzero(writer->out, 10, (uint64_t)duration);
     for (size_t i = 0; i < trace->tables.value_types.count; i++) {
         const struct tv_value_type *type = &trace->tables.value_types.rows[i];
         if (type->interval == 0)
             continue;
         pprof_put_value_type(writer, 11, tv_trace_info_text(trace->head, type->name),
                              tv_trace_info_text(trace->head, type->unit));
-        pprof_put_number(writer->out, 12, (uint64_t)type->interval);
+        tv_protobuf_put_nonzero(writer->out, 12, (uint64_t)type->interval);
         break;
     }
 }
@@ -394,7 +367,7 @@ static void pprof_write_header(struct pprof_writer *writer)
 static void pprof_write_strings(struct pprof_writer *writer)
 {
     for (uint32_t i = 0; i < tv_interner_count(writer->strings); i++)
-        pprof_put_bytes(writer->out, 6, tv_interner_get(writer->strings, i));
+        tv_protobuf_put_bytes(writer->out, 6, tv_interner_get(writer->strings, i));
 }
 
 static void pprof_writer_release(struct pprof_writer *writer)

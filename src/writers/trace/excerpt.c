@@ -247,9 +247,9 @@ static void losses_write_file_limits(struct tv_out *out, enum tv_trace_target ta
 }
 
 /* Write lines for everything that was not a call in the trace. `stray_exits` exits were written
- * nevertheless. */
+ * nevertheless; `calls_only`: nothing but calls was. */
 static void losses_write_dropped(struct tv_out *out, const struct tv_trace_info *head,
-                                 uint64_t stray_exits)
+                                 uint64_t stray_exits, bool calls_only)
 {
     const struct tv_diagnostic *kinds = head->diagnostics.kinds;
     uint64_t ignored = kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count;
@@ -257,7 +257,7 @@ static void losses_write_dropped(struct tv_out *out, const struct tv_trace_info 
                        "exit|exits of methods that were not on the stack left out");
     losses_write_count(out, kinds[TV_DIAGNOSTIC_TOO_DEEP].count,
                        "call|calls that was|were nested too deep left out");
-    for (uint32_t i = 0; i < head->input_count; i++) {
+    for (uint32_t i = 0; calls_only && i < head->input_count; i++) {
         if (head->inputs[i].assembled) {
             losses_write_line(out,
                               "only calls are kept: no arguments, counters, arrows and the like");
@@ -294,17 +294,23 @@ void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *tra
                                   const struct tv_trace_file_losses *losses)
 {
     losses_write_file_limits(out, target, losses);
-    losses_write_dropped(out, trace->head, losses->stray_exits);
+    losses_write_dropped(out, trace->head, losses->stray_exits, true);
+}
+
+/* Write lines about samples that read as calls. */
+static void losses_write_sampled(struct tv_out *out, const struct tv_trace_info *head)
+{
+    if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLED)
+        losses_write_line(
+            out, "the events do not tell that the trace was sampled: they read as counted calls");
+    if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLES)
+        losses_write_line(out, "samples become calls of a microsecond each");
 }
 
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_excerpt_losses *losses)
 {
-    if (tv_trace_info_figures(trace->head) == TV_FIGURES_SAMPLED)
-        losses_write_line(
-            out, "the events do not tell that the trace was sampled: they read as counted calls");
-    if (tv_trace_info_figures(trace->head) == TV_FIGURES_SAMPLES)
-        losses_write_line(out, "samples become calls of a microsecond each");
+    losses_write_sampled(out, trace->head);
     losses_write_event_limits(out, &losses->events.model);
     losses_write_count(out, losses->flows, "flow|flows left out, as one of the ends is left out");
     losses_write_count(
@@ -315,7 +321,59 @@ void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
         return;
     if (trace->cpu_axis)
         losses_write_line(out, "no real clock: ts is each thread's own CPU time");
-    losses_write_dropped(out, trace->head, 0);
+    losses_write_dropped(out, trace->head, 0, true);
+}
+
+/* Write a line for everything that is something else in a Perfetto trace. */
+static void losses_write_perfetto_changes(struct tv_out *out,
+                                          const struct tv_perfetto_losses *losses)
+{
+    losses_write_count(
+        out, losses->renumbered,
+        "process|processes or thread|threads renumbered: ids are unique numbers above 0");
+    losses_write_count(
+        out, losses->homeless,
+        "thread|threads of no process becomes|become those of a process made for them");
+    losses_write_count(
+        out, losses->namesakes,
+        "method|methods of the name of another becomes|become one with it when the result is read: "
+        "signatures and files are arguments");
+    losses_write_count(out, losses->unnested,
+                       "slice|slices that overlaps|overlap others of the thread becomes|become "
+                       "asynchronous");
+    losses_write_count(
+        out, losses->processors,
+        "slice|slices of processors becomes|become asynchronous, on a track for each processor");
+    losses_write_count(out, losses->states,
+                       "slice|slices of states of threads becomes|become asynchronous");
+    losses_write_count(
+        out, losses->handed,
+        "asynchronous slice|slices that ends|end on another thread: only the first thread is kept");
+    losses_write_count(out, losses->series,
+                       "counter|counters of several series becomes|become a counter for each");
+    losses_write_count(out, losses->rounded, "CPU time|times rounded down to whole microseconds");
+    if (losses->moved != 0)
+        losses_write_line(out, "some times are below 0: all times are moved");
+}
+
+void tv_losses_write_perfetto(struct tv_out *out, const struct tv_trace *trace,
+                              const struct tv_perfetto_losses *losses)
+{
+    losses_write_sampled(out, trace->head);
+    losses_write_perfetto_changes(out, losses);
+    losses_write_count(out, losses->samples, "sample|samples left out");
+    losses_write_count(out, losses->flows,
+                       "flow|flows left out, as the end is over before the beginning");
+    losses_write_count(out, losses->flow_names, "name|names of flows left out");
+    losses_write_count(out, losses->wakeups,
+                       "wake-up|wake-ups or reason|reasons of blocking left out");
+    losses_write_count(out, losses->metadata, "property|properties of the trace left out");
+    losses_write_count(out, losses->others,
+                       "objects, memory dumps, contexts, costs of functions, marks of clocks or "
+                       "stacks of slices left out");
+    if (trace->cpu_axis)
+        losses_write_line(out, "no real clock: times are each thread's own CPU time");
+    losses_write_dropped(out, trace->head, 0, false);
 }
 
 enum { CUT_BEGIN = 1, CUT_END = 2 };

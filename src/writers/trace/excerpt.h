@@ -12,6 +12,7 @@
 #include "analysis/subset/subset.h"
 #include "base/out.h"
 #include "model/trace_info.h"
+#include "writers/trace/perfetto.h"
 #include "writers/trace/redaction.h"
 #include "writers/trace/rewrite.h"
 #include "writers/trace/trace_event.h"
@@ -80,6 +81,10 @@ void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *tra
                                   const struct tv_trace_file_losses *losses);
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_excerpt_losses *losses);
+
+/* The same for a Perfetto trace. */
+void tv_losses_write_perfetto(struct tv_out *out, const struct tv_trace *trace,
+                              const struct tv_perfetto_losses *losses);
 
 /* The same for an excerpt that was written as a method trace (`file`) or as events. */
 void tv_losses_write_excerpt(struct tv_out *out, const struct tv_excerpt *excerpt, bool file,

@@ -496,8 +496,7 @@ static void trace_event_add_slices(const struct tv_trace_events *events)
 
 /* ---- The file ---- */
 
-/* Count the frames with calls whose name is that of an earlier frame. */
-static uint64_t trace_event_count_namesakes(const struct tv_trace *trace)
+uint64_t tv_trace_event_count_namesakes(const struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
     struct tv_interner *names = tv_interner_new();
@@ -527,7 +526,7 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
                         struct tv_trace_event_losses *losses)
 {
     struct tv_trace_events events = {out, trace, selection, losses};
-    *losses = (struct tv_trace_event_losses){.namesakes = trace_event_count_namesakes(trace)};
+    *losses = (struct tv_trace_event_losses){.namesakes = tv_trace_event_count_namesakes(trace)};
     trace_event_add_names(&events);
     tv_trace_events_flows(&events, true);
     trace_event_add_slices(&events);

@@ -78,4 +78,7 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_subset *keep, struct tv_trace_event_losses *losses);
 
+/* Count the frames with calls whose name is that of an earlier frame: events have no signatures. */
+uint64_t tv_trace_event_count_namesakes(const struct tv_trace *trace);
+
 #endif

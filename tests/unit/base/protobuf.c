@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * protobuf.c - tests of base/protobuf.h.  The bytes follow the encoding page of the protobuf
- * manual.
+ * protobuf.c - tests of base/protobuf.h and base/protobuf_out.h.  The bytes follow the encoding
+ * page of the protobuf manual.
  */
 #include "unit.h"
 
 #include "base/protobuf.h"
+#include "base/protobuf_out.h"
 
 static void takes_fields_of_each_wire_type(void **state)
 {
@@ -118,6 +119,36 @@ static void takes_lists_packed_or_not(void **state)
     assert_true(sound);
 }
 
+static void writes_fields_of_each_wire_type(void **state)
+{
+    (void)state;
+    struct tv_out out, inner;
+    tv_out_init_memory(&out);
+    tv_out_init_memory(&inner);
+    tv_protobuf_put_number(&out, 1, 150);
+    tv_protobuf_put_bytes(&out, 2, TV_BYTES("hi"));
+    tv_protobuf_put_fixed64(&out, 3, 0x0807060504030201);
+    tv_protobuf_put_number(&out, 5, (uint64_t)-1);
+    tv_protobuf_put_number(&out, 6, 0);
+    tv_protobuf_put_nonzero(&out, 7, 0);
+    tv_protobuf_put_double(&out, 8, -2);
+    tv_protobuf_put_number(&inner, 1, 150);
+    tv_protobuf_put_message(&out, 100, &inner);
+    assert_int_equal(inner.length, 0);
+    struct tv_bytes written = {out.buffer, out.length};
+    assert_true(
+        tv_bytes_equal(written, TV_BYTES("\x08\x96\x01"                         /* 1: 150 */
+                                         "\x12\x02hi"                           /* 2: "hi" */
+                                         "\x19\x01\x02\x03\x04\x05\x06\x07\x08" /* 3: fixed64 */
+                                         "\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" /* 5: -1 */
+                                         "\x30\x00"                                     /* 6: 0 */
+                                         "\x41\x00\x00\x00\x00\x00\x00\x00\xc0" /* 8: -2.0 */
+                                         "\xa2\x06\x03\x08\x96\x01")));         /* 100: {1: 150} */
+    tv_out_release(&inner);
+    tv_out_release(&out);
+}
+
 UNIT_TESTS(protobuf, cmocka_unit_test(takes_fields_of_each_wire_type),
            cmocka_unit_test(bits_beyond_64_are_dropped), cmocka_unit_test(stops_at_damage),
-           cmocka_unit_test(takes_lists_packed_or_not));
+           cmocka_unit_test(takes_lists_packed_or_not),
+           cmocka_unit_test(writes_fields_of_each_wire_type));
