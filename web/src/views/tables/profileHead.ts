@@ -2,7 +2,6 @@
 // The head of the profile table: two lines, buttons that sort, and the width of every column.
 
 import { fill, h } from '../../base/dom';
-import { makeVisible } from '../../base/visible';
 import { effect, untracked, type ReadSignal } from '../../base/signal';
 import { widestProfileText, type Column } from '../../model/profileColumns';
 import { compensationWords } from '../../model/compensation';
@@ -69,7 +68,7 @@ export class ProfileHead {
   private groupHeads(methods: number): HTMLElement[] {
     const { facts } = this.v.viewer;
     const words = wordsFor(facts);
-    const { of, name } = this.v.profile.measure;
+    const { of } = this.v.profile.measure;
     const traced = of === 'calls' && !words.events && !facts.timeless;
     const answer = this.v.profile.answer.get();
     const less = answer && compensationWords(answer, this.v.viewer.unit.get());
@@ -80,7 +79,6 @@ export class ProfileHead {
         { class: 'name dim', title: traced ? (less ?? HINT) : '' },
         countNames(words, methods),
         traced && hint,
-        of === 'weight' && name !== '' && h('span', null, ` · ${makeVisible(name)}`),
       ),
     ];
     for (const column of this.columns.get().slice(1)) {
