@@ -172,8 +172,7 @@ static void view_relations_write(struct tv_out *out, unsigned clocks, const stru
     view_relations_write_edges(out, clocks, "{\"parents\":[", &r->parents);
     view_relations_write_edges(out, clocks, ",\n\"children\":[", &r->children);
     view_relations_write_edges(out, clocks, ",\n\"recursive_parents\":[", &r->recursive_parents);
-    view_relations_write_edges(out, clocks, ",\n\"recursive_children\":[",
-                               &r->recursive_children);
+    view_relations_write_edges(out, clocks, ",\n\"recursive_children\":[", &r->recursive_children);
     tv_out_text(out, ",\n\"self\":[");
     view_write_times(out, clocks, r->self_wall, r->self_cpu);
     tv_out_text(out, "],\"recursive_self\":[");
