@@ -52,6 +52,7 @@ typedef enum tv_status tv_view_function(const struct tv_view *view,
 
 tv_view_function tv_view_trace, tv_view_frames;                        /* trace_info.c */
 tv_view_function tv_view_profile, tv_view_relations;                   /* call_trees.c */
+tv_view_function tv_view_sample_profile, tv_view_sample_relations;     /* call_trees.c */
 tv_view_function tv_view_tree, tv_view_sample_tree;                    /* call_trees.c */
 tv_view_function tv_view_slice, tv_view_step;                          /* slices.c */
 tv_view_function tv_view_extents, tv_view_activity;                    /* timeline.c */

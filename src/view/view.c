@@ -29,6 +29,8 @@ static const struct {
     {"frames", tv_view_frames, TV_ANSWER_JSON, "dump --format jsonl"},
     {"profile", tv_view_profile, TV_ANSWER_JSON, "profile"},
     {"relations", tv_view_relations, TV_ANSWER_JSON, "profile"},
+    {"sample_profile", tv_view_sample_profile, TV_ANSWER_JSON, "profile"},
+    {"sample_relations", tv_view_sample_relations, TV_ANSWER_JSON, "profile"},
     {"tree", tv_view_tree, TV_ANSWER_BYTES, "tree"},
     {"sample_tree", tv_view_sample_tree, TV_ANSWER_BYTES, "collapse --samples count"},
     {"slice", tv_view_slice, TV_ANSWER_JSON, "dump --format jsonl"},

@@ -19,12 +19,13 @@ after(async () => {
 });
 
 /**
- * The page over a file of that name: of events, or of a text.  `waits` knows when it is there,
+ * The page over a file of that name: of events, or of a text or bytes.  `waits` knows when it is there,
  * `hash` is the end of the address.
  */
 export async function showFile(name, content, { waits = ready, hash = '', options = {} } = {}) {
   const file = join(mkdtempSync(join(folder, 'file-')), name);
-  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  const asIs = typeof content === 'string' || content instanceof Uint8Array;
+  writeFileSync(file, asIs ? content : JSON.stringify(content));
   const viewer = await view(file);
   const opened = await openPage(viewer.address + hash, options);
   shown.push({ opened, viewer });

@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { before, test } from './limited.mjs';
+import { json } from './program.mjs';
 
 const FRAMES = {
   1: { name: 'main' },
@@ -139,6 +140,93 @@ test('a trace of samples alone shows them at once', async () => {
   assert.equal(await choice.inputValue(), 'count');
   assert.equal(await choice.locator('option').count(), 3);
   assert.deepEqual(lone.troubles, []);
+});
+
+/** A field of a protocol buffer: a number, or bytes with their length. */
+const varint = (n) => (n < 128 ? [n] : [(n % 128) | 128, ...varint(Math.floor(n / 128))]);
+const field = (number, value) =>
+  typeof value === 'number'
+    ? [...varint(number * 8), ...varint(value)]
+    : [...varint(number * 8 + 2), ...varint(value.length), ...value];
+
+/** A pprof file: main calls load and save; each sample has a time and a number of bytes. */
+function pprof() {
+  const texts = ['', 'cpu', 'nanoseconds', 'alloc', 'bytes', 'main', 'load', 'save'];
+  const type = (name, unit) => field(1, [...field(1, name), ...field(2, unit)]);
+  const sample = (stack, ns, bytes) =>
+    field(2, [...stack.flatMap((at) => field(1, at)), ...field(2, ns), ...field(2, bytes)]);
+  const code = (id) => field(4, [...field(1, id), ...field(4, field(1, id))]);
+  const name = (id) => field(5, [...field(1, id), ...field(2, 4 + id)]);
+  return Uint8Array.from([
+    ...[type(1, 2), type(3, 4)].flat(),
+    ...[sample([2, 1], 3e6, 1_000_000), sample([3, 1], 1e6, 7_000_000)].flat(),
+    ...[1, 2, 3].flatMap((id) => [...code(id), ...name(id)]),
+    ...texts.flatMap((text) => field(6, Buffer.from(text))),
+  ]);
+}
+
+test('the value type changes profile, trees and flame graph, and the address keeps it', async () => {
+  const {
+    page: shown,
+    file,
+    troubles: wrong,
+  } = await showFile('two.pb', pprof(), {
+    hash: '#tab=profile',
+    waits: (p) => p.waitForSelector('.profile .row.method'),
+  });
+  /** Name, total and self of each line, as the page writes them. */
+  const lines = () =>
+    shown.locator('.profile .row.method').evaluateAll((rows) =>
+      rows.map((row) => {
+        const text = (column) => row.querySelector(`[data-column=${column}]`).textContent;
+        const own = row.querySelector('.own').textContent;
+        return [own, text('incl_real'), text('excl_real'), text('samples')].join(' ');
+      }),
+    );
+  const told = (value, scale) =>
+    json('profile', '--value', value, '--format', 'json', file)
+      .sort((a, b) => b.total - a.total)
+      .map(({ name, total, self, samples }) =>
+        [name, (total / scale).toFixed(3), (self / scale).toFixed(3), samples].join(' '),
+      );
+  const menu = shown.locator('#pane-profile').getByLabel('Value type of samples');
+  const choose = async (index, expected, what) => {
+    await menu.selectOption({ index });
+    await until(async () => (await lines()).join(', '), expected.join(', '), what);
+  };
+  assert.deepEqual(told('cpu', 1e6), [
+    'main 4.000 0.000 2',
+    'load 3.000 3.000 1',
+    'save 1.000 1.000 1',
+  ]);
+  await choose(0, told('cpu', 1e6), 'times');
+  await choose(1, told('alloc', 1e6), 'bytes');
+  assert.deepEqual(await shown.locator('.profile .head .column').allInnerTexts(), [
+    ...['Name', '%', '▾ MB', '%', 'MB', 'count'],
+  ]);
+  const chosen = await menu.inputValue();
+  await shown.reload();
+  await shown.waitForSelector('.profile .row.method');
+  await until(async () => (await lines()).join(', '), told('alloc', 1e6).join(', '), 'again');
+  assert.equal(await menu.inputValue(), chosen);
+  await shown.getByRole('tab', { name: 'Flame' }).click();
+  await until(
+    async () => {
+      await shown.locator('.flame .scroller').focus();
+      for (const key of ['ArrowUp', 'ArrowUp']) await shown.keyboard.press(key);
+      return await shown.locator('.flame .about').innerText();
+    },
+    (text) => /^main inclusive 8\.000 MB, 100\.0 %/.test(text),
+    'the flame graph',
+  );
+  await shown.getByRole('tab', { name: 'Bottom-up' }).click();
+  const first = shown.locator('#pane-bottom-up .grid-row').first();
+  await until(
+    async () => (await first.innerText()).replace(/\s+/g, ' ').trim(),
+    (text) => /^main 100\.0 8\.000 0\.0 0\.000 2$/.test(text),
+    'the tree',
+  );
+  assert.deepEqual(wrong, []);
 });
 
 test('nothing went wrong', () => assert.deepEqual(troubles, []));

@@ -36,6 +36,8 @@ static const char *const usual[] = {
     "tree",
     "tree?nodes=0&bottom_up=1",
     "sample_tree",
+    "sample_profile?measure=weight",
+    "sample_relations?frame=0",
     "statistics",
     "statistics?frame=0",
     "slice?row=0&index=0",

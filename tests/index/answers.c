@@ -84,7 +84,8 @@ static void ask_whole(struct asking *a)
                                         "search_frames?q=a",
                                         "memory_dumps",
                                         "search?q=a&in=names,categories,args",
-                                        "relations?frame=0"};
+                                        "relations?frame=0",
+                                        "sample_relations?frame=0"};
     static const char *const flames[] = {"flame",
                                          "flame?clock=cpu",
                                          "flame?order=time",
@@ -113,6 +114,7 @@ static void ask_whole(struct asking *a)
     ask_ranges(a, "counter_values", "&counters=0,1,2&pixels=100");
     ask_ranges(a, "tree", "&nodes=0,1,2,3");
     ask_ranges(a, "tree", "&bottom_up=1&nodes=0,1,2,3");
+    ask_ranges(a, "sample_profile", "&measure=weight");
     ask_ranges(a, "sample_tree", "&nodes=0,1,2");
 }
 

@@ -37,6 +37,7 @@ function scoped(facts) {
     ['facts', {}],
     ['tree', { nodes: 0, below: 1 }],
     ['tree', { nodes: 0, bottom_up: 1 }],
+    ['sample_profile', { measure: 'weight' }],
     ['sample_tree', { nodes: 0, measure: 'count' }],
   ];
   return [

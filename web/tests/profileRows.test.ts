@@ -7,13 +7,16 @@ import {
   profileCellText,
   profileColumns,
   figuresOf,
+  measureColumns,
   widestProfileText,
 } from '../src/model/profileColumns';
 import type { ProfileAnswer, Relations } from '../src/model/engine';
+import { figureWithUnit, scaleOf, timeScale, type Measure } from '../src/model/measure';
 import { profileSheet } from '../src/model/profileSheet';
 import { sheetText } from '../src/model/sheet';
 import { Frames } from '../src/model/names';
 import {
+  orderOfMeasure,
   rankedMethods,
   relationLines,
   sortMethods,
@@ -73,7 +76,7 @@ test('cells: share of the sum over threads, time, calls+recursions, time per cal
   const f = figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]);
   const text = profileColumns({ clocks: ['real', 'cpu'] })
     .slice(1)
-    .map((c) => profileCellText(f, c, ANSWER, 'ms'));
+    .map((c) => profileCellText(f, c, ANSWER, timeScale('ms')));
   assert.deepEqual(text, [
     '87.5',
     '7.000',
@@ -210,7 +213,7 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
       profileColumns({ clocks: ['real', 'cpu'] }),
       ANSWER,
       frames,
-      'us',
+      timeScale('us'),
     ),
     'tsv',
   ).split('\n');
@@ -236,7 +239,13 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
     },
     odd,
   );
-  const sheet = profileSheet(methods, profileColumns({ clocks: ['real'] }), ANSWER, odd, 'ms');
+  const sheet = profileSheet(
+    methods,
+    profileColumns({ clocks: ['real'] }),
+    ANSWER,
+    odd,
+    timeScale('ms'),
+  );
   const [head, line] = sheetText(sheet, 'csv').split('\r\n');
   assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
   assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');
@@ -258,11 +267,55 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
   assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z \(\) void` \|/);
 });
 
+test('a value of samples stands in one unit: times, kB, MB, or a number with its name', () => {
+  const heads = (unit: string, most: number, figure: number, time: 'us' | 'ms' = 'ms'): string => {
+    const measure: Measure = { of: 'weight', name: 'alloc', unit };
+    return figureWithUnit(scaleOf(measure, time, most), figure);
+  };
+  assert.equal(heads('nanoseconds', 5e9, 1_500_000), '1.500 ms');
+  assert.equal(heads('milliseconds', 9, 2, 'us'), '2,000.000 µs');
+  assert.equal(heads('bytes', 27_213_312, 1_024_400), '1.024 MB');
+  assert.equal(heads('bytes', 27_213, 999), '0.999 kB');
+  assert.equal(heads('bytes', 999, 999), '999 bytes');
+  assert.equal(heads('KiB', 2, 1), '1.024 kB');
+  assert.equal(heads('bytes', 2e6, -1700), '-0.002 MB');
+  assert.equal(heads('count', 9, 1234), '1,234 alloc');
+  assert.equal(heads('objects', 9, 3), '3 objects');
+  assert.equal(heads('', 9, 3), '3 of weight');
+});
+
+test('a profile of samples has no columns of calls, and sorts by its own', () => {
+  const measure: Measure = { of: 'weight', name: 'alloc_space', unit: 'bytes' };
+  const answer: ProfileAnswer = {
+    ...{ total_real_ns: 4000, total_cpu_ns: null, waits: null, measure },
+    rows: [[0, 3, 5, 3000, 1000, null, null]],
+  };
+  const columns = measureColumns('weight', { clocks: ['real', 'cpu'] });
+  const sheet = profileSheet(
+    rankedMethods(answer, frames),
+    columns,
+    answer,
+    frames,
+    scaleOf(measure, 'ms', 4000),
+  );
+  assert.deepEqual(sheetText(sheet, 'tsv').split('\n').slice(0, 2), [
+    'Name\tTotal %\tTotal kB\tSelf %\tSelf kB\tSamples',
+    'com.acme.Main.main (String[]) void\t75.0\t3.000\t25.0\t1.000\t3',
+  ]);
+  assert.match(
+    sheetText(sheet, 'csv'),
+    /^class,function,signature,source,samples,total,self\r\n.*,3,3000,1000/,
+  );
+  const byCpu = { column: 'excl_cpu', descending: true } as const;
+  assert.equal(orderOfMeasure(byCpu, 'weight').column, 'excl_real');
+  assert.equal(orderOfMeasure(byCpu, 'calls').column, 'excl_cpu');
+});
+
 test('a column is as wide as its greatest number, calls as their longest pair', () => {
   const text = (id: string): string => {
     const column = profileColumns({ clocks: ['real', 'cpu'] }).find((c) => c.id === id);
     assert(column);
-    return widestProfileText(ANSWER, column, 'ms');
+    return widestProfileText(ANSWER, column, timeScale('ms'));
   };
   assert.equal(text('incl_real'), '10.000');
   assert.equal(text('excl_cpu'), '4.000');

@@ -196,12 +196,13 @@ test('the profile follows range and threads, and what was open stays open with n
   viewer.setRange({ from: 1000, to: 2000 });
   viewer.toggleTrack(5, false);
   await quiet();
-  assert.deepEqual(asked, [{}, { from: 1000, to: 2000, tracks: [5] }]);
+  const scope = { from: 1000, to: 2000, tracks: [5], of: 'calls' };
+  assert.deepEqual(asked, [{ of: 'calls' }, scope]);
   assert.deepEqual(
     related.map(([frame]) => frame),
     [1, 1],
   );
-  assert.deepEqual(related[1]?.[1], { from: 1000, to: 2000, tracks: [5] });
+  assert.deepEqual(related[1]?.[1], scope);
   assert.equal(store.opened.get().get(1), NOTHING);
 });
 

@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
 import type { TraceFacts } from '../src/model/traceFacts';
+import { timeScale } from '../src/model/measure';
 import { Frames } from '../src/model/names';
 import { decodeTree, TREE_LINE, type TreeAnswer, type TreeQuestion } from '../src/model/treeAnswer';
 import { treeColumns } from '../src/model/treeColumns';
@@ -164,7 +165,7 @@ function shownNames(store: TreeStore): string[] {
 
 test('children are asked for when a line opens, and once', async () => {
   const { store, asked } = onStore();
-  assert.deepEqual(asked[0]?.question, { of: 'calls', value: 0, bottomUp: false, nodes: ['0'] });
+  assert.deepEqual(asked[0]?.question, { of: 'calls', bottomUp: false, nodes: ['0'] });
   asked[0]?.answer(ROOT);
   await settle();
   store.open(0);
@@ -252,9 +253,8 @@ test('the exports tell levels, times in nanoseconds, and names as they are', () 
     tree,
     lines: tree.shown(byTime, frames).slice(0, 2),
     columns,
-    of: 'calls',
     frames,
-    unit: 'ns',
+    scale: timeScale('ns'),
   };
   assert.deepEqual(JSON.parse(sheetText(treeSheet(shown), 'json')), [
     {
@@ -276,12 +276,5 @@ test('the exports tell levels, times in nanoseconds, and names as they are', () 
     /\n\| &emsp;`com\.acme\.Work\.run` \| 40\.0 \| 40 \|/,
   );
   const samples = treeColumns(FACTS, 'count', true).map((column) => column.text);
-  assert.deepEqual(samples, [
-    'Name',
-    'Incl %',
-    'Incl samples',
-    'Self %',
-    'Self samples',
-    'Samples',
-  ]);
+  assert.deepEqual(samples, [...['Name', 'Total %', 'Total', 'Self %', 'Self']]);
 });

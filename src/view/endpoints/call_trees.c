@@ -10,17 +10,22 @@
 
 /* ---- The method table, and parents and children of a method ---- */
 
-/* Write a time by each clock. */
-static void view_write_times(struct tv_out *out, const struct tv_view *view, int64_t wall,
-                             int64_t cpu)
+/* Return the clocks of the trace (enum tv_clocks), which calls are measured by. */
+static unsigned view_clocks(const struct tv_view *view)
 {
-    tv_view_time(out, view->wall, wall);
+    return (view->wall ? TV_CLOCK_WALL : 0U) | (view->cpu ? TV_CLOCK_CPU : 0U);
+}
+
+/* Write a time by each clock. */
+static void view_write_times(struct tv_out *out, unsigned clocks, int64_t wall, int64_t cpu)
+{
+    tv_view_time(out, clocks & TV_CLOCK_WALL, wall);
     tv_out_char(out, ',');
-    tv_view_time(out, view->cpu, cpu);
+    tv_view_time(out, clocks & TV_CLOCK_CPU, cpu);
 }
 
 /* Write a row of the method table. */
-static void view_profile_write_method(struct tv_out *out, const struct tv_view *view,
+static void view_profile_write_method(struct tv_out *out, unsigned clocks,
                                       const struct tv_method_cost *method)
 {
     tv_out_char(out, '[');
@@ -30,18 +35,18 @@ static void view_profile_write_method(struct tv_out *out, const struct tv_view *
     tv_out_char(out, ',');
     tv_out_u64(out, method->recursive_calls);
     tv_out_char(out, ',');
-    tv_view_time(out, view->wall, method->incl_wall);
+    tv_view_time(out, clocks & TV_CLOCK_WALL, method->incl_wall);
     tv_out_char(out, ',');
-    tv_view_time(out, view->wall, method->excl_wall);
+    tv_view_time(out, clocks & TV_CLOCK_WALL, method->excl_wall);
     tv_out_char(out, ',');
-    tv_view_time(out, view->cpu, method->incl_cpu);
+    tv_view_time(out, clocks & TV_CLOCK_CPU, method->incl_cpu);
     tv_out_char(out, ',');
-    tv_view_time(out, view->cpu, method->excl_cpu);
+    tv_view_time(out, clocks & TV_CLOCK_CPU, method->excl_cpu);
     tv_out_char(out, ']');
 }
 
 /* Write what was subtracted for recording, if anything. */
-static void view_profile_write_compensation(struct tv_out *out, const struct tv_view *view,
+static void view_profile_write_compensation(struct tv_out *out, unsigned clocks,
                                             const struct tv_compensation *compensation)
 {
     if (compensation->cost == 0)
@@ -49,18 +54,19 @@ static void view_profile_write_compensation(struct tv_out *out, const struct tv_
     tv_out_text(out, ",\"compensated\":{\"cost_ns\":");
     tv_out_i64(out, compensation->cost);
     tv_out_text(out, ",\"real_ns\":");
-    tv_view_time(out, view->wall, compensation->wall);
+    tv_view_time(out, clocks & TV_CLOCK_WALL, compensation->wall);
     tv_out_text(out, ",\"cpu_ns\":");
-    tv_view_time(out, view->cpu, compensation->cpu);
+    tv_view_time(out, clocks & TV_CLOCK_CPU, compensation->cpu);
     tv_out_char(out, '}');
 }
 
 /* Write the sum of context switches. */
-static void view_profile_write_waits(struct tv_out *out, const struct tv_view *view,
+static void view_profile_write_waits(struct tv_out *out, unsigned clocks,
                                      const struct tv_path_cost *waits)
 {
     tv_out_text(out, "],\"waits\":");
-    if (!view->wall || !view->cpu) { /* a wait is wall time without CPU time */
+    /* a wait is wall time without CPU time */
+    if (clocks != ((unsigned)TV_CLOCK_WALL | (unsigned)TV_CLOCK_CPU)) {
         tv_out_text(out, "null}");
         return;
     }
@@ -69,6 +75,23 @@ static void view_profile_write_waits(struct tv_out *out, const struct tv_view *v
     tv_out_text(out, ",\"real_ns\":");
     tv_out_i64(out, waits->wall);
     tv_out_text(out, "}}");
+}
+
+/* Write the method table. */
+static void view_profile_write(struct tv_out *out, unsigned clocks,
+                               const struct tv_profile *profile)
+{
+    tv_out_text(out, "{\"total_real_ns\":");
+    tv_view_time(out, clocks & TV_CLOCK_WALL, profile->total_wall);
+    tv_out_text(out, ",\"total_cpu_ns\":");
+    tv_view_time(out, clocks & TV_CLOCK_CPU, profile->total_cpu);
+    view_profile_write_compensation(out, clocks, &profile->compensation);
+    tv_out_text(out, ",\"rows\":[");
+    for (uint32_t i = 0; i < profile->count; i++) {
+        tv_out_text(out, i > 0 ? ",\n" : "");
+        view_profile_write_method(out, clocks, &profile->methods[i]);
+    }
+    view_profile_write_waits(out, clocks, &profile->waits);
 }
 
 enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_parameters *parameters,
@@ -84,25 +107,48 @@ enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_param
     struct tv_profile *profile =
         tv_profile_of_tree(tv_trees_enter_compensated(view->trees, &selection, cost));
     tv_trees_leave(view->trees);
-    tv_out_text(out, "{\"total_real_ns\":");
-    tv_view_time(out, view->wall, profile->total_wall);
-    tv_out_text(out, ",\"total_cpu_ns\":");
-    tv_view_time(out, view->cpu, profile->total_cpu);
-    view_profile_write_compensation(out, view, &profile->compensation);
-    tv_out_text(out, ",\"rows\":[");
-    for (uint32_t i = 0; i < profile->count; i++) {
-        tv_out_text(out, i > 0 ? ",\n" : "");
-        view_profile_write_method(out, view, &profile->methods[i]);
-    }
-    view_profile_write_waits(out, view, &profile->waits);
+    view_profile_write(out, view_clocks(view), profile);
     tv_profile_free(profile);
     tv_parameter_release_selection(&selection);
     return TV_OK;
 }
 
+/* Count the samples that the parameters choose; the caller frees the tree. */
+static enum tv_status view_count_samples(const struct tv_view *view,
+                                         const struct tv_parameters *parameters,
+                                         struct tv_call_tree **tree, struct tv_error *err)
+{
+    struct tv_selection selection;
+    struct tv_sample_question sampled;
+    enum tv_status status = tv_view_read_sampled(view, parameters, &sampled, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    *tree = tv_sample_tree_of_trace(view->trace, &selection, NULL, &sampled);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+enum tv_status tv_view_sample_profile(const struct tv_view *view,
+                                      const struct tv_parameters *parameters, struct tv_out *out,
+                                      struct tv_error *err)
+{
+    struct tv_call_tree *tree;
+    enum tv_status status = view_count_samples(view, parameters, &tree, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    tv_profile_use_function_costs(profile, view->trace);
+    view_profile_write(out, TV_CLOCK_WALL, profile);
+    tv_profile_free(profile);
+    tv_call_tree_free(tree);
+    return TV_OK;
+}
+
 /* Write parents or children of a method. */
-static void view_relations_write_edges(struct tv_out *out, const struct tv_view *view,
-                                       const char *key, const struct tv_edges *edges)
+static void view_relations_write_edges(struct tv_out *out, unsigned clocks, const char *key,
+                                       const struct tv_edges *edges)
 {
     tv_out_text(out, key);
     for (uint32_t i = 0; i < edges->count; i++) {
@@ -114,20 +160,42 @@ static void view_relations_write_edges(struct tv_out *out, const struct tv_view 
         tv_out_char(out, ',');
         tv_out_u64(out, edge->total_calls);
         tv_out_char(out, ',');
-        view_write_times(out, view, edge->wall, edge->cpu);
+        view_write_times(out, clocks, edge->wall, edge->cpu);
         tv_out_char(out, ']');
     }
     tv_out_char(out, ']');
 }
 
+/* Write the parents and children of a method. */
+static void view_relations_write(struct tv_out *out, unsigned clocks, const struct tv_relations *r)
+{
+    view_relations_write_edges(out, clocks, "{\"parents\":[", &r->parents);
+    view_relations_write_edges(out, clocks, ",\n\"children\":[", &r->children);
+    view_relations_write_edges(out, clocks, ",\n\"recursive_parents\":[", &r->recursive_parents);
+    view_relations_write_edges(out, clocks, ",\n\"recursive_children\":[", &r->recursive_children);
+    tv_out_text(out, ",\n\"self\":[");
+    view_write_times(out, clocks, r->self_wall, r->self_cpu);
+    tv_out_text(out, "],\"recursive_self\":[");
+    view_write_times(out, clocks, r->recursive_self_wall, r->recursive_self_cpu);
+    tv_out_text(out, "]}");
+}
+
+/* Read the method of a question. */
+static enum tv_status view_relations_read_frame(const struct tv_view *view,
+                                                const struct tv_parameters *parameters,
+                                                int64_t *frame, struct tv_error *err)
+{
+    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
+    return tv_parameter_required(parameters, "frame", frames, frame, err);
+}
+
 enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
     struct tv_selection selection;
     int64_t frame;
     tv_ns cost = 0;
-    enum tv_status status = tv_parameter_required(parameters, "frame", frames, &frame, err);
+    enum tv_status status = view_relations_read_frame(view, parameters, &frame, err);
     if (status == TV_OK)
         status = tv_view_compensation(view, parameters, &cost, err);
     if (status == TV_OK)
@@ -137,17 +205,27 @@ enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_par
     struct tv_relations *r = tv_relations_of_tree(
         tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
     tv_trees_leave(view->trees);
-    view_relations_write_edges(out, view, "{\"parents\":[", &r->parents);
-    view_relations_write_edges(out, view, ",\n\"children\":[", &r->children);
-    view_relations_write_edges(out, view, ",\n\"recursive_parents\":[", &r->recursive_parents);
-    view_relations_write_edges(out, view, ",\n\"recursive_children\":[", &r->recursive_children);
-    tv_out_text(out, ",\n\"self\":[");
-    view_write_times(out, view, r->self_wall, r->self_cpu);
-    tv_out_text(out, "],\"recursive_self\":[");
-    view_write_times(out, view, r->recursive_self_wall, r->recursive_self_cpu);
-    tv_out_text(out, "]}");
+    view_relations_write(out, view_clocks(view), r);
     tv_relations_free(r);
     tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+enum tv_status tv_view_sample_relations(const struct tv_view *view,
+                                        const struct tv_parameters *parameters, struct tv_out *out,
+                                        struct tv_error *err)
+{
+    struct tv_call_tree *tree;
+    int64_t frame;
+    enum tv_status status = view_relations_read_frame(view, parameters, &frame, err);
+    if (status == TV_OK)
+        status = view_count_samples(view, parameters, &tree, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_relations *r = tv_relations_of_tree(tree, (uint32_t)frame);
+    view_relations_write(out, TV_CLOCK_WALL, r);
+    tv_relations_free(r);
+    tv_call_tree_free(tree);
     return TV_OK;
 }
 
@@ -350,8 +428,7 @@ static struct tv_tree_lines *view_tree_find_lines(struct tree_request *asked,
 enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
-    struct tree_request asked = {.clocks = (view->wall ? TV_CLOCK_WALL : 0U) |
-                                           (view->cpu ? TV_CLOCK_CPU : 0U)};
+    struct tree_request asked = {.clocks = view_clocks(view)};
     struct tv_selection selection;
     tv_ns cost = 0;
     enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
@@ -376,21 +453,15 @@ enum tv_status tv_view_sample_tree(const struct tv_view *view,
                                    struct tv_error *err)
 {
     struct tree_request asked = {.clocks = TV_CLOCK_WALL, .outer = true};
-    struct tv_selection selection;
-    struct tv_sample_question sampled;
+    struct tv_call_tree *tree;
     enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
     if (status == TV_OK)
-        status = tv_view_read_sampled(view, parameters, &sampled, err);
-    if (status == TV_OK)
-        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+        status = view_count_samples(view, parameters, &tree, err);
     if (status == TV_OK) {
-        struct tv_call_tree *tree =
-            tv_sample_tree_of_trace(view->trace, &selection, NULL, &sampled);
         struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
         status = view_tree_write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);
         tv_call_tree_free(tree);
-        tv_parameter_release_selection(&selection);
     }
     tv_free(asked.names);
     return status;

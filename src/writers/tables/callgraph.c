@@ -147,7 +147,7 @@ struct callgraph {
     uint32_t *queue; /* frames whose callees are still to be drawn */
     uint32_t first, count;
     bool counts_calls;
-    struct tv_figure_unit unit;
+    struct tv_value_scale scale;
 };
 
 static int64_t callgraph_inclusive_time(const struct callgraph *g, uint32_t frame)
@@ -182,11 +182,21 @@ static void callgraph_add_label(struct tv_out *out, const struct tv_trace_info *
     tv_out_release(&name);
 }
 
-/* "1.250 ms" */
-static void callgraph_add_figure(const struct callgraph *g, tv_ns figure)
+/* Choose the unit of times, or of the value of samples, whose scale `room` then holds. */
+static void callgraph_choose_scale(struct tv_value_scale *scale, const struct tv_profile *profile)
 {
-    tv_out_time(g->out, figure, g->unit.ns, g->unit.decimals);
-    tv_out_format(g->out, " %s", g->unit.name);
+    if (profile->figures.sampled)
+        tv_value_scale_choose(scale, profile->head, &profile->figures, profile->figures.total);
+    else
+        *scale = (struct tv_value_scale){.unit = tv_figures_unit(profile->head), .times = 1};
+}
+
+/* Write "1.250 ms"; a number of samples has no unit. */
+static void callgraph_add_figure(const struct callgraph *g, int64_t figure)
+{
+    tv_value_scale_write(g->out, &g->scale, figure);
+    if (*g->scale.unit.name)
+        tv_out_format(g->out, " %s", g->scale.unit.name);
 }
 
 static void callgraph_write_node(const struct callgraph *g, uint32_t frame)
@@ -272,8 +282,8 @@ void tv_callgraph_write(struct tv_out *out, const struct tv_call_tree *tree,
         .profile = profile,
         .options = options,
         .counts_calls = tv_figures_count_calls(tree->head),
-        .unit = tv_figures_unit(tree->head),
     };
+    callgraph_choose_scale(&g.scale, profile);
     tv_profile_sort(profile, options->cpu ? TV_ORDER_INCL_CPU : TV_ORDER_INCL_WALL);
     tv_method_edges_init(&g.edges, tree, options->cpu);
     g.row = tv_alloc(frames, sizeof *g.row);

@@ -23,6 +23,7 @@ import type {
   InstantDetails,
   InstantsInView,
   ProfileAnswer,
+  ProfileQuestion,
   Relations,
   Scope,
   Tile,
@@ -38,7 +39,7 @@ import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } fr
 import { HttpNonSlices } from './httpNonSlices';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
-import { flameQuery, scopeQuery, type Query } from './query';
+import { flameQuery, isOfSamples, measureQuery, scopeQuery, type Query } from './query';
 import { decodeTree, type TreeAnswer, type TreeQuestion } from '../model/treeAnswer';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
 
@@ -142,12 +143,17 @@ export class HttpEngine implements Engine {
     return visibleTexts((await this.json<{ frames: FrameRow[] }>('api/frames', {})).frames);
   }
 
-  profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer> {
-    return this.json('api/profile', scopeQuery(scope), signal);
+  profile(q: ProfileQuestion, signal?: AbortSignal): Promise<ProfileAnswer> {
+    return this.json(
+      isOfSamples(q) ? 'api/sample_profile' : 'api/profile',
+      measureQuery(q),
+      signal,
+    );
   }
 
-  relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations> {
-    return this.json('api/relations', { frame, ...scopeQuery(scope) }, signal);
+  relations(frame: number, q: ProfileQuestion, signal?: AbortSignal): Promise<Relations> {
+    const path = isOfSamples(q) ? 'api/sample_relations' : 'api/relations';
+    return this.json(path, { frame, ...measureQuery(q) }, signal);
   }
 
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails> {
@@ -190,15 +196,13 @@ export class HttpEngine implements Engine {
 
   async tree(q: TreeQuestion, signal?: AbortSignal): Promise<TreeAnswer> {
     const query = {
-      ...scopeQuery(q),
-      measure: q.of === 'calls' ? undefined : q.of,
-      value: q.of === 'calls' ? undefined : q.value || undefined,
+      ...measureQuery(q),
       bottom_up: q.bottomUp ? 1 : undefined,
       nodes: q.nodes?.join(','),
       below: q.below ? 1 : undefined,
       reveal: q.reveal,
     };
-    const question = q.of === 'calls' ? 'api/tree' : 'api/sample_tree';
+    const question = isOfSamples(q) ? 'api/sample_tree' : 'api/tree';
     return decodeTree(await this.ask(question, query, signal));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Query parameters that several requests share (docs/view-protocol.md).
 
-import type { FlameLayout, Scope } from '../model/engine';
+import type { FlameLayout, ProfileQuestion, Scope } from '../model/engine';
 
 export type Query = Record<string, string | number | undefined>;
 
@@ -23,4 +23,15 @@ export function flameQuery(q: FlameLayout): Query {
 export function scopeQuery(scope: Scope): Query {
   const { from, to, tracks, compensate } = scope;
   return { from, to, tracks: tracks?.join(','), compensate: compensate ? 1 : undefined };
+}
+
+/** Tell whether a question is about samples. */
+export function isOfSamples({ of = 'calls' }: ProfileQuestion): boolean {
+  return of !== 'calls';
+}
+
+/** Return the parameters of a selection, and of the measure of samples. */
+export function measureQuery(q: ProfileQuestion): Query {
+  if (!isOfSamples(q)) return scopeQuery(q);
+  return { ...scopeQuery({ ...q, compensate: false }), measure: q.of, value: q.value || undefined };
 }

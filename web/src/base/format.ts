@@ -106,26 +106,6 @@ export function formatBytes(n: number): string {
   return plural(n, 'byte');
 }
 
-/** Nanoseconds of the units of time that files use. */
-const NS_OF_UNITS: Readonly<Record<string, number>> = {
-  ns: 1,
-  nanoseconds: 1,
-  us: 1e3,
-  microseconds: 1e3,
-  ms: 1e6,
-  milliseconds: 1e6,
-  s: 1e9,
-  seconds: 1e9,
-};
-
-/** Format a weight of samples in the unit that the file gives it. */
-export function formatWeight(weight: number, unit: string): string {
-  const ns = NS_OF_UNITS[unit];
-  if (ns !== undefined) return formatShort(weight * ns);
-  if (unit === 'bytes' || unit === 'byte') return formatBytes(weight);
-  return unit === '' ? `${formatCount(weight)} of weight` : `${formatCount(weight)} ${unit}`;
-}
-
 /** Format a large number in short, as in "1.2 M". */
 export function formatBig(n: number): string {
   if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;

@@ -34,7 +34,7 @@ export const TABS = [
 ] as const;
 /** The names of the tabs, as they stand in the address. */
 export type Tab = (typeof TABS)[number];
-/** Source of the flame graph: calls, or one measure of the samples. */
+/** Source of tables and flame graph: calls, or one measure of the samples. */
 export type FlameOf = 'calls' | SampleMeasure;
 export type FlameOrder = 'time' | 'left-heavy' | 'by-name' | 'sandwich' | 'inverted';
 const ORDERS: readonly FlameOrder[] = ['time', 'left-heavy', 'by-name', 'sandwich', 'inverted'];
@@ -101,6 +101,8 @@ export interface PageState {
   only: string;
   notes: readonly Note[];
   flameOf: FlameOf | null;
+  /** Name of the value type of samples; empty: the one that is shown first. */
+  value: string;
   flows: FlowChoice;
   /** How the series of a counter are drawn, for counters that are not stacked. */
   counters: ReadonlyMap<number, CounterView>;
@@ -175,6 +177,7 @@ export function writeAddress(place: PageState): string {
   put('only', place.only);
   for (const note of place.notes) put('note', writeNote(note));
   put('samples', place.flameOf);
+  put('value', place.value);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   put('counters', writeViews(place.counters));
   put('hold', place.hold ? null : '0');
@@ -305,6 +308,7 @@ export function readAddress(text: string): PageState {
     only: q.get('only') ?? '',
     notes: readNotes(q.getAll('note')),
     flameOf: readFlame(q.get('samples')),
+    value: q.get('value') ?? '',
     flows: {
       selection: !(q.get('flows') ?? '').split(',').includes('none'),
       categories: readNumbers(q.get('flows')),

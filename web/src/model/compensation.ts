@@ -3,6 +3,7 @@
 // how the page describes it.
 
 import { formatCount, formatTimeUnit, type Unit } from '../base/format';
+import { untracked } from '../base/signal';
 import type { ProfileAnswer } from './engine';
 import type { TraceFacts } from './traceFacts';
 import type { Viewer } from './viewer';
@@ -20,12 +21,19 @@ export function wasTraced(facts: TraceFacts): boolean {
 export function compensationApplies(viewer: Viewer): boolean {
   const tab = viewer.tab.get();
   if (!COMPENSATED_TABS.includes(tab) || !wasTraced(viewer.facts)) return false;
-  return tab === 'profile' || viewer.flameOf.get() === 'calls';
+  return viewer.flameOf.get() === 'calls';
 }
 
 /** Tell whether the current tab shows calls as recorded: the flame graph in order of time does. */
 export function showsRecordedTimes(viewer: Viewer): boolean {
   return viewer.tab.get() === 'flame' && viewer.flameOrder.get() === 'time';
+}
+
+/** Return the file name for exporting a table: with the value of samples, or if compensated. */
+export function nameOfTable(viewer: Viewer, name: string): string {
+  const { of, name: value } = untracked(() => viewer.measure());
+  if (of === 'weight' && value !== '') return `${name}-${value}`;
+  return viewer.compensate.peek() && of === 'calls' ? `${name}-compensated` : name;
 }
 
 /**

@@ -7,7 +7,8 @@
 import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
-import type { NonSliceEngine } from './nonSliceEvents';
+import type { Measure } from './measure';
+import type { NonSliceEngine, SampleMeasure } from './nonSliceEvents';
 import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
@@ -23,6 +24,14 @@ export interface Scope {
   tracks?: readonly number[];
   /** Subtract the overhead of recording from times of calls. */
   compensate?: boolean;
+}
+
+/** A question for a profile: of calls, or of samples by a measure. */
+export interface ProfileQuestion extends Scope {
+  /** Calls if it is absent. */
+  of?: 'calls' | SampleMeasure;
+  /** Number of the value type, as in SampleFlameQuestion. */
+  value?: number;
 }
 
 /** Frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU. */
@@ -44,6 +53,8 @@ export interface ProfileAnswer {
   compensated?: { cost_ns: number; real_ns: number | null; cpu_ns: number | null };
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
+  /** What the figures are; of samples, they stand in place of real times. Absent: calls. */
+  measure?: Measure;
 }
 
 /** Frame (-1: no caller), calls along this edge, all calls of the child, real, CPU. */
@@ -202,6 +213,8 @@ export const THREAD_FRAME = 0x80000000;
 
 /** A flame graph in columns: one entry per frame, in depth-first order. */
 export interface FlameGraph {
+  /** What the widths are. Absent: times of calls. */
+  measure?: Measure;
   total: number;
   leftOut: number;
   start: Float64Array;
@@ -347,8 +360,8 @@ export interface Engine {
    * Return the slice that `call` named under the filter `was`; null: the current filter removed it.
    */
   same(call: Call, was: string): Promise<Call | null>;
-  profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer>;
-  relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations>;
+  profile(question: ProfileQuestion, signal?: AbortSignal): Promise<ProfileAnswer>;
+  relations(frame: number, question: ProfileQuestion, signal?: AbortSignal): Promise<Relations>;
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
   step(
     frame: number,

@@ -58,12 +58,13 @@ export class FlameStore {
   private ask(): void {
     const { viewer } = this;
     const layout = this.layout();
+    const measure = viewer.measure();
     if (!this.isSandwich) {
       return this.asking.run(
         (signal) => this.flame(layout, signal),
         (graph) => {
           if (layout.root === undefined) this.all = graph.total;
-          this.graph.set(graph);
+          this.graph.set({ ...graph, measure });
         },
       );
     }
@@ -76,7 +77,7 @@ export class FlameStore {
       this.flame({ ...layout, frame, side: of }, signal);
     this.asking.run(
       (signal) => Promise.all([side('callers', signal), side('callees', signal)]),
-      ([callers, callees]) => this.graph.set(joinSides(callers, callees)),
+      ([callers, callees]) => this.graph.set({ ...joinSides(callers, callees), measure }),
     );
   }
 
@@ -90,8 +91,9 @@ export class FlameStore {
 
   /** Return the total time of the range and threads; a zoomed graph shows only a part of it. */
   whole(graph: FlameGraph): number {
-    if (this.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
     const answer = this.isPart ? this.profile.answer.peek() : null;
+    if (this.viewer.flameOf.peek() !== 'calls')
+      return this.all || profileTotal(answer, 'real') || graph.total;
     const clock = this.viewer.clock.peek();
     const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
     const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the profile table: which ones a trace has, and the number and text of each cell.
 
-import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
+import { formatCount, formatPercent } from '../base/format';
+import type { FlameOf } from './address';
 import type { ProfileAnswer, ProfileRow } from './engine';
+import type { Scale } from './measure';
 import type { Clock, TraceFacts } from './traceFacts';
 import { countsCalls, inTermsOf, type Words } from './words';
 
@@ -18,17 +20,19 @@ export type ColumnId =
   | 'excl_real_pct'
   | 'excl_real'
   | 'calls'
+  | 'samples'
   | 'cpu_per_call'
   | 'real_per_call';
 
 /** A column of the profile table. */
 export interface Column {
   id: ColumnId;
-  /** First line of the head; the second line of a time column is its unit. */
+  /** First line of the head; the second line of a column of figures is their unit. */
   group: string;
   head: string;
   title: string;
-  kind: 'name' | 'percent' | 'time' | 'calls';
+  /** figure: in the unit of the table's scale. */
+  kind: 'name' | 'percent' | 'figure' | 'calls' | 'samples';
   clock: Clock | null;
   width: number;
   /** Draw a line at the left edge: the column begins a new group. */
@@ -55,7 +59,7 @@ function clockColumns(clock: Clock, what: 'incl' | 'excl'): Column[] {
       group: name,
       head: '',
       title: long,
-      kind: 'time',
+      kind: 'figure',
       clock,
       width: 84,
       begins: false,
@@ -93,7 +97,7 @@ const PROFILE_COLUMNS: readonly Column[] = [
     group: 'CPU',
     head: 'per call',
     title: 'Inclusive CPU time / (calls + recursions)',
-    kind: 'time',
+    kind: 'figure',
     clock: 'cpu',
     width: 78,
     begins: false,
@@ -103,10 +107,35 @@ const PROFILE_COLUMNS: readonly Column[] = [
     group: 'Real',
     head: 'per call',
     title: 'Inclusive real time / (calls + recursions)',
-    kind: 'time',
+    kind: 'figure',
     clock: 'real',
     width: 78,
     begins: false,
+  },
+];
+
+function sampleColumns(what: 'incl' | 'excl'): Column[] {
+  const group = what === 'incl' ? 'Total' : 'Self';
+  const title = what === 'incl' ? 'In the function or what it calls' : 'In the function itself';
+  const column = { group, head: '', title, clock: null, begins: false };
+  return [
+    {
+      ...column,
+      ...{ id: `${what}_real_pct`, head: '%', title: `${title}, share of all` },
+      ...{ kind: 'percent', width: 54, begins: what === 'incl' },
+    },
+    { ...column, id: `${what}_real`, kind: 'figure', width: 84 },
+  ];
+}
+
+/** The columns of tables of samples. Their figures stand in the place of real times. */
+const SAMPLE_COLUMNS: readonly Column[] = [
+  ...PROFILE_COLUMNS.slice(0, 1),
+  ...sampleColumns('incl'),
+  ...sampleColumns('excl'),
+  {
+    ...{ id: 'samples', group: 'Samples', head: 'count', kind: 'samples', clock: null },
+    ...{ title: 'Samples with the function in their stack', width: 72, begins: true },
   },
 ];
 
@@ -141,9 +170,15 @@ export function profileColumns(facts: ColumnFacts, words?: Words): Column[] {
   }));
 }
 
+/** Return the columns of a table of a measure; calls have those of the trace. */
+export function measureColumns(of: FlameOf, facts: ColumnFacts, words?: Words): readonly Column[] {
+  if (of === 'calls') return profileColumns(facts, words);
+  return SAMPLE_COLUMNS.filter(({ kind }) => of !== 'count' || kind !== 'samples');
+}
+
 /** Tell whether a text names a column. */
 export function isProfileColumn(id: string): id is ColumnId {
-  return PROFILE_COLUMNS.some((column) => column.id === id);
+  return [...PROFILE_COLUMNS, ...SAMPLE_COLUMNS].some((column) => column.id === id);
 }
 
 /** Numbers of a method, or of "(context switch)". Times are in nanoseconds; null: not recorded. */
@@ -190,6 +225,8 @@ export function columnValue(f: Figures, id: ColumnId): number | null {
       return f.excl_real;
     case 'calls':
       return f.calls + f.recursive;
+    case 'samples':
+      return f.calls;
     case 'cpu_per_call':
       return timePerCall(f.incl_cpu, f);
     case 'real_per_call':
@@ -200,8 +237,8 @@ export function columnValue(f: Figures, id: ColumnId): number | null {
 }
 
 /** Return the total time of the profile in nanoseconds, by default of the real clock. */
-export function profileTotal(answer: ProfileAnswer, clock: Clock | null): number {
-  return (clock === 'cpu' ? answer.total_cpu_ns : answer.total_real_ns) ?? 0;
+export function profileTotal(answer: ProfileAnswer | null, clock: Clock | null): number {
+  return (clock === 'cpu' ? answer?.total_cpu_ns : answer?.total_real_ns) ?? 0;
 }
 
 /** Format a cell of the profile table. */
@@ -209,33 +246,32 @@ export function profileCellText(
   f: Figures,
   column: Column,
   answer: ProfileAnswer,
-  unit: Unit,
+  scale: Scale,
 ): string {
   if (column.kind === 'calls') return `${formatCount(f.calls)}+${formatCount(f.recursive)}`;
   const value = columnValue(f, column.id);
   if (value === null) return '';
   if (column.kind === 'percent') return formatPercent(value, profileTotal(answer, column.clock));
-  return formatTime(value, unit);
+  return column.kind === 'samples' ? formatCount(value) : scale.text(value);
 }
 
 /**
  * Return the widest text of a column, to size it. The widest text belongs to the greatest number,
  * because all digits have one width.
  */
-export function widestProfileText(answer: ProfileAnswer, column: Column, unit: Unit): string {
+export function widestProfileText(answer: ProfileAnswer, column: Column, scale: Scale): string {
   if (column.kind === 'percent') return '100.0';
   const rows = answer.rows.map(figuresOf);
   if (answer.waits) rows.push(figuresOfWaits(answer.waits));
   if (column.kind !== 'calls') {
     const most = rows.reduce((max, row) => Math.max(max, columnValue(row, column.id) ?? 0), 0);
-    // With automatic units, each cell has its own unit: the greatest number need not be the
-    // longest.
-    return unit === 'auto' ? '999.999 ms' : formatTime(most, unit);
+    if (column.kind === 'samples') return formatCount(most);
+    return scale.widest ?? scale.text(most);
   }
   let longest = '';
   let total = 0;
   for (const row of rows) {
-    const text = profileCellText(row, column, answer, unit);
+    const text = profileCellText(row, column, answer, scale);
     if (text.length > longest.length) longest = text;
     total = Math.max(total, row.calls + row.recursive);
   }

@@ -2,6 +2,7 @@
 // Lines of the profile table: sorted methods, and below an expanded method its parents and
 // children. Pure functions; the table only draws these lines.
 
+import type { FlameOf } from './address';
 import type { ProfileAnswer, RelationRow, Relations, Times } from './engine';
 import type { Clock } from './traceFacts';
 import {
@@ -104,6 +105,14 @@ export function rankedMethods(answer: ProfileAnswer, frames: Frames): RankedMeth
   if (answer.waits && answer.waits.calls > 0)
     methods.push({ frame: WAITS, figures: figuresOfWaits(answer.waits), rank: 0 });
   return methods;
+}
+
+/** Return the order of a table of samples, whose figures stand in place of real times. */
+export function orderOfMeasure(sort: ProfileSort, of: FlameOf): ProfileSort {
+  const { column, descending } = sort;
+  if (of === 'calls') return sort;
+  const other = column === 'calls' ? 'samples' : column.replace('cpu', 'real');
+  return { column: other as ColumnId, descending };
 }
 
 /** Sort methods; ties are sorted by name. */

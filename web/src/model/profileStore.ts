@@ -3,15 +3,19 @@
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
-import type { ProfileAnswer, Relations, Scope } from './engine';
+import type { ProfileAnswer, ProfileQuestion, Relations } from './engine';
+import { scaleOf, type Measure, type Scale } from './measure';
 import { substringMatcher } from './names';
+import { profileTotal } from './profileColumns';
 import {
   methodName,
+  orderOfMeasure,
   rankedMethods,
   sortMethods,
   profileLines,
   WAITS,
   type ProfileLine,
+  type ProfileSort,
   type RankedMethod,
 } from './profileRows';
 import type { Viewer } from './viewer';
@@ -27,7 +31,7 @@ export class ProfileStore {
   /** Frames that match the text in the table's find box, in the order of the table. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
-  private scope: Scope = {};
+  private asked: ProfileQuestion = {};
   /** Method that was expanded because it was selected; selecting another one collapses it again. */
   private openedBySelection: number | null = null;
   /** The expanded methods that were last written to the address. */
@@ -42,7 +46,7 @@ export class ProfileStore {
       const answer = this.answer.get();
       return answer ? rankedMethods(answer, viewer.frames) : [];
     });
-    this.sorted = computed(() => sortMethods(methods.get(), viewer.sort.get(), viewer.frames));
+    this.sorted = computed(() => sortMethods(methods.get(), this.sort, viewer.frames));
     this.lines = computed(() => {
       const find = viewer.onlyFound.get() ? viewer.find.get() : '';
       const found = new Set(find === '' ? [] : this.findAll(find));
@@ -51,7 +55,7 @@ export class ProfileStore {
       return profileLines(wanted, this.opened.get());
     });
     this.found = computed(() => this.findAll(viewer.find.get()));
-    effect(() => this.ask(viewer.callScope()));
+    effect(() => this.ask(viewer.measured(), viewer.measure()));
     effect(() => this.openSelected(viewer.frame.get()));
     effect(() => {
       const named = viewer.openMethods.get();
@@ -64,13 +68,28 @@ export class ProfileStore {
     });
   }
 
-  private ask(scope: Scope): void {
+  /** The measure of the answer, or of the first one that is awaited. */
+  get measure(): Measure {
+    return this.answer.get()?.measure ?? this.viewer.measure();
+  }
+
+  /** The scale of the figures of the table. */
+  scale(unit = this.viewer.unit.get()): Scale {
+    return scaleOf(this.measure, unit, profileTotal(this.answer.get(), 'real'));
+  }
+
+  /** The order of the table. */
+  get sort(): ProfileSort {
+    return orderOfMeasure(this.viewer.sort.get(), this.measure.of);
+  }
+
+  private ask(question: ProfileQuestion, measure: Measure): void {
     this.pending.set(true);
     this.asking.run(
-      (signal) => this.viewer.engine.profile(scope, signal),
+      (signal) => this.viewer.engine.profile(question, signal),
       (answer) => {
-        this.scope = scope;
-        this.answer.set(answer);
+        this.asked = question;
+        this.answer.set({ ...answer, measure });
         this.pending.set(false);
         untracked(() => this.reopen());
       },
@@ -116,11 +135,11 @@ export class ProfileStore {
   }
 
   private load(frame: number): void {
-    const scope = this.scope;
+    const { asked } = this;
     this.viewer.engine
-      .relations(frame, scope)
+      .relations(frame, asked)
       .then((relations) => {
-        if (scope !== this.scope || !this.opened.peek().has(frame)) return;
+        if (asked !== this.asked || !this.opened.peek().has(frame)) return;
         this.opened.update((old) => new Map(old).set(frame, relations));
       })
       .catch(this.viewer.failed);

@@ -12,6 +12,7 @@
 // child has a greater number than its parent. Backward loops therefore visit children first.
 
 import { columnValue, type ColumnId, type Figures } from './profileColumns';
+import type { Measure } from './measure';
 import type { Frames } from './names';
 import { MOST_OPEN, type OpenLine } from './openLines';
 import type { ProfileSort } from './profileRows';
@@ -63,6 +64,7 @@ export class TreeLines {
   constructor(
     private readonly bottomUp: boolean,
     answer: TreeAnswer,
+    readonly measure: Measure = { of: 'calls', name: '', unit: '' },
   ) {
     this.real = emptyTimes(answer.real);
     this.cpu = emptyTimes(answer.cpu);

@@ -5,8 +5,10 @@
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';
 import type { Scope } from './engine';
+import { scaleOf, type Measure, type Scale } from './measure';
 import { substringMatcher } from './names';
 import { readOpen, writeOpen, type OpenLine } from './openLines';
+import { orderOfMeasure, type ProfileSort } from './profileRows';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import { TREE_ROOT, TreeLines, type FilteredLines } from './treeLines';
 import type { Viewer } from './viewer';
@@ -60,7 +62,7 @@ export class TreeStore {
       const tree = this.lines.get()?.tree;
       const leading = this.leading.get();
       const only = leading && { leading, closed: this.closedFound.get() };
-      return tree ? tree.shown(viewer.treeSort.get(), viewer.frames, only) : [];
+      return tree ? tree.shown(this.sort, viewer.frames, only) : [];
     });
     effect(() => {
       onlyFind();
@@ -73,12 +75,11 @@ export class TreeStore {
     this.found = computed(() => (active() ? this.findAll(viewer.find.get()) : []));
     effect(() => {
       const scope = {
-        ...viewer.callScope(),
-        of: viewer.flameOf.get(),
-        value: viewer.valueType.get(),
+        ...viewer.measured(),
         bottomUp,
       };
-      if (active()) untracked(() => this.ask(scope));
+      const measure = viewer.measure();
+      if (active()) untracked(() => this.ask(scope, measure));
     });
     effect(() => {
       const frame = viewer.frame.get();
@@ -93,6 +94,21 @@ export class TreeStore {
       const text = this.named.get();
       untracked(() => this.goBackTo(text));
     });
+  }
+
+  /** The measure of the lines, or of the first ones that are awaited. */
+  get measure(): Measure {
+    return this.lines.get()?.tree.measure ?? this.viewer.measure();
+  }
+
+  /** The scale of the figures of the table. */
+  scale(unit = this.viewer.unit.get()): Scale {
+    return scaleOf(this.measure, unit, this.lines.get()?.tree.real?.total ?? 0);
+  }
+
+  /** The order of the table. */
+  get sort(): ProfileSort {
+    return orderOfMeasure(this.viewer.treeSort.get(), this.measure.of);
   }
 
   private get named(): Signal<string | null> {
@@ -191,7 +207,7 @@ export class TreeStore {
     return this.viewer.engine.tree({ ...scope, ...asked }, signal);
   }
 
-  private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>): void {
+  private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>, measure: Measure): void {
     const text = JSON.stringify(scope);
     if (text === this.asked) return;
     this.asked = text;
@@ -203,7 +219,7 @@ export class TreeStore {
     this.asking.run(
       (signal) => this.question({ nodes }, signal),
       (answer) => {
-        const tree = new TreeLines(this.bottomUp, answer);
+        const tree = new TreeLines(this.bottomUp, answer, measure);
         const now = new Map<number, number | null>([[TREE_ROOT, TREE_ROOT]]);
         tree.add(answer, (k) => {
           const line = open[k - 1];

@@ -14,12 +14,13 @@
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
 import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
-import type { Call, Engine, Scope } from './engine';
+import type { Call, Engine, ProfileQuestion, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
+import type { Measure } from './measure';
 import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
@@ -32,6 +33,7 @@ import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
+import { usualMeasure, valueNumberOf, valueTypeOf } from './valueTypes';
 import { USUAL_STATISTICS_SORT, usualStatistics, type StatisticsSort } from './statistics';
 
 /** The slice under the pointer. */
@@ -165,7 +167,7 @@ export class Viewer {
     this.sort = signal<ProfileSort>(this.usualSort());
     this.treeSort = signal<ProfileSort>(this.usualSort());
     this.unit = signal<Unit>(this.usualUnit);
-    this.flameOf = signal<FlameOf>(this.usualFlame);
+    this.flameOf = signal<FlameOf>(usualMeasure(this.facts));
   }
 
   /** Return the selected range and tracks, which the lower panels refer to. */
@@ -183,9 +185,16 @@ export class Viewer {
     return this.compensate.get() ? { ...this.scope(), compensate: true } : this.scope();
   }
 
-  /** Return the file name for exporting a table of calls. */
-  nameOfTable(name: string): string {
-    return this.compensate.peek() ? `${name}-compensated` : name;
+  /** Return the question for tables of the chosen measure. */
+  measured(): ProfileQuestion & { of: FlameOf } {
+    const of = this.flameOf.get();
+    if (of === 'calls') return { ...this.callScope(), of };
+    return { ...this.scope(), of, value: this.valueType.get() };
+  }
+
+  /** Return what the tables and the flame graph measure. */
+  measure(): Measure {
+    return { of: this.flameOf.get(), ...valueTypeOf(this.facts, this.valueType.get()) };
   }
 
   has(clock: Clock): boolean {
@@ -212,17 +221,10 @@ export class Viewer {
     return timeless || onlySamples ? 'flame' : 'profile';
   }
 
-  get usualFlame(): FlameOf {
-    if (this.facts.calls > 0 || this.facts.samples === 0) return 'calls';
-    return ['', 'samples', 'count'].includes(this.valueUnit) ? 'count' : 'weight';
-  }
-
-  /** The unit of the chosen value type. */
-  get valueUnit(): string {
-    const types = this.facts.value_types ?? [];
-    const chosen = this.valueType.get();
-    const type = chosen > 0 ? types[chosen - 1] : types.find(({ first }) => first);
-    return type?.unit ?? '';
+  /** Choose a value type by its number; a value is the weight of samples. */
+  chooseValue(number: number): void {
+    this.valueType.set(valueNumberOf(this.facts, valueTypeOf(this.facts, number).name));
+    this.flameOf.set('weight');
   }
 
   usualSort(): ProfileSort {
@@ -258,7 +260,7 @@ export class Viewer {
     const kind = order === 'by-name' ? 'left-heavy' : order;
     return JSON.stringify([
       ...[kind, this.flameFold.get(), this.flameApart.get()],
-      ...[this.flameOf.get() === 'calls', this.range.get(), this.tracks.get()],
+      ...[this.flameOf.get(), this.valueType.get(), this.range.get(), this.tracks.get()],
     ]);
   }
 
@@ -432,7 +434,8 @@ export class Viewer {
       arrangement: this.arrangement.get(),
       only: this.only.get(),
       notes: this.notes.get(),
-      flameOf: this.flameOf.get() === this.usualFlame ? null : this.flameOf.get(),
+      flameOf: this.flameOf.get() === usualMeasure(this.facts) ? null : this.flameOf.get(),
+      value: this.valueType.get() === 0 ? '' : this.measure().name,
       flows: this.flows.get(),
       counters: this.counterViews.get(),
       hold: this.hold.get(),
@@ -482,7 +485,10 @@ export class Viewer {
     this.arrangement.set(place.arrangement);
     this.only.set(place.only);
     this.notes.set(place.notes);
-    this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
+    this.flameOf.set(
+      this.facts.samples > 0 && place.flameOf ? place.flameOf : usualMeasure(this.facts),
+    );
+    this.valueType.set(valueNumberOf(this.facts, place.value));
     this.zoomBack(place.zoom);
     this.flows.set(place.flows);
     this.counterViews.set(place.counters);

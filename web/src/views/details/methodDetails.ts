@@ -2,16 +2,43 @@
 // The details of a method: its totals in the selection.
 
 import { h } from '../../base/dom';
-import { formatCount } from '../../base/format';
+import { formatCount, formatPercent, plural } from '../../base/format';
+import { makeVisible } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';
-import type { Figures } from '../../model/profileColumns';
+import { figureWithUnit } from '../../model/measure';
+import { profileTotal, type Figures } from '../../model/profileColumns';
 import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
-import { frameHead, linkButton, stepToCall, timesTable, type TimesRow } from './detailsParts';
+import {
+  factRow,
+  factTable,
+  frameHead,
+  linkButton,
+  stepToCall,
+  timesTable,
+  type TimesRow,
+} from './detailsParts';
+
+/** Return the totals of a function in the samples. */
+function sampleDetails(v: Views, frame: number, f: Figures, scoped: string): HTMLElement[] {
+  const { profile } = v;
+  const { of, name } = profile.measure;
+  const scale = profile.scale();
+  const total = profileTotal(profile.answer.get(), 'real');
+  const row = (what: string, figure: number | null): HTMLElement =>
+    factRow(what, `${figureWithUnit(scale, figure ?? 0)}, ${formatPercent(figure ?? 0, total)} %`);
+  const value = of === 'weight' && name !== '' ? [factRow('Value', makeVisible(name))] : [];
+  return [
+    ...frameHead(v, frame),
+    factTable(...value, row('Total', f.incl_real), row('Self', f.excl_real)),
+    h('p', { class: 'second' }, `${plural(f.calls, 'sample')} ${scoped}.`),
+  ];
+}
 
 export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
   const { viewer } = v;
   const words = wordsFor(viewer.facts);
+  const ofSamples = v.profile.measure.of !== 'calls';
   const scoped =
     viewer.range.get() || viewer.tracks.get().length > 0
       ? 'in what is selected'
@@ -22,9 +49,14 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
       h(
         'p',
         { class: 'second' },
-        words.events ? `No slice of it ${scoped}.` : `Not called ${scoped}.`,
+        ofSamples
+          ? `No sample of it ${scoped}.`
+          : words.events
+            ? `No slice of it ${scoped}.`
+            : `Not called ${scoped}.`,
       ),
     ];
+  if (ofSamples) return sampleDetails(v, frame, f, scoped);
   const answer = v.profile.answer.get();
   const less = answer && compensationWords(answer, viewer.unit.get());
   const n = f.calls + f.recursive;

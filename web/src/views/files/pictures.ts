@@ -3,6 +3,7 @@
 // PNG with two pixels per screen pixel, for reports.
 
 import { h } from '../../base/dom';
+import { untracked } from '../../base/signal';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
 import { shortened } from '../../base/visible';
 import type { Span } from '../../model/span';
@@ -142,7 +143,8 @@ function flamePicture(v: Views, flame: FlameView): Picture {
   const { viewer } = v;
   const { width, height } = flame.size;
   const clock = viewer.clock.peek() === 'cpu' ? 'CPU time' : 'real time';
-  const of = viewer.flameOf.peek() === 'calls' ? [clock] : [];
+  const { of: what, name } = untracked(() => viewer.measure());
+  const of = what === 'calls' ? [clock] : what === 'weight' && name !== '' ? [shortened(name)] : [];
   return pictureOf(
     v,
     { w: width, h: height },

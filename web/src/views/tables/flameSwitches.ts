@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switches above a flame graph: its content and its order.
+// The switches above a flame graph: its content and its order; and those of its content above tables.
 
 import { h, setAttribute } from '../../base/dom';
 import { effect, type Signal } from '../../base/signal';
@@ -58,6 +58,12 @@ export function flameContentSwitch(viewer: Viewer, label: string): HTMLElement |
   return select;
 }
 
+/** Return the bar above a table with the menus of what the table is of; null: only of calls. */
+export function measureBar(viewer: Viewer, label: string): HTMLElement | null {
+  const of = flameContentSwitch(viewer, label);
+  return of && h('div', { class: 'pane-bar' }, of, valueTypeSwitch(viewer));
+}
+
 /** Return the menu that chooses the value type of samples, if there are several. */
 export function valueTypeSwitch(viewer: Viewer): HTMLElement | null {
   const types = viewer.facts.value_types ?? [];
@@ -69,7 +75,7 @@ export function valueTypeSwitch(viewer: Viewer): HTMLElement | null {
       h('option', { attrs: { value: `${i + 1}` } }, unit === '' ? name : `${name}, ${unit}`),
     ),
   );
-  select.addEventListener('change', () => viewer.valueType.set(Number(select.value)));
+  select.addEventListener('change', () => viewer.chooseValue(Number(select.value)));
   effect(() => {
     const first = types.findIndex((type) => type.first) + 1;
     select.value = `${viewer.valueType.get() || first}`;

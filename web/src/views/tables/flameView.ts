@@ -2,11 +2,12 @@
 // The flame graph of the selected range and threads, in the chosen clock.
 
 import { fill, h } from '../../base/dom';
-import { formatPercent, formatTimeUnit, formatWeight, plural } from '../../base/format';
+import { formatPercent, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';
 import type { FlameGraph, ProfileRow } from '../../model/engine';
+import { figureWithUnit, scaleOf } from '../../model/measure';
 import { FlameNames } from '../../model/flameNames';
 import { NO_SELF } from '../../model/flameSides';
 import { FlameStore } from '../../model/flameStore';
@@ -126,18 +127,19 @@ export class FlameView {
           ? 'Zoomed in'
           : 'All threads';
     const of = this.store.isPart ? ' of all' : '';
-    return [what, this.amount(graph.total), `${formatPercent(graph.total, whole)} %${of}`].join(
-      '   ',
-    );
+    return [
+      what,
+      this.amount(graph.total, graph),
+      `${formatPercent(graph.total, whole)} %${of}`,
+    ].join('   ');
   }
 
-  /** Format a width: a time, or a number of samples. */
-  private amount(width: number): string {
-    const of = this.v.viewer.flameOf.peek();
-    if (of === 'count') return plural(width, 'sample');
-    if (of === 'weight') return formatWeight(width, this.v.viewer.valueUnit);
-    const unit = this.v.viewer.unit.peek();
-    return formatTimeUnit(width, unit);
+  /** Format a width in the unit that the whole graph has, as in the tables. */
+  private amount(width: number, graph: FlameGraph): string {
+    const { viewer } = this.v;
+    const measure = graph.measure ?? untracked(() => viewer.measure());
+    const scale = scaleOf(measure, viewer.unit.peek(), this.store.whole(graph));
+    return figureWithUnit(scale, width);
   }
 
   /** The size of the whole graph for a saved picture. The height is 0 while there is no graph. */
@@ -257,10 +259,10 @@ export class FlameView {
     const width = graph.width[i] ?? 0;
     const self = graph.self[i] ?? 0;
     const words = [
-      `${shortened(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
+      `${shortened(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width, graph)}`,
       `${formatPercent(width, this.store.whole(graph))} %${this.store.isPart ? ' of all' : ''}`,
     ];
-    if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
+    if (self !== NO_SELF) words.push(`exclusive ${this.amount(self, graph)}`);
     const calls = graph.calls[i] ?? 0;
     if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
     else if (calls > 0 && countsCalls(viewer.facts))
@@ -315,7 +317,9 @@ export class FlameView {
     const order = viewer.flameOrder.get();
     const of = viewer.flameOf.get();
     const which = order === 'inverted' ? 'exclusive' : 'inclusive';
-    const measure = of === 'calls' ? `${which} ${clock} time` : MEASURES[of];
+    const { name } = viewer.measure();
+    const value = of === 'weight' && name !== '' ? `${shortened(name)} of samples` : null;
+    const measure = of === 'calls' ? `${which} ${clock} time` : (value ?? MEASURES[of]);
     return `width is ${measure}; a click ${order === 'sandwich' ? 'selects' : 'zooms'}`;
   }
 

@@ -2,7 +2,7 @@
 // Creates the element of one line of the profile table.
 
 import { appendChildren, h, icon, type Child } from '../../base/dom';
-import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
+import { formatCount, formatPercent } from '../../base/format';
 import {
   profileCellText,
   columnValue,
@@ -10,6 +10,7 @@ import {
   type Column,
 } from '../../model/profileColumns';
 import type { ProfileAnswer } from '../../model/engine';
+import type { Scale } from '../../model/measure';
 import { indexOfMatch, type Frames } from '../../model/names';
 import {
   TOP_LEVEL_NAME,
@@ -29,7 +30,7 @@ export interface CellContext {
   theme: Theme;
   columns: readonly Column[];
   answer: ProfileAnswer;
-  unit: Unit;
+  scale: Scale;
   find: string;
   words: Words;
   selected: number | null;
@@ -188,7 +189,7 @@ function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLEleme
     );
   } else {
     cell = emptyCell(column);
-    cell.textContent = profileCellText(line.figures, column, c.answer, c.unit);
+    cell.textContent = profileCellText(line.figures, column, c.answer, c.scale);
   }
   cell.dataset['column'] = column.id;
   return cell;
@@ -216,21 +217,23 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
   }
   appendChildren(row, [
     name,
-    ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit)),
+    ...c.columns.slice(1).map((column) => relationCell(line, column, c.scale)),
   ]);
   return row;
 }
 
 /** Inclusive columns show the share of the opened method; other columns do not apply. */
-function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLElement {
+function relationCell(line: RelationLine, column: Column, scale: Scale): HTMLElement {
   const time = column.clock === 'cpu' ? line.cpu : line.real;
   let cell = emptyCell(column);
   if (column.id === 'calls' && line.kind === 'relation') {
     cell.textContent = `${formatCount(line.calls)}/${formatCount(line.total)}`;
+  } else if (column.kind === 'samples' && line.kind === 'relation') {
+    cell.textContent = formatCount(line.calls);
   } else if (column.id.startsWith('incl_') && time !== null) {
     const whole = columnValue(line.ownerFigures, column.id) ?? 0;
     if (column.kind === 'percent') cell = percentCell(column, time, whole);
-    else cell.textContent = formatTime(time, unit);
+    else cell.textContent = scale.text(time);
   }
   cell.dataset['column'] = column.id;
   return cell;

@@ -2,11 +2,11 @@
 // The head of the profile table: two lines, buttons that sort, and the width of every column.
 
 import { fill, h } from '../../base/dom';
-import { unitLabel, type Unit } from '../../base/format';
-import { effect } from '../../base/signal';
+import { effect, untracked, type ReadSignal } from '../../base/signal';
 import { widestProfileText, type Column } from '../../model/profileColumns';
 import { compensationWords } from '../../model/compensation';
 import type { ProfileAnswer } from '../../model/engine';
+import { scaleLabel, type Scale } from '../../model/measure';
 import type { ProfileSort } from '../../model/profileRows';
 import { countNames, wordsFor } from '../../model/words';
 import type { Views } from '../context';
@@ -24,21 +24,24 @@ export class ProfileHead {
 
   constructor(
     private readonly v: Views,
-    private readonly columns: readonly Column[],
+    private readonly columns: ReadSignal<readonly Column[]>,
     private readonly table: HTMLElement,
     private readonly sorted: () => void,
   ) {
     effect(() => this.show());
-    effect(() => this.setWidths(v.profile.answer.get(), v.viewer.unit.get()));
+    effect(() => this.setWidths(v.profile.answer.get(), v.profile.scale()));
   }
 
   /** Make each column as wide as its longest number, so that digits are never cut off. */
-  private setWidths(answer: ProfileAnswer | null, unit: Unit): void {
+  private setWidths(answer: ProfileAnswer | null, scale: Scale): void {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const widths = this.columns.slice(1).map((column) => {
-      const text = answer ? widestProfileText(answer, column, unit) : '';
-      return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
-    });
+    const widths = this.columns
+      .get()
+      .slice(1)
+      .map((column) => {
+        const text = answer ? widestProfileText(answer, column, scale) : '';
+        return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
+      });
     const total = NAME_LEAST + widths.reduce((a, b) => a + b, 0);
     const tracks = widths.map((w) => `${w}px`).join(' ');
     this.table.style.setProperty('--columns', `minmax(${NAME_LEAST}px, 1fr) ${tracks}`);
@@ -46,13 +49,13 @@ export class ProfileHead {
   }
 
   private show(): void {
-    const { viewer, profile } = this.v;
-    const sort = viewer.sort.get();
-    const unit = viewer.unit.get();
+    const { profile } = this.v;
+    const { sort } = profile;
+    const scale = profile.scale();
     const methods = profile.answer.get()?.rows.length ?? 0;
     const { activeElement } = document;
     const focused = activeElement instanceof HTMLElement ? activeElement.dataset['column'] : null;
-    const heads = this.columns.map((column) => this.columnHead(column, sort, unit));
+    const heads = this.columns.get().map((column) => this.columnHead(column, sort, scale));
     fill(
       this.element,
       h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(methods)),
@@ -65,7 +68,8 @@ export class ProfileHead {
   private groupHeads(methods: number): HTMLElement[] {
     const { facts } = this.v.viewer;
     const words = wordsFor(facts);
-    const traced = !words.events && !facts.timeless;
+    const { of } = this.v.profile.measure;
+    const traced = of === 'calls' && !words.events && !facts.timeless;
     const answer = this.v.profile.answer.get();
     const less = answer && compensationWords(answer, this.v.viewer.unit.get());
     const hint = h('span', null, ` · ${less ?? 'times are distorted by tracing: compare them'}`);
@@ -77,7 +81,7 @@ export class ProfileHead {
         traced && hint,
       ),
     ];
-    for (const column of this.columns.slice(1)) {
+    for (const column of this.columns.get().slice(1)) {
       const begins = column.begins ? ' begins' : '';
       const clock = column.clock ? ` ${column.clock}` : '';
       const attributes = { class: `group${begins}${clock}`, title: column.title };
@@ -89,9 +93,9 @@ export class ProfileHead {
     return heads;
   }
 
-  private columnHead(column: Column, sort: ProfileSort, unit: Unit): HTMLElement {
+  private columnHead(column: Column, sort: ProfileSort, scale: Scale): HTMLElement {
     const on = column.id === sort.column;
-    const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit) || 'time';
+    const text = column.kind === 'name' ? 'Name' : column.head || scaleLabel(scale) || 'time';
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
     const label = column.title === text ? text : `${column.title}, ${text}`;
     const button = h(
@@ -117,7 +121,7 @@ export class ProfileHead {
   /** Sort numbers from the largest, names from the first. A second click reverses the order. */
   private sortBy(column: Column): void {
     const { sort } = this.v.viewer;
-    const old = sort.peek();
+    const old = untracked(() => this.v.profile.sort);
     const descending = old.column === column.id ? !old.descending : column.kind !== 'name';
     sort.set({ column: column.id, descending });
     this.sorted();

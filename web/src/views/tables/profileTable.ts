@@ -2,14 +2,16 @@
 // The profile table: methods, and below an opened method its callers and callees.
 
 import { h, setAttribute, type Child } from '../../base/dom';
-import { effect, untracked } from '../../base/signal';
+import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
 import { fixedUnit } from '../../base/format';
+import { nameOfTable } from '../../model/compensation';
 import { otherEventsHint } from '../../model/otherEventsHint';
-import { profileColumns, type Column } from '../../model/profileColumns';
+import { measureColumns, type Column } from '../../model/profileColumns';
 import type { ProfileLine, RankedMethod } from '../../model/profileRows';
 import { profileSheet } from '../../model/profileSheet';
 import { sheetText, type Sheet } from '../../model/sheet';
 import { wordsFor } from '../../model/words';
+import { measureBar } from './flameSwitches';
 import { Grid, lineHeight } from './grid';
 import { ProfileHead } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
@@ -20,14 +22,16 @@ import type { Views } from '../context';
 export class ProfileTable {
   readonly element: HTMLElement;
   private readonly grid: Grid;
-  private readonly columns: readonly Column[];
+  private readonly columns: ReadSignal<readonly Column[]>;
   private lines: readonly ProfileLine[] = [];
   private shown: number | null = null;
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
-    this.columns = profileColumns(v.viewer.facts, wordsFor(v.viewer.facts));
-    this.element = h('div', { class: 'profile' });
+    const { facts } = v.viewer;
+    this.columns = computed(() => measureColumns(v.profile.measure.of, facts, wordsFor(facts)));
+    const bar = measureBar(v.viewer, 'What the profile is of');
+    this.element = h('div', { class: bar ? 'profile with-bar' : 'profile' }, bar);
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
     this.grid = new Grid(
       'Profile',
@@ -86,9 +90,9 @@ export class ProfileTable {
     const context: CellContext = {
       frames: viewer.frames,
       theme: settings.theme.peek(),
-      columns: this.columns,
+      columns: this.columns.peek(),
       answer,
-      unit: viewer.unit.peek(),
+      scale: untracked(() => profile.scale()),
       find: viewer.find.peek(),
       words: wordsFor(viewer.facts),
       selected: viewer.frame.peek(),
@@ -125,8 +129,11 @@ export class ProfileTable {
     if (answer.rows.length > 0) return 'No name holds the text to find.';
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     const { slice: what, track } = wordsFor(viewer.facts);
+    const { of } = profile.measure;
     const other = otherEventsHint(viewer.facts);
-    const text = scoped ? `No ${what} runs in the selected range and ${track}s.` : other.text;
+    const text = scoped
+      ? `No ${of === 'calls' ? what : 'sample'} lies in the selected range and ${track}s.`
+      : other.text;
     const way = scoped ? 'Compute for the whole trace' : other.way;
     const go = (): void => {
       viewer.setRange(null);
@@ -194,12 +201,12 @@ export class ProfileTable {
   private sheetOf(methods: readonly RankedMethod[]): Sheet | null {
     const { viewer, profile } = this.v;
     const answer = profile.answer.peek();
-    const unit = fixedUnit(viewer.unit.peek());
-    return answer && profileSheet(methods, this.columns, answer, viewer.frames, unit);
+    const scale = untracked(() => profile.scale(fixedUnit(viewer.unit.peek())));
+    return answer && profileSheet(methods, this.columns.peek(), answer, viewer.frames, scale);
   }
 
   exported(): Exported {
-    const name = this.v.viewer.nameOfTable('profile');
+    const name = nameOfTable(this.v.viewer, 'profile');
     return { name, sheet: () => this.sheetOf(this.v.profile.sorted.peek()) };
   }
 

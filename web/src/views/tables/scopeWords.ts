@@ -18,15 +18,16 @@ function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void
   const unit = viewer.unit.get();
   const { track } = wordsFor(viewer.facts);
   const time = (ns: number): string => formatTime(ns, unit);
-  const threads = plural(tracks.length || tracksOfSlices(viewer.facts.tracks), track);
+  const count = tracks.length || tracksOfSlices(viewer.facts.tracks);
+  const threads = count > 0 ? `, ${plural(count, track)}` : ''; // a trace of samples has none
   if (!range && tracks.length === 0) {
-    setText(words, `Computed for the whole trace, ${threads}`);
+    setText(words, `Computed for the whole trace${threads}`);
     return fill(chips);
   }
   const what = range
     ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
     : 'the whole trace';
-  setText(words, `Computed for ${what}, ${threads}`);
+  setText(words, `Computed for ${what}${threads}`);
   const names = tracks
     .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
     .join(', ');

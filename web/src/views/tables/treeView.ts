@@ -2,9 +2,10 @@
 // A tree table: top-down from callers to callees, or bottom-up from callees to callers.
 
 import { h, icon, setAttribute, type Child } from '../../base/dom';
-import { fixedUnit, formatCount, type Unit } from '../../base/format';
+import { fixedUnit, formatCount } from '../../base/format';
 import { effect, signal, untracked } from '../../base/signal';
-import type { FlameOf } from '../../model/address';
+import { nameOfTable } from '../../model/compensation';
+import type { Scale } from '../../model/measure';
 import type { ColumnId } from '../../model/profileColumns';
 import { otherEventsHint } from '../../model/otherEventsHint';
 import { indexOfMatch } from '../../model/names';
@@ -22,7 +23,7 @@ import type { TreeStore } from '../../model/treeStore';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { flameContentSwitch, valueTypeSwitch } from './flameSwitches';
+import { measureBar } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
@@ -70,8 +71,7 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const of = flameContentSwitch(viewer, `What the tree ${label} is of`);
-    const bar = of && h('div', { class: 'pane-bar' }, of, valueTypeSwitch(viewer));
+    const bar = measureBar(viewer, `What the tree ${label} is of`);
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
       : 'from the first calls down to what they call';
@@ -123,7 +123,7 @@ export class TreeView {
 
   private sortBy(column: ColumnId): void {
     const { treeSort } = this.v.viewer;
-    const old = treeSort.peek();
+    const old = untracked(() => this.store.sort);
     const descending = old.column === column ? !old.descending : column !== 'name';
     treeSort.set({ column, descending });
   }
@@ -131,26 +131,20 @@ export class TreeView {
   private showColumns(): void {
     const { viewer } = this.v;
     const tree = this.store.lines.get()?.tree ?? null;
-    const of = viewer.flameOf.get();
-    const unit = viewer.unit.get();
-    const columns = treeColumns(viewer.facts, of, this.store.bottomUp);
-    const made = columns.map((column) => this.gridColumn(column, tree, of, unit));
-    this.grid.setColumns(made, viewer.treeSort.get());
+    const scale = this.store.scale();
+    const columns = treeColumns(viewer.facts, this.store.measure.of, this.store.bottomUp);
+    const made = columns.map((column) => this.gridColumn(column, tree, scale));
+    this.grid.setColumns(made, this.store.sort);
   }
 
   /** Return a column as wide as its longest number, so that digits are never cut off. */
-  private gridColumn(
-    column: TreeColumn,
-    tree: TreeLines | null,
-    of: FlameOf,
-    unit: Unit,
-  ): GridColumn {
+  private gridColumn(column: TreeColumn, tree: TreeLines | null, scale: Scale): GridColumn {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const head = treeHead(column, of, unit);
-    const widest = tree ? widestTreeText(tree, column, of, unit) : '';
+    const head = treeHead(column, scale);
+    const widest = tree ? widestTreeText(tree, column, scale) : '';
     const number = column.kind !== 'name';
     const text = (place: number): string =>
-      this.tree ? treeText(this.tree, this.line(place), column, of, unit) : '';
+      this.tree ? treeText(this.tree, this.line(place), column, scale) : '';
     return {
       ...{ id: column.id, head, title: column.title, number, sorts: true },
       begins: column.begins,
@@ -284,15 +278,14 @@ export class TreeView {
   exported(): Exported {
     const { viewer } = this.v;
     const { bottomUp, shown } = this.store;
-    const of = viewer.flameOf.peek();
-    const name = bottomUp ? 'bottom-up' : 'top-down';
+    const { of } = untracked(() => this.store.measure);
     const columns = treeColumns(viewer.facts, of, bottomUp);
     const { frames } = viewer;
-    const unit = fixedUnit(viewer.unit.peek());
+    const scale = untracked(() => this.store.scale(fixedUnit(viewer.unit.peek())));
     return {
-      name: of === 'calls' ? viewer.nameOfTable(name) : name,
+      name: nameOfTable(viewer, bottomUp ? 'bottom-up' : 'top-down'),
       sheet: () =>
-        this.tree && treeSheet({ tree: this.tree, lines: shown.peek(), columns, of, frames, unit }),
+        this.tree && treeSheet({ tree: this.tree, lines: shown.peek(), columns, frames, scale }),
     };
   }
 
