@@ -26,7 +26,7 @@ export class History {
   private at = 0;
   private last = 0;
   private written = '';
-  /** True while other files load: from then on the address belongs to them. */
+  /** True while other files or another filter load: the address belongs to them already. */
   private leaving = false;
   private viewer: Viewer | null = null;
   private mover: Mover | null = null;
@@ -75,6 +75,11 @@ export class History {
     this.put('replaceState', text);
   }
 
+  /** The page stays: it could not lead elsewhere. */
+  stay(): void {
+    this.leaving = false;
+  }
+
   private get entry(): Entry {
     return { traceview: this.at, last: this.last };
   }
@@ -104,10 +109,13 @@ export class History {
     this.written = location.hash.slice(1);
     const place = readAddress(this.written);
     const { viewer } = this;
-    const here = viewer && sameFiles(place.files ?? [], viewer.files ?? []);
+    const here =
+      viewer !== null &&
+      sameFiles(place.files ?? [], viewer.files ?? []) &&
+      place.filter === viewer.filter;
     this.leaving = !here;
-    if (!here || place.filter !== viewer.filter) this.elsewhere(place, this.written);
-    else this.mover?.glide(viewer.goTo(place));
+    if (here) this.mover?.glide(viewer.goTo(place));
+    else this.elsewhere(place, this.written);
   }
 
   undo(): void {

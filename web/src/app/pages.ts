@@ -127,6 +127,7 @@ export class Pages {
     } catch (error) {
       if (asked !== this.asked) return null;
       this.showFilterState(error);
+      this.history.stay();
       if (error instanceof EngineError && error.gone) this.outside.gone();
       return null;
     }
