@@ -63,7 +63,7 @@ struct diff_table {
     const struct diff_figure *figures;
     size_t figure_count;
     bool sampled;                /* the profiles are of samples, in one unit */
-    struct tv_value_scale scale; /* of their weights */
+    struct tv_value_scale scale; /* of their weights, or of times */
 };
 
 /* Return the index of a group's first method: tv_diff lists the methods in both, then those in A
@@ -139,7 +139,7 @@ static void diff_text_cell(const struct diff_table *t, struct tv_text_table *tab
     if (t->sampled)
         tv_value_scale_write(tv_text_table_cell(table), &t->scale, value);
     else
-        tv_text_table_figure(table, diff_unit_of(t), value);
+        tv_text_table_figure(table, t->scale.unit, value);
 }
 
 /* Return the title of a column for times of calls, or for weights of samples. */
@@ -404,6 +404,8 @@ void tv_diff_table_write(struct tv_out *out, struct tv_diff *diff,
         t.figures = sample_figures;
         t.figure_count = TV_COUNT(sample_figures);
         tv_value_scale_choose(&t.scale, diff->a->head, &diff->a->figures, a > b ? a : b);
+    } else {
+        t.scale.unit = diff_unit_of(&t);
     }
     if (options->format == TV_DIFF_TEXT)
         diff_write_text(&t);
