@@ -176,7 +176,7 @@ test('a range without calls says so and names the way out', async () => {
     async (page) => {
       await until(
         () => page.locator('.profile .empty').innerText(),
-        (t) => t.startsWith('No call runs'),
+        (t) => t.startsWith('No call lies'),
         'the words',
       );
       await page.getByRole('button', { name: 'Compute for the whole trace' }).click();

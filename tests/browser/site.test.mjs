@@ -11,7 +11,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { openPage, place, ready, rested, until } from './browser.mjs';
-import { exported, nameOf } from './exported.mjs';
+import { exported, nameOf, shown } from './exported.mjs';
 import { after, test } from './limited.mjs';
 import { example, json, program } from './program.mjs';
 
@@ -97,7 +97,8 @@ const figures = (m) =>
 
 /** The page's profile is the command line's; how many lines it has. */
 async function same(page, file) {
-  const ours = await exported(page, 'tab=profile', 'profile');
+  await page.getByRole('tab', { name: 'Profile' }).click();
+  const ours = await shown(page, 'profile');
   const theirs = json('profile', '--format', 'json', '--context-switch', file);
   const called = theirs.filter((m) => m.calls !== 0);
   assert.deepEqual(ours.map(figures).sort(), called.map(figures).sort());
