@@ -34,7 +34,6 @@ export const nameOf = (m) => m.name ?? (m.class ? `${m.class}.${m.method}` : m.m
 export async function profile(page, hash, file, range) {
   const keys = ['calls', 'recursive_calls'];
   keys.push('incl_real_ns', 'excl_real_ns', 'incl_cpu_ns', 'excl_cpu_ns');
-  keys.push('self', 'total', 'samples');
   const figures = (m) => [nameOf(m), m.signature ?? '', ...keys.map((k) => m[k] ?? null)];
   const ours = await exported(page, `${hash}&tab=profile`, 'profile');
   const theirs = json('profile', '--format', 'json', '--context-switch', ...range, file);

@@ -17,8 +17,8 @@ static const struct tv_option convert_options[] = {
         "to", "default|v1|v2|v3|f2|f3|json|pprof|perfetto|speedscope|firefox|cpuprofile",
         TV_OPTION_CHOICE, to,
         "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, a Perfetto trace, or "
-        "a "
-        "profile for pprof, speedscope, the Firefox Profiler or the DevTools (default: perfetto if "
+        "a profile for pprof, speedscope, the Firefox Profiler or the DevTools (default: perfetto "
+        "if "
         "the output's name ends so, else v3, or v2 if the trace has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),

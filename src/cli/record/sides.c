@@ -231,7 +231,7 @@ static void sides_remove_run(const struct sides_recording *recording, const char
 
 /* ---- One run ---- */
 
-/* What one run is recorded by. The plan points to the settings, and these to the path. */
+/* The plan of one run; it points to the settings, and these to the path. */
 struct side_run {
     struct tv_record_plan plan;
     struct tv_settings settings;

@@ -182,7 +182,7 @@ static void callgraph_add_label(struct tv_out *out, const struct tv_trace_info *
     tv_out_release(&name);
 }
 
-/* Choose the unit of times, or of the value of samples, whose scale `room` then holds. */
+/* Choose the unit: of times, or of the value of samples. */
 static void callgraph_choose_scale(struct tv_value_scale *scale, const struct tv_profile *profile)
 {
     if (profile->figures.sampled)

@@ -352,7 +352,7 @@ static void losses_write_perfetto_changes(struct tv_out *out,
     losses_write_count(out, losses->series,
                        "counter|counters of several series becomes|become a counter for each");
     losses_write_count(out, losses->rounded, "CPU time|times rounded down to whole microseconds");
-    if (losses->moved != 0)
+    if (losses->moved)
         losses_write_line(out, "some times are below 0: all times are moved");
 }
 

@@ -82,11 +82,11 @@ void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *tra
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_excerpt_losses *losses);
 
-/* The same for a Perfetto trace. */
+/* Write lines for a Perfetto trace that lost something. */
 void tv_losses_write_perfetto(struct tv_out *out, const struct tv_trace *trace,
                               const struct tv_perfetto_losses *losses);
 
-/* The same for an excerpt that was written as a method trace (`file`) or as events. */
+/* Write lines for an excerpt that was written as a method trace (`file`) or as events. */
 void tv_losses_write_excerpt(struct tv_out *out, const struct tv_excerpt *excerpt, bool file,
                              const struct tv_excerpt_losses *losses);
 

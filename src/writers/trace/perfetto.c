@@ -303,7 +303,7 @@ static void perfetto_choose_base(struct tv_perfetto_writer *writer)
         trace->head->input_count > 0 && trace->head->inputs[0].assembled ? -trace->offset[0] : 0;
     if (__builtin_add_overflow(writer->base, earliest, &moved) ||
         __builtin_add_overflow(writer->base, last, &moved) || earliest + writer->base < 0) {
-        writer->losses->moved = -earliest - writer->base;
+        writer->losses->moved = true;
         writer->base = -earliest;
     }
 }

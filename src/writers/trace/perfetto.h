@@ -30,7 +30,7 @@ struct tv_perfetto_losses {
     uint64_t wakeups;    /* who woke whom, and reasons for blocking: left out */
     uint64_t metadata;   /* left out */
     uint64_t others;     /* rows of other tables: left out */
-    tv_ns moved;         /* added to all times, because some were below 0 */
+    bool moved;          /* all times, because some were below 0 */
 };
 
 /* Write the whole trace; *losses says what the format could not represent. */

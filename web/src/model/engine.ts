@@ -53,7 +53,7 @@ export interface ProfileAnswer {
   compensated?: { cost_ns: number; real_ns: number | null; cpu_ns: number | null };
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
-  /** What the figures are; of samples, they stand in place of real times. Absent: calls. */
+  /** Kind of the figures; those of samples stand in place of real times. Absent: calls. */
   measure?: Measure;
 }
 
@@ -213,7 +213,7 @@ export const THREAD_FRAME = 0x80000000;
 
 /** A flame graph in columns: one entry per frame, in depth-first order. */
 export interface FlameGraph {
-  /** What the widths are. Absent: times of calls. */
+  /** Kind of the widths. Absent: times of calls. */
   measure?: Measure;
   total: number;
   leftOut: number;

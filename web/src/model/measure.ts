@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tables and the flame graph measure: times of calls, or a value of samples; and the unit
+// Measures of the tables and the flame graph: times of calls, or a value of samples; and the unit
 // that their figures are written in.
 //
 //   file's unit       written in

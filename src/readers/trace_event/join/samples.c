@@ -513,6 +513,8 @@ static void te_samples_widen_time(struct tv_te_context *context, size_t first)
 static void te_samples_settle_units(struct tv_te_context *context, size_t first)
 {
     const struct tv_tables *tables = &context->trace->tables;
+    if (first == tables->samples.count)
+        return;
     uint32_t samples = tv_trace_info_string(context->trace->head, TV_BYTES("samples"));
     for (size_t i = first; i < tables->samples.count; i++) {
         struct tv_value_type *type = &tables->value_types.rows[tables->samples.rows[i].type];
