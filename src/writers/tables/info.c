@@ -812,12 +812,26 @@ static void info_text_weight(struct tv_out *out, const struct tv_trace_info *hea
     tv_out_text(out, samples ? "\n" : " ms\n");
 }
 
+/* Return true when no input has times: the axis is the sum of the samples' weights. */
+static bool info_has_no_times(const struct tv_trace_info *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (!head->inputs[i].weight_axis)
+            return false;
+    return head->input_count > 0;
+}
+
 /* Write the length of the recording: that of the records, and that stated by the file if it is
  * longer. */
 static void info_text_times(struct tv_out *out, const struct tv_info *info,
                             const struct info_sums *sums)
 {
     struct tv_figure_unit unit = tv_figures_unit(info->head);
+    if (info_has_no_times(info->head)) {
+        info_text_label(out, "span");
+        tv_out_text(out, "none: the samples have weights and no times\n");
+        return;
+    }
     if (sums->calls)
         info_text_time(out, "span", unit, info->span);
     if (sums->calls && sums->elapsed > info->span)
