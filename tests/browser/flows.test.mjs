@@ -274,6 +274,7 @@ test('ends on a collapsed track and in a closed process stand on its line', asyn
 });
 
 test('an arrow whose end is out of view leaves at the edge', async () => {
+  await rested(page); // the address is written a moment after the process was opened again
   // 0 to 300 us: "handle" begins at 500.
   await page.evaluate(() => {
     location.hash = location.hash.replace(/view=[^&]*&?/, '') + '&view=0-300000';
