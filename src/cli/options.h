@@ -91,6 +91,7 @@ struct tv_sql_settings {
     const char *query, *file;
     bool each;
     uint64_t max_rows; /* 0: all */
+    uint64_t max_time; /* seconds; 0: any */
 };
 
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */

@@ -128,6 +128,16 @@ enum duck_statement {
     X(void *, function_get_extra_info, (duck_call))                                                \
     X(void *, function_get_init_data, (duck_call))                                                 \
     X(void *, function_get_local_init_data, (duck_call))                                           \
+    X(duck_function, create_scalar_function, (void))                                               \
+    X(void, destroy_scalar_function, (duck_function *))                                            \
+    X(void, scalar_function_set_name, (duck_function, const char *))                               \
+    X(void, scalar_function_add_parameter, (duck_function, duck_type))                             \
+    X(void, scalar_function_set_return_type, (duck_function, duck_type))                           \
+    X(void, scalar_function_set_extra_info, (duck_function, void *, void (*)(void *)))             \
+    X(void, scalar_function_set_function,                                                          \
+      (duck_function, void (*)(duck_call, duck_chunk, duck_vector)))                               \
+    X(void *, scalar_function_get_extra_info, (duck_call))                                         \
+    X(int, register_scalar_function, (duck_connection, duck_function))                             \
     X(uint64_t, extract_statements, (duck_connection, const char *, duck_statements *))            \
     X(const char *, extract_statements_error, (duck_statements))                                   \
     X(void, destroy_extracted, (duck_statements *))                                                \

@@ -3,60 +3,79 @@
 
 /* kind_id is enum tv_track_kind: 0 thread, 1 overflow, 2 async, 3 processor, 4 states; 100 is an
  * instant (tables.c). */
-const char tv_sql_prelude[] =
+const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
-    "end;"
+    "end",
     "create view slice as select * exclude (kind_id, event), slice_kind(kind_id) as kind from "
     "any_slice "
-    "where kind_id not in (3, 4);"
-    "create view slices as select * from slice;"
-    "create view instant as select * from slice where kind = 'instant';"
+    "where kind_id not in (3, 4)",
+    "create view slices as select * from slice",
+    "create view instant as select * from slice where kind = 'instant'",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
     "bigint) as cpu, r.utid, s.name, null as end_state, null as priority from any_slice s join "
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
-    "r.event = s.event and r.name = 'Running' where s.kind_id = 3;"
-    "create view sched_slice as select * from sched;"
+    "r.event = s.event and r.name = 'Running' where s.kind_id = 3",
+    "create view sched_slice as select * from sched",
     "create view thread_state as select id, ts, dur, utid, name as state from any_slice where "
-    "kind_id = 4;"
-    "create view thread_track as select id, name, utid from track where type = 'thread_track';"
+    "kind_id = 4",
+    "create view thread_track as select id, name, utid from track where type = 'thread_track'",
     "create view process_track as select id, name, upid from track where type = 'async_track' and "
-    "upid is not null;"
-    "create view cpu_track as select id, name from track where type = 'cpu_track';"
-    "create view process_counter_track as select * from counter_track where upid is not null;"
+    "upid is not null",
+    "create view cpu_track as select id, name from track where type = 'cpu_track'",
+    "create view process_counter_track as select * from counter_track where upid is not null",
     "create view cpu_counter_track as select *, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
-    "as cpu from counter_track where upid is null;"
-    "create view stats as select name, null as key, null as idx, severity, value from diagnostic;"
-    "create view sample as select * from any_sample;"
-    "create view stack_sample as select * from any_sample;"
-    "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample;"
-    "create view stack_profile_callsite as select id, parent_id, frame_id from path;"
-    "create view stack_profile_frame as select id, name, module as mapping from frame;"
+    "as cpu from counter_track where upid is null",
+    "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
+    "create view sample as select * from any_sample",
+    "create view stack_sample as select * from any_sample",
+    "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample",
+    "create view stack_profile_callsite as select id, parent_id, frame_id from path",
+    "create view stack_profile_frame as select id, name, module as mapping from frame",
     "create view thread_slice as select s.*, t.name as thread_name, t.tid, p.name as process_name, "
-    "p.pid from slice s join thread t using (utid) left join process p on t.upid = p.upid;"
+    "p.pid from slice s join thread t using (utid) left join process p on t.upid = p.upid",
     "create view process_slice as select s.*, p.name as process_name, p.pid from slice s join "
-    "process p on s.upid = p.upid;"
+    "process p on s.upid = p.upid",
     "create view thread_or_process_slice as select s.*, t.name as thread_name, t.tid, p.name as "
     "process_name, p.pid from slice s left join thread t using (utid) left join process p on "
-    "s.upid = p.upid;"
-    "create view slice_self_dur as select id, self_dur from slice;"
+    "s.upid = p.upid",
+    "create view slice_self_dur as select id, self_dur from slice",
     "create view method as select frame_id, any_value(name) as name, any_value(class) as class, "
     "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
     "min(dur) as min, max(dur) as max, quantile_disc(dur, 0.5) as median, quantile_disc(dur, 0.95) "
-    "as p95 from any_slice where kind_id in (0, 1) group by frame_id;"
-    "create macro trace_start() as (select start_ts from trace_bounds);"
-    "create macro trace_end() as (select end_ts from trace_bounds);"
-    "create macro trace_dur() as (select end_ts - start_ts from trace_bounds);"
-    "create macro time_to_ms(t) as t / 1000000;"
-    "create macro time_to_us(t) as t / 1000;"
-    "create macro time_to_s(t) as t / 1000000000;"
-    "create macro time_to_ns(t) as t;"
-    "create macro time_from_ms(t) as t * 1000000;"
-    "create macro iif(a, b, c) as case when a then b else c end;"
-    "create macro total(x) as coalesce(sum(x), 0)::double;"
-    "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1];"
+    "as p95 from any_slice where kind_id in (0, 1) group by frame_id",
+    "create macro trace_start() as (select start_ts from trace_bounds)",
+    "create macro trace_end() as (select end_ts from trace_bounds)",
+    "create macro trace_dur() as (select end_ts - start_ts from trace_bounds)",
+    "create macro time_to_ms(t) as t / 1000000",
+    "create macro time_to_us(t) as t / 1000",
+    "create macro time_to_s(t) as t / 1000000000",
+    "create macro time_to_ns(t) as t",
+    "create macro time_from_ms(t) as t * 1000000",
+    "create macro iif(a, b, c) as case when a then b else c end",
+    "create macro total(x) as coalesce(sum(x), 0)::double",
+    "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1]",
+    "create macro arg_path(key) as '$.' || regexp_replace('\"' || replace(key, '.', '\".\"') || "
+    "'\"', '((?:\\[[0-9]+\\])+)\"', '\"\\1', 'g')",
+    "create macro arg_of(event, key) as coalesce(json_extract_string(event, arg_path(key)), "
+    "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
+    "json_extract_string(event, arg_path('packet.track_event.' || key)))",
+    "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    "create macro arg_key(path) as replace(substr(path, 3), '\"', '')",
+    "create view args as select s.id as arg_set_id, regexp_replace(arg_key(j.fullkey), "
+    "'\\[[0-9]+\\]', '', 'g') as flat_key, arg_key(j.fullkey) as key, case j.type when 'VARCHAR' "
+    "then j.atom ->> '$' end as string_value, case when j.type in ('UBIGINT', 'BIGINT') then "
+    "try_cast(j.atom as bigint) when j.type = 'BOOLEAN' then (j.atom::varchar = 'true')::bigint "
+    "end "
+    "as int_value, case j.type when 'DOUBLE' then j.atom::double end as real_value, case j.type "
+    "when 'VARCHAR' then 'string' when 'DOUBLE' then 'real' when 'BOOLEAN' then 'bool' when 'NULL' "
+    "then 'null' else 'int' end as value_type, j.atom ->> '$' as display_value from (select id "
+    "from "
+    "slice) s, json_tree(tv_event(s.id)) j where j.type not in ('OBJECT', 'ARRAY')",
     "create macro ancestor_slice(i) as table with recursive up as (select s.* from slice s where "
     "s.id = (select parent_id from slice where id = i) union all select s.* from slice s join up "
-    "on s.id = up.parent_id) select * from up;"
+    "on s.id = up.parent_id) select * from up",
     "create macro descendant_slice(i) as table with recursive down as (select s.* from slice s "
     "where s.parent_id = i union all select s.* from slice s join down on s.parent_id = down.id) "
-    "select * from down;";
+    "select * from down",
+    NULL,
+};

@@ -9,10 +9,13 @@
 #include "sql/sql.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "base/workers.h"
@@ -24,13 +27,40 @@ struct sql_table_info {
     const struct tv_sql_table *table;
 };
 
+/* A thread that interrupts statements that run too long. */
+struct sql_watch {
+    uint64_t max_seconds; /* 0: there is no such thread */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct timespec deadline;
+    bool running, expired, ending;
+};
+
 struct tv_sql {
     duck_database database;
     duck_connection connection;
+    struct sql_watch watch;
     struct tv_sql_data data;
     bool has_trace;
     struct sql_table_info *infos;
 };
+
+/* ---- Errors ---- */
+
+/* Fail with DuckDB's message on one line, without the picture of the query behind it. */
+static enum tv_status sql_fail(struct tv_error *err, const char *why)
+{
+    char text[sizeof err->message];
+    size_t length = 0;
+    if (!why)
+        why = "unknown error";
+    const char *picture = strstr(why, "\n\n");
+    for (; why[length] && why + length != picture && length + 1 < sizeof text; length++)
+        text[length] = why[length] == '\n' ? ' ' : why[length];
+    text[length] = '\0';
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
+}
 
 /* ---- Table functions ---- */
 
@@ -127,21 +157,75 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
     return done;
 }
 
-/* ---- The database ---- */
+/* ---- Limits of time ---- */
 
-/* Fail with DuckDB's message on one line, without the picture of the query behind it. */
-static enum tv_status sql_fail(struct tv_error *err, const char *why)
+static void *sql_watch(void *argument)
 {
-    char text[sizeof err->message];
-    size_t length = 0;
-    if (!why)
-        why = "unknown error";
-    const char *picture = strstr(why, "\n\n");
-    for (; why[length] && why + length != picture && length + 1 < sizeof text; length++)
-        text[length] = why[length] == '\n' ? ' ' : why[length];
-    text[length] = '\0';
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
+    struct tv_sql *sql = argument;
+    struct sql_watch *watch = &sql->watch;
+    pthread_mutex_lock(&watch->lock);
+    while (!watch->ending) {
+        if (!watch->running) {
+            pthread_cond_wait(&watch->changed, &watch->lock);
+        } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
+                       ETIMEDOUT &&
+                   watch->running) {
+            watch->expired = true;
+            watch->running = false;
+            tv_duck.interrupt(sql->connection);
+        }
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return NULL;
 }
+
+static enum tv_status sql_start_watch(struct tv_sql *sql, uint64_t max_seconds,
+                                      struct tv_error *err)
+{
+    struct sql_watch *watch = &sql->watch;
+    pthread_condattr_t monotonic;
+    if (max_seconds == 0)
+        return TV_OK;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&watch->lock, NULL);
+    if (pthread_create(&watch->thread, NULL, sql_watch, sql) != 0)
+        return sql_fail(err, "no thread can be started");
+    watch->max_seconds = max_seconds;
+    return TV_OK;
+}
+
+static void sql_end_watch(struct sql_watch *watch)
+{
+    if (watch->max_seconds == 0)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    watch->ending = true;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+    pthread_join(watch->thread, NULL);
+    pthread_mutex_destroy(&watch->lock);
+    pthread_cond_destroy(&watch->changed);
+}
+
+/* Let the time of statements begin or end. */
+static void sql_set_running(struct sql_watch *watch, bool running)
+{
+    if (watch->max_seconds == 0)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    clock_gettime(CLOCK_MONOTONIC, &watch->deadline);
+    watch->deadline.tv_sec += (time_t)watch->max_seconds;
+    watch->running = running;
+    if (running)
+        watch->expired = false;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* ---- The database ---- */
 
 /* Run our own statements. */
 static enum tv_status sql_execute(struct tv_sql *sql, const char *text, struct tv_error *err)
@@ -194,8 +278,10 @@ static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
                  tv_sql_tables[i].name, tv_sql_tables[i].name);
         status = sql_execute(sql, view, err);
     }
-    if (status == TV_OK)
-        status = sql_execute(sql, tv_sql_prelude, err);
+    if (status == TV_OK && !tv_sql_register_arguments(sql->connection, &sql->data))
+        return sql_fail(err, "a function cannot be registered");
+    for (size_t i = 0; tv_sql_prelude[i] && status == TV_OK; i++)
+        status = sql_execute(sql, tv_sql_prelude[i], err);
     return status;
 }
 
@@ -205,6 +291,8 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     assert(tv_duck.query);
     struct tv_sql *made = tv_alloc(1, sizeof *made);
     enum tv_status status = sql_configure(made, options, err);
+    if (status == TV_OK)
+        status = sql_start_watch(made, options->max_seconds, err);
     if (status == TV_OK && trace) {
         tv_sql_data_init(&made->data, trace);
         made->has_trace = true;
@@ -229,6 +317,7 @@ void tv_sql_close(struct tv_sql *sql)
 {
     if (!sql)
         return;
+    sql_end_watch(&sql->watch);
     if (sql->connection)
         tv_duck.disconnect(&sql->connection);
     if (sql->database)
@@ -293,9 +382,15 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
 {
     char *rewritten;
     enum tv_status status = tv_sql_rewrite(text, &rewritten, err);
-    if (status == TV_OK) {
-        status = sql_run_statements(sql, rewritten, output, out, err);
-        tv_free(rewritten);
-    }
+    if (status != TV_OK)
+        return status;
+    sql_set_running(&sql->watch, true);
+    status = sql_run_statements(sql, rewritten, output, out, err);
+    sql_set_running(&sql->watch, false);
+    tv_free(rewritten);
+    if (status != TV_OK && sql->watch.expired)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "SQL: stopped, because it ran longer than %llu s (--max-time)",
+                         (unsigned long long)sql->watch.max_seconds);
     return status;
 }

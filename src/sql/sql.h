@@ -18,8 +18,9 @@
 struct tv_sql;
 
 struct tv_sql_options {
-    unsigned threads;    /* 0: one per processor */
-    uint64_t max_memory; /* bytes; 0: a quarter of the machine's */
+    unsigned threads;     /* 0: one per processor */
+    uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
+    uint64_t max_seconds; /* of one tv_sql_run; 0: any */
 };
 
 /* Open a database over a trace, which must outlive it, or, with NULL, over none.  Call tv_duck_open
@@ -44,7 +45,7 @@ struct tv_sql_output {
 };
 
 /* Run the statements of a text, and write the rows of the last one that has any.  TV_ERR_USAGE
- * with DuckDB's message for a wrong query. */
+ * with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
@@ -53,7 +54,7 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
 enum tv_status tv_sql_rewrite(const char *text, char **rewritten,
                               struct tv_error *err) TV_MUST_CHECK;
 
-/* The views and macros that every database has. (prelude.c) */
-extern const char tv_sql_prelude[];
+/* The statements that create the views and macros of every database; NULL ends them. (prelude.c) */
+extern const char *const tv_sql_prelude[];
 
 #endif

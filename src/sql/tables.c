@@ -12,14 +12,11 @@
 #include <string.h>
 
 #include "analysis/states/states.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "base/out.h"
 #include "model/diagnostic.h"
 
 /* ---- Values ---- */
 
-static void sql_put_null(struct tv_sql_vector *vector, uint64_t i)
+void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i)
 {
     if (!vector->validity) {
         tv_duck.vector_ensure_validity_writable(vector->vector);
@@ -37,7 +34,7 @@ static void sql_put_integer(struct tv_sql_vector *vector, uint64_t i, int64_t va
 static void sql_put_index(struct tv_sql_vector *vector, uint64_t i, uint32_t index)
 {
     if (index == TV_NONE)
-        sql_put_null(vector, i);
+        tv_sql_put_null(vector, i);
     else
         sql_put_integer(vector, i, index);
 }
@@ -46,7 +43,7 @@ static void sql_put_real(struct tv_sql_vector *vector, uint64_t i, double value)
 {
     ((double *)vector->data)[i] = value;
     if (isnan(value))
-        sql_put_null(vector, i);
+        tv_sql_put_null(vector, i);
 }
 
 static void sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value)
@@ -70,7 +67,7 @@ static void sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector 
                            uint32_t string)
 {
     if (string == TV_EMPTY_STRING)
-        sql_put_null(vector, i);
+        tv_sql_put_null(vector, i);
     else
         sql_put_bytes(vector, i, tv_trace_info_text(data->trace->head, string));
 }
@@ -99,8 +96,7 @@ static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
     return &data->trace->tables;
 }
 
-/* Return the row of a slice's id. */
-static uint32_t sql_row_of(const struct tv_sql_data *data, uint64_t id)
+uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id)
 {
     uint32_t low = 0, high = data->trace->row_count;
     assert(id < data->first_id[high]);
@@ -125,7 +121,7 @@ static void sql_decode_slices(const struct tv_sql_data *data, struct tv_sql_scra
     scratch->first = first;
     scratch->count = count;
     for (uint32_t done = 0; done < count && first + done < end;) {
-        uint32_t row = sql_row_of(data, first + done);
+        uint32_t row = tv_sql_row_of(data, first + done);
         uint64_t left = data->first_id[row + 1] - (first + done);
         uint32_t here = left < count - done ? (uint32_t)left : count - done;
         uint32_t index = (uint32_t)(first + done - data->first_id[row]);
@@ -246,8 +242,18 @@ static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column
         if (f->line > 0)
             sql_put_integer(vector, i, f->line);
         else
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
     }
+}
+
+/* Put the id of an event as that of its arguments; NULL if its file has none. */
+static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                            uint64_t i, uint32_t input, uint64_t id)
+{
+    if (data->trace->head->inputs[input].describe)
+        sql_put_integer(vector, i, (int64_t)id);
+    else
+        tv_sql_put_null(vector, i);
 }
 
 /* Put a column that depends on other slices. */
@@ -261,14 +267,14 @@ static void sql_put_related(const struct tv_sql_data *data, const struct tv_sql_
     if (column == SLICE_SELF_DUR || column == SLICE_SELF_THREAD_DUR) {
         bool cpu = column == SLICE_SELF_THREAD_DUR;
         if (cpu && !trace->columns[trace->rows[row].columns].cpu_start)
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
         else
             sql_put_integer(vector, i, sql_self_of(trace, row, index, slice, cpu));
         return;
     }
     uint32_t parent = tv_slice_parent(trace, row, index);
     if (parent == TV_NONE)
-        sql_put_null(vector, i);
+        tv_sql_put_null(vector, i);
     else if (column == SLICE_PARENT)
         sql_put_integer(vector, i, (int64_t)(data->first_id[parent_row] + parent));
     else
@@ -305,7 +311,7 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
             sql_put_integer(vector, i,
                             column == SLICE_THREAD_TS ? slice->cpu_start : slice->cpu_length);
         else
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
         break;
     case SLICE_UTID:
         sql_put_index(vector, i, track->thread);
@@ -314,6 +320,10 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
         sql_put_index(vector, i,
                       track->thread != TV_NONE ? trace->head->threads[track->thread].process
                                                : track->process);
+        break;
+    case SLICE_ARGS:
+        sql_put_args_id(data, vector, i, row->input,
+                        data->first_id[scratch->rows[i]] + scratch->indices[i]);
         break;
     case SLICE_PATH:
         sql_put_integer(vector, i, slice->path);
@@ -351,6 +361,9 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     case SLICE_SELF_DUR:
         sql_put_integer(vector, i, 0);
         break;
+    case SLICE_ARGS:
+        sql_put_args_id(data, vector, i, instant->input, data->first_id[trace->row_count] + number);
+        break;
     case SLICE_UTID:
         sql_put_index(vector, i, instant->scope == TV_SCOPE_THREAD ? instant->of : TV_NONE);
         break;
@@ -377,7 +390,7 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
         sql_put_frame_column(data, column, i, instant->frame, vector);
         break;
     default:
-        sql_put_null(vector, i);
+        tv_sql_put_null(vector, i);
     }
 }
 
@@ -386,10 +399,10 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
                            struct tv_sql_vector *vector)
 {
     uint64_t slices = data->first_id[data->trace->row_count];
-    if (column != SLICE_ID && column != SLICE_ARGS)
+    if (column != SLICE_ID)
         sql_decode_slices(data, scratch, first, count);
     for (uint32_t i = 0; i < count; i++)
-        if (column == SLICE_ID || column == SLICE_ARGS)
+        if (column == SLICE_ID)
             sql_put_integer(vector, i, (int64_t)(first + i));
         else if (first + i < slices)
             sql_put_slice_column(data, scratch, column, i, vector);
@@ -531,7 +544,7 @@ static void sql_fill_counter_track(const struct tv_sql_data *data, struct tv_sql
         else if (column == 1)
             sql_put_string(data, vector, i, counter->name);
         else if (column == 2)
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
         else if (column == 3)
             sql_put_index(vector, i, counter->process);
         else
@@ -625,7 +638,7 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
         else if (has_stack)
             sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
         else
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
     }
 }
 
@@ -689,7 +702,7 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
         else if (frame->line > 0)
             sql_put_integer(vector, i, frame->line);
         else
-            sql_put_null(vector, i);
+            tv_sql_put_null(vector, i);
     }
 }
 
@@ -835,63 +848,3 @@ const struct tv_sql_table tv_sql_tables[] = {
     SQL_TABLE("trace_bounds", sql_bounds_count, sql_fill_bounds, bounds_columns),
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);
-
-/* ---- What the tables share ---- */
-
-/* Copy a name as a C string: a NUL in it becomes "\\0". */
-static uint32_t sql_intern_name(struct tv_interner *names, struct tv_bytes name)
-{
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    for (size_t i = 0; i < name.length; i++)
-        if (name.data[i] == '\0')
-            tv_out_text(&text, "\\0");
-        else
-            tv_out_char(&text, (char)name.data[i]);
-    uint32_t number = tv_interner_add(names, (struct tv_bytes){text.buffer, text.length});
-    tv_out_release(&text);
-    return number;
-}
-
-/* List the distinct names of all frames: those of an interner are numbered from 0, "". */
-static void sql_list_names(struct tv_sql_data *data)
-{
-    const struct tv_trace_info *info = data->trace->head;
-    data->interner = tv_interner_new();
-    data->name_of = tv_alloc((size_t)info->frame_count + 1, sizeof *data->name_of);
-    for (uint32_t i = 0; i < info->frame_count; i++)
-        data->name_of[i] =
-            sql_intern_name(data->interner, tv_trace_info_text(info, info->frames[i].name));
-    data->name_count = tv_interner_count(data->interner);
-    data->names = tv_alloc(data->name_count, sizeof *data->names);
-    for (uint32_t i = 0; i < data->name_count; i++)
-        data->names[i] = (const char *)tv_interner_get(data->interner, i).data;
-}
-
-void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
-{
-    const struct tv_tables *tables = &trace->tables;
-    *data = (struct tv_sql_data){.trace = trace};
-    data->first_id = tv_alloc((size_t)trace->row_count + 1, sizeof *data->first_id);
-    for (uint32_t i = 0; i < trace->row_count; i++)
-        data->first_id[i + 1] = data->first_id[i] + trace->rows[i].count;
-    data->first_value = tv_alloc(tables->counters.count + 1, sizeof *data->first_value);
-    for (size_t i = 0; i < tables->counters.count; i++)
-        data->first_value[i + 1] =
-            data->first_value[i] +
-            (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
-    sql_list_names(data);
-    data->name_type = tv_duck.create_enum_type(data->names, data->name_count);
-    int internal = tv_duck.enum_internal_type(data->name_type);
-    data->name_bytes = internal == DUCK_UTINYINT ? 1 : internal == DUCK_USMALLINT ? 2 : 4;
-}
-
-void tv_sql_data_release(struct tv_sql_data *data)
-{
-    tv_duck.destroy_logical_type(&data->name_type);
-    tv_free(data->first_id);
-    tv_free(data->first_value);
-    tv_free(data->name_of);
-    tv_free(data->names);
-    tv_interner_free(data->interner);
-}

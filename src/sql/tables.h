@@ -72,6 +72,16 @@ struct tv_sql_table {
 extern const struct tv_sql_table tv_sql_tables[];
 extern const size_t tv_sql_table_count;
 
+/* Return the row of a slice's id, which is less than the number of slices. */
+uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
+
+/* Put NULL into row i. */
+void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i);
+
+/* Register the function tv_event(id): the event of a slice or instant as JSON.  `data` must outlive
+ * the connection. (arguments.c) */
+bool tv_sql_register_arguments(duck_connection connection, struct tv_sql_data *data);
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
 void tv_sql_data_release(struct tv_sql_data *data);
 

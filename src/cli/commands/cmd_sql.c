@@ -33,6 +33,8 @@ static const struct tv_option sql_options[] = {
               "ask each file by itself; rows have a column \"file\" in front; folders are allowed"),
     TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
               "write at most N rows (default: all)"),
+    TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
+              "stop a query that runs longer, for example 10s (default: never)"),
     TV_OPTION_OFFSET,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
@@ -86,7 +88,8 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
                                    size_t count, struct tv_trace **trace, struct tv_sql **sql,
                                    struct tv_error *err)
 {
-    struct tv_sql_options options = {.threads = tv_settings_jobs(settings)};
+    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
+                                     .max_seconds = settings->sql.max_time};
     if (settings->max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->max_memory / 2; /* the other half is for reading */
     enum tv_status status = tv_load_trace(settings, files, count, NULL, trace, err);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data.c - what all tables of a trace share (tables.h). */
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "sql/tables.h"
+
+/* Copy a name as a C string: a NUL in it becomes "\\0". */
+static uint32_t sql_intern_name(struct tv_interner *names, struct tv_bytes name)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (size_t i = 0; i < name.length; i++)
+        if (name.data[i] == '\0')
+            tv_out_text(&text, "\\0");
+        else
+            tv_out_char(&text, (char)name.data[i]);
+    uint32_t number = tv_interner_add(names, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    return number;
+}
+
+/* List the distinct names of all frames: those of an interner are numbered from 0, "". */
+static void sql_list_names(struct tv_sql_data *data)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    data->interner = tv_interner_new();
+    data->name_of = tv_alloc((size_t)info->frame_count + 1, sizeof *data->name_of);
+    for (uint32_t i = 0; i < info->frame_count; i++)
+        data->name_of[i] =
+            sql_intern_name(data->interner, tv_trace_info_text(info, info->frames[i].name));
+    data->name_count = tv_interner_count(data->interner);
+    data->names = tv_alloc(data->name_count, sizeof *data->names);
+    for (uint32_t i = 0; i < data->name_count; i++)
+        data->names[i] = (const char *)tv_interner_get(data->interner, i).data;
+}
+
+void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    *data = (struct tv_sql_data){.trace = trace};
+    data->first_id = tv_alloc((size_t)trace->row_count + 1, sizeof *data->first_id);
+    for (uint32_t i = 0; i < trace->row_count; i++)
+        data->first_id[i + 1] = data->first_id[i] + trace->rows[i].count;
+    data->first_value = tv_alloc(tables->counters.count + 1, sizeof *data->first_value);
+    for (size_t i = 0; i < tables->counters.count; i++)
+        data->first_value[i + 1] =
+            data->first_value[i] +
+            (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
+    sql_list_names(data);
+    data->name_type = tv_duck.create_enum_type(data->names, data->name_count);
+    int internal = tv_duck.enum_internal_type(data->name_type);
+    data->name_bytes = internal == DUCK_UTINYINT ? 1 : internal == DUCK_USMALLINT ? 2 : 4;
+}
+
+void tv_sql_data_release(struct tv_sql_data *data)
+{
+    tv_duck.destroy_logical_type(&data->name_type);
+    tv_free(data->first_id);
+    tv_free(data->first_value);
+    tv_free(data->name_of);
+    tv_free(data->names);
+    tv_interner_free(data->interner);
+}
