@@ -9,6 +9,10 @@ const char *const tv_sql_prelude[] = {
     "create view slice as select * exclude (kind_id, event), slice_kind(kind_id) as kind from "
     "any_slice "
     "where kind_id not in (3, 4)",
+    "create macro slice_in(t0, t1) as table select * exclude (kind_id, event), "
+    "slice_kind(kind_id) as kind, least(case when dur < 0 then (select end_ts from trace_bounds) "
+    "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1) where "
+    "kind_id not in (3, 4) and ts < t1 and (ts >= t0 or dur < 0 or ts + dur > t0)",
     "create view slices as select * from slice",
     "create view instant as select * from slice where kind = 'instant'",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "

@@ -5,6 +5,10 @@
  * A table function has three parts.  Bind lists the columns.  Init, once for a scan, notes which
  * columns are wanted; threads then take rows in turn by adding to `next`.  The function fills a
  * chunk of up to TV_SQL_ROWS rows.
+ *
+ * DuckDB hands no conditions down.  So that a small range of a large trace does not cost a scan of
+ * it, tv_slice_in(from, to) has the range as parameters and scans pieces of rows, found by
+ * bisection.
  */
 #include "sql/sql.h"
 
@@ -25,6 +29,7 @@
 struct sql_table_info {
     const struct tv_sql_data *data;
     const struct tv_sql_table *table;
+    bool ranged; /* has two parameters: rows of any_slice that may overlap [from, to) */
 };
 
 /* A thread that interrupts statements that run too long. */
@@ -64,17 +69,36 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
 
 /* ---- Table functions ---- */
 
+/* Slices of one row, or instants. */
+struct sql_piece {
+    uint64_t first; /* id */
+    uint32_t count; /* at most TV_SQL_ROWS */
+};
+
+/* The time that tv_slice_in scans. */
+struct sql_range {
+    int64_t from, to;
+};
+
 /* A scan of a table. */
 struct sql_scan {
     const struct sql_table_info *info;
-    uint64_t count;
+    struct sql_piece *pieces; /* NULL: all rows */
+    uint64_t count;           /* of pieces, or of rows */
     _Atomic uint64_t next;
     uint32_t column_count;
     uint32_t columns[64]; /* wanted ones; TV_NONE: only the number of rows */
 };
 
-static void sql_free_scan(void *scan)
+static void sql_free(void *memory)
 {
+    tv_free(memory);
+}
+
+static void sql_free_scan(void *memory)
+{
+    struct sql_scan *scan = memory;
+    tv_free(scan->pieces);
     tv_free(scan);
 }
 
@@ -83,9 +107,22 @@ static const int sql_types[] = {
     [TV_SQL_NAME] = DUCK_ENUM,      [TV_SQL_BOOLEAN] = DUCK_BOOLEAN,
 };
 
+static int64_t sql_parameter(duck_bind bind, uint64_t number)
+{
+    duck_value value = tv_duck.bind_get_parameter(bind, number);
+    int64_t integer = tv_duck.get_int64(value);
+    tv_duck.destroy_value(&value);
+    return integer;
+}
+
 static void sql_bind_table(duck_bind bind)
 {
     const struct sql_table_info *info = tv_duck.bind_get_extra_info(bind);
+    if (info->ranged) {
+        struct sql_range *range = tv_alloc(1, sizeof *range);
+        *range = (struct sql_range){sql_parameter(bind, 0), sql_parameter(bind, 1)};
+        tv_duck.bind_set_bind_data(bind, range, sql_free);
+    }
     for (uint32_t i = 0; i < info->table->column_count; i++) {
         const struct tv_sql_column *column = &info->table->columns[i];
         if (column->type == TV_SQL_NAME) {
@@ -96,14 +133,57 @@ static void sql_bind_table(duck_bind bind)
         tv_duck.bind_add_result_column(bind, column->name, type);
         tv_duck.destroy_logical_type(&type);
     }
-    tv_duck.bind_set_cardinality(bind, info->table->count(info->data), true);
+    if (!info->ranged)
+        tv_duck.bind_set_cardinality(bind, info->table->count(info->data), true);
+}
+
+/* A growing list of pieces. */
+struct sql_pieces {
+    struct sql_piece *items;
+    size_t count, capacity;
+};
+
+static void sql_add_pieces(struct sql_pieces *pieces, uint64_t first, uint64_t end)
+{
+    while (first < end) {
+        uint32_t count = end - first < TV_SQL_ROWS ? (uint32_t)(end - first) : TV_SQL_ROWS;
+        pieces->items = tv_array_reserve(pieces->items, &pieces->capacity, pieces->count + 1,
+                                         sizeof *pieces->items);
+        pieces->items[pieces->count++] = (struct sql_piece){first, count};
+        first += count;
+    }
+}
+
+/* List the slices that may overlap a range, and all instants. */
+static struct sql_pieces sql_find_pieces(const struct tv_sql_data *data,
+                                         const struct sql_range *range)
+{
+    const struct tv_trace *trace = data->trace;
+    struct sql_pieces pieces = {.items = NULL};
+    uint64_t instants = data->first_id[trace->row_count];
+    int64_t before = range->from > INT64_MIN ? range->from - 1 : range->from;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        /* Those that end at `from` are found, too: they may have no length. */
+        uint32_t first = tv_row_find(trace, row, before);
+        uint32_t end = tv_row_find_start(trace, row, range->to);
+        sql_add_pieces(&pieces, data->first_id[row] + first, data->first_id[row] + end);
+    }
+    sql_add_pieces(&pieces, instants, instants + trace->tables.instants.count);
+    return pieces;
 }
 
 static void sql_init_scan(duck_init init)
 {
     struct sql_scan *scan = tv_alloc(1, sizeof *scan);
     scan->info = tv_duck.init_get_extra_info(init);
-    scan->count = scan->info->table->count(scan->info->data);
+    if (scan->info->ranged) {
+        struct sql_pieces pieces =
+            sql_find_pieces(scan->info->data, tv_duck.init_get_bind_data(init));
+        scan->pieces = pieces.items;
+        scan->count = pieces.count;
+    } else {
+        scan->count = scan->info->table->count(scan->info->data);
+    }
     scan->column_count = (uint32_t)tv_duck.init_get_column_count(init);
     assert(scan->column_count <= TV_COUNT(scan->columns));
     for (uint32_t i = 0; i < scan->column_count; i++) {
@@ -111,23 +191,35 @@ static void sql_init_scan(duck_init init)
         scan->columns[i] = column < scan->info->table->column_count ? (uint32_t)column : TV_NONE;
     }
     tv_duck.init_set_init_data(init, scan, sql_free_scan);
-    tv_duck.init_set_max_threads(init, scan->count / TV_SQL_ROWS + 1);
+    tv_duck.init_set_max_threads(init, scan->info->ranged ? scan->count + 1
+                                                          : scan->count / TV_SQL_ROWS + 1);
 }
 
 static void sql_init_thread(duck_init init)
 {
     struct tv_sql_scratch *scratch = tv_alloc(1, sizeof *scratch);
-    tv_duck.init_set_init_data(init, scratch, sql_free_scan);
+    tv_duck.init_set_init_data(init, scratch, sql_free);
+}
+
+/* Take the next rows of a scan; none at its end. */
+static struct sql_piece sql_take_piece(struct sql_scan *scan)
+{
+    if (scan->info->ranged) {
+        uint64_t next = atomic_fetch_add(&scan->next, 1);
+        return next < scan->count ? scan->pieces[next] : (struct sql_piece){0};
+    }
+    uint64_t first = atomic_fetch_add(&scan->next, TV_SQL_ROWS);
+    uint64_t left = first < scan->count ? scan->count - first : 0;
+    return (struct sql_piece){first, left < TV_SQL_ROWS ? (uint32_t)left : TV_SQL_ROWS};
 }
 
 static void sql_fill_chunk(duck_call call, duck_chunk chunk)
 {
     struct sql_scan *scan = tv_duck.function_get_init_data(call);
     struct tv_sql_scratch *scratch = tv_duck.function_get_local_init_data(call);
-    uint64_t first = atomic_fetch_add(&scan->next, TV_SQL_ROWS);
-    uint32_t count = first >= scan->count                ? 0
-                     : scan->count - first < TV_SQL_ROWS ? (uint32_t)(scan->count - first)
-                                                         : TV_SQL_ROWS;
+    struct sql_piece piece = sql_take_piece(scan);
+    uint64_t first = piece.first;
+    uint32_t count = piece.count;
     scratch->count = 0;
     for (uint32_t i = 0; i < scan->column_count && count > 0; i++) {
         if (scan->columns[i] == TV_NONE)
@@ -144,8 +236,14 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 {
     char name[64];
     duck_function function = tv_duck.create_table_function();
-    snprintf(name, sizeof name, "tv_%s", info->table->name);
+    snprintf(name, sizeof name, "tv_%s", info->ranged ? "slice_in" : info->table->name);
     tv_duck.table_function_set_name(function, name);
+    if (info->ranged) {
+        duck_type integer = tv_duck.create_logical_type(DUCK_BIGINT);
+        tv_duck.table_function_add_parameter(function, integer);
+        tv_duck.table_function_add_parameter(function, integer);
+        tv_duck.destroy_logical_type(&integer);
+    }
     tv_duck.table_function_set_extra_info(function, info, NULL);
     tv_duck.table_function_set_bind(function, sql_bind_table);
     tv_duck.table_function_set_init(function, sql_init_scan);
@@ -268,10 +366,13 @@ static enum tv_status sql_configure(struct tv_sql *sql, const struct tv_sql_opti
 static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    sql->infos = tv_alloc(tv_sql_table_count, sizeof *sql->infos);
+    sql->infos = tv_alloc(tv_sql_table_count + 1, sizeof *sql->infos);
+    sql->infos[tv_sql_table_count] = (struct sql_table_info){&sql->data, tv_sql_tables, true};
+    if (!sql_register_table(sql, &sql->infos[tv_sql_table_count]))
+        return sql_fail(err, "a table cannot be registered");
     for (size_t i = 0; i < tv_sql_table_count && status == TV_OK; i++) {
         char view[160];
-        sql->infos[i] = (struct sql_table_info){&sql->data, &tv_sql_tables[i]};
+        sql->infos[i] = (struct sql_table_info){&sql->data, &tv_sql_tables[i], false};
         if (!sql_register_table(sql, &sql->infos[i]))
             return sql_fail(err, "a table cannot be registered");
         snprintf(view, sizeof view, "create view %s as select * from tv_%s()",

@@ -69,6 +69,7 @@ struct tv_sql_table {
     uint32_t column_count;
 };
 
+/* The first is any_slice. */
 extern const struct tv_sql_table tv_sql_tables[];
 extern const size_t tv_sql_table_count;
 
