@@ -14,47 +14,104 @@
 #include "base/memory.h"
 #include "writers/text/names.h"
 
-struct sql_result_column {
-    const char *name;
-    int type;
-    duck_type logical; /* of an ENUM; else NULL */
-    int enum_bytes;
-};
-
 struct sql_result {
-    struct sql_result_column *columns;
-    uint64_t column_count;
+    struct tv_sql_columns columns;
     struct tv_sql_output *output;
     struct tv_out *out;
     uint64_t rows;
 };
 
-static bool sql_is_numeric(int type)
-{
-    return (type >= DUCK_TINYINT && type <= DUCK_DOUBLE) || type == DUCK_HUGEINT;
-}
-
 static bool sql_is_known(int type)
 {
-    return type == DUCK_BOOLEAN || sql_is_numeric(type) || type == DUCK_VARCHAR ||
-           type == DUCK_ENUM || type == DUCK_SQLNULL;
+    return (type >= DUCK_BOOLEAN && type <= DUCK_DOUBLE) || type == DUCK_HUGEINT ||
+           type == DUCK_VARCHAR || type == DUCK_ENUM || type == DUCK_SQLNULL;
+}
+
+/* ---- Values ---- */
+
+/* Return the text of a VARCHAR or of an ENUM; *owned is to be freed by the library. */
+static struct tv_bytes sql_text_of(const struct tv_sql_result_column *column, const void *data,
+                                   uint64_t row, char **owned)
+{
+    *owned = NULL;
+    if (column->type == DUCK_VARCHAR) {
+        const struct duck_string *text = &((const struct duck_string *)data)[row];
+        const char *bytes = text->bytes;
+        if (text->length > sizeof text->bytes)
+            memcpy(&bytes, text->bytes + 4, sizeof bytes);
+        return (struct tv_bytes){(const uint8_t *)bytes, text->length};
+    }
+    uint64_t number = column->enum_bytes == 1   ? ((const uint8_t *)data)[row]
+                      : column->enum_bytes == 2 ? ((const uint16_t *)data)[row]
+                                                : ((const uint32_t *)data)[row];
+    *owned = tv_duck.enum_dictionary_value(column->logical, number);
+    return (struct tv_bytes){(const uint8_t *)*owned, *owned ? strlen(*owned) : 0};
+}
+
+struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
+                                      const uint64_t *validity, uint64_t row)
+{
+    struct tv_sql_value value = {.kind = TV_SQL_IS_INTEGER};
+    if (column->type == DUCK_SQLNULL || (validity && !(validity[row / 64] >> row % 64 & 1)))
+        return (struct tv_sql_value){.kind = TV_SQL_IS_NULL};
+    switch (column->type) {
+    case DUCK_BOOLEAN:
+        value.kind = TV_SQL_IS_BOOLEAN;
+        value.integer = ((const bool *)data)[row];
+        break;
+    case DUCK_TINYINT:
+        value.integer = ((const int8_t *)data)[row];
+        break;
+    case DUCK_SMALLINT:
+        value.integer = ((const int16_t *)data)[row];
+        break;
+    case DUCK_INTEGER:
+        value.integer = ((const int32_t *)data)[row];
+        break;
+    case DUCK_BIGINT:
+        value.integer = ((const int64_t *)data)[row];
+        break;
+    case DUCK_UTINYINT:
+        value.integer = ((const uint8_t *)data)[row];
+        break;
+    case DUCK_USMALLINT:
+        value.integer = ((const uint16_t *)data)[row];
+        break;
+    case DUCK_UINTEGER:
+        value.integer = ((const uint32_t *)data)[row];
+        break;
+    case DUCK_UBIGINT:
+        value.low = ((const uint64_t *)data)[row];
+        value.kind = TV_SQL_IS_HUGE;
+        break;
+    case DUCK_HUGEINT:
+        memcpy(&value.low, (const uint8_t *)data + row * 16, 8);
+        memcpy(&value.integer, (const uint8_t *)data + row * 16 + 8, 8);
+        value.kind = TV_SQL_IS_HUGE;
+        break;
+    case DUCK_FLOAT:
+        value = (struct tv_sql_value){TV_SQL_IS_REAL, .real = (double)((const float *)data)[row]};
+        break;
+    case DUCK_DOUBLE:
+        value = (struct tv_sql_value){TV_SQL_IS_REAL, .real = ((const double *)data)[row]};
+        break;
+    default:
+        value.kind = TV_SQL_IS_TEXT;
+        value.text = sql_text_of(column, data, row, &value.owned);
+    }
+    return value;
 }
 
 /* ---- Values as text ---- */
 
 /* Write a number of 128 bits in decimal. */
-static void sql_put_huge(struct tv_out *out, const void *at)
+static void sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)
 {
-    struct {
-        uint64_t low;
-        int64_t high;
-    } parts;
-    memcpy(&parts, at, sizeof parts);
     __extension__ typedef unsigned __int128 huge;
-    huge value = (huge)(uint64_t)parts.high << 64 | parts.low;
+    huge value = (huge)(uint64_t)number->integer << 64 | number->low;
     char digits[40];
     size_t count = 0;
-    if (parts.high < 0) {
+    if (number->integer < 0) {
         value = ~value + 1;
         tv_out_char(out, '-');
     }
@@ -75,58 +132,6 @@ static void sql_put_double(struct tv_out *out, double value, bool json)
         tv_out_text(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
-static void sql_put_integer_value(struct tv_out *out, int type, const void *data, uint64_t row)
-{
-    switch (type) {
-    case DUCK_TINYINT:
-        tv_out_i64(out, ((const int8_t *)data)[row]);
-        break;
-    case DUCK_SMALLINT:
-        tv_out_i64(out, ((const int16_t *)data)[row]);
-        break;
-    case DUCK_INTEGER:
-        tv_out_i64(out, ((const int32_t *)data)[row]);
-        break;
-    case DUCK_BIGINT:
-        tv_out_i64(out, ((const int64_t *)data)[row]);
-        break;
-    case DUCK_UTINYINT:
-        tv_out_u64(out, ((const uint8_t *)data)[row]);
-        break;
-    case DUCK_USMALLINT:
-        tv_out_u64(out, ((const uint16_t *)data)[row]);
-        break;
-    case DUCK_UINTEGER:
-        tv_out_u64(out, ((const uint32_t *)data)[row]);
-        break;
-    case DUCK_UBIGINT:
-        tv_out_u64(out, ((const uint64_t *)data)[row]);
-        break;
-    default:
-        assert(type == DUCK_HUGEINT);
-        sql_put_huge(out, (const uint8_t *)data + row * 16);
-    }
-}
-
-/* Return the text of a VARCHAR or of an ENUM; *owned is to be freed by the library. */
-static struct tv_bytes sql_text_of(const struct sql_result_column *column, const void *data,
-                                   uint64_t row, char **owned)
-{
-    *owned = NULL;
-    if (column->type == DUCK_VARCHAR) {
-        const struct duck_string *text = &((const struct duck_string *)data)[row];
-        const char *bytes = text->bytes;
-        if (text->length > sizeof text->bytes)
-            memcpy(&bytes, text->bytes + 4, sizeof bytes);
-        return (struct tv_bytes){(const uint8_t *)bytes, text->length};
-    }
-    uint64_t number = column->enum_bytes == 1   ? ((const uint8_t *)data)[row]
-                      : column->enum_bytes == 2 ? ((const uint16_t *)data)[row]
-                                                : ((const uint32_t *)data)[row];
-    *owned = tv_duck.enum_dictionary_value(column->logical, number);
-    return (struct tv_bytes){(const uint8_t *)*owned, *owned ? strlen(*owned) : 0};
-}
-
 static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, struct tv_bytes text)
 {
     switch (format) {
@@ -143,40 +148,37 @@ static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, st
 }
 
 static void sql_put_value(const struct sql_result *result, struct tv_out *out,
-                          const struct sql_result_column *column, const void *data,
+                          const struct tv_sql_result_column *column, const void *data,
                           const uint64_t *validity, uint64_t row)
 {
     enum tv_sql_format format = result->output->format;
     bool json = format == TV_SQL_JSON || format == TV_SQL_JSONL;
-    bool is_null =
-        column->type == DUCK_SQLNULL || (validity && !(validity[row / 64] >> row % 64 & 1));
-    char *owned;
-    if (is_null) {
+    struct tv_sql_value value = tv_sql_value_read(column, data, validity, row);
+    switch (value.kind) {
+    case TV_SQL_IS_NULL:
         tv_out_text(out, json ? "null" : format == TV_SQL_CSV ? "" : "NULL");
-    } else if (column->type == DUCK_BOOLEAN) {
-        tv_out_text(out, ((const bool *)data)[row] ? "true" : "false");
-    } else if (column->type == DUCK_DOUBLE) {
-        sql_put_double(out, ((const double *)data)[row], json);
-    } else if (column->type == DUCK_FLOAT) {
-        sql_put_double(out, (double)((const float *)data)[row], json);
-    } else if (sql_is_numeric(column->type)) {
-        sql_put_integer_value(out, column->type, data, row);
-    } else {
-        struct tv_bytes text = sql_text_of(column, data, row, &owned);
-        sql_put_value_text(out, format, text);
-        tv_duck.free(owned);
+        break;
+    case TV_SQL_IS_BOOLEAN:
+        tv_out_text(out, value.integer ? "true" : "false");
+        break;
+    case TV_SQL_IS_INTEGER:
+        tv_out_i64(out, value.integer);
+        break;
+    case TV_SQL_IS_HUGE:
+        sql_put_huge(out, &value);
+        break;
+    case TV_SQL_IS_REAL:
+        sql_put_double(out, value.real, json);
+        break;
+    case TV_SQL_IS_TEXT:
+        sql_put_value_text(out, format, value.text);
+        tv_duck.free(value.owned);
     }
 }
 
 /* ---- Rows ---- */
 
-/* The vectors of a chunk. */
-struct sql_chunk {
-    const void *data[256];
-    const uint64_t *validity[256];
-};
-
-static void sql_write_separated(struct sql_result *result, const struct sql_chunk *chunk,
+static void sql_write_separated(struct sql_result *result, const struct tv_sql_chunk *chunk,
                                 uint64_t row, const char *before, const char *between,
                                 const char *behind)
 {
@@ -186,31 +188,34 @@ static void sql_write_separated(struct sql_result *result, const struct sql_chun
         sql_put_value_text(out, result->output->format, result->output->file);
         tv_out_text(out, between);
     }
-    for (uint64_t i = 0; i < result->column_count; i++) {
+    for (uint64_t i = 0; i < result->columns.count; i++) {
         tv_out_text(out, i > 0 ? between : "");
-        sql_put_value(result, out, &result->columns[i], chunk->data[i], chunk->validity[i], row);
+        sql_put_value(result, out, &result->columns.items[i], chunk->data[i], chunk->validity[i],
+                      row);
     }
     tv_out_text(out, behind);
 }
 
-static void sql_write_object(struct sql_result *result, const struct sql_chunk *chunk, uint64_t row)
+static void sql_write_object(struct sql_result *result, const struct tv_sql_chunk *chunk,
+                             uint64_t row)
 {
     struct tv_out *out = result->out;
     bool listed = result->output->format == TV_SQL_JSON;
     tv_out_text(out, listed ? result->rows > 0 ? ",\n  {" : "\n  {" : "{");
     if (result->output->file.data)
         tv_json_put_text(out, "", "file", result->output->file);
-    for (uint64_t i = 0; i < result->column_count; i++) {
+    for (uint64_t i = 0; i < result->columns.count; i++) {
         tv_out_text(out, i > 0 || result->output->file.data ? ", " : "");
-        tv_out_json(out, (struct tv_bytes){(const uint8_t *)result->columns[i].name,
-                                           strlen(result->columns[i].name)});
+        tv_out_json(out, (struct tv_bytes){(const uint8_t *)result->columns.items[i].name,
+                                           strlen(result->columns.items[i].name)});
         tv_out_text(out, ": ");
-        sql_put_value(result, out, &result->columns[i], chunk->data[i], chunk->validity[i], row);
+        sql_put_value(result, out, &result->columns.items[i], chunk->data[i], chunk->validity[i],
+                      row);
     }
     tv_out_text(out, listed ? "}" : "}\n");
 }
 
-static void sql_write_row(struct sql_result *result, const struct sql_chunk *chunk, uint64_t row)
+static void sql_write_row(struct sql_result *result, const struct tv_sql_chunk *chunk, uint64_t row)
 {
     switch (result->output->format) {
     case TV_SQL_TABLE:
@@ -240,29 +245,29 @@ static void sql_write_heading(struct sql_result *result)
     result->output->headed = true;
     tv_out_text(out, format == TV_SQL_MARKDOWN ? "| " : "");
     tv_out_text(out, result->output->file.data ? "file" : "");
-    for (uint64_t i = 0; i < result->column_count; i++) {
+    for (uint64_t i = 0; i < result->columns.count; i++) {
         tv_out_text(out, i > 0 || result->output->file.data ? between : "");
         sql_put_value_text(out, format,
-                           (struct tv_bytes){(const uint8_t *)result->columns[i].name,
-                                             strlen(result->columns[i].name)});
+                           (struct tv_bytes){(const uint8_t *)result->columns.items[i].name,
+                                             strlen(result->columns.items[i].name)});
     }
     tv_out_text(out, format == TV_SQL_MARKDOWN ? " |\n|" : "\n");
     if (format != TV_SQL_MARKDOWN)
         return;
-    for (uint64_t i = 0; i < result->column_count + (result->output->file.data != NULL); i++)
+    for (uint64_t i = 0; i < result->columns.count + (result->output->file.data != NULL); i++)
         tv_out_text(out, "---|");
     tv_out_char(out, '\n');
 }
 
-static enum tv_status sql_list_columns(struct sql_result *result, duck_result *from,
-                                       struct tv_error *err)
+enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, duck_result *from,
+                                   struct tv_error *err)
 {
-    result->column_count = tv_duck.column_count(from);
-    if (result->column_count > 256)
+    columns->count = tv_duck.column_count(from);
+    if (columns->count > TV_SQL_MOST_COLUMNS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: more than 256 columns");
-    result->columns = tv_alloc((size_t)result->column_count, sizeof *result->columns);
-    for (uint64_t i = 0; i < result->column_count; i++) {
-        struct sql_result_column *column = &result->columns[i];
+    columns->items = tv_alloc((size_t)columns->count, sizeof *columns->items);
+    for (uint64_t i = 0; i < columns->count; i++) {
+        struct tv_sql_result_column *column = &columns->items[i];
         column->name = tv_duck.column_name(from, i);
         column->type = tv_duck.column_type(from, i);
         if (!sql_is_known(column->type))
@@ -278,22 +283,38 @@ static enum tv_status sql_list_columns(struct sql_result *result, duck_result *f
     return TV_OK;
 }
 
+bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t columns)
+{
+    chunk->chunk = tv_duck.fetch_chunk(*from);
+    if (!chunk->chunk)
+        return false;
+    chunk->count = tv_duck.data_chunk_get_size(chunk->chunk);
+    for (uint64_t i = 0; i < columns; i++) {
+        duck_vector vector = tv_duck.data_chunk_get_vector(chunk->chunk, i);
+        chunk->data[i] = tv_duck.vector_get_data(vector);
+        chunk->validity[i] = tv_duck.vector_get_validity(vector);
+    }
+    return true;
+}
+
+void tv_sql_columns_release(struct tv_sql_columns *columns)
+{
+    for (uint64_t i = 0; i < columns->count && columns->items; i++)
+        if (columns->items[i].logical)
+            tv_duck.destroy_logical_type(&columns->items[i].logical);
+    tv_free(columns->items);
+    columns->items = NULL;
+}
+
 static void sql_write_rows(struct sql_result *result, duck_result *from)
 {
     uint64_t most = result->output->max_rows > 0 ? result->output->max_rows : UINT64_MAX;
-    struct sql_chunk vectors;
-    for (duck_chunk chunk; (chunk = tv_duck.fetch_chunk(*from)) != NULL;) {
-        uint64_t rows = tv_duck.data_chunk_get_size(chunk);
-        for (uint64_t i = 0; i < result->column_count; i++) {
-            duck_vector vector = tv_duck.data_chunk_get_vector(chunk, i);
-            vectors.data[i] = tv_duck.vector_get_data(vector);
-            vectors.validity[i] = tv_duck.vector_get_validity(vector);
-        }
-        for (uint64_t row = 0; row < rows && result->rows < most; row++)
-            sql_write_row(result, &vectors, row);
-        tv_duck.destroy_data_chunk(&chunk);
-        if (rows == 0 || result->rows >= most || tv_out_has_failed(result->out))
-            break;
+    struct tv_sql_chunk chunk;
+    while (result->rows < most && !tv_out_has_failed(result->out) &&
+           tv_sql_chunk_fetch(&chunk, from, result->columns.count)) {
+        for (uint64_t row = 0; row < chunk.count && result->rows < most; row++)
+            sql_write_row(result, &chunk, row);
+        tv_duck.destroy_data_chunk(&chunk.chunk);
     }
 }
 
@@ -301,16 +322,13 @@ enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *from,
                                    struct tv_sql_output *output, struct tv_error *err)
 {
     struct sql_result result = {.output = output, .out = out};
-    enum tv_status status = sql_list_columns(&result, from, err);
+    enum tv_status status = tv_sql_columns_list(&result.columns, from, err);
     if (status == TV_OK) {
         sql_write_heading(&result);
         sql_write_rows(&result, from);
         if (output->format == TV_SQL_JSON)
             tv_out_text(out, result.rows > 0 ? "\n]\n" : "]\n");
     }
-    for (uint64_t i = 0; i < result.column_count && result.columns; i++)
-        if (result.columns[i].logical)
-            tv_duck.destroy_logical_type(&result.columns[i].logical);
-    tv_free(result.columns);
+    tv_sql_columns_release(&result.columns);
     return status;
 }

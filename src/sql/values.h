@@ -1,10 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* values.h - the rows of a result, in every format of `traceview sql`. */
+/* values.h - the rows of a result: decoded, and in every format of `traceview sql`. */
 #ifndef TV_SQL_VALUES_H
 #define TV_SQL_VALUES_H
 
 #include "sql/duckdb.h"
 #include "sql/sql.h"
+
+#define TV_SQL_MOST_COLUMNS 256
+
+struct tv_sql_result_column {
+    const char *name;
+    int type;
+    duck_type logical; /* of an ENUM; else NULL */
+    int enum_bytes;
+};
+
+struct tv_sql_columns {
+    struct tv_sql_result_column *items;
+    uint64_t count;
+};
+
+/* Rows of a result; destroy `chunk` behind them. */
+struct tv_sql_chunk {
+    duck_chunk chunk;
+    uint64_t count;
+    const void *data[TV_SQL_MOST_COLUMNS];
+    const uint64_t *validity[TV_SQL_MOST_COLUMNS];
+};
+
+enum tv_sql_value_kind {
+    TV_SQL_IS_NULL,
+    TV_SQL_IS_BOOLEAN,
+    TV_SQL_IS_INTEGER,
+    TV_SQL_IS_HUGE, /* 128 bits: `integer` above `low` */
+    TV_SQL_IS_REAL,
+    TV_SQL_IS_TEXT,
+};
+
+struct tv_sql_value {
+    enum tv_sql_value_kind kind;
+    int64_t integer;
+    uint64_t low;
+    double real;
+    struct tv_bytes text;
+    char *owned; /* memory of the text, to be freed with tv_duck.free; or NULL */
+};
+
+/* List the columns of a result; release them, also after an error.  TV_ERR_USAGE for a type that
+ * cannot be written. */
+enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, duck_result *from,
+                                   struct tv_error *err) TV_MUST_CHECK;
+void tv_sql_columns_release(struct tv_sql_columns *columns);
+
+/* Fetch the next rows; false at the end, or after an error that the result then has. */
+bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t columns);
+
+struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
+                                      const uint64_t *validity, uint64_t row);
 
 /* Write all rows of a result. */
 enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *result,
