@@ -141,11 +141,24 @@ static bool broker_allows_input(const struct tv_settings *settings, const char *
     return named;
 }
 
-/* Is the path the output, or a file of --split-threads? */
+/* Is the path OUTPUT/NAME.ENDING, a table of `export`? */
+static bool broker_is_exported(const struct tv_settings *settings, const char *path)
+{
+    size_t length = strlen(settings->output);
+    if (strncmp(path, settings->output, length) != 0 || path[length] != '/')
+        return false;
+    const char *name = path + length + 1;
+    size_t stem = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    return stem > 0 && name[stem] == '.' && strcmp(name + stem + 1, settings->sql.ending) == 0;
+}
+
+/* Is the path the output, or a file of --split-threads or `export`? */
 static bool broker_allows_output(const struct tv_settings *settings, const char *path)
 {
     if (settings->split_threads)
         return tv_per_thread_is_name(settings, path);
+    if (settings->sql.ending)
+        return broker_is_exported(settings, path);
     for (size_t i = 0; i < settings->compare.reports.count; i++) {
         const char *report = strchr(settings->compare.reports.items[i], '=');
         if (report && strcmp(report + 1, path) == 0)

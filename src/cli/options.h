@@ -89,9 +89,11 @@ struct tv_compare_settings {
 /* Options of `traceview sql` (docs/sql.md). */
 struct tv_sql_settings {
     const char *query, *file;
-    bool each;
-    uint64_t max_rows; /* 0: all */
-    uint64_t max_time; /* seconds; 0: any */
+    bool each, exports;
+    uint64_t max_rows;  /* 0: all */
+    uint64_t max_time;  /* seconds; 0: any */
+    const char *tables; /* export: words separated by commas; NULL: all */
+    const char *ending; /* export: of the files in the folder --output; NULL: no folder */
 };
 
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */

@@ -146,6 +146,7 @@ enum duck_statement {
     X(const char *, prepare_error, (duck_prepared))                                                \
     X(int, prepared_statement_type, (duck_prepared))                                               \
     X(int, execute_prepared, (duck_prepared, duck_result *))                                       \
+    X(int, execute_prepared_streaming, (duck_prepared, duck_result *))                             \
     X(void, destroy_prepare, (duck_prepared *))
 
 struct tv_duck {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "sql/sql.h"
 
 /* kind_id is enum tv_track_kind: 0 thread, 1 overflow, 2 async, 3 processor, 4 states; 100 is an
@@ -83,3 +85,21 @@ const char *const tv_sql_prelude[] = {
     "select * from down",
     NULL,
 };
+
+const char *const tv_sql_exported[] = {
+    "slice",        "thread",       "process", "track", "counter_track", "counter", "sched",
+    "thread_state", "sample",       "path",    "frame", "flow",          "args",    "metadata",
+    "diagnostic",   "trace_bounds", NULL,
+};
+
+bool tv_sql_is_exported(const char *words, const char *table)
+{
+    size_t length = strlen(table);
+    for (const char *word = words; word && *word;) {
+        size_t here = strcspn(word, ",");
+        if (here == length && memcmp(word, table, length) == 0)
+            return true;
+        word += here + (word[here] == ',');
+    }
+    return !words;
+}

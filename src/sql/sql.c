@@ -437,27 +437,46 @@ static bool sql_is_allowed(int statement)
            statement == DUCK_CREATE_FUNCTION || statement == DUCK_DROP;
 }
 
-/* Run one statement; the last one's rows are written. */
-static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared, bool is_last,
-                                        struct tv_sql_output *output, struct tv_out *out,
+/* What takes the rows of the last statement. */
+struct sql_taker {
+    tv_sql_take *take;
+    void *context;
+};
+
+/* Run the last statement: its rows are taken while they are found. */
+static enum tv_status sql_take_rows(duck_prepared prepared, const struct sql_taker *taker,
+                                    struct tv_error *err)
+{
+    duck_result result;
+    enum tv_status status = TV_OK;
+    if (tv_duck.execute_prepared_streaming(prepared, &result) != 0)
+        status = sql_fail(err, tv_duck.result_error(&result));
+    else
+        status = taker->take(taker->context, &result, err);
+    const char *why = status == TV_OK ? tv_duck.result_error(&result) : NULL;
+    if (why && why[0])
+        status = sql_fail(err, why);
+    tv_duck.destroy_result(&result);
+    return status;
+}
+
+static enum tv_status sql_run_statement(duck_prepared prepared, const struct sql_taker *taker,
                                         struct tv_error *err)
 {
     duck_result result;
     enum tv_status status = TV_OK;
-    (void)sql;
     if (!sql_is_allowed(tv_duck.prepared_statement_type(prepared)))
         return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
+    if (taker)
+        return sql_take_rows(prepared, taker, err);
     if (tv_duck.execute_prepared(prepared, &result) != 0)
         status = sql_fail(err, tv_duck.result_error(&result));
-    else if (is_last)
-        status = tv_sql_write_result(out, &result, output, err);
     tv_duck.destroy_result(&result);
     return status;
 }
 
 static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
-                                         struct tv_sql_output *output, struct tv_out *out,
-                                         struct tv_error *err)
+                                         const struct sql_taker *taker, struct tv_error *err)
 {
     duck_statements statements;
     uint64_t count = tv_duck.extract_statements(sql->connection, text, &statements);
@@ -471,11 +490,32 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
         if (tv_duck.prepare_extracted_statement(sql->connection, statements, i, &prepared) != 0)
             status = sql_fail(err, tv_duck.prepare_error(prepared));
         else
-            status = sql_run_statement(sql, prepared, i + 1 == count, output, out, err);
+            status = sql_run_statement(prepared, i + 1 == count ? taker : NULL, err);
         tv_duck.destroy_prepare(&prepared);
     }
     tv_duck.destroy_extracted(&statements);
     return status;
+}
+
+enum tv_status tv_sql_take_table(struct tv_sql *sql, const char *table, tv_sql_take *take,
+                                 void *context, struct tv_error *err)
+{
+    char query[96];
+    struct sql_taker taker = {take, context};
+    snprintf(query, sizeof query, "select * from %s", table);
+    return sql_run_statements(sql, query, &taker, err);
+}
+
+/* The output of tv_sql_run. */
+struct sql_writing {
+    struct tv_sql_output *output;
+    struct tv_out *out;
+};
+
+static enum tv_status sql_write(void *context, duck_result *result, struct tv_error *err)
+{
+    const struct sql_writing *writing = context;
+    return tv_sql_write_result(writing->out, result, writing->output, err);
 }
 
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
@@ -485,8 +525,10 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
     enum tv_status status = tv_sql_rewrite(text, &rewritten, err);
     if (status != TV_OK)
         return status;
+    struct sql_writing writing = {output, out};
+    struct sql_taker taker = {sql_write, &writing};
     sql_set_running(&sql->watch, true);
-    status = sql_run_statements(sql, rewritten, output, out, err);
+    status = sql_run_statements(sql, rewritten, &taker, err);
     sql_set_running(&sql->watch, false);
     tv_free(rewritten);
     if (status != TV_OK && sql->watch.expired)

@@ -49,6 +49,18 @@ struct tv_sql_output {
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
+/* ---- Tables as files ---- */
+
+/* The tables that `traceview export` writes; NULL ends them. */
+extern const char *const tv_sql_exported[];
+
+/* Is a table among words separated by commas?  NULL: all are. */
+bool tv_sql_is_exported(const char *words, const char *table);
+
+/* Write the chosen tables as an SQLite database, which is made in memory. (sqlite.c) */
+enum tv_status tv_sql_save_sqlite(struct tv_sql *sql, const char *words, struct tv_out *out,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
 /* Rewrite PerfettoSQL's own statements: modules are left out, CREATE PERFETTO TABLE, VIEW, FUNCTION
  * and MACRO become temporary tables, views and macros.  Free the result with tv_free. */
 enum tv_status tv_sql_rewrite(const char *text, char **rewritten,

@@ -55,8 +55,16 @@ void tv_sql_columns_release(struct tv_sql_columns *columns);
 /* Fetch the next rows; false at the end, or after an error that the result then has. */
 bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t columns);
 
+/* Decode the value of a column in a row of a chunk. */
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
+
+/* Take the rows of a result, as they are found. */
+typedef enum tv_status tv_sql_take(void *context, duck_result *result, struct tv_error *err);
+
+/* Let a function take all rows of one of tv_sql_exported. (sql.c) */
+enum tv_status tv_sql_take_table(struct tv_sql *sql, const char *table, tv_sql_take *take,
+                                 void *context, struct tv_error *err) TV_MUST_CHECK;
 
 /* Write all rows of a result. */
 enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *result,

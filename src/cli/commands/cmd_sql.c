@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `sql`: questions in SQL over traces.
+ * cmd_sql.c - `sql`: questions in SQL over traces; `export`: their tables as files.
  *
  * The library is opened, and the text of the query is read, before the sandbox; the database is
  * made and the trace is read inside of it.
  */
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,8 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
 {
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time};
+    if (settings->sql.exports)
+        options.threads = 1; /* several threads would find rows in any order */
     if (settings->max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->max_memory / 2; /* the other half is for reading */
     enum tv_status status = tv_load_trace(settings, files, count, NULL, trace, err);
@@ -219,4 +222,128 @@ const struct tv_command tv_command_sql = {
     .reads_traces = true,
     .prepare = cmd_sql_prepare,
     .run = cmd_sql_run,
+};
+
+/* ---- export ---- */
+
+enum export_form {
+    EXPORT_CSV,
+    EXPORT_JSONL,
+    EXPORT_SQLITE,
+};
+
+static const struct tv_option export_options[] = {
+    TV_OPTION("to", "csv|jsonl|sqlite", TV_OPTION_CHOICE, to,
+              "files of each table in a folder, or one database (default: csv)"),
+    TV_OPTION("tables", "NAMES", TV_OPTION_TEXT, sql.tables,
+              "these tables alone, separated by commas (default: all)"),
+    TV_OPTION("output", "PATH", TV_OPTION_TEXT, output,
+              "the folder of csv and jsonl, the file of sqlite"),
+    TV_OPTION("o", "PATH", TV_OPTION_TEXT, output, "same as --output"),
+    TV_OPTION_OFFSET,
+    TV_OPTION_FILTER,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* Refuse a word of --tables that is no table. */
+static enum tv_status cmd_export_check_tables(const char *words, struct tv_error *err)
+{
+    while (words && *words) {
+        size_t length = strcspn(words, ",");
+        bool known = false;
+        for (size_t i = 0; tv_sql_exported[i] && !known; i++)
+            known = strlen(tv_sql_exported[i]) == length &&
+                    memcmp(tv_sql_exported[i], words, length) == 0;
+        if (!known)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--tables: there is no table '%.*s'; slice, thread and others are "
+                           "listed in the manual",
+                           (int)(length < 64 ? length : 64), words);
+        words += length + (words[length] == ',');
+    }
+    return TV_OK;
+}
+
+static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    struct stat info;
+    if (!settings->output)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--output is missing");
+    if (cmd_export_check_tables(settings->sql.tables, err) != TV_OK)
+        return err->status;
+    settings->sql.exports = true;
+    if (settings->to != EXPORT_SQLITE) {
+        settings->sql.ending = settings->to == EXPORT_CSV ? "csv" : "jsonl";
+        if (strlen(settings->output) > PATH_MAX - 64)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the name of the folder is too long");
+        if (mkdir(settings->output, 0777) != 0 &&
+            (stat(settings->output, &info) != 0 || !S_ISDIR(info.st_mode)))
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: no folder can be made",
+                           settings->output);
+    }
+    return tv_duck_open(err);
+}
+
+static enum tv_status cmd_export_table(const struct tv_settings *settings, struct tv_sql *sql,
+                                       const char *table, struct tv_error *err)
+{
+    char path[PATH_MAX], query[96];
+    struct tv_output output;
+    struct tv_sql_output how = {.format = settings->to == EXPORT_CSV ? TV_SQL_CSV : TV_SQL_JSONL};
+    snprintf(path, sizeof path, "%s/%s.%s", settings->output, table, settings->sql.ending);
+    snprintf(query, sizeof query, "select * from %s", table);
+    enum tv_status status = tv_output_open(&output, path, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_sql_run(sql, query, &how, &output.out, err);
+    return tv_output_finish(&output, status, err);
+}
+
+static enum tv_status cmd_export_write(const struct tv_settings *settings, struct tv_sql *sql,
+                                       struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    struct tv_output output;
+    if (settings->to == EXPORT_SQLITE) {
+        status = tv_output_open_binary(&output, settings->output, settings->quiet, err);
+        if (status != TV_OK)
+            return status;
+        status = tv_sql_save_sqlite(sql, settings->sql.tables, &output.out, err);
+        return tv_output_finish(&output, status, err);
+    }
+    for (size_t i = 0; tv_sql_exported[i] && status == TV_OK; i++)
+        if (tv_sql_is_exported(settings->sql.tables, tv_sql_exported[i]))
+            status = cmd_export_table(settings, sql, tv_sql_exported[i], err);
+    return status;
+}
+
+static int cmd_export_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_trace *trace;
+    struct tv_sql *sql;
+    enum tv_status status =
+        cmd_sql_open(settings, settings->files.items, settings->files.count, &trace, &sql, &err);
+    if (status == TV_OK) {
+        status = cmd_export_write(settings, sql, &err);
+        tv_sql_close(sql);
+        tv_trace_free(trace);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_export = {
+    .name = "export",
+    .summary = "write the tables of a trace as CSV, JSON or SQLite",
+    .arguments = "[OPTION]... --output PATH FILE...",
+    .details =
+        "Tables: docs/sql.md.  Several files are one trace.\nNeeds DuckDB's library: `make sql` "
+        "fetches it.",
+    .options = export_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .prepare = cmd_export_prepare,
+    .run = cmd_export_run,
 };
