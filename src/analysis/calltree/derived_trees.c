@@ -636,8 +636,8 @@ struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint3
                                           struct tv_path_cost *left_out)
 {
     struct tree_view making = tree_view_begin(tree);
-    int64_t *wall = tv_flame_widths(tree, tree->self_wall);
-    int64_t *cpu = tv_flame_widths(tree, tree->self_cpu);
+    int64_t *wall = tv_flame_widths(tree->count, tree->parent, tree->self_wall);
+    int64_t *cpu = tv_flame_widths(tree->count, tree->parent, tree->self_cpu);
     uint64_t steps = 0;
     uint32_t end = 1;
     for (; end < tree->count && making.paths.count < TV_CALLERS_NODES && steps < CALLERS_STEP_LIMIT;

@@ -52,9 +52,9 @@ int tv_flame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_
 
 /* A node that is wide enough to be drawn. */
 struct wide_node {
-    const struct tv_trace_info *head; /* for the comparison by name */
+    const struct tv_flame_nodes *nodes; /* for the comparison by name */
     int64_t width;
-    uint32_t node, frame;
+    uint32_t node;
     uint32_t parent; /* index in `wide` */
 };
 
@@ -65,7 +65,7 @@ static int flame_compare_wide(const struct wide_node *a, const struct wide_node 
         return a->parent < b->parent ? -1 : 1;
     if (!by_name && a->width != b->width)
         return a->width > b->width ? -1 : 1;
-    return tv_flame_compare_names(a->head, a->frame, b->frame);
+    return a->nodes->compare(a->nodes->of, a->node, b->node);
 }
 
 static int flame_compare_by_width(const void *a, const void *b)
@@ -80,19 +80,19 @@ static int flame_compare_by_name(const void *a, const void *b)
                               *(const struct wide_node *const *)b, true);
 }
 
-int64_t *tv_flame_widths(const struct tv_call_tree *tree, const int64_t *self)
+int64_t *tv_flame_widths(uint32_t count, const uint32_t *parent, const int64_t *self)
 {
-    int64_t *width = tv_pages_alloc(tv_size_mul(tree->count, sizeof *width));
-    for (uint32_t i = tree->count; i-- > 1;) {
+    int64_t *width = tv_pages_alloc(tv_size_mul(count, sizeof *width));
+    for (uint32_t i = count; i-- > 1;) {
+        assert(parent[i] < i);
         tv_time_add(&width[i], self[i]);
-        tv_time_add(&width[tree->parent[i]], width[i]);
+        tv_time_add(&width[parent[i]], width[i]);
     }
     return width;
 }
 
 struct flame_layout {
-    const struct tv_call_tree *tree;
-    const int64_t *self;
+    const struct tv_flame_nodes *nodes;
     struct wide_node *wide; /* by node; the first is the root of the layout */
     uint32_t count;
     size_t capacity;
@@ -124,20 +124,19 @@ static void flame_add_wide(struct flame_layout *layout, uint32_t node, uint32_t 
     assert(layout->count == 0 || parent < layout->count);
     layout->wide = tv_array_reserve(layout->wide, &layout->capacity, (size_t)layout->count + 1,
                                     sizeof *layout->wide);
-    layout->wide[layout->count++] =
-        (struct wide_node){layout->tree->head, width, node, layout->tree->frame[node], parent};
+    layout->wide[layout->count++] = (struct wide_node){layout->nodes, width, node, parent};
 }
 
 /* No node is wider than its parent, so the wide nodes form a tree. */
 static void flame_find_all_wide(struct flame_layout *layout, uint32_t root, const int64_t *width,
                                 int64_t threshold)
 {
-    const struct tv_call_tree *tree = layout->tree;
+    const struct tv_flame_nodes *nodes = layout->nodes;
     flame_add_wide(layout, root, TV_NONE, width[root]);
-    for (uint32_t i = root + 1; i < tree->count; i++) {
+    for (uint32_t i = root + 1; i < nodes->count; i++) {
         if (width[i] < threshold)
             continue;
-        uint32_t parent = flame_find_wide(layout, tree->parent[i]);
+        uint32_t parent = flame_find_wide(layout, nodes->parent[i]);
         if (parent != TV_NONE)
             flame_add_wide(layout, i, parent, width[i]);
     }
@@ -169,11 +168,10 @@ static void flame_add_frame(struct tv_flame *flame, struct flame_layout *layout,
     struct tv_flame_frame frame = {
         .start = layout->cursor[index],
         .width = wide->width,
-        .self = layout->self[wide->node],
+        .self = layout->nodes->self[wide->node],
         .total = wide->width,
-        .calls = layout->tree->cost[wide->node].calls,
         .depth = depth,
-        .frame = wide->frame,
+        .frame = TV_NONE,
         .path = wide->node,
     };
     tv_flame_add(flame, &frame);
@@ -203,18 +201,19 @@ static void flame_place_children(struct tv_flame *flame, struct flame_layout *la
 static int64_t flame_left_out(const struct tv_flame *flame, const struct flame_layout *layout,
                               uint32_t root)
 {
-    int64_t rest = flame->total - (root == TV_ROOT_PATH ? layout->self[root] : 0);
+    int64_t rest = flame->total - (root == TV_ROOT_PATH ? layout->nodes->self[root] : 0);
     for (uint32_t i = 0; i < flame->count; i++)
         tv_time_add(&rest, -flame->frames[i].self);
     return rest > 0 ? rest : 0; /* frames may exceed a total that saturated */
 }
 
-/* Lay out a tree from options->root on. */
-static void flame_lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,
-                          const struct tv_flame_options *options, const int64_t *self)
+struct tv_flame *tv_flame_of_nodes(const struct tv_flame_nodes *nodes,
+                                   const struct tv_flame_options *options)
 {
-    struct flame_layout layout = {.tree = tree, .self = self};
-    int64_t *width = tv_flame_widths(tree, self);
+    struct tv_flame *flame = tv_alloc(1, sizeof *flame);
+    struct flame_layout layout = {.nodes = nodes};
+    assert(options->root < nodes->count && !options->inverted);
+    int64_t *width = tv_flame_widths(nodes->count, nodes->parent, nodes->self);
     flame->total = width[options->root];
     flame_find_all_wide(&layout, options->root, width,
                         tv_flame_threshold(flame->total, options->min_share));
@@ -228,7 +227,33 @@ static void flame_lay_out(struct tv_flame *flame, const struct tv_call_tree *tre
     tv_free(layout.child);
     tv_free(layout.end);
     tv_free(layout.cursor);
-    tv_pages_free(width, tv_size_mul(tree->count, sizeof *width));
+    tv_pages_free(width, tv_size_mul(nodes->count, sizeof *width));
+    return flame;
+}
+
+static int flame_compare_tree_nodes(const void *of, uint32_t a, uint32_t b)
+{
+    const struct tv_call_tree *tree = of;
+    return tv_flame_compare_names(tree->head, tree->frame[a], tree->frame[b]);
+}
+
+/* Lay out a call tree from options->root on. */
+static struct tv_flame *flame_lay_out_tree(const struct tv_call_tree *tree,
+                                           const struct tv_flame_options *options)
+{
+    struct tv_flame_nodes nodes = {
+        .count = tree->count,
+        .parent = tree->parent,
+        .self = options->clock == TV_CLOCK_CPU ? tree->self_cpu : tree->self_wall,
+        .compare = flame_compare_tree_nodes,
+        .of = tree,
+    };
+    struct tv_flame *flame = tv_flame_of_nodes(&nodes, options);
+    for (uint32_t i = 0; i < flame->count; i++) {
+        flame->frames[i].frame = tree->frame[flame->frames[i].path];
+        flame->frames[i].calls = tree->cost[flame->frames[i].path].calls;
+    }
+    return flame;
 }
 
 /* ---- Inverted graphs ----
@@ -546,9 +571,10 @@ static void flame_inverted_lay_out(struct flame_inversion *inversion, struct tv_
     }
 }
 
-static void flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree,
-                         const struct tv_flame_options *options)
+static struct tv_flame *flame_invert(const struct tv_call_tree *tree,
+                                     const struct tv_flame_options *options)
 {
+    struct tv_flame *flame = tv_alloc(1, sizeof *flame);
     uint32_t keys = tree->head->frame_count + tree->head->thread_count;
     struct flame_inversion inversion = {
         .tree = tree,
@@ -562,7 +588,7 @@ static void flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree
     };
     if (options->totals) {
         inversion.depth_first = tv_tree_shape_order(tree->shape);
-        inversion.totals = tv_flame_widths(tree, inversion.self);
+        inversion.totals = tv_flame_widths(tree->count, tree->parent, inversion.self);
     }
     flame_inverted_lay_out(&inversion, flame, options);
     tv_pages_free(inversion.totals, tv_size_mul(tree->count, sizeof *inversion.totals));
@@ -572,6 +598,7 @@ static void flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree
     tv_free(inversion.keys);
     tv_free(inversion.number);
     tv_free(inversion.stack);
+    return flame;
 }
 
 /* Return a copy whose weights below zero are as wide as their amounts; NULL if there are none. */
@@ -591,14 +618,15 @@ static struct tv_call_tree *flame_copy_amounts(const struct tv_call_tree *tree)
 struct tv_flame *tv_flame_of_tree(const struct tv_call_tree *tree,
                                   const struct tv_flame_options *options)
 {
-    struct tv_flame *flame = tv_alloc(1, sizeof *flame);
+    struct tv_flame *flame;
     struct tv_call_tree *amounts = flame_copy_amounts(tree);
     tree = amounts ? amounts : tree;
     if (options->inverted)
-        flame_invert(flame, tree, options);
+        flame = flame_invert(tree, options);
     else if (options->root < tree->count)
-        flame_lay_out(flame, tree, options,
-                      options->clock == TV_CLOCK_CPU ? tree->self_cpu : tree->self_wall);
+        flame = flame_lay_out_tree(tree, options);
+    else
+        flame = tv_alloc(1, sizeof *flame);
     tv_call_tree_free(amounts);
     return flame;
 }

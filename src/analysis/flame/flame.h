@@ -57,14 +57,31 @@ struct tv_flame *tv_flame_of_tree(const struct tv_call_tree *tree,
                                   const struct tv_flame_options *options);
 void tv_flame_free(struct tv_flame *flame);
 
+/* A tree of any kind to lay out.  Node 0 is the root; a parent has a smaller number than its
+ * children. */
+struct tv_flame_nodes {
+    uint32_t count; /* at least 1 */
+    const uint32_t *parent;
+    const int64_t *self; /* never below 0 */
+    /* Compare two nodes of one parent by name: below, equal to or above 0.  `of` is given to it. */
+    int (*compare)(const void *of, uint32_t a, uint32_t b);
+    const void *of;
+};
+
+/* Return the layout of a tree from node `root` on, not inverted, with nodes as `path` and without
+ * `frame` and `calls`.  Of the options, `order`, `root` and `min_share` count. */
+struct tv_flame *tv_flame_of_nodes(const struct tv_flame_nodes *nodes,
+                                   const struct tv_flame_options *options);
+
 /* Return the narrowest width that is drawn. */
 int64_t tv_flame_threshold(int64_t total, double min_share);
 
 /* Shared by the layouts. */
 void tv_flame_add(struct tv_flame *flame, const struct tv_flame_frame *frame);
 
-/* Return the self time of each node plus everything on it; free it with tv_pages_free. */
-int64_t *tv_flame_widths(const struct tv_call_tree *tree, const int64_t *self);
+/* Return the self time of each of `count` nodes plus everything on it; free it with
+ * tv_pages_free.  parent[i] < i for all but node 0. */
+int64_t *tv_flame_widths(uint32_t count, const uint32_t *parent, const int64_t *self);
 
 /* Compare two frames, or threads, by name: below, equal to or above 0. */
 int tv_flame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b);
