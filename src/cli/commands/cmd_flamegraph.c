@@ -110,7 +110,8 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
         .inverted = settings->inverted,
     };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
-    tv_flame_svg_write(out, tree->head, flame, &svg);
+    struct tv_flame_svg_source source = tv_flame_svg_of_trace(tree->head, flame);
+    tv_flame_svg_write(out, &source, &svg);
     tv_flame_free(flame);
 }
 

@@ -95,8 +95,7 @@ static enum tv_status download_discard(void *context, struct tv_bytes bytes, str
 /* Write an image if it is within the bound.  Some hosts stream it, which cannot be taken back,
  * and long names can make it long. */
 static enum tv_status download_write_svg(const struct tv_view *view,
-                                         const struct tv_call_tree *tree,
-                                         const struct tv_flame *flame,
+                                         const struct tv_flame_svg_source *source,
                                          const struct tv_flame_svg_options *svg, struct tv_out *out,
                                          struct tv_error *err)
 {
@@ -104,11 +103,11 @@ static enum tv_status download_write_svg(const struct tv_view *view,
     struct tv_out counted;
     tv_out_init(&counted, download_discard, NULL);
     tv_out_set_limit(&counted, bound);
-    tv_flame_svg_write(&counted, tree->head, flame, svg);
+    tv_flame_svg_write(&counted, source, svg);
     enum tv_status status = tv_out_finish(&counted, err);
     tv_out_release(&counted);
     if (status == TV_OK) {
-        tv_flame_svg_write(out, tree->head, flame, svg);
+        tv_flame_svg_write(out, source, svg);
         return TV_OK;
     }
     return tv_fail(err, status, TV_NO_OFFSET,
@@ -139,7 +138,8 @@ enum tv_status tv_view_flamegraph(const struct tv_view *view,
         .each = tv_flame_svg_each(tree->head),
     };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
-    status = download_write_svg(view, tree, flame, &svg, out, err);
+    struct tv_flame_svg_source source = tv_flame_svg_of_trace(tree->head, flame);
+    status = download_write_svg(view, &source, &svg, out, err);
     tv_flame_free(flame);
     tv_call_tree_free(tree);
     return status;

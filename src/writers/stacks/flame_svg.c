@@ -32,7 +32,7 @@
 
 struct flame_svg_picture {
     struct tv_out *out;
-    const struct tv_trace_info *head;
+    const struct tv_flame_svg_source *source;
     const struct tv_flame *flame;
     const struct tv_flame_svg_options *options;
     int height;
@@ -83,16 +83,15 @@ static void flame_svg_write_lines(struct tv_out *out, const char *const *text)
 
 /* ---- Names and labels ---- */
 
-/* Return the complete name of a frame; the caller releases it. */
-static struct tv_out flame_svg_name_frame(const struct flame_svg_picture *p, uint32_t frame)
+/* Write the complete name of a frame of a trace. */
+static void flame_svg_put_trace_name(struct tv_out *out, const void *of,
+                                     const struct tv_flame_frame *frame)
 {
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    if (frame & TV_THREAD_FRAME)
-        tv_names_thread(&name, p->head, frame & ~TV_THREAD_FRAME);
+    const struct tv_trace_info *head = of;
+    if (frame->frame & TV_THREAD_FRAME)
+        tv_names_thread(out, head, frame->frame & ~TV_THREAD_FRAME);
     else
-        tv_names_method(&name, p->head, &p->head->frames[frame]);
-    return name;
+        tv_names_method(out, head, &head->frames[frame->frame]);
 }
 
 /* Return true for a name of dotted words only, which may be shortened from the left and still be
@@ -272,7 +271,9 @@ static void flame_svg_add_frames(const struct flame_svg_picture *p)
         const struct tv_flame_frame *frame = &p->flame->frames[i];
         if (frame->depth >= LEVEL_LIMIT)
             continue;
-        struct tv_out name = flame_svg_name_frame(p, frame->frame);
+        struct tv_out name;
+        tv_out_init_memory(&name);
+        p->source->put_name(&name, p->source->of, frame);
         flame_svg_add_frame(p, frame, (struct tv_bytes){name.buffer, name.length}, frame->depth + 1,
                             i);
         tv_out_release(&name);
@@ -309,8 +310,8 @@ static void flame_svg_add_heading(const struct flame_svg_picture *p)
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
     flame_svg_add_count(p, p->flame->total);
-    if (tv_trace_info_figures(p->head) == TV_FIGURES_SAMPLED)
-        tv_out_text(p->out, ", sampled");
+    if (p->source->note)
+        tv_out_format(p->out, ", %s", p->source->note);
     if (p->options->inverted)
         tv_out_text(p->out, ", from the methods that used the time down to their callers");
     if (p->flame->left_out > 0) {
@@ -331,11 +332,20 @@ const char *tv_flame_svg_each(const struct tv_trace_info *head)
     return tv_figures_count_calls(head) ? "call" : NULL;
 }
 
-void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
-                        const struct tv_flame *flame, const struct tv_flame_svg_options *options)
+struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *head,
+                                                 const struct tv_flame *flame)
 {
+    bool sampled = tv_trace_info_figures(head) == TV_FIGURES_SAMPLED;
+    return (struct tv_flame_svg_source){flame, head, flame_svg_put_trace_name,
+                                        sampled ? "sampled" : NULL};
+}
+
+void tv_flame_svg_write(struct tv_out *out, const struct tv_flame_svg_source *source,
+                        const struct tv_flame_svg_options *options)
+{
+    const struct tv_flame *flame = source->flame;
     uint32_t levels = flame->levels < LEVEL_LIMIT ? flame->levels : LEVEL_LIMIT;
-    struct flame_svg_picture p = {out, head, flame, options,
+    struct flame_svg_picture p = {out, source, flame, options,
                                   TOP + BOTTOM + (int)(levels + 1) * FRAME};
     flame_svg_add_head(&p);
     flame_svg_add_frames(&p);

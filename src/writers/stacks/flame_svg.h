@@ -39,6 +39,15 @@ struct tv_flame_svg_options {
 #define TV_FLAME_SVG_WIDTH 1200
 #define TV_FLAME_SVG_INNER 1180
 
+/* A picture's frames, and the functions that know what they stand for.  `of` is given to them. */
+struct tv_flame_svg_source {
+    const struct tv_flame *flame;
+    const void *of;
+    /* Write the complete name of a frame. */
+    void (*put_name)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
+    const char *note; /* follows the sum in the heading: "sampled"; NULL: none */
+};
+
 /* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,
  * as collapsed stacks of other tools mostly do. */
 const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
@@ -47,9 +56,13 @@ const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
  * not counted. */
 const char *tv_flame_svg_each(const struct tv_trace_info *head);
 
-/* Write the layout's frames above one frame for everything. */
-void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
-                        const struct tv_flame *flame, const struct tv_flame_svg_options *options);
+/* Return the source of a layout of a call tree, whose frames have their names in `head`. */
+struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *head,
+                                                 const struct tv_flame *flame);
+
+/* Write the source's frames above one frame for everything. */
+void tv_flame_svg_write(struct tv_out *out, const struct tv_flame_svg_source *source,
+                        const struct tv_flame_svg_options *options);
 
 /* The contents of the picture's <style> and <script>: lists of lines, ended by NULL. */
 extern const char *const tv_flame_svg_style[];
