@@ -68,6 +68,43 @@ double tv_comparison_median(const struct tv_comparison *comparison, const struct
     return median;
 }
 
+bool tv_comparison_has_all(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                           enum tv_run_side side)
+{
+    const struct tv_run_table *table = comparison->table;
+    for (uint32_t run = 0; run < table->run_count; run++)
+        if (table->runs[run].side == side && !row->of[run].known)
+            return false;
+    return true;
+}
+
+static struct tv_relative_change comparison_of_logs(const struct tv_change *change)
+{
+    return (struct tv_relative_change){exp(change->difference) - 1, exp(change->low) - 1,
+                                       exp(change->high) - 1};
+}
+
+static struct tv_relative_change comparison_of_medians(double base, double fresh)
+{
+    double change = base > 0 ? fresh / base - 1 : fresh > 0 ? INFINITY : 0;
+    return (struct tv_relative_change){change, (double)NAN, (double)NAN};
+}
+
+struct tv_relative_change tv_comparison_change(const struct tv_comparison *comparison,
+                                               const struct tv_compared_row *row)
+{
+    if (row->tested && comparison->can_test)
+        return comparison_of_logs(&comparison->changes.of[row->change]);
+    return comparison_of_medians(row->base, row->new);
+}
+
+struct tv_relative_change tv_comparison_total_change(const struct tv_comparison *comparison)
+{
+    if (comparison->can_test)
+        return comparison_of_logs(&comparison->total);
+    return comparison_of_medians(comparison->base_total, comparison->new_total);
+}
+
 /* ---- The runs ---- */
 
 static void comparison_count_runs(struct tv_comparison *comparison)

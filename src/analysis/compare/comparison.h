@@ -73,6 +73,23 @@ double tv_comparison_middle(double *values, size_t count);
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
                            uint32_t run, enum tv_run_figure figure);
 
+/* A relative change, 0.05 for +5 %, and its 95 % interval. */
+struct tv_relative_change {
+    double change, low, high;
+};
+
+/* Return the change of a row: of the means of cleaned logs where it was tested with p, else of the
+ * medians, without an interval (NAN).  Infinite for a row without a base. */
+struct tv_relative_change tv_comparison_change(const struct tv_comparison *comparison,
+                                               const struct tv_compared_row *row);
+
+/* Return the change of the total likewise. */
+struct tv_relative_change tv_comparison_total_change(const struct tv_comparison *comparison);
+
+/* Tell whether every run of a side has the row. */
+bool tv_comparison_has_all(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                           enum tv_run_side side);
+
 /* Return the median over the runs of a side that have the row; 0 if none has. */
 double tv_comparison_median(const struct tv_comparison *comparison, const struct tv_run_row *row,
                             enum tv_run_side side, enum tv_run_figure figure);

@@ -120,8 +120,8 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
     }
 }
 
-static void run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
-                             const struct tv_run_row *row)
+void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                         const struct tv_run_row *row)
 {
     if (row->class_name != TV_EMPTY_STRING && !row->of_category) {
         tv_out_bytes(out, tv_run_text(table, row->class_name));
@@ -145,11 +145,11 @@ void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
         callers[count++] = at - 1;
     }
     while (count > 0) {
-        run_row_own_name(out, table, &table->rows[callers[--count]]);
+        tv_run_row_own_name(out, table, &table->rows[callers[--count]]);
         tv_out_char(out, ';');
     }
     tv_free(callers);
-    run_row_own_name(out, table, row);
+    tv_run_row_own_name(out, table, row);
 }
 
 /* ---- Filling ---- */

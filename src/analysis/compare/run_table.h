@@ -106,6 +106,10 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row);
 
+/* Append the name of a row without its callers. */
+void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                         const struct tv_run_row *row);
+
 static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
 {
     return tv_interner_get(table->strings, string);

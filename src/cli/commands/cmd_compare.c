@@ -25,12 +25,14 @@
 #include "cli/input/measure.h"
 #include "cli/output/output.h"
 #include "writers/compare/compare_report.h"
+#include "writers/stacks/flame_svg.h"
 
 #define RULES_LARGEST_FILE ((size_t)1 << 20)
 #define FOLDER_FILES 100000u
 
-static const char *const compare_formats[] = {"text",  "csv",   "json",   "markdown",
-                                              "junit", "sarif", "github", "gitlab"};
+/* In the order of enum tv_compare_format. */
+static const char *const compare_formats[] = {"text",  "csv",    "json",   "markdown", "junit",
+                                              "sarif", "github", "gitlab", "svg"};
 
 bool tv_compare_has_groups(const struct tv_settings *settings)
 {
@@ -167,9 +169,44 @@ static void compare_append_words(struct tv_words *to, const struct tv_words *fro
         tv_words_add(to, from->items[i]);
 }
 
+/* Return the number of the format of "svg=FILE"; TV_COUNT(compare_formats): there is none. */
+static size_t compare_find_format(const char *report)
+{
+    size_t length = strcspn(report, "="), format = 0;
+    while (format < TV_COUNT(compare_formats) &&
+           (strncmp(compare_formats[format], report, length) != 0 ||
+            compare_formats[format][length] != '\0'))
+        format++;
+    return format;
+}
+
+/* Is any of the reports one with a flame graph? */
+static bool compare_has_picture(const struct tv_settings *settings)
+{
+    bool found = settings->format >= TV_COMPARE_SVG;
+    for (size_t i = 0; i < settings->compare.reports.count; i++) {
+        size_t format = compare_find_format(settings->compare.reports.items[i]);
+        found = found || (format >= TV_COMPARE_SVG && format < TV_COUNT(compare_formats));
+    }
+    return found;
+}
+
+/* Turn two files into groups of one run each. */
+static void compare_pair(struct tv_settings *settings)
+{
+    struct tv_compare_settings *compare = &settings->compare;
+    tv_words_add(&compare->base, settings->files.items[0]);
+    tv_words_add(&compare->new, settings->files.items[1]);
+    if (settings->ranges.count > 1)
+        compare->new_range = settings->ranges.items[1];
+}
+
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_compare_settings *compare = &settings->compare;
+    if (!tv_compare_has_groups(settings) && settings->files.count == 2 &&
+        compare_has_picture(settings))
+        compare_pair(settings);
     if (!tv_compare_has_groups(settings)) {
         if (settings->files.count > 2)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -339,14 +376,41 @@ static struct tv_settings compare_settings_of(const struct tv_settings *settings
     return own;
 }
 
+/* The table of the rows that are asked for, and that of the call paths for the flame graph. */
+struct compare_tables {
+    struct tv_run_table rows, paths;
+    bool pictured; /* `paths` is filled, unless `rows` are paths already */
+};
+
+static bool compare_is_by_tree(const struct tv_run_table *table)
+{
+    return table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
+}
+
+/* Add a run to the tables; a tree also gives the profile. */
+static void compare_add_measured(struct compare_tables *tables, struct tv_run *run,
+                                 const struct tv_measured *measured,
+                                 const struct tv_profile *profile)
+{
+    run->total_wall = profile->total_wall;
+    run->total_cpu = profile->total_cpu;
+    if (compare_is_by_tree(&tables->rows))
+        tv_run_table_add_tree(&tables->rows, run, measured->tree);
+    else
+        tv_run_table_add_profile(&tables->rows, run, profile);
+    if (tables->pictured && tables->rows.by != TV_ROWS_BY_PATH)
+        tv_run_table_add_tree(&tables->paths, run, measured->tree);
+}
+
 static enum tv_status compare_add_run(const struct tv_settings *settings, const char *const *file,
                                       enum tv_run_side side, uint32_t session,
-                                      struct tv_run_table *table, struct tv_error *err)
+                                      struct compare_tables *tables, struct tv_error *err)
 {
     struct tv_settings own = compare_settings_of(settings, file, side);
     struct tv_measured measured;
     struct tv_profile *profile = NULL;
-    bool by_tree = table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
+    const struct tv_run_table *table = &tables->rows;
+    bool by_tree = compare_is_by_tree(table) || tables->pictured;
     enum tv_status status =
         by_tree
             ? tv_measure_tree(&own, table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0,
@@ -355,17 +419,9 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
     if (status != TV_OK)
         return status;
     struct tv_run run = compare_describe_run(*file, side, session, measured.head);
-    if (by_tree) {
-        struct tv_profile *total = tv_profile_of_tree(measured.tree);
-        run.total_wall = total->total_wall;
-        run.total_cpu = total->total_cpu;
-        tv_profile_free(total);
-        tv_run_table_add_tree(table, &run, measured.tree);
-    } else {
-        run.total_wall = profile->total_wall;
-        run.total_cpu = profile->total_cpu;
-        tv_run_table_add_profile(table, &run, profile);
-    }
+    if (by_tree)
+        profile = tv_profile_of_tree(measured.tree);
+    compare_add_measured(tables, &run, &measured, profile);
     tv_profile_free(profile);
     tv_measured_release(&measured);
     return TV_OK;
@@ -380,7 +436,7 @@ static size_t compare_folder_length(const char *path)
 
 static enum tv_status compare_read_side(const struct tv_settings *settings,
                                         const struct tv_words *files, enum tv_run_side side,
-                                        struct tv_run_table *table, struct tv_error *err)
+                                        struct compare_tables *tables, struct tv_error *err)
 {
     uint32_t session = 0, read = 0;
     for (size_t i = 0; i < files->count; i++) {
@@ -389,7 +445,7 @@ static enum tv_status compare_read_side(const struct tv_settings *settings,
                       memcmp(files->items[i], files->items[i - 1], folder) != 0))
             session++;
         enum tv_status status =
-            compare_add_run(settings, &files->items[i], side, session, table, err);
+            compare_add_run(settings, &files->items[i], side, session, tables, err);
         if (status == TV_ERR_UNSUPPORTED && compare_is_in_folder(settings, files->items[i])) {
             if (!settings->quiet)
                 tv_message("%s: no trace, left out", files->items[i]);
@@ -440,20 +496,25 @@ static enum tv_status compare_read_renames(const struct tv_settings *settings,
 }
 
 static enum tv_status compare_read_runs(const struct tv_settings *settings,
-                                        struct tv_run_table *table, struct tv_error *err)
+                                        struct compare_tables *tables, struct tv_error *err)
 {
     const struct tv_compare_settings *compare = &settings->compare;
+    struct tv_run_table *rows = &tables->rows, *paths = &tables->paths;
     char *text;
-    enum tv_status status = compare_read_renames(settings, table, &text, err);
+    enum tv_status status = compare_read_renames(settings, rows, &text, err);
     if (status == TV_OK)
-        status = compare_read_side(settings, &compare->base, TV_RUN_BASE, table, err);
+        status = compare_read_side(settings, &compare->base, TV_RUN_BASE, tables, err);
     if (status == TV_OK)
-        status = compare_read_side(settings, &compare->new, TV_RUN_NEW, table, err);
+        status = compare_read_side(settings, &compare->new, TV_RUN_NEW, tables, err);
     if (status == TV_OK)
-        status = compare_read_side(settings, &compare->history, TV_RUN_HISTORY, table, err);
-    if (status == TV_OK)
-        tv_run_table_match(table);
-    tv_free(table->renames);
+        status = compare_read_side(settings, &compare->history, TV_RUN_HISTORY, tables, err);
+    if (status == TV_OK) {
+        paths->renames = rows->renames;
+        paths->rename_count = rows->rename_count;
+        tv_run_table_match(rows);
+        tv_run_table_match(paths);
+    }
+    tv_free(rows->renames);
     tv_free(text);
     return status;
 }
@@ -466,11 +527,8 @@ static enum tv_status compare_write_extra(const struct tv_settings *settings,
                                           struct tv_error *err)
 {
     const char *path = strchr(extra, '=');
-    size_t format = 0;
-    assert(path); /* compare_check_options */
-    while (strncmp(compare_formats[format], extra, (size_t)(path - extra)) != 0 ||
-           compare_formats[format][path - extra] != '\0')
-        format++;
+    size_t format = compare_find_format(extra);
+    assert(path && format < TV_COUNT(compare_formats)); /* compare_check_options */
     struct tv_output output;
     enum tv_status status = tv_output_open(&output, path + 1, settings->quiet, err);
     if (status != TV_OK)
@@ -509,23 +567,15 @@ static enum tv_status compare_check_options(const struct tv_settings *settings, 
                        "--alpha: expected a probability below 0.5, found '%s'", compare->alpha);
     for (size_t i = 0; i < compare->reports.count; i++) {
         const char *report = compare->reports.items[i], *path = strchr(report, '=');
-        bool known = false;
-        for (size_t k = 0; path && path[1] && k < TV_COUNT(compare_formats); k++)
-            known = known || (strncmp(compare_formats[k], report, (size_t)(path - report)) == 0 &&
-                              compare_formats[k][path - report] == '\0');
-        if (!known)
+        if (!path || !path[1] || compare_find_format(report) == TV_COUNT(compare_formats))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "--report: expected FORMAT=FILE, found '%s'", report);
     }
     return TV_OK;
 }
 
-static enum tv_status compare_judge_and_write(const struct tv_settings *settings,
-                                              const struct tv_run_table *table,
-                                              const struct compare_rules *rules, double alpha,
-                                              int *code, struct tv_error *err)
+static struct tv_comparison_options compare_choose_options(const struct tv_settings *settings)
 {
-    struct tv_comparison comparison;
     struct tv_comparison_options options = {
         .figure = (enum tv_run_figure)settings->compare.figure,
         .least_share = (double)settings->compare.min_share / 1e8,
@@ -533,7 +583,70 @@ static enum tv_status compare_judge_and_write(const struct tv_settings *settings
     options.clock = settings->clock == TV_CHOICE_CPU    ? TV_COMPARE_CPU
                     : settings->clock == TV_CHOICE_WALL ? TV_COMPARE_WALL
                                                         : TV_COMPARE_BEST_CLOCK;
-    enum tv_status status = tv_comparison_init(&comparison, table, &options, err);
+    return options;
+}
+
+/* Return the last part of a path. */
+static const char *compare_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Write the title of pictures: --title, or the names of two files, or the numbers of runs. */
+static void compare_put_title(struct tv_out *out, const struct tv_settings *settings)
+{
+    const struct tv_words *base = &settings->compare.base, *fresh = &settings->compare.new;
+    const char *old = compare_file_name(base->items[0]), *new = compare_file_name(fresh->items[0]);
+    bool same = strcmp(old, new) == 0;
+    if (settings->title)
+        tv_out_text(out, settings->title);
+    else if (base->count == 1 && fresh->count == 1)
+        tv_out_format(out, "%s -> %s", same ? base->items[0] : old, same ? fresh->items[0] : new);
+    else
+        tv_out_format(out, "What changed: %zu base and %zu new runs", base->count, fresh->count);
+    tv_out_char(out, '\0');
+}
+
+/* Write the reports, with a flame graph if one is asked for. */
+static enum tv_status compare_write_pictured(const struct tv_settings *settings,
+                                             const struct compare_tables *tables,
+                                             struct tv_compare_report *report, struct tv_error *err)
+{
+    struct tv_comparison by_path = {.rows = NULL};
+    struct tv_comparison_options options = compare_choose_options(settings);
+    struct tv_change_flame graph;
+    struct tv_out title;
+    enum tv_status status = TV_OK;
+    if (!tables->pictured)
+        return compare_write(settings, report, err);
+    bool shared = tables->rows.by == TV_ROWS_BY_PATH;
+    if (!shared)
+        status = tv_comparison_init(&by_path, &tables->paths, &options, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&title);
+    compare_put_title(&title, settings);
+    tv_change_flame_init(&graph, shared ? report->comparison : &by_path,
+                         (enum tv_change_width)settings->compare.width, 0.1 / TV_FLAME_SVG_INNER);
+    report->graph = &graph;
+    report->title = (const char *)title.buffer;
+    status = compare_write(settings, report, err);
+    tv_change_flame_release(&graph);
+    tv_out_release(&title);
+    if (!shared)
+        tv_comparison_release(&by_path);
+    return status;
+}
+
+static enum tv_status compare_judge_and_write(const struct tv_settings *settings,
+                                              const struct compare_tables *tables,
+                                              const struct compare_rules *rules, double alpha,
+                                              int *code, struct tv_error *err)
+{
+    struct tv_comparison comparison;
+    struct tv_comparison_options options = compare_choose_options(settings);
+    enum tv_status status = tv_comparison_init(&comparison, &tables->rows, &options, err);
     if (status != TV_OK)
         return status;
     struct tv_gate_result *results = tv_alloc(rules->count, sizeof *results);
@@ -544,14 +657,15 @@ static enum tv_status compare_judge_and_write(const struct tv_settings *settings
             *code = TV_EXIT_USAGE;
         else if (results[i].fired)
             *code = TV_EXIT_FIRED;
-    struct tv_compare_report report = {&comparison,
-                                       rules->rules,
-                                       results,
-                                       rules->count,
-                                       0,
-                                       alpha,
-                                       (uint32_t)settings->compare.plan};
-    status = compare_write(settings, &report, err);
+    struct tv_compare_report report = {
+        .comparison = &comparison,
+        .rules = rules->rules,
+        .results = results,
+        .rule_count = rules->count,
+        .alpha = alpha,
+        .plan_runs = (uint32_t)settings->compare.plan,
+    };
+    status = compare_write_pictured(settings, tables, &report, err);
     tv_gate_results_release(results, rules->count);
     tv_free(results);
     tv_comparison_release(&comparison);
@@ -563,19 +677,21 @@ int tv_compare_run(const struct tv_command *command, const struct tv_settings *s
     static const enum tv_names_match names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT, TV_NAMES_GROUPED};
     struct tv_error err = {0};
     struct compare_rules rules = {.rules = NULL};
-    struct tv_run_table table;
+    struct compare_tables tables = {.pictured = compare_has_picture(settings)};
     double alpha;
     int code = TV_EXIT_OK;
-    tv_run_table_init(&table, (enum tv_rows_by)settings->compare.by,
+    tv_run_table_init(&tables.rows, (enum tv_rows_by)settings->compare.by,
                       names[settings->compare.names]);
+    tv_run_table_init(&tables.paths, TV_ROWS_BY_PATH, names[settings->compare.names]);
     enum tv_status status = compare_check_options(settings, &alpha, &err);
     if (status == TV_OK)
         status = compare_parse_rules(settings, &rules, &err);
     if (status == TV_OK)
-        status = compare_read_runs(settings, &table, &err);
+        status = compare_read_runs(settings, &tables, &err);
     if (status == TV_OK)
-        status = compare_judge_and_write(settings, &table, &rules, alpha, &code, &err);
+        status = compare_judge_and_write(settings, &tables, &rules, alpha, &code, &err);
     compare_release_rules(&rules);
-    tv_run_table_release(&table);
+    tv_run_table_release(&tables.rows);
+    tv_run_table_release(&tables.paths);
     return status == TV_OK ? code : tv_command_failed(command, &err);
 }

@@ -11,8 +11,8 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option diff_options[] = {
-    TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab", TV_OPTION_CHOICE,
-              format, "output format (default: text); from markdown on for --base and --new"),
+    TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg", TV_OPTION_CHOICE,
+              format, "output format (default: text); markdown to gitlab for --base and --new"),
     TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "sort by the change of this figure (default: each text table by its own)"),
     TV_OPTION(
@@ -63,6 +63,9 @@ static const struct tv_option diff_options[] = {
               "test only rows with this share of the total or more (default: 0.05%)"),
     TV_OPTION("plan", "RUNS", TV_OPTION_COUNT, compare.plan,
               "show how small a change could be seen with so many runs a side"),
+    TV_OPTION("width", "larger|base|new", TV_OPTION_CHOICE, compare.width,
+              "svg: the side that frames are as wide as (default: the larger)"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "svg: title of the picture"),
     TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
               "write another report, in any format of --format (repeatable)"),
     TV_OPTION_OUTPUT,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "writers/compare/change_svg.h"
 #include "writers/text/text_table.h"
 
 /* Longest text of a Markdown report: comments on pull requests take 65,536 bytes. */
@@ -31,7 +32,7 @@ void tv_compare_put_change(struct tv_out *out, double change)
         tv_out_format(out, "%+.1f %%", change * 100);
 }
 
-static void compare_put_p(struct tv_out *out, double p)
+void tv_compare_put_p(struct tv_out *out, double p)
 {
     if (p < 0.0001)
         tv_out_text(out, "<0.0001");
@@ -50,23 +51,6 @@ const char *tv_compare_promise(const struct tv_comparison *comparison)
         return "fewer than 5 + 5 runs (or 3 + 3 with 10 baseline runs): more false alarms than p "
                "says";
     return "p < 0.01 in any row happens in at most 1 of 100 comparisons of equal programs";
-}
-
-/* The relative change of a row, with its interval. */
-struct row_change {
-    double change, low, high;
-};
-
-static struct row_change compare_row_change(const struct tv_comparison *comparison,
-                                            const struct tv_compared_row *row)
-{
-    if (row->tested && comparison->can_test) {
-        const struct tv_change *change = &comparison->changes.of[row->change];
-        return (struct row_change){exp(change->difference) - 1, exp(change->low) - 1,
-                                   exp(change->high) - 1};
-    }
-    double change = row->base > 0 ? row->new / row->base - 1 : row->new > 0 ? INFINITY : 0;
-    return (struct row_change){change, (double)NAN, (double)NAN};
 }
 
 /* "~" matched by form, "=" renamed, "+" only new, "-" only base, "!" calls certainly differ. */
@@ -117,7 +101,7 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
     if (rule->p > 0) {
         tv_out_text(out, ", p ");
         tv_out_text(out, hit->p < 0.0001 ? "" : "= ");
-        compare_put_p(out, hit->p);
+        tv_compare_put_p(out, hit->p);
     }
     tv_out_char(out, ')');
 }
@@ -187,7 +171,7 @@ static void compare_text_figure(struct tv_text_table *table, enum tv_run_figure 
 }
 
 static void compare_text_test(struct tv_text_table *table, const struct tv_compare_report *report,
-                              const struct row_change *change, double p, bool tested)
+                              const struct tv_relative_change *change, double p, bool tested)
 {
     struct tv_out *cell = tv_text_table_cell(table);
     if (isfinite(change->low) && isfinite(change->high))
@@ -196,7 +180,7 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
         tv_out_char(cell, '-');
     cell = tv_text_table_cell(table);
     if (tested && report->comparison->can_test)
-        compare_put_p(cell, p);
+        tv_compare_put_p(cell, p);
     else
         tv_out_char(cell, '-');
 }
@@ -205,7 +189,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
                              const struct tv_compared_row *row)
 {
     const struct tv_comparison *comparison = report->comparison;
-    struct row_change change = compare_row_change(comparison, row);
+    struct tv_relative_change change = tv_comparison_change(comparison, row);
     tv_out_text(tv_text_table_cell(table), compare_mark(comparison, row));
     compare_text_figure(table, comparison->figure, row->base);
     compare_text_figure(table, comparison->figure, row->new);
@@ -240,12 +224,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
 static void compare_text_total(struct tv_text_table *table, const struct tv_compare_report *report)
 {
     const struct tv_comparison *comparison = report->comparison;
-    struct row_change change = {comparison->new_total / comparison->base_total - 1, (double)NAN,
-                                (double)NAN};
-    if (comparison->can_test)
-        change =
-            (struct row_change){exp(comparison->total.difference) - 1,
-                                exp(comparison->total.low) - 1, exp(comparison->total.high) - 1};
+    struct tv_relative_change change = tv_comparison_total_change(comparison);
     tv_text_table_cell(table);
     compare_text_figure(table, TV_FIGURE_EXCL, comparison->base_total);
     compare_text_figure(table, TV_FIGURE_EXCL, comparison->new_total);
@@ -319,7 +298,7 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
                                  const struct tv_compared_row *row)
 {
     const struct tv_comparison *comparison = report->comparison;
-    struct row_change change = compare_row_change(comparison, row);
+    struct tv_relative_change change = tv_comparison_change(comparison, row);
     struct tv_out name;
     tv_out_init_memory(&name);
     compare_put_name(&name, comparison, row->row);
@@ -333,7 +312,7 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
     tv_compare_put_change(out, change.change);
     tv_out_text(out, " | ");
     if (row->tested && comparison->can_test)
-        compare_put_p(out, row->p);
+        tv_compare_put_p(out, row->p);
     else
         tv_out_char(out, '-');
     tv_out_text(out, " |\n");
@@ -387,7 +366,7 @@ static void compare_write_csv(struct tv_out *out, const struct tv_compare_report
     tv_out_text(out, "name,base,new,change,low,high,p_raw,p,base_calls,new_calls,mark\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_compared_row *row = &comparison->rows[i];
-        struct row_change change = compare_row_change(comparison, row);
+        struct tv_relative_change change = tv_comparison_change(comparison, row);
         struct tv_out name;
         tv_out_init_memory(&name);
         compare_put_name(&name, comparison, row->row);
@@ -468,7 +447,7 @@ static void compare_json_row(struct tv_out *out, const struct tv_comparison *com
                              const struct tv_compared_row *row)
 {
     const struct tv_run_row *named = &comparison->table->rows[row->row];
-    struct row_change change = compare_row_change(comparison, row);
+    struct tv_relative_change change = tv_comparison_change(comparison, row);
     struct tv_out name;
     tv_out_init_memory(&name);
     tv_run_row_name(&name, comparison->table, named);
@@ -541,16 +520,15 @@ static void compare_json_rule(struct tv_out *out, const struct tv_compare_report
 static void compare_json_total(struct tv_out *out, const struct tv_comparison *comparison)
 {
     const struct tv_change *total = &comparison->total;
+    struct tv_relative_change change = tv_comparison_total_change(comparison);
     bool tested = comparison->can_test;
     tv_out_text(out, "  \"total\": {");
     tv_json_put_key(out, "", "base");
     tv_out_format(out, "%.0f", comparison->base_total);
     compare_json_number(out, "new", comparison->new_total);
-    compare_json_number(out, "change",
-                        tested ? exp(total->difference) - 1
-                               : comparison->new_total / comparison->base_total - 1);
-    compare_json_number(out, "low", tested ? exp(total->low) - 1 : (double)NAN);
-    compare_json_number(out, "high", tested ? exp(total->high) - 1 : (double)NAN);
+    compare_json_number(out, "change", change.change);
+    compare_json_number(out, "low", change.low);
+    compare_json_number(out, "high", change.high);
     compare_json_number(out, "p", tested ? tv_change_p(total, TV_CHANGE_ANY) : (double)NAN);
     tv_out_text(out, "},\n");
 }
@@ -589,6 +567,12 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     tv_out_text(out, "\n  ]\n}\n");
 }
 
+static void compare_write_svg(struct tv_out *out, const struct tv_compare_report *report)
+{
+    assert(report->graph);
+    tv_change_svg_write(out, report->graph, report->title, false);
+}
+
 void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
                              enum tv_compare_format format)
 {
@@ -601,6 +585,7 @@ void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report 
         [TV_COMPARE_SARIF] = tv_compare_write_sarif,
         [TV_COMPARE_GITHUB] = tv_compare_write_github,
         [TV_COMPARE_GITLAB] = tv_compare_write_gitlab,
+        [TV_COMPARE_SVG] = compare_write_svg,
     };
     assert(format < TV_COUNT(writers));
     writers[format](out, report);

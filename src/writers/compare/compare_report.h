@@ -9,6 +9,7 @@
 #ifndef TV_WRITERS_COMPARE_REPORT_H
 #define TV_WRITERS_COMPARE_REPORT_H
 
+#include "analysis/compare/change_flame.h"
 #include "analysis/compare/gate.h"
 #include "base/out.h"
 
@@ -21,6 +22,8 @@ enum tv_compare_format {
     TV_COMPARE_SARIF,
     TV_COMPARE_GITHUB,
     TV_COMPARE_GITLAB,
+    TV_COMPARE_SVG, /* this and the following have a flame graph */
+    TV_COMPARE_HTML,
 };
 
 struct tv_compare_report {
@@ -32,6 +35,8 @@ struct tv_compare_report {
     double alpha;   /* rows with a smaller p are marked as changed */
     /* --plan: instead of changes, how small a change each row could show.  0: no plan. */
     uint32_t plan_runs;
+    const char *title;                   /* of SVG and HTML */
+    const struct tv_change_flame *graph; /* of SVG and HTML; NULL for other formats */
 };
 
 /* Write the report in a format. */
@@ -51,6 +56,9 @@ void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double
 
 /* Write a relative change: "+5.3 %", "new", "gone". */
 void tv_compare_put_change(struct tv_out *out, double change);
+
+/* Write a probability: "0.186", "0.0040", "<0.0001". */
+void tv_compare_put_p(struct tv_out *out, double p);
 
 /* Write "excl(draw): 1.2 ms -> 1.4 ms (+16.7 %, p = 0.004)" for a hit of a rule. */
 void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,

@@ -14,7 +14,8 @@
 
 /* Sizes in pixels. */
 #define LEFT 10
-#define TOP 64 /* title and controls above the frames */
+#define TOP 64 /* title, controls and one line above the frames */
+#define LINE 17
 #define BOTTOM 34
 #define FRAME 18
 #define GAP 1 /* between levels */
@@ -35,7 +36,7 @@ struct flame_svg_picture {
     const struct tv_flame_svg_source *source;
     const struct tv_flame *flame;
     const struct tv_flame_svg_options *options;
-    int height;
+    int top, height;
 };
 
 /* Scale a time to hundredths of a pixel. */
@@ -144,10 +145,15 @@ static struct tv_bytes flame_svg_first_letters(struct tv_bytes text, size_t coun
 
 /* Write the longest of "a.b.Class.method", "Class.method", "method" and "meth.." that fits. The
  * script does the same. */
-static void flame_svg_add_label(struct tv_out *out, struct tv_bytes name, int64_t width)
+static void flame_svg_add_label(struct tv_out *out, const char *mark, struct tv_bytes name,
+                                int64_t width)
 {
     int64_t room = (width / STEPS - LABEL_PADDING) * 10 / LETTER_TENTHS;
     size_t letters = room > 0 ? (size_t)room : 0;
+    if (*mark && letters >= 3) {
+        tv_out_format(out, "%s ", mark);
+        letters -= 2;
+    }
     bool dotted = flame_svg_is_dotted(name);
     for (int dots = 1; dotted && dots >= 0 && flame_svg_count_letters(name) > letters; dots--)
         name = flame_svg_shorten_name(name, dots);
@@ -206,17 +212,13 @@ static void flame_svg_add_color(const struct flame_svg_picture *p, struct tv_byt
 static int flame_svg_top_of(const struct flame_svg_picture *p, uint32_t level)
 {
     if (p->options->inverted)
-        return TOP + (int)level * FRAME;
+        return p->top + (int)level * FRAME;
     return p->height - BOTTOM - (int)(level + 1) * FRAME;
 }
 
-/* Write a frame's tooltip: its name, then its figures. */
-static void flame_svg_add_title(const struct flame_svg_picture *p, struct tv_bytes name,
-                                const struct tv_flame_frame *frame)
+static void flame_svg_add_figures(const struct flame_svg_picture *p,
+                                  const struct tv_flame_frame *frame)
 {
-    tv_out_text(p->out, "<title>");
-    tv_out_xml(p->out, name);
-    tv_out_char(p->out, '\n');
     flame_svg_add_count(p, frame->width);
     tv_out_text(p->out, ", ");
     tv_names_percent(p->out, frame->width, p->flame->total);
@@ -227,6 +229,19 @@ static void flame_svg_add_title(const struct flame_svg_picture *p, struct tv_byt
         flame_svg_add_grouped(p->out, frame->calls);
         tv_out_format(p->out, " %s%s", p->options->each, frame->calls == 1 ? "" : "s");
     }
+}
+
+/* Write a frame's tooltip: its name, then its figures. */
+static void flame_svg_add_title(const struct flame_svg_picture *p, struct tv_bytes name,
+                                const struct tv_flame_frame *frame)
+{
+    tv_out_text(p->out, "<title>");
+    tv_out_xml(p->out, name);
+    tv_out_char(p->out, '\n');
+    if (p->source->put_figures)
+        p->source->put_figures(p->out, p->source->of, frame);
+    else
+        flame_svg_add_figures(p, frame);
     tv_out_text(p->out, "</title>");
 }
 
@@ -241,7 +256,10 @@ static void flame_svg_add_frame(const struct flame_svg_picture *p,
     if (level == 0)
         end = TV_FLAME_SVG_INNER * STEPS; /* the root is full even when there is no time at all */
     int top = flame_svg_top_of(p, level);
+    const char *mark = level > 0 && p->source->mark ? p->source->mark(p->source->of, frame) : "";
     tv_out_format(p->out, "<g data-l=\"%u\"", level);
+    if (*mark)
+        tv_out_format(p->out, " data-m=\"%s\"", mark);
     if (level == 0)
         tv_out_text(p->out, " class=\"root\"");
     tv_out_char(p->out, '>');
@@ -253,18 +271,20 @@ static void flame_svg_add_frame(const struct flame_svg_picture *p,
     tv_out_format(p->out, " height=\"%d\"", FRAME - GAP);
     if (level == 0)
         tv_out_text(p->out, " class=\"all\"");
+    else if (p->source->put_look)
+        p->source->put_look(p->out, p->source->of, frame);
     else
         flame_svg_add_color(p, name, place);
     tv_out_text(p->out, "/><text");
     flame_svg_add_number(p->out, "x", start + (LEFT + LABEL_PADDING / 2) * STEPS);
     tv_out_format(p->out, " y=\"%d\">", top + 13);
-    flame_svg_add_label(p->out, name, end - start);
+    flame_svg_add_label(p->out, mark, name, end - start);
     tv_out_text(p->out, "</text></g>\n");
 }
 
 static void flame_svg_add_frames(const struct flame_svg_picture *p)
 {
-    struct tv_flame_frame all = {.width = p->flame->total};
+    struct tv_flame_frame all = {.width = p->flame->total, .frame = TV_NONE};
     tv_out_text(p->out, "<g id=\"frames\">\n");
     flame_svg_add_frame(p, &all, TV_BYTES("all"), 0, 0);
     for (uint32_t i = 0; i < p->flame->count; i++) {
@@ -285,8 +305,9 @@ static void flame_svg_add_frames(const struct flame_svg_picture *p)
 
 static void flame_svg_add_head(const struct flame_svg_picture *p)
 {
+    if (!p->options->embedded)
+        tv_out_text(p->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     tv_out_format(p->out,
-                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%d\" "
                   "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"application\" tabindex=\"0\" "
                   "data-count=\"",
@@ -296,19 +317,15 @@ static void flame_svg_add_head(const struct flame_svg_picture *p)
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "\">\n<style>\n");
     flame_svg_write_lines(p->out, tv_flame_svg_style);
-    tv_out_text(p->out, "</style>\n<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+    tv_out_text(p->out, "</style>\n");
+    if (p->source->definitions)
+        tv_out_format(p->out, "<defs>%s</defs>\n", p->source->definitions);
+    tv_out_text(p->out, "<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-/* The heading follows the frames in the file, so that it covers them when it stays visible on a
- * page that scrolls. */
-static void flame_svg_add_heading(const struct flame_svg_picture *p)
+/* Write the line under the title: the time or number of everything, and what is left out. */
+static void flame_svg_add_sum(const struct flame_svg_picture *p)
 {
-    tv_out_format(p->out,
-                  "<g id=\"head\">\n<rect id=\"cover\" width=\"100%%\" height=\"%d\"/>\n"
-                  "<text id=\"title\" x=\"10\" y=\"26\">",
-                  TOP - 6);
-    tv_out_xml(p->out, tv_bytes_of(p->options->title));
-    tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
     flame_svg_add_count(p, p->flame->total);
     if (p->source->note)
         tv_out_format(p->out, ", %s", p->source->note);
@@ -318,6 +335,26 @@ static void flame_svg_add_heading(const struct flame_svg_picture *p)
         tv_out_text(p->out, ", ");
         tv_names_percent(p->out, p->flame->left_out, p->flame->total);
         tv_out_text(p->out, "% in frames too narrow to be drawn");
+    }
+}
+
+/* The heading follows the frames in the file, so that it covers them when it stays visible on a
+ * page that scrolls. */
+static void flame_svg_add_heading(const struct flame_svg_picture *p)
+{
+    tv_out_format(p->out,
+                  "<g id=\"head\">\n<rect id=\"cover\" width=\"100%%\" height=\"%d\"/>\n"
+                  "<text id=\"title\" x=\"10\" y=\"26\">",
+                  p->top - 6);
+    tv_out_xml(p->out, tv_bytes_of(p->options->title));
+    tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
+    if (p->source->lines == 0)
+        flame_svg_add_sum(p);
+    for (unsigned line = 0; line < p->source->lines; line++) {
+        if (line > 0)
+            tv_out_format(p->out, "</text>\n<text class=\"line\" x=\"10\" y=\"%u\">",
+                          48 + line * LINE);
+        p->source->put_line(p->out, p->source->of, line);
     }
     tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n</g>\n");
 }
@@ -336,8 +373,12 @@ struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *hea
                                                  const struct tv_flame *flame)
 {
     bool sampled = tv_trace_info_figures(head) == TV_FIGURES_SAMPLED;
-    return (struct tv_flame_svg_source){flame, head, flame_svg_put_trace_name,
-                                        sampled ? "sampled" : NULL};
+    return (struct tv_flame_svg_source){
+        .flame = flame,
+        .of = head,
+        .put_name = flame_svg_put_trace_name,
+        .note = sampled ? "sampled" : NULL,
+    };
 }
 
 void tv_flame_svg_write(struct tv_out *out, const struct tv_flame_svg_source *source,
@@ -345,8 +386,9 @@ void tv_flame_svg_write(struct tv_out *out, const struct tv_flame_svg_source *so
 {
     const struct tv_flame *flame = source->flame;
     uint32_t levels = flame->levels < LEVEL_LIMIT ? flame->levels : LEVEL_LIMIT;
-    struct flame_svg_picture p = {out, source, flame, options,
-                                  TOP + BOTTOM + (int)(levels + 1) * FRAME};
+    int top = TOP + (source->lines > 1 ? (int)(source->lines - 1) * LINE : 0);
+    struct flame_svg_picture p = {out,     source, flame,
+                                  options, top,    top + BOTTOM + (int)(levels + 1) * FRAME};
     flame_svg_add_head(&p);
     flame_svg_add_frames(&p);
     flame_svg_add_heading(&p);

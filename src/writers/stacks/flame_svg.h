@@ -33,6 +33,7 @@ struct tv_flame_svg_options {
     bool hash;     /* choose shades by the method's name, the same in every picture; else by
                     * position */
     bool inverted; /* draw downwards */
+    bool embedded; /* for an HTML page: leave out the XML declaration */
 };
 
 /* Width of the picture and of the frames in it, before the script fits them to the window. */
@@ -46,6 +47,19 @@ struct tv_flame_svg_source {
     /* Write the complete name of a frame. */
     void (*put_name)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
     const char *note; /* follows the sum in the heading: "sampled"; NULL: none */
+
+    /* The rest may be NULL or 0.  A frame whose `frame` is TV_NONE is the one for everything. */
+
+    /* Write the figures of a frame's tooltip, instead of its time, share and calls. */
+    void (*put_figures)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
+    /* Write attributes of a frame's rectangle (` fill="red"`), instead of a colour. */
+    void (*put_look)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
+    /* Return what stands in front of a frame's label: "", or one character. */
+    const char *(*mark)(const void *of, const struct tv_flame_frame *frame);
+    /* Write a line under the title as the contents of <text>: the first one instead of the sum. */
+    void (*put_line)(struct tv_out *out, const void *of, unsigned line);
+    unsigned lines;          /* of put_line */
+    const char *definitions; /* elements that `put_look` refers to */
 };
 
 /* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,

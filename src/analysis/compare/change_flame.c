@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/compare/change_flame.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+enum tv_change_verdict tv_comparison_verdict(const struct tv_comparison *comparison,
+                                             const struct tv_compared_row *row)
+{
+    const struct tv_run_row *named = &comparison->table->rows[row->row];
+    if (!named->in_base)
+        return tv_comparison_has_all(comparison, named, TV_RUN_NEW) ? TV_VERDICT_APPEARED
+                                                                    : TV_VERDICT_UNSURE;
+    if (!named->in_new)
+        return tv_comparison_has_all(comparison, named, TV_RUN_BASE) ? TV_VERDICT_VANISHED
+                                                                     : TV_VERDICT_UNSURE;
+    double change = tv_comparison_change(comparison, row).change;
+    if (!row->tested || change == 0 || (comparison->can_test && row->p >= TV_VERDICT_P))
+        return TV_VERDICT_UNSURE;
+    return change > 0 ? TV_VERDICT_MORE : TV_VERDICT_LESS;
+}
+
+/* Return a row's own time, or weight, in both sides' larger one or in one side. */
+static int64_t change_flame_own(const struct tv_comparison *comparison,
+                                const struct tv_run_row *row, enum tv_change_width width)
+{
+    double base = fabs(tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_EXCL));
+    double fresh = fabs(tv_comparison_median(comparison, row, TV_RUN_NEW, TV_FIGURE_EXCL));
+    double own = width == TV_WIDTH_BASE ? base : fresh;
+    if (width == TV_WIDTH_LARGER && base > fresh)
+        own = base;
+    return own < 9e18 ? (int64_t)own : INT64_MAX;
+}
+
+/* Node i + 1 of the graph is row i of the table. */
+static int change_flame_compare(const void *of, uint32_t a, uint32_t b)
+{
+    const struct tv_run_table *table = of;
+    const struct tv_run_row *x = &table->rows[a - 1], *y = &table->rows[b - 1];
+    const uint32_t left[] = {x->class_name, x->name, x->signature};
+    const uint32_t right[] = {y->class_name, y->name, y->signature};
+    int order = 0;
+    for (size_t i = 0; i < TV_COUNT(left) && order == 0; i++)
+        if (left[i] != right[i])
+            order = tv_bytes_compare(tv_run_text(table, left[i]), tv_run_text(table, right[i]));
+    return order;
+}
+
+void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_comparison *comparison,
+                          enum tv_change_width width, double min_share)
+{
+    const struct tv_run_table *table = comparison->table;
+    uint32_t rows = table->row_count;
+    assert(table->by == TV_ROWS_BY_PATH);
+    uint32_t *parent = tv_alloc((size_t)rows + 1, sizeof *parent);
+    int64_t *self = tv_alloc((size_t)rows + 1, sizeof *self);
+    *graph = (struct tv_change_flame){.comparison = comparison};
+    graph->place = tv_alloc(rows, sizeof *graph->place);
+    for (uint32_t i = 0; i < rows; i++) {
+        graph->place[i] = TV_NONE;
+        parent[i + 1] = table->rows[i].parent;
+    }
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        uint32_t row = comparison->rows[i].row;
+        graph->place[row] = i;
+        self[row + 1] = change_flame_own(comparison, &table->rows[row], width);
+    }
+    struct tv_flame_nodes nodes = {rows + 1, parent, self, change_flame_compare, table};
+    struct tv_flame_options options = {
+        .order = TV_FLAME_BY_NAME, .root = TV_ROOT_PATH, .min_share = min_share};
+    graph->flame = tv_flame_of_nodes(&nodes, &options);
+    for (uint32_t i = 0; i < graph->flame->count; i++)
+        graph->flame->frames[i].frame = graph->flame->frames[i].path - 1;
+    tv_free(self);
+    tv_free(parent);
+}
+
+void tv_change_flame_release(struct tv_change_flame *graph)
+{
+    tv_flame_free(graph->flame);
+    tv_free(graph->place);
+    *graph = (struct tv_change_flame){.flame = NULL};
+}
