@@ -32,7 +32,7 @@
 
 /* In the order of enum tv_compare_format. */
 static const char *const compare_formats[] = {"text",  "csv",    "json",   "markdown", "junit",
-                                              "sarif", "github", "gitlab", "svg"};
+                                              "sarif", "github", "gitlab", "svg",      "html"};
 
 bool tv_compare_has_groups(const struct tv_settings *settings)
 {

@@ -11,8 +11,9 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option diff_options[] = {
-    TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg", TV_OPTION_CHOICE,
-              format, "output format (default: text); markdown to gitlab for --base and --new"),
+    TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg|html",
+              TV_OPTION_CHOICE, format,
+              "output format (default: text); markdown to gitlab for --base and --new"),
     TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "sort by the change of this figure (default: each text table by its own)"),
     TV_OPTION(
@@ -64,8 +65,8 @@ static const struct tv_option diff_options[] = {
     TV_OPTION("plan", "RUNS", TV_OPTION_COUNT, compare.plan,
               "show how small a change could be seen with so many runs a side"),
     TV_OPTION("width", "larger|base|new", TV_OPTION_CHOICE, compare.width,
-              "svg: the side that frames are as wide as (default: the larger)"),
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "svg: title of the picture"),
+              "svg, html: the side that frames are as wide as (default: the larger)"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "svg, html: title"),
     TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
               "write another report, in any format of --format (repeatable)"),
     TV_OPTION_OUTPUT,

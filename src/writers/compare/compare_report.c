@@ -53,9 +53,8 @@ const char *tv_compare_promise(const struct tv_comparison *comparison)
     return "p < 0.01 in any row happens in at most 1 of 100 comparisons of equal programs";
 }
 
-/* "~" matched by form, "=" renamed, "+" only new, "-" only base, "!" calls certainly differ. */
-static const char *compare_mark(const struct tv_comparison *comparison,
-                                const struct tv_compared_row *row)
+const char *tv_compare_mark(const struct tv_comparison *comparison,
+                            const struct tv_compared_row *row)
 {
     const struct tv_run_row *named = &comparison->table->rows[row->row];
     if (!named->in_base)
@@ -121,7 +120,7 @@ static const char *compare_figure_name(enum tv_run_figure figure)
 
 /* ---- Text ---- */
 
-static void compare_text_heading(struct tv_out *out, const struct tv_compare_report *report)
+void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *report)
 {
     const struct tv_comparison *comparison = report->comparison;
     double least = 0, most = 0;
@@ -190,7 +189,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
 {
     const struct tv_comparison *comparison = report->comparison;
     struct tv_relative_change change = tv_comparison_change(comparison, row);
-    tv_out_text(tv_text_table_cell(table), compare_mark(comparison, row));
+    tv_out_text(tv_text_table_cell(table), tv_compare_mark(comparison, row));
     compare_text_figure(table, comparison->figure, row->base);
     compare_text_figure(table, comparison->figure, row->new);
     if (row->new == 0 && row->base > 0)
@@ -240,9 +239,8 @@ static void compare_text_total(struct tv_text_table *table, const struct tv_comp
     tv_text_table_end_row(table);
 }
 
-/* Write the verdict of a rule and what made it fire. */
-static void compare_text_rule(struct tv_out *out, const struct tv_compare_report *report,
-                              uint32_t number)
+void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *report,
+                         uint32_t number)
 {
     const struct tv_gate_rule *rule = &report->rules[number];
     const struct tv_gate_result *result = &report->results[number];
@@ -263,13 +261,18 @@ static void compare_text_rule(struct tv_out *out, const struct tv_compare_report
         tv_out_format(out, "    and %u more\n", result->hit_count - MARKDOWN_ROWS);
 }
 
+const char *tv_compare_rows_title(const struct tv_comparison *comparison)
+{
+    static const char *const titles[] = {"Method", "Path", "Class", "Package", "Thread"};
+    return titles[comparison->table->by];
+}
+
 static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)
 {
-    const char *const titles[] = {"Method", "Path", "Class", "Package", "Thread"};
     struct tv_text_table table;
     uint32_t count = compare_row_count(report, report->limit);
-    compare_text_heading(out, report);
-    tv_text_table_begin(&table, out, titles[report->comparison->table->by]);
+    tv_compare_put_heading(out, report);
+    tv_text_table_begin(&table, out, tv_compare_rows_title(report->comparison));
     compare_text_columns(&table, report);
     compare_text_total(&table, report);
     for (uint32_t i = 0; i < count; i++)
@@ -279,7 +282,7 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     if (report->rule_count > 0)
         tv_out_char(out, '\n');
     for (uint32_t i = 0; i < report->rule_count; i++)
-        compare_text_rule(out, report, i);
+        tv_compare_put_rule(out, report, i);
 }
 
 /* ---- Markdown ---- */
@@ -302,7 +305,7 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
     struct tv_out name;
     tv_out_init_memory(&name);
     compare_put_name(&name, comparison, row->row);
-    tv_out_format(out, "| %s ", compare_mark(comparison, row));
+    tv_out_format(out, "| %s ", tv_compare_mark(comparison, row));
     compare_put_cell(out, (struct tv_bytes){name.buffer, name.length < 300 ? name.length : 300});
     tv_out_text(out, " | ");
     tv_compare_put_figure(out, comparison->figure, row->base);
@@ -384,15 +387,21 @@ static void compare_write_csv(struct tv_out *out, const struct tv_compare_report
         else
             tv_out_char(out, ',');
         tv_out_format(out, ",%llu,%llu,%s\n", (unsigned long long)row->base_calls,
-                      (unsigned long long)row->new_calls, compare_mark(comparison, row));
+                      (unsigned long long)row->new_calls, tv_compare_mark(comparison, row));
     }
+}
+
+void tv_compare_put_number(struct tv_out *out, double value)
+{
+    assert(isfinite(value));
+    tv_out_format(out, "%.9g", value);
 }
 
 static void compare_json_number(struct tv_out *out, const char *key, double value)
 {
     tv_json_put_key(out, ", ", key);
     if (isfinite(value))
-        tv_out_format(out, "%.9g", value);
+        tv_compare_put_number(out, value);
     else
         tv_out_text(out, "null");
 }
@@ -586,6 +595,7 @@ void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report 
         [TV_COMPARE_GITHUB] = tv_compare_write_github,
         [TV_COMPARE_GITLAB] = tv_compare_write_gitlab,
         [TV_COMPARE_SVG] = compare_write_svg,
+        [TV_COMPARE_HTML] = tv_compare_write_html,
     };
     assert(format < TV_COUNT(writers));
     writers[format](out, report);

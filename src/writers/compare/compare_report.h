@@ -49,7 +49,28 @@ void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *
 void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report *report);
 void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report *report);
 
+/* Write one page for people. (compare_html.c) */
+void tv_compare_write_html(struct tv_out *out, const struct tv_compare_report *report);
+
 /* ---- Shared by the formats ---- */
+
+/* Write what was compared, and what may be promised: lines, then an empty one. */
+void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *report);
+
+/* Write the verdict of a rule and the first rows that made it fire, as lines. */
+void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *report,
+                         uint32_t number);
+
+/* Return what a row is: "Method". */
+const char *tv_compare_rows_title(const struct tv_comparison *comparison);
+
+/* Return the mark of a row: "~" matched by form, "=" renamed, "+" only new, "-" only base, "!"
+ * calls certainly differ; or "". */
+const char *tv_compare_mark(const struct tv_comparison *comparison,
+                            const struct tv_compared_row *row);
+
+/* Write a finite number as JSON and HTML have it. */
+void tv_compare_put_number(struct tv_out *out, double value);
 
 /* Write a figure: "12.345 ms", or a number of calls. */
 void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double value);
