@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare_ci.c - the verdicts of rules for the tools that run checks (compare_report.h). */
-#include <math.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 #include "writers/compare/compare_report.h"
-#include "writers/text/names.h"
+#include "writers/text/verdicts.h"
 
-/* GitHub shows no more than this many annotations of a step, and results of a SARIF file. */
+/* GitHub shows no more than this many annotations of a step. */
 #define GITHUB_ANNOTATIONS 10u
-#define SARIF_RESULTS 5000u
 
 /* Return the name of a rule, or its text. */
 static struct tv_bytes compare_rule_title(const struct tv_gate_rule *rule)
@@ -29,88 +28,74 @@ static void compare_list_hits(struct tv_out *out, const struct tv_compare_report
 
 void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *report)
 {
-    uint32_t failures = 0, errors = 0;
-    for (uint32_t i = 0; i < report->rule_count; i++) {
-        failures += report->results[i].fired;
-        errors += report->results[i].reason != NULL;
-    }
-    tv_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    tv_out_format(out,
-                  "<testsuites>\n<testsuite name=\"traceview diff\" tests=\"%u\" failures=\"%u\" "
-                  "errors=\"%u\">\n",
-                  report->rule_count, failures, errors);
+    struct tv_junit junit;
+    struct tv_out failure, details;
+    tv_junit_init(&junit, "diff");
+    tv_out_init_memory(&failure);
+    tv_out_init_memory(&details);
     for (uint32_t i = 0; i < report->rule_count; i++) {
         const struct tv_gate_result *result = &report->results[i];
-        tv_out_text(out, "<testcase classname=\"traceview.diff\" name=\"");
-        tv_out_xml(out, compare_rule_title(&report->rules[i]));
-        tv_out_text(out, "\">");
-        if (result->reason) {
-            tv_out_text(out, "<error message=\"");
-            tv_out_xml(out, tv_bytes_of(result->reason));
-            tv_out_text(out, "\"/>");
-        } else if (result->fired) {
-            struct tv_out text;
-            tv_out_init_memory(&text);
-            compare_list_hits(&text, report, i);
-            tv_out_format(out, "<failure message=\"%u %s changed\">", result->hit_count,
+        failure.length = details.length = 0;
+        if (result->fired) {
+            tv_out_format(&failure, "%u %s changed", result->hit_count,
                           tv_plural(result->hit_count, "row", "rows"));
-            tv_out_xml(out, (struct tv_bytes){text.buffer, text.length});
-            tv_out_text(out, "</failure>");
-            tv_out_release(&text);
+            compare_list_hits(&details, report, i);
         }
-        tv_out_text(out, "</testcase>\n");
+        tv_junit_add(&junit, &(struct tv_junit_case){
+                                 .name = compare_rule_title(&report->rules[i]),
+                                 .error = tv_bytes_of(result->reason ? result->reason : ""),
+                                 .failure = {failure.buffer, failure.length},
+                                 .details = {details.buffer, details.length},
+                             });
     }
-    tv_out_text(out, "</testsuite>\n</testsuites>\n");
+    tv_junit_finish(&junit, out);
+    tv_out_release(&failure);
+    tv_out_release(&details);
 }
 
-/* ---- SARIF 2.1.0 ---- */
-
-static void compare_sarif_result(struct tv_out *out, const struct tv_compare_report *report,
-                                 uint32_t number, const struct tv_gate_hit *hit)
+/* Add what made a rule fire to a SARIF run. */
+static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_report *report,
+                              uint32_t number, struct tv_bytes id)
 {
     const struct tv_run_table *table = report->comparison->table;
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_out_format(out, "{\"ruleId\": \"rule-%u\", \"level\": \"error\", \"message\": {\"text\": ",
-                  number + 1);
-    tv_compare_put_hit(&text, report, &report->rules[number], hit);
-    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
-    tv_out_text(out, "}, \"locations\": [{\"logicalLocations\": [{\"fullyQualifiedName\": ");
-    text.length = 0;
-    if (hit->row != TV_NONE)
-        tv_run_row_name(&text, table, &table->rows[hit->row]);
-    else
-        tv_out_text(&text, "total");
-    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
-    tv_out_text(out, "}]}], \"partialFingerprints\": {\"method/v1\": ");
-    struct tv_out form;
+    const struct tv_gate_result *result = &report->results[number];
+    struct tv_out message, name, form;
+    tv_out_init_memory(&message);
+    tv_out_init_memory(&name);
     tv_out_init_memory(&form);
-    tv_run_names_normal(&form, (struct tv_bytes){text.buffer, text.length}, TV_NAMES_SIMILAR);
-    tv_out_json(out, (struct tv_bytes){form.buffer, form.length});
-    tv_out_text(out, "}}");
+    for (uint32_t i = 0; i < result->hit_count; i++) {
+        const struct tv_gate_hit *hit = &result->hits[i];
+        message.length = name.length = form.length = 0;
+        tv_compare_put_hit(&message, report, &report->rules[number], hit);
+        if (hit->row != TV_NONE)
+            tv_run_row_name(&name, table, &table->rows[hit->row]);
+        else
+            tv_out_text(&name, "total");
+        tv_run_names_normal(&form, (struct tv_bytes){name.buffer, name.length}, TV_NAMES_SIMILAR);
+        tv_sarif_add(sarif, &(struct tv_sarif_result){
+                                .rule = id,
+                                .level = "error",
+                                .message = {message.buffer, message.length},
+                                .name = {name.buffer, name.length},
+                                .fingerprint = {form.buffer, form.length},
+                            });
+    }
+    tv_out_release(&message);
+    tv_out_release(&name);
     tv_out_release(&form);
-    tv_out_release(&text);
 }
 
 void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *report)
 {
-    uint32_t written = 0;
-    tv_out_text(out, "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", "
-                     "\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": "
-                     "\"traceview\", \"rules\": [");
+    struct tv_sarif sarif;
+    tv_sarif_init(&sarif);
     for (uint32_t i = 0; i < report->rule_count; i++) {
-        tv_out_format(out, "%s{\"id\": \"rule-%u\", \"shortDescription\": {\"text\": ",
-                      i > 0 ? ", " : "", i + 1);
-        tv_out_json(out, compare_rule_title(&report->rules[i]));
-        tv_out_text(out, "}}");
+        char id[24];
+        snprintf(id, sizeof id, "rule-%u", i + 1);
+        tv_sarif_add_rule(&sarif, tv_bytes_of(id), compare_rule_title(&report->rules[i]));
+        compare_sarif_hit(&sarif, report, i, tv_bytes_of(id));
     }
-    tv_out_text(out, "]}}, \"results\": [");
-    for (uint32_t i = 0; i < report->rule_count; i++)
-        for (uint32_t k = 0; k < report->results[i].hit_count && written < SARIF_RESULTS; k++) {
-            tv_out_text(out, written++ > 0 ? ",\n" : "\n");
-            compare_sarif_result(out, report, i, &report->results[i].hits[k]);
-        }
-    tv_out_text(out, "]}]}\n");
+    tv_sarif_finish(&sarif, out);
 }
 
 /* ---- Annotations of GitHub Actions ---- */
