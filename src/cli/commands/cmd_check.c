@@ -14,10 +14,11 @@
 #include "readers/trace_event/trace_event.h"
 #include "writers/tables/check_report.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_SARIF };
 
 static const struct tv_option check_options[] = {
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("format", "text|json|junit|sarif", TV_OPTION_CHOICE, format,
+              "output format (default: text)"),
     TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
               "exit with 1 for this severity or worse (default: error), or for this finding "
               "(repeatable)"),
@@ -138,9 +139,11 @@ static struct tv_findings *cmd_check_find_findings(const struct tv_settings *set
 struct check_reports {
     const struct tv_settings *settings;
     struct tv_output output;
-    bool open;  /* the output is open, since there was something to write */
-    bool any;   /* JSON: the list is not empty */
-    bool wrong; /* exit with 1 */
+    bool open;             /* the output is open, since there was something to write */
+    bool any;              /* JSON: the list is not empty */
+    bool wrong;            /* exit with 1 */
+    struct tv_junit junit; /* in these formats, while the output is open */
+    struct tv_sarif sarif;
 };
 
 static enum tv_status cmd_check_open_output(struct check_reports *reports, struct tv_error *err)
@@ -151,9 +154,15 @@ static enum tv_status cmd_check_open_output(struct check_reports *reports, struc
     enum tv_status status =
         tv_output_open_text(&reports->output, settings, settings->format == FORMAT_TEXT, err);
     reports->open = status == TV_OK;
-    if (reports->open && settings->format == FORMAT_JSON)
+    if (!reports->open)
+        return status;
+    if (settings->format == FORMAT_JSON)
         tv_out_char(&reports->output.out, '[');
-    return status;
+    else if (settings->format == FORMAT_JUNIT)
+        tv_junit_init(&reports->junit, "check");
+    else if (settings->format == FORMAT_SARIF)
+        tv_sarif_init(&reports->sarif);
+    return TV_OK;
 }
 
 static enum tv_status cmd_check_close_output(struct check_reports *reports, struct tv_error *err)
@@ -162,6 +171,10 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
         return TV_OK;
     if (reports->settings->format == FORMAT_JSON)
         tv_out_text(&reports->output.out, "\n]\n");
+    else if (reports->settings->format == FORMAT_JUNIT)
+        tv_junit_finish(&reports->junit, &reports->output.out);
+    else if (reports->settings->format == FORMAT_SARIF)
+        tv_sarif_finish(&reports->sarif, &reports->output.out);
     return tv_output_close(&reports->output, err);
 }
 
@@ -177,9 +190,17 @@ static enum tv_status cmd_check_add_report(struct check_reports *reports,
     struct tv_findings *findings = cmd_check_find_findings(settings, trace);
     bool fails = cmd_check_any_diagnostic_fails(settings, &trace->head->diagnostics) ||
                  cmd_check_any_finding_fails(settings, findings);
-    if (settings->format == FORMAT_JSON) {
+    switch (settings->format) {
+    case FORMAT_JSON:
         tv_check_write_json(out, trace, findings, settings->strict, &reports->any);
-    } else {
+        break;
+    case FORMAT_JUNIT:
+        tv_check_add_junit(&reports->junit, trace, findings, settings->strict, fails);
+        break;
+    case FORMAT_SARIF:
+        tv_check_add_sarif(&reports->sarif, trace, findings, settings->strict);
+        break;
+    default:
         if (settings->files.count > 1)
             tv_check_write_summary(out, trace, findings, settings->strict, fails);
         tv_check_write_text(out, trace, findings, settings->strict);
@@ -213,6 +234,10 @@ static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, co
         return status;
     if (reports->settings->format == FORMAT_JSON)
         tv_check_write_unreadable_json(&reports->output.out, file, reason, &reports->any);
+    else if (reports->settings->format == FORMAT_JUNIT)
+        tv_check_add_unreadable_junit(&reports->junit, file, reason);
+    else if (reports->settings->format == FORMAT_SARIF)
+        tv_check_add_unreadable_sarif(&reports->sarif, file, reason);
     else
         tv_check_write_unreadable(&reports->output.out, file);
     reports->wrong = true;

@@ -549,8 +549,9 @@ static void check_write_count(struct tv_out *out, uint64_t count, const char *wo
     *before = ", ";
 }
 
-void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
-                            const struct tv_findings *findings, bool strict, bool fails)
+/* Write "2 errors, 3 findings"; nothing when there are none. */
+static void check_write_counts(struct tv_out *out, const char *before, const struct tv_trace *trace,
+                               const struct tv_findings *findings, bool strict)
 {
     static const char *const words[TV_SEVERITIES] = {
         [TV_NOTE] = "note|notes",
@@ -558,18 +559,23 @@ void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
         [TV_ERROR] = "error|errors",
     };
     uint64_t counts[TV_SEVERITIES] = {0}, found = 0;
-    const char *before = ": ";
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
         if (tv_check_reports(trace, (enum tv_diagnostic_kind)i, strict))
             counts[tv_diagnostic_severity((enum tv_diagnostic_kind)i)] +=
                 trace->head->diagnostics.kinds[i].count;
     for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
         found += findings->of[rule].found;
-    check_begin_line(out, trace, 0);
-    tv_out_text(out, fails ? "failed" : "passed");
     for (unsigned severity = TV_SEVERITIES; severity-- > 0;)
         check_write_count(out, counts[severity], words[severity], &before);
     check_write_count(out, found, "finding|findings", &before);
+}
+
+void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool strict, bool fails)
+{
+    check_begin_line(out, trace, 0);
+    tv_out_text(out, fails ? "failed" : "passed");
+    check_write_counts(out, ": ", trace, findings, strict);
     tv_out_char(out, '\n');
 }
 
@@ -639,4 +645,104 @@ void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
     tv_out_text(out, ", \"kind\": \"unreadable\", \"severity\": \"error\", \"text\": ");
     tv_out_json(out, tv_bytes_of(tv_error_text(reason, text, sizeof text)));
     tv_out_text(out, ", \"count\": 1, \"places\": []}");
+}
+
+/* ---- For the tools that run checks ---- */
+
+void tv_check_add_junit(struct tv_junit *junit, const struct tv_trace *trace,
+                        const struct tv_findings *findings, bool strict, bool fails)
+{
+    struct tv_out failure, details;
+    tv_out_init_memory(&failure);
+    tv_out_init_memory(&details);
+    if (fails) {
+        check_write_counts(&failure, "", trace, findings, strict);
+        tv_check_write_text(&details, trace, findings, strict);
+    }
+    tv_junit_add(junit, &(struct tv_junit_case){
+                            .name = check_file_name(trace, 0),
+                            .failure = {failure.buffer, failure.length},
+                            .details = {details.buffer, details.length},
+                        });
+    tv_out_release(&failure);
+    tv_out_release(&details);
+}
+
+void tv_check_add_unreadable_junit(struct tv_junit *junit, const char *file,
+                                   const struct tv_error *reason)
+{
+    char text[512];
+    tv_junit_add(junit, &(struct tv_junit_case){
+                            .name = tv_bytes_of(file),
+                            .error = tv_bytes_of(tv_error_text(reason, text, sizeof text)),
+                        });
+}
+
+static void check_sarif_findings(struct tv_sarif *sarif, const struct tv_trace *trace,
+                                 const struct tv_findings *findings)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (uint32_t i = 0; i < TV_RULES; i++) {
+        struct tv_bytes id = tv_bytes_of(tv_rules[i].name);
+        if (!findings->of[i].found)
+            continue;
+        text.length = 0;
+        tv_out_format(&text, "%s: ", tv_rules[i].name);
+        tv_findings_threshold(&text, &tv_rules[i]);
+        tv_sarif_add_rule(sarif, id, (struct tv_bytes){text.buffer, text.length});
+        text.length = 0;
+        tv_findings_sentence(&text, findings, i);
+        tv_sarif_add(sarif, &(struct tv_sarif_result){
+                                .rule = id,
+                                .level = tv_severity_name(tv_rules[i].severity),
+                                .message = {text.buffer, text.length},
+                                .count = findings->of[i].count,
+                                .file = check_file_name(trace, 0),
+                            });
+    }
+    tv_out_release(&text);
+}
+
+void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_trace *trace,
+                        const struct tv_findings *findings, bool strict)
+{
+    struct check_locations places = check_find_places(trace);
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        struct tv_bytes id = tv_bytes_of(tv_diagnostic_name(kind));
+        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+            continue;
+        const struct check_location *first =
+            one->offset_count > 0 ? &places.items[places.first[i]] : NULL;
+        tv_sarif_add_rule(sarif, id, tv_bytes_of(tv_diagnostic_text(kind)));
+        tv_sarif_add(sarif, &(struct tv_sarif_result){
+                                .rule = id,
+                                .level = tv_diagnostic_severity_name(kind),
+                                .message = tv_bytes_of(tv_diagnostic_text(kind)),
+                                .count = one->count,
+                                .file = check_file_name(trace, first ? first->input : 0),
+                                .line = first ? first->line : 0,
+                                .offset = first ? first->offset : 0,
+                                .at_offset = first != NULL,
+                            });
+    }
+    if (findings)
+        check_sarif_findings(sarif, trace, findings);
+    tv_free(places.items);
+}
+
+void tv_check_add_unreadable_sarif(struct tv_sarif *sarif, const char *file,
+                                   const struct tv_error *reason)
+{
+    char text[512];
+    struct tv_bytes id = TV_BYTES("unreadable");
+    tv_sarif_add_rule(sarif, id, TV_BYTES("the file cannot be read"));
+    tv_sarif_add(sarif, &(struct tv_sarif_result){
+                            .rule = id,
+                            .level = tv_severity_name(TV_ERROR),
+                            .message = tv_bytes_of(tv_error_text(reason, text, sizeof text)),
+                            .file = tv_bytes_of(file),
+                        });
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "model/trace.h"
+#include "writers/text/verdicts.h"
 
 /* Return true for kinds that almost every sound trace has: calls that began before the trace or
  * are open at its end, and events without a tid. */
@@ -38,6 +39,19 @@ void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
 /* Write the object for a file that cannot be read: its kind is "unreadable". */
 void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
                                     const struct tv_error *reason, bool *any);
+
+/* Add a test case of a file, which fails with the lines of its report. */
+void tv_check_add_junit(struct tv_junit *junit, const struct tv_trace *trace,
+                        const struct tv_findings *findings, bool strict, bool fails);
+void tv_check_add_unreadable_junit(struct tv_junit *junit, const char *file,
+                                   const struct tv_error *reason);
+
+/* Add a result for each kind of diagnostic, at its first place, and for each finding.  A file that
+ * cannot be read is a result of the rule "unreadable". */
+void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_trace *trace,
+                        const struct tv_findings *findings, bool strict);
+void tv_check_add_unreadable_sarif(struct tv_sarif *sarif, const char *file,
+                                   const struct tv_error *reason);
 
 /* ---- Findings in words: the same sentences wherever they are shown ---- */
 

@@ -30,7 +30,9 @@ struct tv_junit_case {
     struct tv_bytes details; /* of the failure: lines */
 };
 
+/* Begin the suite of a command. */
 void tv_junit_init(struct tv_junit *junit, const char *command);
+/* Add a test case. */
 void tv_junit_add(struct tv_junit *junit, const struct tv_junit_case *test);
 
 /* Write the document, and free what was collected. */
@@ -57,6 +59,7 @@ struct tv_sarif_result {
     bool at_offset;
 };
 
+/* Begin a run. */
 void tv_sarif_init(struct tv_sarif *sarif);
 
 /* Describe a rule, unless one with its id is there. */
