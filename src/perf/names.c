@@ -309,6 +309,7 @@ void tv_perf_names_resolve(const struct tv_perf_collector *collector, struct tv_
         .clock = from->clock,
         .classes_are_modules = from->classes_are_modules,
     };
+    tv_labels_read(samples->labels);
     resolving.elements = tv_alloc(from->elements.count, sizeof *resolving.elements);
     perf_resolve_elements(&resolving);
     uint32_t *stack = tv_alloc(perf_deepest_stack(from), sizeof *stack);

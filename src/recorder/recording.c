@@ -286,6 +286,7 @@ static int recording_open_buffer(int spool)
     memcpy(head->path, tv_recorder.texts.path, sizeof head->path);
     head->least_ns = options->least_ns;
     header_copy_line(head->trigger, sizeof head->trigger, options->trigger);
+    tv_labels_read(head->labels);
     head->start_us = recording_now_us();
     head->start = head->late[0] = tv_clock_read_pair(head->counter);
     /* A short recording without a stop gets its scale from this pair. */

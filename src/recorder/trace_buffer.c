@@ -218,7 +218,8 @@ static bool spool_is_sound(const struct tv_trace_buffer *buffer)
     if (chunks > head->chunks || atomic_load(&head->threads) > TV_BUFFER_THREADS_MAX ||
         head->path[TV_BUFFER_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0' ||
         head->trigger[sizeof head->trigger - 1] != '\0' ||
-        head->slow_call[sizeof head->slow_call - 1] != '\0')
+        head->slow_call[sizeof head->slow_call - 1] != '\0' ||
+        head->labels[sizeof head->labels - 1] != '\0')
         return false;
     for (uint32_t i = 0; i < chunks; i++) {
         const struct tv_buffer_chunk *chunk = &buffer->chunks[i];

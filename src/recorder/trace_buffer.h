@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "recorder/clock.h"
+#include "recorder/labels.h"
 
 #define TV_SPOOL_MAGIC UINT64_C(0x336c6f6f70735654) /* "TVspool3" */
 #define TV_BUFFER_HEADER_SIZE 8192u
@@ -94,6 +95,7 @@ struct tv_buffer_header {
     uint32_t slow_thread;
     char slow_call[TV_BUFFER_PATTERNS];
     char trigger[TV_BUFFER_PATTERNS]; /* patterns of the methods below which calls are recorded */
+    char labels[TV_LABELS_SIZE];      /* of a run of a comparison: lines */
 };
 
 struct tv_trace_buffer {

@@ -256,6 +256,10 @@ static void trace_writer_put_keys(struct tv_trace_writer *writer)
             head->slow_call, (unsigned long long)head->slow_ns, head->slow_thread);
     tv_output_buffer_print(writer->out, TV_MT_KEY_VM "=%s\n", head->vm);
     tv_output_buffer_print(writer->out, TV_MT_KEY_PID "=%u\n", head->pid);
+    const char *labels = head->labels;
+    for (struct tv_label label; tv_labels_next(&labels, &label);)
+        tv_output_buffer_print(writer->out, "%.*s=%.*s\n", label.key_length, label.key,
+                               label.value_length, label.value);
     if (writer->left_out > 0)
         tv_output_buffer_print(writer->out, TV_MT_KEY_LEFT_OUT "=%u\n", writer->left_out);
     if (writer->mixes_fibers)

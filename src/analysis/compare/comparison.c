@@ -139,27 +139,71 @@ static enum tv_status comparison_choose_clock(struct tv_comparison *comparison,
     return TV_OK;
 }
 
-/* Tell whether all runs of one side were recorded before the first of the other. */
+/* Tell whether all base and new runs are of one `record --side`, which numbers its rounds. */
+static bool comparison_has_rounds(const struct tv_run_table *table)
+{
+    uint64_t recording = 0;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        if (r->side == TV_RUN_HISTORY)
+            continue;
+        if (r->round == 0 || r->recording == 0 || (recording != 0 && r->recording != recording))
+            return false;
+        recording = r->recording;
+    }
+    return true;
+}
+
+/* Tell whether all runs of one side were recorded before the first of the other: by their rounds,
+ * else by their times. */
 static bool comparison_is_apart(const struct tv_run_table *table)
 {
+    bool rounds = comparison_has_rounds(table);
     int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
     for (uint32_t run = 0; run < table->run_count; run++) {
         const struct tv_run *r = &table->runs[run];
         if (r->side == TV_RUN_HISTORY)
             continue;
-        if (r->recorded_us == 0)
+        int64_t place = rounds ? r->round : r->recorded_us;
+        if (place == 0)
             return false; /* unknown */
-        first[r->side] = r->recorded_us < first[r->side] ? r->recorded_us : first[r->side];
-        last[r->side] = r->recorded_us > last[r->side] ? r->recorded_us : last[r->side];
+        first[r->side] = place < first[r->side] ? place : first[r->side];
+        last[r->side] = place > last[r->side] ? place : last[r->side];
     }
     return last[TV_RUN_BASE] < first[TV_RUN_NEW] || last[TV_RUN_NEW] < first[TV_RUN_BASE];
+}
+
+/* Tell whether a side was recorded on a machine, or after a start of it, that the other side lacks:
+ * their times differ for other reasons than the program. */
+static bool comparison_is_moved(const struct tv_run_table *table)
+{
+    struct tv_map boots;
+    uint8_t *sides = tv_alloc(table->run_count, sizeof *sides); /* by number of the boot: bits */
+    uint32_t count = 0;
+    bool moved = false, known = true;
+    tv_map_init(&boots);
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        if (r->side == TV_RUN_HISTORY)
+            continue;
+        known = known && r->boot != 0;
+        uint32_t number = tv_map_add(&boots, r->boot, count);
+        count += number == count;
+        sides[number] |= (uint8_t)(1u << r->side);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        moved = moved || sides[i] != (1u << TV_RUN_BASE | 1u << TV_RUN_NEW);
+    tv_map_release(&boots);
+    tv_free(sides);
+    return known && moved;
 }
 
 static bool comparison_can_promise(const struct tv_comparison *comparison)
 {
     uint32_t least =
         comparison->history_runs >= PROMISED_HISTORY ? PROMISED_RUNS_WITH_HISTORY : PROMISED_RUNS;
-    return comparison->base_runs >= least && comparison->new_runs >= least && !comparison->apart;
+    return comparison->base_runs >= least && comparison->new_runs >= least && !comparison->apart &&
+           !comparison->moved;
 }
 
 /* ---- The total ---- */
@@ -400,6 +444,7 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     if (status != TV_OK)
         return status;
     comparison->apart = comparison_is_apart(table);
+    comparison->moved = comparison_is_moved(table);
     comparison->can_test = comparison->base_runs > 1 && comparison->new_runs > 1;
     comparison->promises = comparison_can_promise(comparison);
     comparison_test_total(comparison);

@@ -44,9 +44,11 @@ struct tv_comparison {
     struct tv_changes changes;    /* of the tested rows */
     struct tv_change total;       /* of all time; not cleaned */
     double base_total, new_total; /* medians, ns */
-    bool apart;    /* all base runs were recorded before the first new one, or the reverse */
+    bool apart; /* all base runs were recorded before the first new one, or the reverse */
+    bool moved; /* one side was recorded on a machine, or after a start of it, that the other lacks
+                 */
     bool can_test; /* both sides have at least two runs */
-    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart */
+    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart, not moved */
 };
 
 struct tv_comparison_options {

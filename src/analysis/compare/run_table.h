@@ -22,6 +22,9 @@ struct tv_run {
     enum tv_run_side side;
     uint32_t session;    /* of history runs */
     int64_t recorded_us; /* since 1970; 0: unknown */
+    uint32_t round;      /* of `record --side`, from 1; 0: unknown, here and below */
+    uint64_t recording;  /* hash of what all runs of one `record --side` share */
+    uint64_t boot;       /* hash of the boot id of the system */
     int64_t total_wall, total_cpu;
     unsigned clocks;
     bool sampled;  /* its times are estimates, and calls are not counted */

@@ -24,6 +24,8 @@
 #include "base/out.h"
 #include "cli/input/measure.h"
 #include "cli/output/output.h"
+#include "readers/trace_event/text/fields.h"
+#include "recorder/labels.h"
 #include "writers/compare/compare_report.h"
 #include "writers/stacks/flame_svg.h"
 
@@ -348,6 +350,23 @@ static bool compare_is_in_folder(const struct tv_settings *settings, const char 
     return false;
 }
 
+/* Return a label that `record --side` wrote into a file; empty: there is none. */
+static struct tv_bytes compare_find_label(const struct tv_trace_info *info, const char *key)
+{
+    struct tv_bytes label = tv_trace_info_find_metadata(info, 0, key);
+    if (label.length > 0)
+        return label;
+    label = tv_te_member(tv_trace_info_find_metadata(info, 0, "otherData"), key);
+    return label.length > 2 ? (struct tv_bytes){label.data + 1, label.length - 2}
+                            : (struct tv_bytes){NULL, 0};
+}
+
+static uint64_t compare_hash_label(const struct tv_trace_info *info, const char *key)
+{
+    struct tv_bytes label = compare_find_label(info, key);
+    return label.length > 0 ? tv_hash_bytes(label) | 1 : 0;
+}
+
 /* Describe a run by its trace info. */
 static struct tv_run compare_describe_run(const char *file, enum tv_run_side side, uint32_t session,
                                           const struct tv_trace_info *info)
@@ -359,6 +378,12 @@ static struct tv_run compare_describe_run(const char *file, enum tv_run_side sid
     for (uint32_t i = 0; i < info->input_count; i++)
         if (info->inputs[i].recorded_us > 0)
             run.recorded_us = info->inputs[i].recorded_us;
+    int64_t round;
+    if (tv_parse_i64(compare_find_label(info, TV_LABEL_ROUND), &round) && round > 0 &&
+        round < UINT32_MAX)
+        run.round = (uint32_t)round;
+    run.recording = compare_hash_label(info, TV_LABEL_SESSION);
+    run.boot = compare_hash_label(info, TV_LABEL_BOOT);
     return run;
 }
 

@@ -226,6 +226,7 @@ static bool native_samples_read_rank(struct native_samples *work, char *line)
 static bool native_samples_read_period(struct native_samples *work, const char *line)
 {
     work->samples.period_ns = strtoull(line + sizeof "PERIOD", NULL, 10);
+    tv_labels_read(work->samples.labels);
     return work->samples.period_ns > 0;
 }
 

@@ -31,6 +31,7 @@
 #include "cli/command.h"
 #include "cli/output/message.h"
 #include "cli/record/record.h"
+#include "recorder/labels.h"
 
 #define SIDES 2u
 #define MOST_RUNS 9999u
@@ -56,6 +57,7 @@ struct sides_recording {
     bool made_folder;
     unsigned runs;
     uint64_t seed;
+    char session[16 + 1], boot[64]; /* labels of all runs */
     struct recorded_side sides[SIDES];
 };
 
@@ -297,16 +299,45 @@ static enum tv_status sides_check_run(int code, const struct tv_words *files, st
     return TV_OK;
 }
 
-/* Record a side once, as `name`. Nothing of the run remains after an error. */
+/* Read the boot id of the system, which is a word of its machine until it is started anew. */
+static void sides_read_boot(char *boot, size_t size)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(boot, (int)size, file))
+        boot[0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* Give the labels of a run to the recorder, which writes them into its file. */
+static enum tv_status sides_set_labels(const struct sides_recording *recording,
+                                       const struct recorded_side *side, unsigned round,
+                                       struct tv_error *err)
+{
+    char labels[TV_LABELS_SIZE];
+    snprintf(labels, sizeof labels,
+             TV_LABEL_SIDE "=%s\n" TV_LABEL_ROUND "=%u\n" TV_LABEL_SESSION "=%s\n" TV_LABEL_BOOT
+                           "=%s\n",
+             side->label, round, recording->session, recording->boot);
+    if (setenv(TV_LABELS_VARIABLE, labels, 1) == 0)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "the environment has no room");
+}
+
+/* Record a side once, as `name`, in this round (0: the warm-up). Nothing of the run remains after
+ * an error. */
 static enum tv_status sides_record_run(const struct sides_recording *recording,
-                                       const struct recorded_side *side, const char *name,
-                                       int *code, struct tv_error *err)
+                                       const struct recorded_side *side, unsigned round,
+                                       const char *name, int *code, struct tv_error *err)
 {
     struct side_run run;
     struct tv_words files = {0};
     enum tv_status status = TV_ERR_CANCELLED;
     if (tv_record_signals_last() == 0) /* since the run before */
         status = sides_make_plan(recording, side, name, &run, err);
+    if (status == TV_OK)
+        status = sides_set_labels(recording, side, round, err);
     if (status == TV_OK)
         status = tv_record_start(&run.plan, code, &files, err);
     /* A stopped or failed program often explains why nothing was recorded. */
@@ -332,7 +363,7 @@ static enum tv_status sides_warm_up(const struct sides_recording *recording, int
         const struct recorded_side *side = &recording->sides[i];
         char name[RUN_NAME_BYTES];
         snprintf(name, sizeof name, WARM_UP "%s", side->label);
-        if (sides_record_run(recording, side, name, code, err) != TV_OK)
+        if (sides_record_run(recording, side, 0, name, code, err) != TV_OK)
             return tv_error_prefix(err, "warm-up run of %s", side->label);
         sides_remove_run(recording, name);
     }
@@ -369,7 +400,7 @@ static enum tv_status sides_record_round(struct sides_recording *recording, unsi
     for (size_t i = 0; i < SIDES; i++) {
         struct recorded_side *side = &recording->sides[(first + i) % SIDES];
         sides_name_run(recording, side, number, name);
-        if (sides_record_run(recording, side, name, code, err) != TV_OK)
+        if (sides_record_run(recording, side, number, name, code, err) != TV_OK)
             return tv_error_prefix(err, "run %u of %s", number, side->label);
         side->kept++;
     }
@@ -465,6 +496,9 @@ static enum tv_status sides_prepare(struct sides_recording *recording, struct tv
         status = sides_read(recording, err);
     if (status == TV_OK)
         status = sides_choose_seed(recording, err);
+    if (status == TV_OK)
+        status = tv_random_hex(recording->session, sizeof recording->session - 1, err);
+    sides_read_boot(recording->boot, sizeof recording->boot);
     if (status == TV_OK)
         status = sides_open_folder(recording, err);
     if (status == TV_OK)

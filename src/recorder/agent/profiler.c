@@ -775,6 +775,7 @@ int tv_profiler_start(struct tv_profiler *profiler, int64_t period_ns)
 {
     pthread_mutex_lock(&profiler->lock);
     profiler->samples.period_ns = profiler->options.keeps_times ? (uint64_t)period_ns : 0;
+    tv_labels_read(profiler->samples.labels);
     pthread_mutex_unlock(&profiler->lock);
     return tv_ticker_start(&profiler->ticker, period_ns);
 }

@@ -28,6 +28,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "recorder/labels.h"
+
 #define TV_SAMPLES_FIRST_THREAD 200001u
 #define TV_SAMPLES_FIRST_TRACE 300001u
 
@@ -139,6 +141,7 @@ struct tv_samples {
     uint64_t short_locks;           /* number of those */
     uint64_t unasked_owners;        /* waits for monitors whose owners were not looked up */
     uint64_t dropped;               /* allocations and locks without room */
+    char labels[TV_LABELS_SIZE];    /* of a run of a comparison */
     struct tv_sample_table moments; /* in the order of their adding */
     struct tv_sample_table waits;
     struct tv_sample_table allocations;

@@ -319,6 +319,10 @@ static void sample_json_put_header(const struct tv_samples *samples, FILE *to)
         if (i == 0)
             fputs(",\"sample-weight-unit\":\"ns\"", to);
     }
+    const char *labels = samples->labels;
+    for (struct tv_label label; tv_labels_next(&labels, &label); between = ",")
+        fprintf(to, "%s\"%.*s\":\"%.*s\"", between, label.key_length, label.key, label.value_length,
+                label.value);
     fputs("},\n", to);
 }
 

@@ -47,6 +47,9 @@ const char *tv_compare_promise(const struct tv_comparison *comparison)
     if (comparison->apart)
         return "all runs of one side were recorded before the other side's: p is not reliable, "
                "record both sides in turn";
+    if (comparison->moved)
+        return "the sides were recorded on different machines, or before and after a restart: p is "
+               "not reliable, record both sides in turn";
     if (!comparison->promises)
         return "fewer than 5 + 5 runs (or 3 + 3 with 10 baseline runs): more false alarms than p "
                "says";
@@ -422,6 +425,8 @@ static void compare_json_side(struct tv_out *out, const struct tv_comparison *co
         tv_out_format(out, "%s\n      {", before);
         tv_json_put_text(out, "", "file", tv_bytes_of(r->name));
         tv_json_put_some_i64(out, ", ", "recorded_us", r->recorded_us != 0, r->recorded_us);
+        if (r->round > 0)
+            tv_json_put_u64(out, ", ", "round", r->round);
         tv_json_put_i64(out, ", ", "total_ns", comparison->cpu ? r->total_cpu : r->total_wall);
         if (isfinite(factor))
             compare_json_number(out, "factor", exp(factor));
