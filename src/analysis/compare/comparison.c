@@ -21,6 +21,18 @@ static double comparison_time(const struct tv_comparison *comparison,
     return (double)(inclusive ? figures->incl_wall : figures->excl_wall);
 }
 
+/* Return a percentile of the lengths of a row's calls in a run; NAN: unknown. */
+static double comparison_length(const struct tv_comparison *comparison,
+                                const struct tv_run_row *row, uint32_t run,
+                                enum tv_run_length length)
+{
+    if (run >= row->length_capacity || !row->lengths[run].known)
+        return (double)NAN;
+    const struct tv_run_lengths *lengths = &row->lengths[run];
+    int64_t ns = comparison->cpu ? lengths->cpu[length] : lengths->wall[length];
+    return ns >= 0 ? (double)ns : (double)NAN;
+}
+
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
                            uint32_t run, enum tv_run_figure figure)
 {
@@ -34,8 +46,12 @@ double tv_comparison_value(const struct tv_comparison *comparison, const struct 
         return figures->calls > 0
                    ? comparison_time(comparison, figures, true) / (double)figures->calls
                    : (double)NAN;
-    default:
+    case TV_FIGURE_EXCL:
+    case TV_FIGURE_INCL:
         return comparison_time(comparison, figures, figure == TV_FIGURE_INCL);
+    default:
+        return comparison_length(comparison, row, run,
+                                 (enum tv_run_length)(figure - TV_FIGURE_P50));
     }
 }
 

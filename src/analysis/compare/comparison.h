@@ -17,6 +17,12 @@ enum tv_run_figure {
     TV_FIGURE_INCL,
     TV_FIGURE_CALLS,
     TV_FIGURE_MEAN, /* time per call, inclusive */
+    TV_FIGURE_P50,  /* this and the following: lengths of calls, as in enum tv_run_length */
+    TV_FIGURE_P90,
+    TV_FIGURE_P95,
+    TV_FIGURE_P99,
+    TV_FIGURE_MAX,
+    TV_RUN_FIGURES,
 };
 
 /* A row that was compared: a row of the table and its figures.  Times are nanoseconds. */

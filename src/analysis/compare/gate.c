@@ -151,13 +151,15 @@ static enum tv_status gate_take_pattern(struct gate_parser *parser, struct tv_ga
 
 static enum tv_status gate_take_figure(struct gate_parser *parser, struct tv_gate_rule *rule)
 {
-    static const char *const figures[] = {"excl", "incl", "calls", "mean", "total", "new", "gone"};
+    static const char *const figures[] = {"excl", "incl", "calls", "mean",  "p50", "p90",
+                                          "p95",  "p99",  "max",   "total", "new", "gone"};
     rule->sum = gate_take_word(parser, "sum");
     size_t i = 0;
     while (i < TV_COUNT(figures) && !gate_take_word(parser, figures[i]))
         i++;
     if (i == TV_COUNT(figures))
-        return gate_fail(parser, "excl, incl, calls, mean, total, new or gone");
+        return gate_fail(parser,
+                         "excl, incl, calls, mean, p50, p90, p95, p99, max, total, new or gone");
     rule->figure = (enum tv_gate_figure)i;
     if (gate_take_word(parser, "cpu"))
         rule->clock = TV_GATE_CPU;
@@ -289,7 +291,7 @@ static const char *gate_choose_comparison(const struct tv_comparison *comparison
                                           const struct tv_gate_rule *rule, struct gate_case *one)
 {
     enum tv_run_figure figure =
-        rule->figure <= TV_GATE_MEAN ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
+        rule->figure <= TV_GATE_MAX ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
     bool same_clock =
         rule->clock == TV_GATE_BEST_CLOCK || (rule->clock == TV_GATE_CPU) == comparison->cpu;
     one->comparison = comparison;

@@ -3,8 +3,8 @@
  * gate.h - rules over a comparison, for machines that decide: "excl(com.app.*) > +5% and p < 0.01".
  *
  *     rule   = figure [ "(" what ")" ] [ change ] { "and" guard }
- *     figure = ["sum"] excl | incl | calls | mean, with " cpu" or " wall" behind it;
- *              total | new | gone
+ *     figure = ["sum"] excl | incl | calls | mean | p50 | p90 | p95 | p99 | max, with " cpu" or
+ *              " wall" behind it; total | new | gone
  *     what   = a name with "*" for any text, or "class:" and a class
  *     change = ( ">" | ">=" | "<" ) ( "+" | "-" ) number ( "%" | "ns" | "us" | "ms" | "s" | "" )
  *              without a sign: of the new side alone
@@ -19,10 +19,15 @@
 #include "analysis/compare/comparison.h"
 
 enum tv_gate_figure {
-    TV_GATE_EXCL, /* the first four as in enum tv_run_figure */
+    TV_GATE_EXCL, /* down to TV_GATE_MAX as in enum tv_run_figure */
     TV_GATE_INCL,
     TV_GATE_CALLS,
     TV_GATE_MEAN,
+    TV_GATE_P50, /* this and the following need the lengths of calls (tv_run_table_add_lengths) */
+    TV_GATE_P90,
+    TV_GATE_P95,
+    TV_GATE_P99,
+    TV_GATE_MAX,
     TV_GATE_TOTAL,
     TV_GATE_NEW,
     TV_GATE_GONE,

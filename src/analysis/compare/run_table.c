@@ -26,8 +26,10 @@ void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_n
 
 void tv_run_table_release(struct tv_run_table *table)
 {
-    for (uint32_t i = 0; i < table->row_count; i++)
+    for (uint32_t i = 0; i < table->row_count; i++) {
         tv_free(table->rows[i].of);
+        tv_free(table->rows[i].lengths);
+    }
     tv_free(table->rows);
     tv_free(table->runs);
     tv_map_release(&table->index);
@@ -272,6 +274,29 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
     }
 }
 
+/* Return the place of a run's lengths in a row. */
+static struct tv_run_lengths *run_row_lengths(struct tv_run_row *row, uint32_t run)
+{
+    size_t had = row->length_capacity;
+    row->lengths = tv_array_reserve(row->lengths, &row->length_capacity, (size_t)run + 1,
+                                    sizeof *row->lengths);
+    memset(row->lengths + had, 0, (row->length_capacity - had) * sizeof *row->lengths);
+    return &row->lengths[run];
+}
+
+void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
+                              uint32_t frame, const struct tv_run_lengths *lengths)
+{
+    assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
+    struct tv_run_row key = run_table_key(table, info, &info->frames[frame]);
+    struct tv_run_lengths *to = run_row_lengths(run_table_row(table, &key), table->run_count - 1);
+    bool again = to->known;
+    *to = *lengths;
+    to->known = true;
+    for (size_t i = 0; again && i < TV_LENGTHS; i++)
+        to->wall[i] = to->cpu[i] = -1;
+}
+
 /* ---- Rows of a call tree ---- */
 
 /* Name the row of a node: its frame under its caller's row, or its thread. */
@@ -383,6 +408,9 @@ static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fr
     assert(!from->dropped && !to->dropped && old != fresh);
     for (uint32_t run = 0; run < table->run_count; run++)
         run_figures_add(&to->of[run], &from->of[run]);
+    for (uint32_t run = 0; run < from->length_capacity && run < table->run_count; run++)
+        if (from->lengths[run].known) /* then `to` lacks the run */
+            *run_row_lengths(to, run) = from->lengths[run];
     tv_out_init_memory(&name);
     tv_run_row_name(&name, table, from);
     to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});

@@ -37,6 +37,21 @@ struct tv_run_figures {
     bool known; /* the run has the row: all other members may still be 0 */
 };
 
+/* Percentiles of the lengths of a row's calls, with callees. */
+enum tv_run_length {
+    TV_LENGTH_P50,
+    TV_LENGTH_P90,
+    TV_LENGTH_P95,
+    TV_LENGTH_P99,
+    TV_LENGTH_MAX,
+    TV_LENGTHS,
+};
+
+struct tv_run_lengths {
+    int64_t wall[TV_LENGTHS], cpu[TV_LENGTHS]; /* nanoseconds; below 0: unknown */
+    bool known;
+};
+
 /* Reason why the two names of a row count as one. */
 enum tv_run_match {
     TV_MATCH_SAME,
@@ -56,6 +71,8 @@ struct tv_run_row {
     bool in_all;          /* in every base and new run */
     struct tv_run_figures *of; /* [runs] */
     size_t capacity;
+    struct tv_run_lengths *lengths; /* [length_capacity] runs; NULL: they were not added */
+    size_t length_capacity;
 };
 
 enum tv_rows_by {
@@ -98,6 +115,11 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
  */
 void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
                            const struct tv_call_tree *tree);
+
+/* Add lengths of calls to the method of a frame in the last run, which was added by its profile.  A
+ * method with several frames has no lengths: percentiles cannot be combined. */
+void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
+                              uint32_t frame, const struct tv_run_lengths *lengths);
 
 /* After the last run: join rows by the way names are matched, and set in_base, in_new, in_all. */
 void tv_run_table_match(struct tv_run_table *table);

@@ -117,7 +117,9 @@ static void statistics_set_percentiles(struct tv_frame_statistics *frame, const 
         middle = below + (middle - below) / 2;
     }
     frame->median = middle;
+    frame->p90 = tv_statistics_select(lengths, count, count - count / 10 - 1);
     frame->p95 = tv_statistics_select(lengths, count, count - count / 20 - 1);
+    frame->p99 = tv_statistics_select(lengths, count, count - count / 100 - 1);
 }
 
 /* Compute the figures that need all times of a frame. */

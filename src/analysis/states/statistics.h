@@ -11,7 +11,8 @@
  * slices, but nowhere else.
  *
  * All figures are exact.  The median of an even count is the mean of the middle two, rounded down;
- * the 95th percentile is the smallest length that at least 95 % of the slices do not exceed.
+ * the 95th percentile is the smallest length that at least 95 % of the slices do not exceed; the
+ * 90th and the 99th likewise.
  */
 #ifndef TV_ANALYSIS_STATES_STATISTICS_H
 #define TV_ANALYSIS_STATES_STATISTICS_H
@@ -28,7 +29,7 @@ struct tv_frame_statistics {
     /* By the clock that was asked for: */
     uint64_t measured; /* number of slices with a time */
     int64_t self;      /* sum minus the times of direct children */
-    tv_ns min, average, median, p95, max;
+    tv_ns min, average, median, p90, p95, p99, max;
 };
 
 struct tv_statistics {

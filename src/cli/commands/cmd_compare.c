@@ -404,12 +404,38 @@ static struct tv_settings compare_settings_of(const struct tv_settings *settings
 /* The table of the rows that are asked for, and that of the call paths for the flame graph. */
 struct compare_tables {
     struct tv_run_table rows, paths;
-    bool pictured; /* `paths` is filled, unless `rows` are paths already */
+    bool pictured;    /* `paths` is filled, unless `rows` are paths already */
+    bool has_lengths; /* rows have the lengths of calls, for --figure or a rule */
 };
 
 static bool compare_is_by_tree(const struct tv_run_table *table)
 {
     return table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
+}
+
+/* Add the lengths of a run's calls to its methods, on the clocks that it has. */
+static enum tv_status compare_add_lengths(const struct tv_settings *settings,
+                                          struct tv_run_table *table,
+                                          const struct tv_measured *measured, struct tv_error *err)
+{
+    struct tv_statistics *by[2] = {NULL, NULL}; /* wall, CPU: of the same names */
+    enum tv_status status = tv_measure_lengths(settings, measured, false, &by[0], err);
+    if (status == TV_OK)
+        status = tv_measure_lengths(settings, measured, true, &by[1], err);
+    for (uint32_t i = 0; status == TV_OK && i < by[0]->count; i++) {
+        const struct tv_frame_statistics *wall = &by[0]->frames[i], *cpu = &by[1]->frames[i];
+        assert(by[1]->count == by[0]->count && cpu->frame == wall->frame);
+        struct tv_run_lengths lengths = {
+            .wall = {wall->median, wall->p90, wall->p95, wall->p99, wall->max},
+            .cpu = {cpu->median, cpu->p90, cpu->p95, cpu->p99, cpu->max},
+        };
+        for (size_t k = 0; cpu->measured == 0 && k < TV_LENGTHS; k++)
+            lengths.cpu[k] = -1;
+        tv_run_table_add_lengths(table, measured->head, wall->frame, &lengths);
+    }
+    tv_statistics_free(by[0]);
+    tv_statistics_free(by[1]);
+    return status;
 }
 
 /* Add a run to the tables; a tree also gives the profile. */
@@ -435,21 +461,24 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
     struct tv_measured measured;
     struct tv_profile *profile = NULL;
     const struct tv_run_table *table = &tables->rows;
-    bool by_tree = compare_is_by_tree(table) || tables->pictured;
-    enum tv_status status =
-        by_tree
-            ? tv_measure_tree(&own, table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0,
-                              &measured, err)
-            : tv_measure_profile(&own, &measured, &profile, err);
+    bool by_tree = compare_is_by_tree(table) || tables->pictured || tables->has_lengths;
+    unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
+                     (tables->has_lengths ? TV_MEASURE_TRACE : 0);
+    enum tv_status status = by_tree ? tv_measure_tree(&own, flags, &measured, err)
+                                    : tv_measure_profile(&own, &measured, &profile, err);
     if (status != TV_OK)
         return status;
     struct tv_run run = compare_describe_run(*file, side, session, measured.head);
     if (by_tree)
         profile = tv_profile_of_tree(measured.tree);
+    if (by_tree && measured.trace)
+        tv_profile_use_function_costs(profile, measured.trace);
     compare_add_measured(tables, &run, &measured, profile);
+    if (tables->has_lengths && !profile->figures.sampled)
+        status = compare_add_lengths(&own, &tables->rows, &measured, err);
     tv_profile_free(profile);
     tv_measured_release(&measured);
-    return TV_OK;
+    return status;
 }
 
 /* Return the length of a path's folder: the session of a run of the baseline. */
@@ -518,6 +547,30 @@ static enum tv_status compare_read_renames(const struct tv_settings *settings,
         table->renames[table->rename_count++] = tv_bytes_trim(line);
     }
     return TV_OK;
+}
+
+/* Decide whether lengths of calls are needed, and check that rows can have them. */
+static enum tv_status compare_choose_lengths(const struct tv_settings *settings,
+                                             const struct compare_rules *rules,
+                                             struct compare_tables *tables, struct tv_error *err)
+{
+    bool wanted = settings->compare.figure >= TV_FIGURE_P50;
+    for (uint32_t i = 0; i < rules->count; i++)
+        wanted = wanted ||
+                 (rules->rules[i].figure >= TV_GATE_P50 && rules->rules[i].figure <= TV_GATE_MAX);
+    tables->has_lengths = wanted;
+    if (!wanted)
+        return TV_OK;
+    const char *other = tables->rows.by != TV_ROWS_BY_METHOD     ? "--by"
+                        : tables->rows.names == TV_NAMES_GROUPED ? "--names grouped"
+                        : settings->filter                       ? "--filter"
+                        : settings->categories.count > 0         ? "--category"
+                        : settings->value                        ? "--value"
+                                                                 : NULL;
+    if (!other)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "p50, p90, p95, p99 and max are of all calls of a method: remove %s", other);
 }
 
 static enum tv_status compare_read_runs(const struct tv_settings *settings,
@@ -646,6 +699,8 @@ static enum tv_status compare_write_pictured(const struct tv_settings *settings,
     if (!tables->pictured)
         return compare_write(settings, report, err);
     bool shared = tables->rows.by == TV_ROWS_BY_PATH;
+    if (options.figure >= TV_FIGURE_P50) /* paths have none */
+        options.figure = TV_FIGURE_EXCL;
     if (!shared)
         status = tv_comparison_init(&by_path, &tables->paths, &options, err);
     if (status != TV_OK)
@@ -711,6 +766,8 @@ int tv_compare_run(const struct tv_command *command, const struct tv_settings *s
     enum tv_status status = compare_check_options(settings, &alpha, &err);
     if (status == TV_OK)
         status = compare_parse_rules(settings, &rules, &err);
+    if (status == TV_OK)
+        status = compare_choose_lengths(settings, &rules, &tables, &err);
     if (status == TV_OK)
         status = compare_read_runs(settings, &tables, &err);
     if (status == TV_OK)

@@ -170,6 +170,13 @@ static bool measure_can_stream(const struct tv_settings *settings, const struct 
     return tv_load_can_stream(loading) && !settings->async && settings->categories.count == 0;
 }
 
+static bool measure_needs_trace(const struct tv_settings *settings, unsigned flags,
+                                const struct tv_loading *loading)
+{
+    return (flags & TV_MEASURE_TRACE) || settings->range || measure_wants_samples(settings) ||
+           !measure_can_stream(settings, loading);
+}
+
 /* Stream the files into a tree. The settings are the context of the thread callback, which does not
  * change them. */
 static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned flags,
@@ -246,10 +253,9 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    status =
-        settings->range || measure_wants_samples(settings) || !measure_can_stream(settings, loading)
-            ? measure_from_trace(settings, flags, loading, measured, err)
-            : measure_from_stream(&own, flags, loading, measured, err);
+    status = measure_needs_trace(settings, flags, loading)
+                 ? measure_from_trace(settings, flags, loading, measured, err)
+                 : measure_from_stream(&own, flags, loading, measured, err);
     return measure_report(settings, measured, status);
 }
 
@@ -309,6 +315,38 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
         if (measured->trace)
             tv_profile_use_function_costs(*profile, measured->trace);
     }
+    return status;
+}
+
+enum tv_status tv_measure_lengths(const struct tv_settings *settings,
+                                  const struct tv_measured *measured, bool by_cpu,
+                                  struct tv_statistics **lengths, struct tv_error *err)
+{
+    const struct tv_trace *trace = measured->trace;
+    struct tv_settings own = *settings;
+    struct tv_selection selection;
+    struct tv_subset subset;
+    assert(trace && settings->categories.count == 0 && !settings->filter);
+    own.async |= tv_trace_has_only_async(trace);
+    enum tv_status status = tv_subset_choose(&own, trace, &subset, err);
+    if (status != TV_OK) {
+        tv_subset_release(&subset);
+        return status;
+    }
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    status = tv_selection_make(&own, trace, &subset, tracks, &selection, err);
+    if (status == TV_OK && !selection.tracks) { /* the statistics would count asynchronous ones */
+        bool *wanted = tv_selection_wanted(trace, &selection);
+        for (uint32_t i = 0; i < trace->track_count; i++)
+            if (wanted[i])
+                tracks[selection.track_count++] = i;
+        selection.tracks = tracks;
+        tv_free(wanted);
+    }
+    if (status == TV_OK)
+        *lengths = tv_statistics_of(trace, &selection, by_cpu);
+    tv_free(tracks);
+    tv_subset_release(&subset);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #define TV_CLI_MEASURE_H
 
 #include "analysis/calltree/profile.h"
+#include "analysis/states/statistics.h"
 #include "cli/command.h"
 
 /* A call tree, and the trace or head that owns its names. */
@@ -19,6 +20,7 @@ struct tv_measured {
 enum tv_measure_flags {
     TV_MEASURE_SPLIT_THREADS = 1, /* tree_sink.c */
     TV_MEASURE_FOLD_NAMES = 2,
+    TV_MEASURE_TRACE = 4, /* make a trace, also where a stream would do */
 };
 
 /* Read the files into a call tree and report repairs. --thread, --process, --category and --range
@@ -37,6 +39,13 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
  * one. */
 enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
                                   struct tv_profile **profile, struct tv_error *err) TV_MUST_CHECK;
+
+/* Compute the lengths of the calls of each name on a clock, of what was measured from a trace
+ * (TV_MEASURE_TRACE) without filters and categories; free them with tv_statistics_free. */
+enum tv_status tv_measure_lengths(const struct tv_settings *settings,
+                                  const struct tv_measured *measured, bool by_cpu,
+                                  struct tv_statistics **lengths,
+                                  struct tv_error *err) TV_MUST_CHECK;
 void tv_measured_release(struct tv_measured *measured);
 
 #endif

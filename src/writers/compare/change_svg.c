@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/compare/change_svg.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/bytes.h"
@@ -106,6 +107,7 @@ static void change_svg_put_figures(struct tv_out *out, const void *of,
     const struct tv_change_flame *graph = of;
     const struct tv_comparison *comparison = graph->comparison;
     const struct tv_compared_row *row = change_svg_row(graph, frame);
+    assert(comparison->figure < TV_COUNT(words)); /* paths have no lengths of calls */
     if (frame->frame == TV_NONE)
         change_svg_put_total(out, comparison);
     if (!row)

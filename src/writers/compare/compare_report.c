@@ -84,9 +84,8 @@ static void compare_put_name(struct tv_out *out, const struct tv_comparison *com
 void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,
                         const struct tv_gate_rule *rule, const struct tv_gate_hit *hit)
 {
-    enum tv_run_figure figure = rule->figure == TV_GATE_CALLS  ? TV_FIGURE_CALLS
-                                : rule->figure == TV_GATE_MEAN ? TV_FIGURE_MEAN
-                                                               : TV_FIGURE_EXCL;
+    enum tv_run_figure figure =
+        rule->figure <= TV_GATE_MAX ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
     if (hit->row != TV_NONE)
         compare_put_name(out, report->comparison, hit->row);
     else if (rule->sum)
@@ -117,7 +116,9 @@ static uint32_t compare_row_count(const struct tv_compare_report *report, uint64
 
 static const char *compare_figure_name(enum tv_run_figure figure)
 {
-    static const char *const names[] = {"excl", "incl", "calls", "mean"};
+    static const char *const names[] = {"excl", "incl", "calls", "mean", "p50",
+                                        "p90",  "p95",  "p99",   "max"};
+    assert(figure < TV_COUNT(names));
     return names[figure];
 }
 
