@@ -151,7 +151,34 @@ static enum tv_status comparison_choose_clock(struct tv_comparison *comparison,
     if (!comparison->cpu && !(common & TV_CLOCK_WALL))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--clock wall: not all runs have wall times");
-    comparison->wall_noted = !comparison->cpu && options->clock == TV_COMPARE_BEST_CLOCK;
+    comparison->wall_noted =
+        !comparison->cpu && !comparison->weighs && options->clock == TV_COMPARE_BEST_CLOCK;
+    return TV_OK;
+}
+
+/* Check that all runs measure the same: times of calls, or samples in one unit. */
+static enum tv_status comparison_check_kinds(struct tv_comparison *comparison, struct tv_error *err)
+{
+    const struct tv_run_table *table = comparison->table;
+    const struct tv_run *first = &table->runs[0];
+    for (uint32_t run = 1; run < table->run_count; run++) {
+        const struct tv_run *r = &table->runs[run];
+        if (r->weighs != first->weighs)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s has calls and %s has samples: they cannot be compared",
+                           r->weighs ? first->name : r->name, r->weighs ? r->name : first->name);
+        if (r->weighs && r->unit != first->unit) {
+            struct tv_bytes a = tv_run_text(table, first->unit), b = tv_run_text(table, r->unit);
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "the samples of %s are in %.*s and those of %s in %.*s: choose a value "
+                           "that both have with --value",
+                           first->name, (int)a.length, (const char *)a.data, r->name, (int)b.length,
+                           (const char *)b.data);
+        }
+    }
+    comparison->weighs = first->weighs;
+    comparison->value = first->value;
+    comparison->unit = first->unit;
     return TV_OK;
 }
 
@@ -456,7 +483,9 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     if (comparison->base_runs == 0 || comparison->new_runs == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no run on this side",
                        comparison->base_runs == 0 ? "base" : "new");
-    enum tv_status status = comparison_choose_clock(comparison, options, err);
+    enum tv_status status = comparison_check_kinds(comparison, err);
+    if (status == TV_OK)
+        status = comparison_choose_clock(comparison, options, err);
     if (status != TV_OK)
         return status;
     comparison->apart = comparison_is_apart(table);

@@ -41,7 +41,9 @@ struct tv_compared_row {
 struct tv_comparison {
     const struct tv_run_table *table;
     enum tv_run_figure figure;
-    bool cpu;        /* times are CPU times */
+    bool cpu;    /* times are CPU times */
+    bool weighs; /* figures are weights of samples: value and unit are strings of the table */
+    uint32_t value, unit;
     bool wall_noted; /* not all runs have a CPU clock: wall times vary more */
     uint32_t base_runs, new_runs, history_runs;
     uint32_t count;
@@ -67,7 +69,7 @@ struct tv_comparison_options {
 #define TV_COMPARED_ROWS 20000u
 
 /* Compare the sides of a matched table, which must outlive the result.  Fail when a side has no
- * run, or the runs have no clock in common. */
+ * run, or the runs have no clock in common or measure different things. */
 enum tv_status tv_comparison_init(struct tv_comparison *comparison,
                                   const struct tv_run_table *table,
                                   const struct tv_comparison_options *options,

@@ -248,18 +248,26 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
     return key;
 }
 
-static void run_table_begin_run(struct tv_run_table *table, const struct tv_run *run)
+static void run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
+                                const struct tv_trace_info *info,
+                                const struct tv_sample_figures *figures)
 {
     table->runs = tv_array_reserve(table->runs, &table->run_capacity, table->run_count + 1,
                                    sizeof *table->runs);
-    table->runs[table->run_count++] = *run;
+    struct tv_run *added = &table->runs[table->run_count++];
+    *added = *run;
+    added->weighs = figures->sampled;
+    if (!figures->sampled)
+        return;
+    added->value = tv_interner_add(table->strings, tv_trace_info_text(info, figures->name));
+    added->unit = tv_interner_add(table->strings, tv_sample_figures_unit(info, figures));
 }
 
 void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
                               const struct tv_profile *profile)
 {
     assert(table->by <= TV_ROWS_BY_PACKAGE && table->by != TV_ROWS_BY_PATH);
-    run_table_begin_run(table, run);
+    run_table_begin_run(table, run, profile->head, &profile->figures);
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *method = &profile->methods[i];
         struct tv_run_row key =
@@ -370,7 +378,7 @@ void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
                            const struct tv_call_tree *tree)
 {
     assert(table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD);
-    run_table_begin_run(table, run);
+    run_table_begin_run(table, run, tree->head, &tree->figures);
     if (table->by == TV_ROWS_BY_PATH)
         run_table_add_paths(table, tree);
     else

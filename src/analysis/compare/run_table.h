@@ -29,6 +29,10 @@ struct tv_run {
     unsigned clocks;
     bool sampled;  /* its times are estimates, and calls are not counted */
     bool no_calls; /* the file has no counts of calls */
+
+    /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */
+    bool weighs;
+    uint32_t value, unit;
 };
 
 struct tv_run_figures {

@@ -60,19 +60,24 @@ static void change_svg_put_test(struct tv_out *out, const struct tv_relative_cha
     tv_out_release(&text);
 }
 
-static void change_svg_put_sides(struct tv_out *out, const char *word, enum tv_run_figure figure,
-                                 double base, double fresh)
+/* Write a figure of both sides. The unit can be a text of the file. */
+static void change_svg_put_sides(struct tv_out *out, const struct tv_comparison *comparison,
+                                 enum tv_run_figure figure, double base, double fresh)
 {
-    tv_out_format(out, "%s ", word);
-    tv_compare_put_figure(out, figure, base);
-    tv_out_text(out, " -> ");
-    tv_compare_put_figure(out, figure, fresh);
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_compare_put_figure(&text, comparison, figure, base);
+    tv_out_text(&text, " -> ");
+    tv_compare_put_figure(&text, comparison, figure, fresh);
+    tv_out_xml(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
 }
 
 static void change_svg_put_total(struct tv_out *out, const struct tv_comparison *comparison)
 {
     struct tv_relative_change change = tv_comparison_total_change(comparison);
-    change_svg_put_sides(out, "total", TV_FIGURE_EXCL, comparison->base_total,
+    tv_out_text(out, "total ");
+    change_svg_put_sides(out, comparison, TV_FIGURE_EXCL, comparison->base_total,
                          comparison->new_total);
     tv_out_text(out, " (");
     change_svg_put_test(out, &change,
@@ -114,7 +119,8 @@ static void change_svg_put_figures(struct tv_out *out, const void *of,
         return;
     const struct tv_run_row *named = &comparison->table->rows[row->row];
     struct tv_relative_change change = tv_comparison_change(comparison, row);
-    change_svg_put_sides(out, words[comparison->figure], comparison->figure, row->base, row->new);
+    tv_out_format(out, "%s ", words[comparison->figure]);
+    change_svg_put_sides(out, comparison, comparison->figure, row->base, row->new);
     if (named->in_base && named->in_new) {
         tv_out_text(out, " (");
         change_svg_put_test(out, &change,
@@ -122,14 +128,14 @@ static void change_svg_put_figures(struct tv_out *out, const void *of,
         tv_out_char(out, ')');
     }
     if (comparison->figure != TV_FIGURE_INCL) {
-        tv_out_char(out, '\n');
-        change_svg_put_sides(out, words[TV_FIGURE_INCL], TV_FIGURE_INCL,
+        tv_out_format(out, "\n%s ", words[TV_FIGURE_INCL]);
+        change_svg_put_sides(out, comparison, TV_FIGURE_INCL,
                              tv_comparison_median(comparison, named, TV_RUN_BASE, TV_FIGURE_INCL),
                              tv_comparison_median(comparison, named, TV_RUN_NEW, TV_FIGURE_INCL));
     }
     if (row->base_calls != row->new_calls && comparison->figure != TV_FIGURE_CALLS) {
-        tv_out_text(out, ", ");
-        change_svg_put_sides(out, "calls", TV_FIGURE_CALLS, (double)row->base_calls,
+        tv_out_format(out, ", %s ", comparison->weighs ? "samples" : words[TV_FIGURE_CALLS]);
+        change_svg_put_sides(out, comparison, TV_FIGURE_CALLS, (double)row->base_calls,
                              (double)row->new_calls);
     }
     change_svg_put_reason(out, comparison, row);
@@ -183,13 +189,15 @@ static const char *change_svg_mark(const void *of, const struct tv_flame_frame *
 
 static void change_svg_put_legend(struct tv_out *out, const struct tv_comparison *comparison)
 {
-    static const char *const figures[] = {"own time", "time with callees", "calls",
-                                          "time per call"};
+    static const char *const times[] = {"own time", "time with callees", "calls", "time per call"};
+    static const char *const weights[] = {"own weight", "weight with callees", "samples",
+                                          "weight per sample"};
     tv_out_format(out,
                   "Colour: change of %s. <tspan style=\"fill:hsl(%d,85%%,%d%%)\">&#9632;</tspan> "
                   "more, <tspan style=\"fill:hsl(%d,85%%,%d%%)\">&#9632;</tspan> less, "
                   "<tspan style=\"fill:hsl(220,6%%,70%%)\">&#9632;</tspan> grey: ",
-                  figures[comparison->figure], HUE_MORE, DARKEST, HUE_LESS, DARKEST);
+                  (comparison->weighs ? weights : times)[comparison->figure], HUE_MORE, DARKEST,
+                  HUE_LESS, DARKEST);
     if (comparison->can_test)
         tv_out_format(out, "not sure (p &#8805; %g, too small, or not in all runs)", TV_VERDICT_P);
     else
@@ -202,9 +210,14 @@ static void change_svg_put_line(struct tv_out *out, const void *of, unsigned lin
     const struct tv_change_flame *graph = of;
     const struct tv_comparison *comparison = graph->comparison;
     if (line == 0) {
-        tv_out_format(out, "%u base and %u new %s, %s time; ", comparison->base_runs,
-                      comparison->new_runs, tv_plural(comparison->new_runs, "run", "runs"),
-                      comparison->cpu ? "CPU" : "wall");
+        struct tv_out kind;
+        tv_out_init_memory(&kind);
+        tv_compare_put_kind(&kind, comparison);
+        tv_out_format(out, "%u base and %u new %s, ", comparison->base_runs, comparison->new_runs,
+                      tv_plural(comparison->new_runs, "run", "runs"));
+        tv_out_xml(out, (struct tv_bytes){kind.buffer, kind.length});
+        tv_out_release(&kind);
+        tv_out_text(out, "; ");
         change_svg_put_total(out, comparison);
     } else if (line == 1) {
         change_svg_put_legend(out, comparison);

@@ -169,6 +169,10 @@ void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report 
         compare_put_label(out, compare_rule_title(&report->rules[i]));
         tv_out_format(out, "\"} %d\n", report->results[i].fired);
     }
+    if (comparison->weighs) { /* no times */
+        tv_out_text(out, "# EOF\n");
+        return;
+    }
     tv_out_text(out,
                 "# TYPE traceview_time_seconds gauge\n# UNIT traceview_time_seconds seconds\n");
     tv_out_format(out, "traceview_time_seconds{method=\"(total)\"} %.9f\n",

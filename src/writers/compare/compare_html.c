@@ -84,12 +84,17 @@ static bool html_begin_data(struct tv_out *out, double value)
     return true;
 }
 
-static void html_put_figure(struct tv_out *out, enum tv_run_figure figure, double value)
+static void html_put_figure(struct tv_out *out, const struct tv_comparison *comparison,
+                            enum tv_run_figure figure, double value)
 {
     tv_out_text(out, "<td>");
+    struct tv_out text; /* the unit can be a text of the file */
+    tv_out_init_memory(&text);
+    tv_compare_put_figure(&text, comparison, figure, value);
     html_begin_data(out, value);
-    tv_compare_put_figure(out, figure, value);
+    tv_out_xml(out, (struct tv_bytes){text.buffer, text.length});
     tv_out_text(out, "</data>");
+    tv_out_release(&text);
 }
 
 /* Write the cells of a change, its interval and p; p is NAN where there is none. */
@@ -146,8 +151,8 @@ static void html_put_row(struct tv_out *out, const struct tv_comparison *compari
     struct tv_out name;
     tv_out_format(out, "<tr class=\"%s\"><td>%s", html_row_class(comparison, row),
                   tv_compare_mark(comparison, row));
-    html_put_figure(out, comparison->figure, row->base);
-    html_put_figure(out, comparison->figure, row->new);
+    html_put_figure(out, comparison, comparison->figure, row->base);
+    html_put_figure(out, comparison, comparison->figure, row->new);
     html_put_change(out, &change, row->tested && comparison->can_test ? row->p : (double)NAN);
     html_put_calls(out, row);
     tv_out_text(out, "<td>");
@@ -162,8 +167,8 @@ static void html_put_total(struct tv_out *out, const struct tv_comparison *compa
 {
     struct tv_relative_change change = tv_comparison_total_change(comparison);
     tv_out_text(out, "<tr id=\"total\"><td>");
-    html_put_figure(out, TV_FIGURE_EXCL, comparison->base_total);
-    html_put_figure(out, TV_FIGURE_EXCL, comparison->new_total);
+    html_put_figure(out, comparison, TV_FIGURE_EXCL, comparison->base_total);
+    html_put_figure(out, comparison, TV_FIGURE_EXCL, comparison->new_total);
     html_put_change(out, &change,
                     comparison->can_test ? tv_change_p(&comparison->total, TV_CHANGE_ANY)
                                          : (double)NAN);
@@ -172,8 +177,9 @@ static void html_put_total(struct tv_out *out, const struct tv_comparison *compa
 
 static void html_put_table(struct tv_out *out, const struct tv_compare_report *report)
 {
-    static const char *const columns[] = {"Base", "New", "Change", "95 % interval", "p", "Calls"};
     const struct tv_comparison *comparison = report->comparison;
+    const char *const columns[] = {
+        "Base", "New", "Change", "95 % interval", "p", comparison->weighs ? "Samples" : "Calls"};
     tv_out_text(out, "<h2>Changes</h2>\n<input id=\"filter\" type=\"search\" "
                      "placeholder=\"Filter\" aria-label=\"Filter by name\">\n"
                      "<table id=\"rows\"><thead><tr><th>");
@@ -201,7 +207,7 @@ static void html_put_runs(struct tv_out *out, const struct tv_comparison *compar
     for (uint32_t run = 0; run < table->run_count; run++) {
         const struct tv_run *r = &table->runs[run];
         tv_out_format(out, "<tr><td>%s", sides[r->side]);
-        html_put_figure(out, TV_FIGURE_EXCL,
+        html_put_figure(out, comparison, TV_FIGURE_EXCL,
                         (double)(comparison->cpu ? r->total_cpu : r->total_wall));
         tv_out_text(out, "<td>");
         if (r->side != TV_RUN_HISTORY)

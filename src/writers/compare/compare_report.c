@@ -14,12 +14,55 @@
 
 /* ---- Figures ---- */
 
-void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double value)
+/* Choose the scale of the weights of samples: one for all rows. */
+static void compare_choose_scale(const struct tv_comparison *comparison,
+                                 struct tv_value_scale *scale)
 {
-    if (figure == TV_FIGURE_CALLS)
+    double base = fabs(comparison->base_total), fresh = fabs(comparison->new_total);
+    double largest = base > fresh ? base : fresh;
+    tv_value_scale_of_unit(scale, tv_run_text(comparison->table, comparison->unit),
+                           largest < 9e18 ? (int64_t)largest : INT64_MAX);
+}
+
+void tv_compare_put_bare(struct tv_out *out, const struct tv_comparison *comparison,
+                         enum tv_run_figure figure, double value)
+{
+    if (figure == TV_FIGURE_CALLS) {
         tv_out_format(out, "%.0f", value);
-    else
-        tv_out_format(out, "%.3f ms", value / 1e6);
+    } else if (comparison->weighs) {
+        struct tv_value_scale scale;
+        compare_choose_scale(comparison, &scale);
+        tv_value_scale_write(out, &scale, fabs(value) < 9e18 ? llround(value) : INT64_MAX);
+    } else {
+        tv_out_format(out, "%.3f", value / 1e6);
+    }
+}
+
+void tv_compare_put_figure(struct tv_out *out, const struct tv_comparison *comparison,
+                           enum tv_run_figure figure, double value)
+{
+    tv_compare_put_bare(out, comparison, figure, value);
+    if (figure == TV_FIGURE_CALLS)
+        return;
+    struct tv_value_scale scale = {.unit = {"ms", 1000000, 3}};
+    if (comparison->weighs)
+        compare_choose_scale(comparison, &scale);
+    tv_out_format(out, "%s%s", *scale.unit.name ? " " : "", scale.unit.name);
+}
+
+void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    if (!comparison->weighs) {
+        tv_out_format(out, "%s time", comparison->cpu ? "CPU" : "wall");
+        return;
+    }
+    struct tv_value_scale scale;
+    compare_choose_scale(comparison, &scale);
+    struct tv_bytes value = tv_run_text(comparison->table, comparison->value);
+    tv_out_text(out, value.length > 0 ? "samples: " : "samples");
+    tv_names_line(out, value);
+    if (*scale.unit.name)
+        tv_out_format(out, " in %s", scale.unit.name);
 }
 
 void tv_compare_put_change(struct tv_out *out, double change)
@@ -94,9 +137,9 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
     else
         tv_out_text(out, "total");
     tv_out_text(out, ": ");
-    tv_compare_put_figure(out, figure, hit->base);
+    tv_compare_put_figure(out, report->comparison, figure, hit->base);
     tv_out_text(out, " -> ");
-    tv_compare_put_figure(out, figure, hit->new);
+    tv_compare_put_figure(out, report->comparison, figure, hit->new);
     tv_out_text(out, " (");
     tv_compare_put_change(out, hit->change);
     if (rule->p > 0) {
@@ -131,7 +174,9 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
     tv_out_format(out, "%u base and %u new runs", comparison->base_runs, comparison->new_runs);
     if (comparison->history_runs > 0)
         tv_out_format(out, ", %u older runs of the base", comparison->history_runs);
-    tv_out_format(out, "; %s time%s\n", comparison->cpu ? "CPU" : "wall",
+    tv_out_text(out, "; ");
+    tv_compare_put_kind(out, comparison);
+    tv_out_format(out, "%s\n",
                   comparison->wall_noted ? " (not all runs have CPU times, which vary less)" : "");
     for (uint32_t run = 0; run < comparison->changes.runs; run++) {
         double factor = comparison->changes.factor[run];
@@ -147,12 +192,13 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
 static void compare_text_columns(struct tv_text_table *table,
                                  const struct tv_compare_report *report)
 {
-    bool calls = report->comparison->figure == TV_FIGURE_CALLS;
+    /* Of samples the heading has the unit. */
+    bool bare = report->comparison->figure == TV_FIGURE_CALLS || report->comparison->weighs;
     tv_text_table_add(table, &(struct tv_text_column){NULL, "", 2, .rank = 0});
     tv_text_table_add(table,
-                      &(struct tv_text_column){"base", calls ? "Base" : "Base ms", 14, .rank = 2});
+                      &(struct tv_text_column){"base", bare ? "Base" : "Base ms", 14, .rank = 2});
     tv_text_table_add(table,
-                      &(struct tv_text_column){"new", calls ? "New" : "New ms", 14, .rank = 2});
+                      &(struct tv_text_column){"new", bare ? "New" : "New ms", 14, .rank = 2});
     tv_text_table_add(table, &(struct tv_text_column){"change", "Change", 11, .rank = 0});
     if (report->plan_runs > 0) {
         tv_text_table_add(table, &(struct tv_text_column){"detectable", "Can show", 11, .rank = 0});
@@ -160,17 +206,8 @@ static void compare_text_columns(struct tv_text_table *table,
     }
     tv_text_table_add(table, &(struct tv_text_column){"interval", "95 % interval", 20, .rank = 4});
     tv_text_table_add(table, &(struct tv_text_column){"p", "p", 9, .rank = 0});
-    tv_text_table_add(table, &(struct tv_text_column){"calls", "Calls", 22, .rank = 5});
-}
-
-static void compare_text_figure(struct tv_text_table *table, enum tv_run_figure figure,
-                                double value)
-{
-    struct tv_out *cell = tv_text_table_cell(table);
-    if (figure == TV_FIGURE_CALLS)
-        tv_out_format(cell, "%.0f", value);
-    else
-        tv_out_format(cell, "%.3f", value / 1e6);
+    const char *calls = report->comparison->weighs ? "Samples" : "Calls";
+    tv_text_table_add(table, &(struct tv_text_column){"calls", calls, 22, .rank = 5});
 }
 
 static void compare_text_test(struct tv_text_table *table, const struct tv_compare_report *report,
@@ -194,8 +231,8 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
     const struct tv_comparison *comparison = report->comparison;
     struct tv_relative_change change = tv_comparison_change(comparison, row);
     tv_out_text(tv_text_table_cell(table), tv_compare_mark(comparison, row));
-    compare_text_figure(table, comparison->figure, row->base);
-    compare_text_figure(table, comparison->figure, row->new);
+    tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->base);
+    tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->new);
     if (row->new == 0 && row->base > 0)
         tv_out_text(tv_text_table_cell(table), "gone");
     else
@@ -229,8 +266,10 @@ static void compare_text_total(struct tv_text_table *table, const struct tv_comp
     const struct tv_comparison *comparison = report->comparison;
     struct tv_relative_change change = tv_comparison_total_change(comparison);
     tv_text_table_cell(table);
-    compare_text_figure(table, TV_FIGURE_EXCL, comparison->base_total);
-    compare_text_figure(table, TV_FIGURE_EXCL, comparison->new_total);
+    tv_compare_put_bare(tv_text_table_cell(table), comparison, TV_FIGURE_EXCL,
+                        comparison->base_total);
+    tv_compare_put_bare(tv_text_table_cell(table), comparison, TV_FIGURE_EXCL,
+                        comparison->new_total);
     tv_compare_put_change(tv_text_table_cell(table), change.change);
     if (report->plan_runs > 0) {
         tv_text_table_cell(table);
@@ -301,6 +340,17 @@ static void compare_put_cell(struct tv_out *out, struct tv_bytes text)
     }
 }
 
+/* Write a figure, whose unit can be a text of the file. */
+static void compare_markdown_figure(struct tv_out *out, const struct tv_comparison *comparison,
+                                    enum tv_run_figure figure, double value)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_compare_put_figure(&text, comparison, figure, value);
+    compare_put_cell(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
 static void compare_markdown_row(struct tv_out *out, const struct tv_compare_report *report,
                                  const struct tv_compared_row *row)
 {
@@ -312,9 +362,9 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
     tv_out_format(out, "| %s ", tv_compare_mark(comparison, row));
     compare_put_cell(out, (struct tv_bytes){name.buffer, name.length < 300 ? name.length : 300});
     tv_out_text(out, " | ");
-    tv_compare_put_figure(out, comparison->figure, row->base);
+    compare_markdown_figure(out, comparison, comparison->figure, row->base);
     tv_out_text(out, " | ");
-    tv_compare_put_figure(out, comparison->figure, row->new);
+    compare_markdown_figure(out, comparison, comparison->figure, row->new);
     tv_out_text(out, " | ");
     tv_compare_put_change(out, change.change);
     tv_out_text(out, " | ");
@@ -340,8 +390,14 @@ static void compare_write_markdown(struct tv_out *to, const struct tv_compare_re
     uint32_t count = compare_row_count(report, report->limit);
     struct tv_out text, *out = &text;
     tv_out_init_memory(&text);
-    tv_out_format(out, "### traceview: %u base and %u new runs, %s time\n\n", comparison->base_runs,
-                  comparison->new_runs, comparison->cpu ? "CPU" : "wall");
+    tv_out_format(out, "### traceview: %u base and %u new runs, ", comparison->base_runs,
+                  comparison->new_runs);
+    struct tv_out kind;
+    tv_out_init_memory(&kind);
+    tv_compare_put_kind(&kind, comparison);
+    compare_put_cell(out, (struct tv_bytes){kind.buffer, kind.length});
+    tv_out_release(&kind);
+    tv_out_text(out, "\n\n");
     for (uint32_t i = 0; i < report->rule_count && out->length < MARKDOWN_BYTES; i++) {
         const struct tv_gate_result *result = &report->results[i];
         tv_out_format(out, "- **%s** `%.*s`%s%s\n",
@@ -351,8 +407,11 @@ static void compare_write_markdown(struct tv_out *to, const struct tv_compare_re
                       (int)report->rules[i].text.length, (const char *)report->rules[i].text.data,
                       result->reason ? ": " : "", result->reason ? result->reason : "");
     }
-    tv_out_format(out, "\nTotal: %.3f ms -> %.3f ms. %s.\n\n", comparison->base_total / 1e6,
-                  comparison->new_total / 1e6, tv_compare_promise(comparison));
+    tv_out_text(out, "\nTotal: ");
+    compare_markdown_figure(out, comparison, TV_FIGURE_EXCL, comparison->base_total);
+    tv_out_text(out, " -> ");
+    compare_markdown_figure(out, comparison, TV_FIGURE_EXCL, comparison->new_total);
+    tv_out_format(out, ". %s.\n\n", tv_compare_promise(comparison));
     uint32_t first = count < MARKDOWN_ROWS ? count : MARKDOWN_ROWS;
     compare_markdown_table(out, report, 0, first);
     if (count > first) {
@@ -556,6 +615,10 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
     tv_json_put_text(out, ", ", "figure", tv_bytes_of(compare_figure_name(comparison->figure)));
     tv_json_put_text(out, ", ", "clock", tv_bytes_of(comparison->cpu ? "cpu" : "wall"));
+    if (comparison->weighs) {
+        tv_json_put_text(out, ", ", "value", tv_run_text(comparison->table, comparison->value));
+        tv_json_put_text(out, ", ", "unit", tv_run_text(comparison->table, comparison->unit));
+    }
     tv_json_put_key(out, ", ", "promise");
     tv_out_text(out, comparison->promises ? "true" : "false");
     tv_json_put_text(out, ", ", "note", tv_bytes_of(tv_compare_promise(comparison)));

@@ -72,8 +72,15 @@ const char *tv_compare_mark(const struct tv_comparison *comparison,
 /* Write a finite number as JSON and HTML have it. */
 void tv_compare_put_number(struct tv_out *out, double value);
 
-/* Write a figure: "12.345 ms", or a number of calls. */
-void tv_compare_put_figure(struct tv_out *out, enum tv_run_figure figure, double value);
+/* Write a figure: "12.345 ms", a weight of samples in its unit, or a number of calls.  The second
+ * one leaves out the unit, which is the same for all figures of the comparison. */
+void tv_compare_put_figure(struct tv_out *out, const struct tv_comparison *comparison,
+                           enum tv_run_figure figure, double value);
+void tv_compare_put_bare(struct tv_out *out, const struct tv_comparison *comparison,
+                         enum tv_run_figure figure, double value);
+
+/* Write what the figures are: "CPU time", "wall time", "samples: space in MiB". */
+void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison);
 
 /* Write a relative change: "+5.3 %", "new", "gone". */
 void tv_compare_put_change(struct tv_out *out, double change);

@@ -101,6 +101,9 @@ struct tv_value_scale {
 
 /* Choose the scale for weights up to `largest`: of time ns to s, of bytes B to GiB; other units,
  * and counts, are written as they are. */
+void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, int64_t largest);
+
+/* Choose it for the figures of a trace's samples. */
 void tv_value_scale_choose(struct tv_value_scale *scale, const struct tv_trace_info *head,
                            const struct tv_sample_figures *figures, int64_t largest);
 

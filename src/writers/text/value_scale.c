@@ -57,10 +57,8 @@ static struct tv_figure_unit value_scale_step(const struct tv_figure_unit *units
     return units[at];
 }
 
-void tv_value_scale_choose(struct tv_value_scale *scale, const struct tv_trace_info *head,
-                           const struct tv_sample_figures *figures, int64_t largest)
+void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, int64_t largest)
 {
-    struct tv_bytes unit = tv_sample_figures_unit(head, figures);
     assert(largest >= 0);
     *scale = (struct tv_value_scale){.unit = {"", 1, 0}, .times = 1};
     for (size_t i = 0; i < TV_COUNT(value_units); i++) {
@@ -81,6 +79,12 @@ void tv_value_scale_choose(struct tv_value_scale *scale, const struct tv_trace_i
     snprintf(scale->text, sizeof scale->text, "%.*s", (int)text.length, (const char *)text.buffer);
     tv_out_release(&text);
     scale->unit.name = scale->text;
+}
+
+void tv_value_scale_choose(struct tv_value_scale *scale, const struct tv_trace_info *head,
+                           const struct tv_sample_figures *figures, int64_t largest)
+{
+    tv_value_scale_of_unit(scale, tv_sample_figures_unit(head, figures), largest);
 }
 
 void tv_value_scale_write(struct tv_out *out, const struct tv_value_scale *scale, int64_t weight)
