@@ -167,11 +167,13 @@ static enum tv_status comparison_check_kinds(struct tv_comparison *comparison, s
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "%s has calls and %s has samples: they cannot be compared",
                            r->weighs ? first->name : r->name, r->weighs ? r->name : first->name);
-        if (r->weighs && r->unit != first->unit) {
-            struct tv_bytes a = tv_run_text(table, first->unit), b = tv_run_text(table, r->unit);
+        if (r->weighs && (r->value != first->value || r->unit != first->unit)) {
+            bool value = r->value != first->value;
+            struct tv_bytes a = tv_run_text(table, value ? first->value : first->unit);
+            struct tv_bytes b = tv_run_text(table, value ? r->value : r->unit);
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "the samples of %s are in %.*s and those of %s in %.*s: choose a value "
-                           "that both have with --value",
+                           "the samples of %s are %.*s and those of %s %.*s: choose a value that "
+                           "both have with --value",
                            first->name, (int)a.length, (const char *)a.data, r->name, (int)b.length,
                            (const char *)b.data);
         }
