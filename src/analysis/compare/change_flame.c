@@ -38,15 +38,7 @@ static int64_t change_flame_own(const struct tv_comparison *comparison,
 /* Node i + 1 of the graph is row i of the table. */
 static int change_flame_compare(const void *of, uint32_t a, uint32_t b)
 {
-    const struct tv_run_table *table = of;
-    const struct tv_run_row *x = &table->rows[a - 1], *y = &table->rows[b - 1];
-    const uint32_t left[] = {x->class_name, x->name, x->signature};
-    const uint32_t right[] = {y->class_name, y->name, y->signature};
-    int order = 0;
-    for (size_t i = 0; i < TV_COUNT(left) && order == 0; i++)
-        if (left[i] != right[i])
-            order = tv_bytes_compare(tv_run_text(table, left[i]), tv_run_text(table, right[i]));
-    return order;
+    return tv_run_row_compare(of, a - 1, b - 1);
 }
 
 void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_comparison *comparison,

@@ -13,6 +13,9 @@
 #define PROMISED_RUNS_WITH_HISTORY 3u
 #define PROMISED_HISTORY 10u
 
+/* Values of so many runs need no memory of their own. */
+#define FEW_RUNS 64u
+
 static double comparison_time(const struct tv_comparison *comparison,
                               const struct tv_run_figures *figures, bool inclusive)
 {
@@ -72,7 +75,9 @@ double tv_comparison_median(const struct tv_comparison *comparison, const struct
                             enum tv_run_side side, enum tv_run_figure figure)
 {
     const struct tv_run_table *table = comparison->table;
-    double *values = tv_alloc(table->run_count, sizeof *values);
+    double few[FEW_RUNS];
+    double *values =
+        table->run_count <= FEW_RUNS ? few : tv_alloc(table->run_count, sizeof *values);
     size_t count = 0;
     for (uint32_t run = 0; run < table->run_count; run++) {
         double value = tv_comparison_value(comparison, row, run, figure);
@@ -80,7 +85,8 @@ double tv_comparison_median(const struct tv_comparison *comparison, const struct
             values[count++] = value;
     }
     double median = tv_comparison_middle(values, count);
-    tv_free(values);
+    if (values != few)
+        tv_free(values);
     return median;
 }
 
@@ -371,43 +377,75 @@ static int comparison_compare_sizes(const void *left, const void *right)
     return (a->change > b->change) - (a->change < b->change); /* their places by name */
 }
 
-/* Numbers of the rows in the order of their names, so that the order in which runs were read does
- * not show. */
-struct named_place {
-    size_t start, length;
-    uint32_t index;
-    const struct tv_out *text;
+/* A row to be sorted by its caller and its own name. */
+struct named_row {
+    const struct tv_run_table *table;
+    uint32_t row, parent;
 };
 
-static int comparison_compare_names(const void *left, const void *right)
+static int comparison_compare_named(const void *left, const void *right)
 {
-    const struct named_place *a = left, *b = right;
-    return tv_bytes_compare((struct tv_bytes){a->text->buffer + a->start, a->length},
-                            (struct tv_bytes){b->text->buffer + b->start, b->length});
+    const struct named_row *a = left, *b = right;
+    if (a->parent != b->parent)
+        return a->parent > b->parent ? 1 : -1;
+    int order = tv_run_row_compare(a->table, a->row, b->row);
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* Return place[row], the row's number in the order of names, so that the order in which runs were
+ * read does not show.  A path follows its caller, which is the order of a tree that is walked depth
+ * first: whole names of paths would take more memory than everything else. */
+static uint32_t *comparison_number_names(const struct tv_run_table *table)
+{
+    uint32_t count = table->row_count, number = 0, depth = 0;
+    struct named_row *rows = tv_alloc(count, sizeof *rows);
+    uint32_t *first = tv_alloc((size_t)count + 2, sizeof *first); /* [parent] children in `rows` */
+    uint32_t *place = tv_alloc(count, sizeof *place);
+    uint32_t *stack = tv_alloc((size_t)count + 1, sizeof *stack); /* parents; 0: none */
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = (struct named_row){table, i, table->rows[i].parent};
+        first[rows[i].parent + 1]++;
+    }
+    for (uint32_t i = 0; i <= count; i++)
+        first[i + 1] += first[i];
+    if (count > 0)
+        qsort(rows, count, sizeof *rows, comparison_compare_named);
+    for (uint32_t at = 0; count > 0;) { /* first[parent] moves on to the next child */
+        if (first[at] < count && rows[first[at]].parent == at) {
+            stack[depth++] = at;
+            uint32_t row = rows[first[at]++].row;
+            place[row] = number++;
+            at = row + 1;
+        } else if (depth > 0) {
+            at = stack[--depth];
+        } else {
+            break;
+        }
+    }
+    assert(number == count);
+    tv_free(stack);
+    tv_free(first);
+    tv_free(rows);
+    return place;
 }
 
 /* Put the rows into the order of their names. */
 static void comparison_sort_by_name(struct tv_comparison *comparison)
 {
-    struct tv_out text;
-    struct named_place *names = tv_alloc(comparison->count, sizeof *names);
-    struct tv_compared_row *sorted = tv_alloc(comparison->count, sizeof *sorted);
-    tv_out_init_memory(&text);
-    for (uint32_t i = 0; i < comparison->count; i++) {
-        size_t start = text.length;
-        tv_run_row_name(&text, comparison->table,
-                        &comparison->table->rows[comparison->rows[i].row]);
-        names[i] = (struct named_place){start, text.length - start, i, &text};
-    }
-    if (comparison->count > 0)
-        qsort(names, comparison->count, sizeof *names, comparison_compare_names);
-    for (uint32_t i = 0; i < comparison->count; i++) {
-        sorted[i] = comparison->rows[names[i].index];
-    }
+    uint32_t rows = comparison->table->row_count, count = 0;
+    uint32_t *place = comparison_number_names(comparison->table);
+    uint32_t *at = tv_alloc(rows, sizeof *at); /* [place] number in comparison->rows + 1; 0: none */
+    struct tv_compared_row *sorted = tv_alloc(rows, sizeof *sorted);
+    for (uint32_t i = 0; i < comparison->count; i++)
+        at[place[comparison->rows[i].row]] = i + 1;
+    for (uint32_t i = 0; i < rows; i++)
+        if (at[i] > 0)
+            sorted[count++] = comparison->rows[at[i] - 1];
+    assert(count == comparison->count);
     tv_free(comparison->rows);
     comparison->rows = sorted;
-    tv_out_release(&text);
-    tv_free(names);
+    tv_free(at);
+    tv_free(place);
 }
 
 /* A row and its place before sorting, which breaks ties. */

@@ -136,6 +136,20 @@ void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
     }
 }
 
+int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b)
+{
+    const struct tv_run_row *x = &table->rows[a], *y = &table->rows[b];
+    const uint32_t left[] = {x->of_category ? TV_EMPTY_STRING : x->class_name, x->name,
+                             x->signature, x->class_name};
+    const uint32_t right[] = {y->of_category ? TV_EMPTY_STRING : y->class_name, y->name,
+                              y->signature, y->class_name};
+    int order = 0;
+    for (size_t i = 0; i < TV_COUNT(left) && order == 0; i++)
+        if (left[i] != right[i])
+            order = tv_bytes_compare(tv_run_text(table, left[i]), tv_run_text(table, right[i]));
+    return order;
+}
+
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row)
 {

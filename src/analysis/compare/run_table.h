@@ -139,6 +139,9 @@ void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
 void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
                          const struct tv_run_row *row);
 
+/* Compare two rows by their own names: below, equal to or above 0. */
+int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b);
+
 static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
 {
     return tv_interner_get(table->strings, string);
