@@ -194,13 +194,27 @@ static struct tv_run_row *run_table_row(struct tv_run_table *table, const struct
     return &table->rows[table->row_count++];
 }
 
+/* Make room for all runs in an array of a row, with zeros: for those that are expected at once, as
+ * there can be millions of rows. */
+static void *run_row_reserve(const struct tv_run_table *table, void *array, size_t *capacity,
+                             size_t size)
+{
+    size_t had = *capacity, wanted = table->expected;
+    if (had >= table->run_count)
+        return array;
+    if (wanted < table->run_count)
+        wanted = table->run_count > 2 * had ? table->run_count : 2 * had;
+    array = tv_realloc(array, wanted, size);
+    memset((char *)array + had * size, 0, (wanted - had) * size);
+    *capacity = wanted;
+    return array;
+}
+
 /* Return the figures of the last run in a row. */
 static struct tv_run_figures *run_row_figures(const struct tv_run_table *table,
                                               struct tv_run_row *row)
 {
-    size_t had = row->capacity;
-    row->of = tv_array_reserve(row->of, &row->capacity, table->run_count, sizeof *row->of);
-    memset(row->of + had, 0, (row->capacity - had) * sizeof *row->of);
+    row->of = run_row_reserve(table, row->of, &row->capacity, sizeof *row->of);
     return &row->of[table->run_count - 1];
 }
 
@@ -297,12 +311,11 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
 }
 
 /* Return the place of a run's lengths in a row. */
-static struct tv_run_lengths *run_row_lengths(struct tv_run_row *row, uint32_t run)
+static struct tv_run_lengths *run_row_lengths(const struct tv_run_table *table,
+                                              struct tv_run_row *row, uint32_t run)
 {
-    size_t had = row->length_capacity;
-    row->lengths = tv_array_reserve(row->lengths, &row->length_capacity, (size_t)run + 1,
-                                    sizeof *row->lengths);
-    memset(row->lengths + had, 0, (row->length_capacity - had) * sizeof *row->lengths);
+    row->lengths =
+        run_row_reserve(table, row->lengths, &row->length_capacity, sizeof *row->lengths);
     return &row->lengths[run];
 }
 
@@ -311,7 +324,8 @@ void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_
 {
     assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
     struct tv_run_row key = run_table_key(table, info, &info->frames[frame]);
-    struct tv_run_lengths *to = run_row_lengths(run_table_row(table, &key), table->run_count - 1);
+    struct tv_run_lengths *to =
+        run_row_lengths(table, run_table_row(table, &key), table->run_count - 1);
     bool again = to->known;
     *to = *lengths;
     to->known = true;
@@ -405,9 +419,7 @@ static void run_table_note_sides(struct tv_run_table *table)
 {
     for (uint32_t i = 0; i < table->row_count; i++) {
         struct tv_run_row *row = &table->rows[i];
-        size_t had = row->capacity;
-        row->of = tv_array_reserve(row->of, &row->capacity, table->run_count, sizeof *row->of);
-        memset(row->of + had, 0, (row->capacity - had) * sizeof *row->of);
+        row->of = run_row_reserve(table, row->of, &row->capacity, sizeof *row->of);
         row->in_base = row->in_new = false;
         row->in_all = true;
         for (uint32_t run = 0; run < table->run_count; run++) {
@@ -432,7 +444,7 @@ static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fr
         run_figures_add(&to->of[run], &from->of[run]);
     for (uint32_t run = 0; run < from->length_capacity && run < table->run_count; run++)
         if (from->lengths[run].known) /* then `to` lacks the run */
-            *run_row_lengths(to, run) = from->lengths[run];
+            *run_row_lengths(table, to, run) = from->lengths[run];
     tv_out_init_memory(&name);
     tv_run_row_name(&name, table, from);
     to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});

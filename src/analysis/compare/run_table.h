@@ -75,7 +75,7 @@ struct tv_run_row {
     bool in_all;          /* in every base and new run */
     struct tv_run_figures *of; /* [runs] */
     size_t capacity;
-    struct tv_run_lengths *lengths; /* [length_capacity] runs; NULL: they were not added */
+    struct tv_run_lengths *lengths; /* [length_capacity]; NULL: they were not added */
     size_t length_capacity;
 };
 
@@ -99,6 +99,7 @@ struct tv_run_table {
     struct tv_interner *strings;
     struct tv_run *runs;
     uint32_t run_count;
+    uint32_t expected; /* runs that rows have room for at once; 0: as they come */
     size_t run_capacity;
     struct tv_run_row *rows;
     uint32_t row_count;

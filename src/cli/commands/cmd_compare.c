@@ -578,7 +578,9 @@ static enum tv_status compare_read_runs(const struct tv_settings *settings,
 {
     const struct tv_compare_settings *compare = &settings->compare;
     struct tv_run_table *rows = &tables->rows, *paths = &tables->paths;
+    size_t runs = compare->base.count + compare->new.count + compare->history.count;
     char *text;
+    rows->expected = paths->expected = runs < UINT32_MAX ? (uint32_t)runs : 0;
     enum tv_status status = compare_read_renames(settings, rows, &text, err);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->base, TV_RUN_BASE, tables, err);
