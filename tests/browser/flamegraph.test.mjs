@@ -30,10 +30,29 @@ function draw(text, ...options) {
 
 const nine = () => readFileSync(join(golden, 'data/nine.txt'), 'utf8');
 
-async function onPicture(svg, body, options) {
+/** What `traceview diff` writes: main with parse, 10 us and then 12, and old 4 us or fresh 2. */
+function compare(format) {
+  const folder = mkdtempSync(join(tmpdir(), 'flamegraph-'));
+  const slice = (name, ts, dur) => ({ ph: 'X', pid: 1, tid: 1, name, ts, dur });
+  const write = (name, ...slices) => {
+    writeFileSync(join(folder, name), JSON.stringify([slice('main', 0, 24), ...slices]));
+    return join(folder, name);
+  };
+  try {
+    const base = write('a.json', slice('parse', 0, 10), slice('old', 10, 4));
+    const fresh = write('b.json', slice('parse', 0, 12), slice('fresh', 12, 2));
+    return execFileSync(process.env.TRACEVIEW, ['diff', base, fresh, '--format', format], {
+      encoding: 'utf8',
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function onPicture(text, body, options, type = 'image/svg+xml') {
   const server = createServer((request, response) => {
-    response.writeHead(request.url === '/picture' ? 200 : 204, { 'Content-Type': 'image/svg+xml' });
-    response.end(request.url === '/picture' ? svg : '');
+    response.writeHead(request.url === '/picture' ? 200 : 204, { 'Content-Type': type });
+    response.end(request.url === '/picture' ? text : '');
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   server.unref(); // a test that fails does not close it
@@ -157,4 +176,39 @@ test('inverted, the methods that used the time lie below "all", their callers be
     await page.keyboard.press('ArrowDown');
     assert.match(await details(page), /^com\.ex\.B\.go {3}10 us/);
   });
+});
+
+test('a differential flame graph marks what one side alone has', async () => {
+  await onPicture(compare('svg'), async (page) => {
+    const labels = (await frames(page)).map((f) => f.label);
+    assert.deepEqual(labels, ['all', 'main', '+ fresh', '- old', 'parse']);
+    await page.locator('#frames > g', { hasText: 'parse' }).last().hover();
+    assert.match(
+      await details(page),
+      /^parse {3}self 0\.010 ms -> 0\.012 ms \(\+20\.0 %\); with callees 0\.010 ms -> 0\.012 ms$/,
+    );
+  });
+});
+
+test('the page of a comparison filters and sorts its table', async () => {
+  const names = (page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('#rows tbody tr:not([hidden]) td:last-child')].map((cell) =>
+        cell.textContent.trim(),
+      ),
+    );
+  const body = async (page) => {
+    const whole = await names(page);
+    assert.deepEqual([...whole].sort(), ['fresh', 'main', 'old', 'parse']);
+    await page.getByRole('button', { name: 'New' }).click();
+    assert.deepEqual(await names(page), ['parse', 'main', 'fresh', 'old']);
+    await page.getByRole('button', { name: 'New' }).click();
+    assert.deepEqual(await names(page), ['old', 'fresh', 'main', 'parse']);
+    await page.getByRole('button', { name: 'New' }).click();
+    assert.deepEqual(await names(page), whole);
+    await page.getByRole('searchbox', { name: 'Filter by name' }).fill('MAI');
+    assert.deepEqual(await names(page), ['main']);
+    assert.equal((await frames(page)).length, 5); // and the flame graph is in the page
+  };
+  await onPicture(compare('html'), body, undefined, 'text/html');
 });

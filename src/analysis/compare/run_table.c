@@ -122,14 +122,20 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
     }
 }
 
-void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
-                         const struct tv_run_row *row)
+void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
+                           const struct tv_run_row *row)
 {
     if (row->class_name != TV_EMPTY_STRING && !row->of_category) {
         tv_out_bytes(out, tv_run_text(table, row->class_name));
         tv_out_char(out, '.');
     }
     tv_out_bytes(out, tv_run_text(table, row->name));
+}
+
+static void run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                             const struct tv_run_row *row)
+{
+    tv_run_row_short_name(out, table, row);
     if (row->signature != TV_EMPTY_STRING) {
         tv_out_char(out, ' ');
         tv_out_bytes(out, tv_run_text(table, row->signature));
@@ -161,11 +167,11 @@ void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
         callers[count++] = at - 1;
     }
     while (count > 0) {
-        tv_run_row_own_name(out, table, &table->rows[callers[--count]]);
+        run_row_own_name(out, table, &table->rows[callers[--count]]);
         tv_out_char(out, ';');
     }
     tv_free(callers);
-    tv_run_row_own_name(out, table, row);
+    run_row_own_name(out, table, row);
 }
 
 /* ---- Filling ---- */

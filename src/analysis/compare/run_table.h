@@ -136,9 +136,9 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row);
 
-/* Append the name of a row without its callers. */
-void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
-                         const struct tv_run_row *row);
+/* Append "class.name" of a row, without its callers and its signature. */
+void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
+                           const struct tv_run_row *row);
 
 /* Compare two rows by their own names: below, equal to or above 0. */
 int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b);

@@ -35,7 +35,7 @@ static void change_svg_put_name(struct tv_out *out, const void *of,
     const struct tv_run_table *table = graph->comparison->table;
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_run_row_own_name(&name, table, &table->rows[frame->frame]);
+    tv_run_row_short_name(&name, table, &table->rows[frame->frame]);
     tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
 }
