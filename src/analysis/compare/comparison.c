@@ -16,12 +16,13 @@
 /* Values of so many runs need no memory of their own. */
 #define FEW_RUNS 64u
 
-static double comparison_time(const struct tv_comparison *comparison,
-                              const struct tv_run_figures *figures, bool inclusive)
+static double comparison_time(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                              uint32_t run, bool inclusive)
 {
-    if (comparison->cpu)
-        return (double)(inclusive ? figures->incl_cpu : figures->excl_cpu);
-    return (double)(inclusive ? figures->incl_wall : figures->excl_wall);
+    const struct tv_run_figures *figures = &row->of[run];
+    int64_t wall = inclusive ? figures->incl_wall : figures->excl_wall;
+    int64_t cpu = inclusive ? figures->incl_cpu : figures->excl_cpu;
+    return (double)(comparison->cpu ? cpu : wall) / (double)comparison->table->runs[run].divisor;
 }
 
 /* Return a percentile of the lengths of a row's calls in a run; NAN: unknown. */
@@ -47,11 +48,11 @@ double tv_comparison_value(const struct tv_comparison *comparison, const struct 
         return (double)figures->calls;
     case TV_FIGURE_MEAN:
         return figures->calls > 0
-                   ? comparison_time(comparison, figures, true) / (double)figures->calls
+                   ? comparison_time(comparison, row, run, true) / (double)figures->calls
                    : (double)NAN;
     case TV_FIGURE_EXCL:
     case TV_FIGURE_INCL:
-        return comparison_time(comparison, figures, figure == TV_FIGURE_INCL);
+        return comparison_time(comparison, row, run, figure == TV_FIGURE_INCL);
     default:
         return comparison_length(comparison, row, run,
                                  (enum tv_run_length)(figure - TV_FIGURE_P50));
@@ -259,10 +260,10 @@ static bool comparison_can_promise(const struct tv_comparison *comparison)
 
 /* ---- The total ---- */
 
-static double comparison_total_of(const struct tv_comparison *comparison, uint32_t run)
+double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t run)
 {
     const struct tv_run *r = &comparison->table->runs[run];
-    return (double)(comparison->cpu ? r->total_cpu : r->total_wall);
+    return (double)(comparison->cpu ? r->total_cpu : r->total_wall) / (double)r->divisor;
 }
 
 static double comparison_median_total(const struct tv_comparison *comparison, enum tv_run_side side)
@@ -272,7 +273,7 @@ static double comparison_median_total(const struct tv_comparison *comparison, en
     size_t count = 0;
     for (uint32_t run = 0; run < table->run_count; run++)
         if (table->runs[run].side == side)
-            values[count++] = comparison_total_of(comparison, run);
+            values[count++] = tv_comparison_run_total(comparison, run);
     double median = tv_comparison_middle(values, count);
     tv_free(values);
     return median;
@@ -287,7 +288,7 @@ static void comparison_test_total(struct tv_comparison *comparison)
     for (uint32_t run = 0; run < table->run_count; run++) {
         if (table->runs[run].side == TV_RUN_HISTORY)
             continue;
-        double total = comparison_total_of(comparison, run);
+        double total = tv_comparison_run_total(comparison, run);
         logs[count] = log(total > 1 ? total : 1);
         is_new[count++] = table->runs[run].side == TV_RUN_NEW;
     }

@@ -79,6 +79,9 @@ void tv_comparison_release(struct tv_comparison *comparison);
 /* Sort the values, and return their median; 0 if there are none. */
 double tv_comparison_middle(double *values, size_t count);
 
+/* Return the total of a run on the clock of the comparison. */
+double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t run);
+
 /* Return a figure of a row in a run, NAN where the run lacks the row. */
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
                            uint32_t run, enum tv_run_figure figure);

@@ -207,8 +207,7 @@ static void html_put_runs(struct tv_out *out, const struct tv_comparison *compar
     for (uint32_t run = 0; run < table->run_count; run++) {
         const struct tv_run *r = &table->runs[run];
         tv_out_format(out, "<tr><td>%s", sides[r->side]);
-        html_put_figure(out, comparison, TV_FIGURE_EXCL,
-                        (double)(comparison->cpu ? r->total_cpu : r->total_wall));
+        html_put_figure(out, comparison, TV_FIGURE_EXCL, tv_comparison_run_total(comparison, run));
         tv_out_text(out, "<td>");
         if (r->side != TV_RUN_HISTORY)
             tv_compare_put_change(out, exp(comparison->changes.factor[number++]) - 1);

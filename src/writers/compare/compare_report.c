@@ -59,8 +59,11 @@ void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *compari
     struct tv_value_scale scale;
     compare_choose_scale(comparison, &scale);
     struct tv_bytes value = tv_run_text(comparison->table, comparison->value);
-    tv_out_text(out, value.length > 0 ? "samples: " : "samples");
-    tv_names_line(out, value);
+    tv_out_text(out, "samples");
+    if (value.length > 0 && !tv_bytes_equal(value, TV_BYTES("samples"))) {
+        tv_out_text(out, ": ");
+        tv_names_line(out, value);
+    }
     if (*scale.unit.name)
         tv_out_format(out, " in %s", scale.unit.name);
 }
@@ -487,7 +490,8 @@ static void compare_json_side(struct tv_out *out, const struct tv_comparison *co
         tv_json_put_some_i64(out, ", ", "recorded_us", r->recorded_us != 0, r->recorded_us);
         if (r->round > 0)
             tv_json_put_u64(out, ", ", "round", r->round);
-        tv_json_put_i64(out, ", ", "total_ns", comparison->cpu ? r->total_cpu : r->total_wall);
+        tv_json_put_key(out, ", ", "total_ns");
+        tv_out_format(out, "%.0f", tv_comparison_run_total(comparison, run));
         if (isfinite(factor))
             compare_json_number(out, "factor", exp(factor));
         tv_out_char(out, '}');
