@@ -347,7 +347,7 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
     comparison->rows = tv_alloc(table->row_count, sizeof *comparison->rows);
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct tv_run_row *row = &table->rows[i];
-        if (row->dropped || (!row->in_base && !row->in_new))
+        if (row->joined > 0 || (!row->in_base && !row->in_new))
             continue;
         struct tv_compared_row *compared = &comparison->rows[comparison->count++];
         compared->row = i;

@@ -156,22 +156,41 @@ int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b)
     return order;
 }
 
+/* Write the names of a row's callers and its own, on the base side or as they are. */
+static void run_row_put_path(struct tv_out *out, const struct tv_run_table *table,
+                             const struct tv_run_row *row, bool of_base)
+{
+    const struct tv_run_row **path = NULL, *at = row;
+    size_t count = 0, capacity = 0;
+    for (bool whole = false; !whole;) {
+        path = tv_array_reserve(path, &capacity, count + 1, sizeof *path);
+        path[count++] = at;
+        whole = at->parent == 0 || (of_base && at->match == TV_MATCH_RENAMED);
+        if (!whole)
+            at = &table->rows[at->parent - 1];
+    }
+    while (count > 0) {
+        at = path[--count];
+        if (of_base && at->old_name != TV_EMPTY_STRING)
+            tv_out_bytes(out, tv_run_text(table, at->old_name));
+        else
+            run_row_own_name(out, table, at);
+        if (count > 0)
+            tv_out_char(out, ';');
+    }
+    tv_free(path);
+}
+
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row)
 {
-    uint32_t *callers = NULL;
-    size_t count = 0, capacity = 0;
-    for (uint32_t at = row->parent; at > 0; at = table->rows[at - 1].parent) {
-        assert(table->rows[at - 1].parent < at); /* callers have smaller numbers */
-        callers = tv_array_reserve(callers, &capacity, count + 1, sizeof *callers);
-        callers[count++] = at - 1;
-    }
-    while (count > 0) {
-        run_row_own_name(out, table, &table->rows[callers[--count]]);
-        tv_out_char(out, ';');
-    }
-    tv_free(callers);
-    run_row_own_name(out, table, row);
+    run_row_put_path(out, table, row, false);
+}
+
+void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
+                          const struct tv_run_row *row)
+{
+    run_row_put_path(out, table, row, true);
 }
 
 /* ---- Filling ---- */
@@ -445,61 +464,81 @@ static void run_table_note_sides(struct tv_run_table *table)
     }
 }
 
-/* Join a row that only base runs have to one that only new runs have. */
+/* Join a row that only base runs have and one that only new runs have.  The one with the smaller
+ * number stays, with the name of the new one, so that callers keep smaller numbers. */
 static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fresh,
                            enum tv_run_match match)
 {
-    struct tv_run_row *from = &table->rows[old], *to = &table->rows[fresh];
+    uint32_t kept = old < fresh ? old : fresh;
+    struct tv_run_row *to = &table->rows[kept], *from = &table->rows[old < fresh ? fresh : old];
+    const struct tv_run_row named = table->rows[fresh];
     struct tv_out name;
-    assert(!from->dropped && !to->dropped && old != fresh);
+    assert(from->joined == 0 && to->joined == 0 && old != fresh);
     for (uint32_t run = 0; run < table->run_count; run++)
         run_figures_add(&to->of[run], &from->of[run]);
     for (uint32_t run = 0; run < from->length_capacity && run < table->run_count; run++)
         if (from->lengths[run].known) /* then `to` lacks the run */
             *run_row_lengths(table, to, run) = from->lengths[run];
     tv_out_init_memory(&name);
-    tv_run_row_name(&name, table, from);
+    if (match == TV_MATCH_RENAMED)
+        tv_run_row_name(&name, table, &table->rows[old]);
+    else
+        run_row_own_name(&name, table, &table->rows[old]);
     to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
+    to->class_name = named.class_name;
+    to->name = named.name;
+    to->signature = named.signature;
+    to->of_category = named.of_category;
     to->match = match;
-    from->dropped = true;
+    to->in_base = to->in_new = true;
+    from->joined = kept + 1;
 }
 
 /* A row that one side lacks. */
 struct lone_row {
-    uint32_t form; /* string: normal form of its whole name */
-    uint32_t row;
+    uint32_t parent;
+    uint32_t form; /* string: normal form of its name */
+    uint32_t row;  /* TV_NONE: it has found its partner */
     bool is_new;
     struct tv_bytes name; /* set when all forms are known */
 };
 
+static int run_table_compare_names(const struct lone_row *a, const struct lone_row *b)
+{
+    if (a->name.length != b->name.length) /* "$9" before "$10" */
+        return a->name.length > b->name.length ? 1 : -1;
+    return tv_bytes_compare(a->name, b->name);
+}
+
 static int run_table_compare_lone(const void *left, const void *right)
 {
     const struct lone_row *a = left, *b = right;
+    if (a->parent != b->parent)
+        return (a->parent > b->parent) - (a->parent < b->parent);
     if (a->form != b->form)
         return (a->form > b->form) - (a->form < b->form);
     if (a->is_new != b->is_new)
         return a->is_new - b->is_new;
-    if (a->name.length != b->name.length) /* "$9" before "$10" */
-        return (a->name.length > b->name.length) - (a->name.length < b->name.length);
-    int order = tv_bytes_compare(a->name, b->name);
+    int order = run_table_compare_names(a, b);
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* List the rows that one side lacks, by their form. */
-static struct lone_row *run_table_list_lone(struct tv_run_table *table, size_t *count)
+/* List those of some rows that one side lacks, by their callers and forms. */
+static struct lone_row *run_table_list_lone(struct tv_run_table *table, const uint32_t *rows,
+                                            size_t row_count, size_t *count)
 {
-    struct lone_row *lone = tv_alloc(table->row_count, sizeof *lone);
+    struct lone_row *lone = tv_alloc(row_count, sizeof *lone);
     struct tv_out name, form;
     tv_out_init_memory(&name);
     tv_out_init_memory(&form);
     *count = 0;
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        const struct tv_run_row *row = &table->rows[i];
-        if (row->dropped || row->in_base == row->in_new)
+    for (size_t i = 0; i < row_count; i++) {
+        const struct tv_run_row *row = &table->rows[rows[i]];
+        if (row->joined > 0 || row->in_base == row->in_new)
             continue;
         name.length = form.length = 0;
-        tv_run_row_name(&name, table, row);
+        run_row_own_name(&name, table, row);
         tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
         tv_run_names_normal(&form, tv_run_text(table, row->class_name), TV_NAMES_SIMILAR);
         tv_out_char(&form, '\n');
@@ -507,15 +546,16 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, size_t *
         tv_out_char(&form, '\n');
         tv_out_bytes(&form, tv_run_text(table, row->signature));
         lone[(*count)++] = (struct lone_row){
+            .parent = row->parent,
             .form = tv_interner_add(table->strings, (struct tv_bytes){form.buffer, form.length}),
-            .row = i,
+            .row = rows[i],
             .is_new = row->in_new,
         };
     }
     /* Strings may move while others are added, so views of them come last. */
     for (size_t i = 0; i < *count; i++) {
         name.length = 0;
-        tv_run_row_name(&name, table, &table->rows[lone[i].row]);
+        run_row_own_name(&name, table, &table->rows[lone[i].row]);
         lone[i].name = tv_run_text(
             table, tv_interner_find(table->strings, (struct tv_bytes){name.buffer, name.length}));
     }
@@ -525,18 +565,77 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, size_t *
     return lone;
 }
 
-static void run_table_match_similar(struct tv_run_table *table)
+/* Join the old rows [old, fresh) to the new rows [fresh, end) of one caller and form: first those
+ * of equal names, whose callers have been joined; then the others in their order. */
+static void run_table_pair(struct tv_run_table *table, struct lone_row *lone, size_t old,
+                           size_t fresh, size_t end)
+{
+    for (size_t a = old, b = fresh; a < fresh && b < end;) {
+        int order = run_table_compare_names(&lone[a], &lone[b]);
+        if (order == 0) {
+            run_table_join(table, lone[a].row, lone[b].row, TV_MATCH_SAME);
+            lone[a].row = lone[b].row = TV_NONE;
+        }
+        a += order <= 0;
+        b += order >= 0;
+    }
+    for (size_t a = old, b = fresh; a < fresh && b < end;) {
+        if (lone[a].row != TV_NONE && lone[b].row != TV_NONE)
+            run_table_join(table, lone[a++].row, lone[b++].row, TV_MATCH_SIMILAR);
+        else if (lone[a].row == TV_NONE)
+            a++;
+        else
+            b++;
+    }
+}
+
+static void run_table_match_similar(struct tv_run_table *table, const uint32_t *rows,
+                                    size_t row_count)
 {
     size_t count;
-    struct lone_row *lone = run_table_list_lone(table, &count);
+    struct lone_row *lone = run_table_list_lone(table, rows, row_count, &count);
     for (size_t at = 0, end; at < count; at = end) {
         size_t fresh = at;
-        for (end = at; end < count && lone[end].form == lone[at].form; end++)
+        for (end = at;
+             end < count && lone[end].form == lone[at].form && lone[end].parent == lone[at].parent;
+             end++)
             fresh += !lone[end].is_new;
-        for (size_t old = at, next = fresh; old < fresh && next < end; old++, next++)
-            run_table_join(table, lone[old].row, lone[next].row, TV_MATCH_SIMILAR);
+        run_table_pair(table, lone, at, fresh, end);
     }
     tv_free(lone);
+}
+
+/* Match the rows of callers before those of the callees, level by level: callees of callers that
+ * were joined have one caller then. */
+static void run_table_match_levels(struct tv_run_table *table)
+{
+    uint32_t rows = table->row_count, levels = 0;
+    uint32_t *level = tv_alloc(rows, sizeof *level);
+    uint32_t *start = tv_alloc((size_t)rows + 2, sizeof *start); /* [level + 1] in `sorted` */
+    uint32_t *sorted = tv_alloc(rows, sizeof *sorted);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t parent = table->rows[i].parent;
+        assert(parent <= i);
+        level[i] = parent > 0 ? level[parent - 1] + 1 : 0;
+        levels = level[i] >= levels ? level[i] + 1 : levels;
+        start[level[i] + 2]++;
+    }
+    for (uint32_t i = 0; i < levels; i++)
+        start[i + 2] += start[i + 1];
+    for (uint32_t i = 0; i < rows; i++)
+        sorted[start[level[i] + 1]++] = i;
+    for (uint32_t at = 0; at < levels; at++) {
+        for (uint32_t i = start[at]; i < start[at + 1]; i++) {
+            struct tv_run_row *row = &table->rows[sorted[i]];
+            if (row->parent > 0 && table->rows[row->parent - 1].joined > 0)
+                row->parent = table->rows[row->parent - 1].joined;
+        }
+        if (table->names != TV_NAMES_EXACT)
+            run_table_match_similar(table, sorted + start[at], start[at + 1] - start[at]);
+    }
+    tv_free(sorted);
+    tv_free(start);
+    tv_free(level);
 }
 
 /* Return the row with a full name that only one side has, or TV_NONE. */
@@ -548,7 +647,7 @@ static uint32_t run_table_find_lone(const struct tv_run_table *table, struct tv_
     tv_out_init_memory(&name);
     for (uint32_t i = 0; i < table->row_count && found == TV_NONE; i++) {
         const struct tv_run_row *row = &table->rows[i];
-        if (row->dropped || row->in_new != is_new || row->in_base == is_new)
+        if (row->joined > 0 || row->in_new != is_new || row->in_base == is_new)
             continue;
         name.length = 0;
         tv_run_row_name(&name, table, row);
@@ -573,7 +672,6 @@ void tv_run_table_match(struct tv_run_table *table)
 {
     run_table_note_sides(table);
     run_table_match_renames(table);
-    if (table->names != TV_NAMES_EXACT && table->by != TV_ROWS_BY_PATH)
-        run_table_match_similar(table);
+    run_table_match_levels(table);
     run_table_note_sides(table);
 }

@@ -67,11 +67,12 @@ enum tv_run_match {
 struct tv_run_row {
     uint32_t class_name, name, signature; /* strings of the table; for rows that are no methods the
                                              name alone */
-    uint32_t parent;                      /* by path: row of the caller + 1; 0: none */
-    uint32_t old_name;                    /* of a matched row: the full name on the base side */
+    uint32_t parent;   /* by path: row of the caller + 1, a smaller one; 0: none */
+    uint32_t old_name; /* of a matched row: the name on the base side without
+                          callers; of a renamed one with them */
     enum tv_run_match match;
     bool of_category;     /* class_name is the category of a slice, which is no part of its name */
-    bool dropped;         /* it was joined to another row */
+    uint32_t joined;      /* row that it was joined to + 1, which stands for it; 0: none */
     bool in_base, in_new; /* in at least one run of the side */
     bool in_all;          /* in every base and new run */
     struct tv_run_figures *of; /* [runs] */
@@ -136,6 +137,10 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 /* Append the full name of a row: "class.name signature"; of a path all names, joined by ";". */
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row);
+
+/* Append the full name of a matched row on the base side. */
+void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
+                          const struct tv_run_row *row);
 
 /* Append "class.name" of a row, without its callers and its signature. */
 void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,

@@ -530,9 +530,12 @@ static void compare_json_row(struct tv_out *out, const struct tv_comparison *com
     tv_out_init_memory(&name);
     tv_run_row_name(&name, comparison->table, named);
     tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
+    if (named->match != TV_MATCH_SAME) {
+        name.length = 0;
+        tv_run_row_base_name(&name, comparison->table, named);
+        tv_json_put_text(out, ", ", "base_key", (struct tv_bytes){name.buffer, name.length});
+    }
     tv_out_release(&name);
-    if (named->match != TV_MATCH_SAME)
-        tv_json_put_text(out, ", ", "base_key", tv_run_text(comparison->table, named->old_name));
     tv_json_put_text(out, ", ", "match",
                      tv_bytes_of(named->match == TV_MATCH_SAME      ? "exact"
                                  : named->match == TV_MATCH_SIMILAR ? "similar"
