@@ -57,6 +57,10 @@ void tv_sample_values_release(struct tv_sample_values *values);
 /* Return the value that is shown first, the preferred one or the first; NULL without any. */
 const struct tv_sample_value *tv_sample_values_default(const struct tv_sample_values *values);
 
+/* Return the unit of an axis that is weight, not time: that of all value types, or empty when they
+ * differ. */
+struct tv_bytes tv_weight_axis_unit(const struct tv_trace *trace);
+
 /* Find a value by its name, or the default (NULL).  TV_ERR_USAGE when there is none; the message
  * lists the names.  *question receives its name. */
 enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const char *name,
