@@ -278,7 +278,8 @@ enum tv_status tv_view_facts(const struct tv_view *view, const struct tv_paramet
     if (trace->head->input_count == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the trace has no inputs");
     facts_write_input(out, trace->head);
-    tv_member_number(out, ",\"length_ns\":", trace->end - trace->start);
+    if (tv_trace_info_has_times(trace->head)) /* else the catalogue keeps no length */
+        tv_member_number(out, ",\"length_ns\":", trace->end - trace->start);
     tv_member_number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
     facts_write_threads(out, trace);
     facts_write_health(out, &trace->head->diagnostics);
