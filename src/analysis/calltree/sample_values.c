@@ -128,3 +128,12 @@ struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
     }
     return tv_trace_info_text(head, figures->unit);
 }
+
+bool tv_sample_figures_are_times(const struct tv_trace_info *head,
+                                 const struct tv_sample_figures *figures)
+{
+    if (!figures->sampled)
+        return true;
+    struct tv_bytes unit = tv_sample_figures_unit(head, figures);
+    return tv_bytes_equal(unit, TV_BYTES("ns")) || tv_bytes_equal(unit, TV_BYTES("nanoseconds"));
+}

@@ -71,4 +71,8 @@ enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const cha
 struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
                                        const struct tv_sample_figures *figures);
 
+/* Return true when the figures are nanoseconds: of calls, or of samples. */
+bool tv_sample_figures_are_times(const struct tv_trace_info *head,
+                                 const struct tv_sample_figures *figures);
+
 #endif

@@ -39,13 +39,10 @@ struct tv_flame_svg_options {
 #define TV_FLAME_SVG_WIDTH 1200
 #define TV_FLAME_SVG_INNER 1180
 
-/* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,
- * as collapsed stacks of other tools mostly do. */
-const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
-
-/* Return the word for the things that the trace's layouts count: "call", or NULL when calls are
- * not counted. */
-const char *tv_flame_svg_each(const struct tv_trace_info *head);
+/* Set the name, the unit and the things counted for a tree: "us" of times, "samples", or the unit
+ * or the name of the value type. */
+void tv_flame_svg_choose_units(struct tv_flame_svg_options *options,
+                               const struct tv_call_tree *tree);
 
 /* Write the layout's frames above one frame for everything. */
 void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
