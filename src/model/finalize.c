@@ -81,10 +81,21 @@ static void extent_cover_track(struct trace_extent *span, const struct tv_trace 
                  tv_trace_time(trace, (trace)->tables.table.rows[i].input,                         \
                                (trace)->tables.table.rows[i].last))
 
+static void extent_cover_samples(struct trace_extent *span, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        bool weight = trace->head->inputs[sample->input].weight_axis;
+        extent_cover(
+            span, tv_trace_time(trace, sample->input, sample->time),
+            tv_trace_time(trace, sample->input, weight ? tv_weight_end(sample) : sample->time));
+    }
+}
+
 static void extent_cover_tables(struct trace_extent *span, const struct tv_trace *trace)
 {
+    extent_cover_samples(span, trace);
     COVER_TABLE(span, trace, instants, time, time);
-    COVER_TABLE(span, trace, samples, time, time);
     COVER_TABLE(span, trace, wakeups, time, time);
     COVER_TABLE(span, trace, blockings, time, time);
     COVER_TABLE(span, trace, memory_dumps, time, time);

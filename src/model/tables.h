@@ -12,6 +12,7 @@
 #define TV_MODEL_TABLES_H
 
 #include "base/types.h"
+#include "model/trace_info.h"
 
 enum tv_scope {
     TV_SCOPE_THREAD,
@@ -133,6 +134,16 @@ struct tv_sample {
     uint32_t type; /* in the value types */
     uint32_t input;
 };
+
+/* Return where a sample ends on an axis of weights. */
+static inline tv_ns tv_weight_end(const struct tv_sample *sample)
+{
+    tv_ns width = sample->weight == INT64_MIN ? INT64_MAX
+                  : sample->weight < 0        ? -sample->weight
+                                              : sample->weight;
+    return sample->time > TV_MOVE_MAX || width > TV_MOVE_MAX - sample->time ? TV_MOVE_MAX
+                                                                            : sample->time + width;
+}
 
 /* Exact cost of a function, for files that keep calls instead of stacks (callgrind, cProfile): one
  * row for each function and value type with a figure that is not 0.  The samples of such a type are

@@ -209,6 +209,14 @@ enum tv_figures tv_trace_info_figures(const struct tv_trace_info *head)
     return counts[TV_FIGURES_TIMES] > 0 ? TV_FIGURES_TIMES : TV_FIGURES_SAMPLES;
 }
 
+bool tv_trace_info_has_times(const struct tv_trace_info *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (!head->inputs[i].weight_axis && !tv_figures_are_timeless(head->inputs[i].figures))
+            return true;
+    return head->input_count == 0;
+}
+
 struct tv_sampling tv_trace_info_sampling(const struct tv_trace_info *head)
 {
     struct tv_sampling sampling = {0};

@@ -269,6 +269,10 @@ unsigned tv_trace_info_clocks(const struct tv_trace_info *head);
  * sampled, TV_FIGURES_TIMES or TV_FIGURES_SAMPLES only when no input counts calls. */
 enum tv_figures tv_trace_info_figures(const struct tv_trace_info *head);
 
+/* Return true when an input has times.  Otherwise the axis is weight, not time: stacks or samples
+ * lie one behind another, each as wide as its weight. */
+bool tv_trace_info_has_times(const struct tv_trace_info *head);
+
 /* Count one diagnostic when a sum of times saturated, that is, one of the two is INT64_MAX. */
 void tv_trace_info_note_saturation(struct tv_trace_info *head, tv_ns wall, tv_ns cpu);
 

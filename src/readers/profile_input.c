@@ -140,10 +140,7 @@ static void profile_place_sample(struct tv_profile_input *profile, struct tv_sam
     }
     tv_ns *end = &profile->ends[place];
     sample->time = *end;
-    tv_ns width = sample->weight == INT64_MIN ? INT64_MAX
-                  : sample->weight < 0        ? -sample->weight
-                                              : sample->weight;
-    *end = width > TV_MOVE_MAX - *end ? TV_MOVE_MAX : *end + width;
+    *end = tv_weight_end(sample);
     tv_profile_reach(profile, *end);
 }
 

@@ -205,7 +205,7 @@ test('a memory dump is a table of processes and allocators', async () => {
   const text = await words();
   // 0x400, 0x100 and 0x80 bytes
   assert.match(text, /Level of detail light/);
-  assert.match(text, /Processes of this dump resident set 1 Browser 1\.0 kB 2 Renderer 1\.0 kB/);
+  assert.match(text, /Processes of this dump resident set 1 Browser 1\.0 KiB 2 Renderer 1\.0 KiB/);
   const rows = await details().locator('table.memory').last().locator('tbody tr').allInnerTexts();
   assert.match(rows[0], /^malloc\s+256 bytes/);
   assert.ok(

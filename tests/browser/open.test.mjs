@@ -399,24 +399,24 @@ test('files that have numbers and no times say so', async () => {
   await onProgram([stacks], async (page) => {
     await ready(page);
     const told = () => page.locator('.top').innerText();
-    assert.match(await told(), /Collapsed stacks, numbers of samples/);
+    assert.match(await told(), /Collapsed stacks, weights, no times/);
     await page.getByRole('tab', { name: 'Profile' }).click();
     const table = await page.locator('#pane-profile').innerText();
     assert.doesNotMatch(table, /distorted by tracing|Calls|per call|\bms\b|Real/);
     assert.match(table, /Excl[^]*samples[^]*main[^]*100\.0\s+15\s/);
     await page.getByRole('tab', { name: 'Info' }).click();
     const info = page.locator('#pane-info');
-    assert.match(await info.innerText(), /numbers of samples and no times/);
+    assert.match(await info.innerText(), /weights and no times/);
     assert.doesNotMatch(await info.innerText(), /Tracing slows the program/);
     await drop(page, hprof);
     await button(page, 'Open instead').click();
     await title(page, 'java.hprof.txt');
     await ready(page);
-    assert.match(await told(), /hprof CPU profile, numbers of samples/);
+    assert.match(await told(), /hprof CPU profile, weights, no times/);
     await drop(page, first); // with it there are times
     await button(page, 'Add to this trace').click();
     await title(page, 'java.hprof.txt and 1 more');
-    assert.doesNotMatch(await told(), /numbers of/);
+    assert.doesNotMatch(await told(), /no times/);
   });
 });
 

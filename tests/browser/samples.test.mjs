@@ -183,11 +183,11 @@ test('the value type changes profile, trees and flame graph, and the address kee
         return [own, text('incl_real'), text('excl_real'), text('samples')].join(' ');
       }),
     );
-  const told = (value, scale) =>
+  const told = (value, scale, digits = 3) =>
     json('profile', '--value', value, '--format', 'json', file)
       .sort((a, b) => b.total - a.total)
       .map(({ name, total, self, samples }) =>
-        [name, (total / scale).toFixed(3), (self / scale).toFixed(3), samples].join(' '),
+        [name, (total / scale).toFixed(digits), (self / scale).toFixed(digits), samples].join(' '),
       );
   const menu = shown.locator('#pane-profile').getByLabel('Value type of samples');
   const choose = async (index, expected, what) => {
@@ -207,9 +207,9 @@ test('the value type changes profile, trees and flame graph, and the address kee
   await shown.waitForSelector('.profile .row.method');
   await until(async () => (await lines()).join(', '), told('cpu', 1e6).join(', '), 'again');
   assert.equal(await menu.inputValue(), chosen);
-  await choose(1, told('alloc', 1e6), 'bytes');
+  await choose(1, told('alloc', 1024 ** 2, 2), 'bytes');
   assert.deepEqual(await shown.locator('.profile .head .column').allInnerTexts(), [
-    ...['Name', '%', '▾ MB', '%', 'MB', 'count'],
+    ...['Name', '%', '▾ MiB', '%', 'MiB', 'count'],
   ]);
   await shown.getByRole('tab', { name: 'Flame' }).click();
   await until(
@@ -218,17 +218,39 @@ test('the value type changes profile, trees and flame graph, and the address kee
       for (const key of ['ArrowUp', 'ArrowUp']) await shown.keyboard.press(key);
       return await shown.locator('.flame .about').innerText();
     },
-    (text) => /^main inclusive 8\.000 MB, 100\.0 %/.test(text),
+    (text) => /^main inclusive 7\.63 MiB, 100\.0 %/.test(text),
     'the flame graph',
   );
   await shown.getByRole('tab', { name: 'Bottom-up' }).click();
   const first = shown.locator('#pane-bottom-up .grid-row').first();
   await until(
     async () => (await first.innerText()).replace(/\s+/g, ' ').trim(),
-    (text) => /^main 100\.0 8\.000 0\.0 0\.000 2$/.test(text),
+    (text) => /^main 100\.0 7\.63 0\.0 0\.00 2$/.test(text),
     'the tree',
   );
   assert.deepEqual(wrong, []);
+});
+
+test('the axis of a heap profile is weight, not time', async () => {
+  const node = (functionName, selfSize, children) => {
+    const callFrame = { functionName, scriptId: '0', url: '', lineNumber: 0 };
+    return { callFrame, selfSize, id: selfSize, children };
+  };
+  const head = node('main', 3 * 1024 ** 2, [node('load', 1024 ** 2, [])]);
+  const heap = await showFile(
+    'a.heapprofile',
+    { head, samples: [] },
+    { hash: '#tab=info&range=1048576-2097152', waits: (p) => p.waitForSelector('.info') },
+  );
+  const text = async (selector) => await heap.page.locator(selector).innerText();
+  assert.match(await text('.overview .key'), /weight, not time: 4\.00 MiB/);
+  assert.match(await text('.info'), /Axis\s+weight, not time: 4\.00 MiB long/);
+  assert.match(await text('.info'), /This axis is weight, not time/);
+  assert.match(await text('.scope-words'), /1\.00 to 2\.00 MiB/);
+  const units = heap.page.getByLabel('Unit of weights').locator('option');
+  assert.deepEqual(await units.allInnerTexts(), ['bytes', 'KiB', 'MiB', 'GiB']);
+  assert.doesNotMatch(await text('body'), /\d (ns|µs|ms|s)\b/);
+  assert.deepEqual(heap.troubles, []);
 });
 
 test('nothing went wrong', () => assert.deepEqual(troubles, []));

@@ -336,6 +336,7 @@ test('labels of the ruler keep clear of each other, in every zoom and unit', () 
       bounds: { from: 0, to: 1.1e10 },
       range: round % 2 ? { from: from + (to - from) * 0.3, to: from + (to - from) * 0.5 } : null,
       zoom: null,
+      axis: '',
       pointer: round % 3 ? from + (to - from) * next() : null,
     });
     const ticks = g.of('fillText', '--text-2').map(textBox);

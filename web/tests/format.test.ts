@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import {
   fixedUnit,
   formatCount,
+  formatMemory,
   formatFine,
   formatPercent,
   formatRough,
@@ -71,6 +72,15 @@ test('a time beside a name has few digits', () => {
   assert.equal(formatRough(75542315, 'us'), '75,542.3 µs');
   assert.equal(formatRough(75542315, 's'), '0.076 s');
   assert.equal(formatRough(2e9, 'auto'), '2.0 s');
+});
+
+test('places on an axis of bytes have powers of 1,024, other weights no unit', () => {
+  assert.equal(formatTimeUnit(1536, 'KiB'), '1.5 KiB');
+  assert.equal(formatTimeUnit(1, 'bytes'), '1 byte');
+  assert.equal(formatTimeUnit(1234, 'weight'), '1,234');
+  assert.equal(formatTick(2 * 1024 ** 2, 1024 ** 2, 'MiB'), '2 MiB');
+  assert.equal(formatTick(3000, 1000, 'weight'), '3,000');
+  assert.equal(formatMemory(3 * 1024 ** 3), '3.00 GiB');
 });
 
 test('in "auto" each time says its own unit', () => {

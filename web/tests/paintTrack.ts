@@ -71,6 +71,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     scale: new TimeScale(setup.view ?? BOUNDS, 500),
     res: 1,
     ratio: 1,
+    unit: 'ns',
     bounds: BOUNDS,
     range: null,
     notes: [],

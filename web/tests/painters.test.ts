@@ -191,7 +191,7 @@ test('the length of what is being dragged out on the ruler is told', () => {
   paintRuler(context, {
     ...{ theme: THEME, meter, scale: new TimeScale({ from: 0, to: 1e9 }, 1000), height: 26 },
     ...{ bounds: { from: 0, to: 1e9 }, range: { from: 300e6, to: 500e6 } },
-    ...{ zoom: { from: 600e6, to: 725e6 }, pointer: 725e6, unit: 'ms' },
+    ...{ zoom: { from: 600e6, to: 725e6 }, pointer: 725e6, unit: 'ms', axis: '' },
   });
   assert.match(words(), /125\.000 ms/);
   assert(!words().includes('200.000 ms'), 'one length at a time');
@@ -211,6 +211,7 @@ test("marks of the ruler keep clear of the pointer's time, the length and each o
     zoom: null,
     pointer: 405e6,
     unit: 'ms',
+    axis: '',
   });
   const texts = log.filter((line) => line.startsWith('fillText'));
   assert(

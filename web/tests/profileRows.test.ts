@@ -11,7 +11,15 @@ import {
   widestProfileText,
 } from '../src/model/profileColumns';
 import type { ProfileAnswer, Relations } from '../src/model/engine';
-import { figureWithUnit, scaleOf, timeScale, type Measure } from '../src/model/measure';
+import type { Unit } from '../src/base/format';
+import {
+  axisUnits,
+  figureWithUnit,
+  scaleOf,
+  timeScale,
+  usualUnit,
+  type Measure,
+} from '../src/model/measure';
 import { profileSheet } from '../src/model/profileSheet';
 import { sheetText } from '../src/model/sheet';
 import { Frames } from '../src/model/names';
@@ -267,21 +275,34 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
   assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z \(\) void` \|/);
 });
 
-test('a value of samples stands in one unit: times, kB, MB, or a number with its name', () => {
+test('a value of samples stands in one unit: times, KiB, MiB, or a number with its name', () => {
   const heads = (unit: string, most: number, figure: number, time: 'us' | 'ms' = 'ms'): string => {
     const measure: Measure = { of: 'weight', name: 'alloc', unit };
     return figureWithUnit(scaleOf(measure, time, most), figure);
   };
   assert.equal(heads('nanoseconds', 5e9, 1_500_000), '1.500 ms');
   assert.equal(heads('milliseconds', 9, 2, 'us'), '2,000.000 µs');
-  assert.equal(heads('bytes', 27_213_312, 1_024_400), '1.024 MB');
-  assert.equal(heads('bytes', 27_213, 999), '0.999 kB');
+  assert.equal(heads('bytes', 27_213_312, 1_024_400), '0.98 MiB');
+  assert.equal(heads('bytes', 27_213, 999), '1.0 KiB');
   assert.equal(heads('bytes', 999, 999), '999 bytes');
-  assert.equal(heads('KiB', 2, 1), '1.024 kB');
-  assert.equal(heads('bytes', 2e6, -1700), '-0.002 MB');
+  assert.equal(heads('KiB', 2, 1), '1.0 KiB');
+  assert.equal(heads('bytes', 2e6, -17_000), '-0.02 MiB');
   assert.equal(heads('count', 9, 1234), '1,234 alloc');
   assert.equal(heads('objects', 9, 3), '3 objects');
   assert.equal(heads('', 9, 3), '3 of weight');
+});
+
+test('an axis of weights is written in their unit, not in times', () => {
+  const axis = (axis_unit: string, end_ns = 0): [Unit, number] => {
+    const facts = { axis: 'weight' as const, axis_unit, unit: null, end_ns };
+    return [usualUnit(facts), axisUnits(facts).length];
+  };
+  assert.deepEqual(axis('bytes', 3_000_000), ['MiB', 4]);
+  assert.deepEqual(axis('bytes', 1023), ['bytes', 4]);
+  assert.deepEqual(axis('nanoseconds', 1e9), ['ms', 5]);
+  // The page does not know what one of these is on the axis; "": several value types differ.
+  for (const unit of ['', 'count', 'microseconds', 'KiB'])
+    assert.deepEqual(axis(unit, 9), ['weight', 1]);
 });
 
 test('a profile of samples has no columns of calls, and sorts by its own', () => {
@@ -299,8 +320,8 @@ test('a profile of samples has no columns of calls, and sorts by its own', () =>
     scaleOf(measure, 'ms', 4000),
   );
   assert.deepEqual(sheetText(sheet, 'tsv').split('\n').slice(0, 2), [
-    'Name\tTotal %\tTotal kB\tSelf %\tSelf kB\tSamples',
-    'com.acme.Main.main (String[]) void\t75.0\t3.000\t25.0\t1.000\t3',
+    'Name\tTotal %\tTotal KiB\tSelf %\tSelf KiB\tSamples',
+    'com.acme.Main.main (String[]) void\t75.0\t2.9\t25.0\t1.0\t3',
   ]);
   assert.match(
     sheetText(sheet, 'csv'),

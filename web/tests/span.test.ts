@@ -76,4 +76,5 @@ test('marks are 1, 2 or 5 times a power of ten apart', () => {
   assert.equal(tickStep(100, 90), 10e3);
   assert.equal(tickStep(100, 100), 10e3);
   assert.equal(tickStep(0.01, 110), 2);
+  assert.equal(tickStep(1024, 110, 'KiB'), 200 * 1024);
 });

@@ -49,6 +49,18 @@ const struct tv_sample_value *tv_sample_values_default(const struct tv_sample_va
     return values->count > 0 ? &values->list[0] : NULL;
 }
 
+struct tv_bytes tv_weight_axis_unit(const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    assert(!tv_trace_info_has_times(trace->head));
+    uint32_t unit = tables->value_types.count > 0 ? tables->value_types.rows[0].unit
+                                                  : (uint32_t)TV_EMPTY_STRING;
+    for (size_t i = 1; i < tables->value_types.count; i++)
+        if (tables->value_types.rows[i].unit != unit)
+            return TV_BYTES("");
+    return tv_trace_info_text(trace->head, unit);
+}
+
 /* Fail with the names that exist. */
 static enum tv_status sample_values_fail(const struct tv_trace *trace,
                                          const struct tv_sample_values *values, const char *name,
@@ -115,4 +127,13 @@ struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
         break;
     }
     return tv_trace_info_text(head, figures->unit);
+}
+
+bool tv_sample_figures_are_times(const struct tv_trace_info *head,
+                                 const struct tv_sample_figures *figures)
+{
+    if (!figures->sampled)
+        return true;
+    struct tv_bytes unit = tv_sample_figures_unit(head, figures);
+    return tv_bytes_equal(unit, TV_BYTES("ns")) || tv_bytes_equal(unit, TV_BYTES("nanoseconds"));
 }

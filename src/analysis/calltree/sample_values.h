@@ -57,6 +57,10 @@ void tv_sample_values_release(struct tv_sample_values *values);
 /* Return the value that is shown first, the preferred one or the first; NULL without any. */
 const struct tv_sample_value *tv_sample_values_default(const struct tv_sample_values *values);
 
+/* Return the unit of an axis that is weight, not time: that of all value types, or empty when they
+ * differ. */
+struct tv_bytes tv_weight_axis_unit(const struct tv_trace *trace);
+
 /* Find a value by its name, or the default (NULL).  TV_ERR_USAGE when there is none; the message
  * lists the names.  *question receives its name. */
 enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const char *name,
@@ -66,5 +70,9 @@ enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const cha
 /* Return the unit of the figures: of the type; "samples"; or "ns". */
 struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
                                        const struct tv_sample_figures *figures);
+
+/* Return true when the figures are nanoseconds: of calls, or of samples. */
+bool tv_sample_figures_are_times(const struct tv_trace_info *head,
+                                 const struct tv_sample_figures *figures);
 
 #endif

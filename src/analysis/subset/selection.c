@@ -90,3 +90,8 @@ void tv_slice_runs_share(const struct tv_slice_runs *runs, unsigned index, unsig
         take(context, &run);
     }
 }
+
+bool tv_trace_has_only_samples(const struct tv_trace *trace)
+{
+    return trace->recorded_calls == 0 && trace->tables.samples.count > 0;
+}

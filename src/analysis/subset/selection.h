@@ -38,6 +38,9 @@ bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selectio
  * those instead of calls. */
 bool tv_trace_has_only_async(const struct tv_trace *trace);
 
+/* Return true when the trace has samples and no calls: it is shown as a profile of its samples. */
+bool tv_trace_has_only_samples(const struct tv_trace *trace);
+
 /* ---- Slices, row by row, and their division among workers ---- */
 
 /* Neighbouring slices of one row. */

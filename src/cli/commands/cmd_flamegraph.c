@@ -51,43 +51,6 @@ struct flamegraph_drawing {
     double min_share;
 };
 
-/* Are the numbers nanoseconds, which are written as microseconds? */
-static bool cmd_flamegraph_has_times(const struct tv_call_tree *tree)
-{
-    struct tv_bytes unit;
-    if (!tree->figures.sampled)
-        return true;
-    unit = tv_sample_figures_unit(tree->head, &tree->figures);
-    return tv_bytes_equal(unit, TV_BYTES("ns")) || tv_bytes_equal(unit, TV_BYTES("nanoseconds"));
-}
-
-/* Return the unit of the numbers: --countname, else that of the times or of the samples. */
-static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
-                                             const struct tv_call_tree *tree)
-{
-    if (settings->countname)
-        return settings->countname;
-    if (!tree->figures.sampled)
-        return tv_flame_svg_count_name(tree->head);
-    struct tv_bytes unit = tv_sample_figures_unit(tree->head, &tree->figures);
-    if (cmd_flamegraph_has_times(tree))
-        return "us";
-    if (tree->figures.measure == TV_SAMPLES_COUNT)
-        return "samples";
-    if (unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")) ||
-        tv_bytes_equal(unit, TV_BYTES("samples")))
-        unit = tv_trace_info_text(tree->head, tree->figures.name);
-    return unit.length > 0 ? (const char *)unit.data : "of weight";
-}
-
-/* Return the word for one counted thing, or NULL if the numbers are counts already. */
-static const char *cmd_flamegraph_count_each(const struct tv_call_tree *tree)
-{
-    if (!tree->figures.sampled)
-        return tv_flame_svg_each(tree->head);
-    return tree->figures.measure == TV_SAMPLES_COUNT ? NULL : "sample";
-}
-
 /* Lay out the tree below `root` and write it as SVG. */
 static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
                                 const char *title, const struct flamegraph_drawing *drawing)
@@ -102,13 +65,13 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
     };
     struct tv_flame_svg_options svg = {
         .title = title,
-        .count_name = cmd_flamegraph_count_name(settings, tree),
-        .unit_ns = cmd_flamegraph_has_times(tree) ? 1000 : 1,
-        .each = cmd_flamegraph_count_each(tree),
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,
         .inverted = settings->inverted,
     };
+    tv_flame_svg_choose_units(&svg, tree);
+    if (settings->countname)
+        svg.count_name = settings->countname;
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     struct tv_flame_svg_source source = tv_flame_svg_of_trace(tree->head, flame);
     tv_flame_svg_write(out, &source, &svg);
@@ -237,13 +200,12 @@ static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *setting
                                                const struct tv_call_tree *tree,
                                                struct tv_collapsed_unit *unit, struct tv_error *err)
 {
-    const struct tv_trace_info *head = tree->head;
     bool asked = settings->value || settings->samples == TV_SAMPLES_WEIGHT;
-    bool times = cmd_flamegraph_has_times(tree) && !asked;
-    *unit = times ? tv_collapsed_unit_of(head) : (struct tv_collapsed_unit){1, false};
-    if (settings->unit != UNIT_NS || (asked && cmd_flamegraph_has_times(tree)))
+    bool times = tv_sample_figures_are_times(tree->head, &tree->figures);
+    *unit = asked && times ? (struct tv_collapsed_unit){1, false} : tv_collapsed_unit_of(tree);
+    if (settings->unit != UNIT_NS || (asked && times))
         return TV_OK;
-    if (!times || tv_collapsed_is_counted(head))
+    if (!times || tv_collapsed_is_counted(tree->head))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--unit ns: the numbers of this trace are counts, not times");
     *unit = (struct tv_collapsed_unit){1, false};

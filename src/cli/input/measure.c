@@ -27,12 +27,6 @@ static bool measure_wants_samples(const struct tv_settings *settings)
     return settings->samples != TV_CHOICE_NO_SAMPLES || settings->value || settings->lines;
 }
 
-/* Does the trace have only samples? It is shown as a profile of its samples then. */
-static bool measure_has_only_samples(const struct tv_trace *trace)
-{
-    return trace->recorded_calls == 0 && trace->tables.samples.count > 0;
-}
-
 /* Return the option that asks for samples. */
 static const char *measure_sample_option(const struct tv_settings *settings)
 {
@@ -154,7 +148,7 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
     if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
-        measure_has_only_samples(measured->trace))
+        tv_trace_has_only_samples(measured->trace))
         own.samples = TV_SAMPLES_WEIGHT;
     status = tv_subset_choose(&own, measured->trace, &subset, err);
     if (status == TV_OK)

@@ -20,7 +20,6 @@
 /* Narrowest frame of an image, in pixels. */
 #define NARROWEST 0.1
 
-#define US 1000
 #define TITLE_ROOM 1024
 
 /* Return true for tracks of one thread's calls, or of all calls; of asynchronous slices if there
@@ -44,7 +43,24 @@ static void download_choose_tracks(const struct tv_trace *trace, int64_t thread,
     selection->tracks = tracks;
 }
 
-/* Make the tree of from, to, tracks and thread, merged by name; the caller frees it. */
+/* Return the tree of the samples of a thread, or of all that are selected (-1), by the default
+ * value. */
+static struct tv_call_tree *download_sample_tree(const struct tv_trace *trace,
+                                                 const struct tv_selection *selection,
+                                                 int64_t thread)
+{
+    const struct tv_sample_question question = {TV_SAMPLES_WEIGHT, TV_NONE, false, false};
+    bool *threads = tv_alloc(trace->head->thread_count, sizeof *threads);
+    if (thread >= 0)
+        threads[thread] = true;
+    struct tv_call_tree *tree =
+        tv_sample_tree_of_trace(trace, selection, thread >= 0 ? threads : NULL, &question);
+    tv_free(threads);
+    return tree;
+}
+
+/* Make the tree of from, to, tracks and thread, merged by name; the caller frees it.  A trace of
+ * samples alone gives that of its samples. */
 static enum tv_status download_make_tree(const struct tv_view *view,
                                          const struct tv_parameters *parameters,
                                          struct tv_call_tree **tree, struct tv_error *err)
@@ -60,6 +76,11 @@ static enum tv_status download_make_tree(const struct tv_view *view,
         status = tv_parameter_selection(parameters, trace, &selection, err);
     if (status != TV_OK)
         return status;
+    if (tv_trace_has_only_samples(trace)) {
+        *tree = download_sample_tree(trace, &selection, thread);
+        tv_parameter_release_selection(&selection);
+        return TV_OK;
+    }
     bool async = !selection.tracks && tv_trace_has_only_async(trace);
     if (thread >= 0 || async) {
         tv_parameter_release_selection(&selection);
@@ -131,12 +152,8 @@ enum tv_status tv_view_flamegraph(const struct tv_view *view,
         .root = TV_ROOT_PATH,
         .min_share = NARROWEST / TV_FLAME_SVG_INNER,
     };
-    struct tv_flame_svg_options svg = {
-        .title = title,
-        .count_name = tv_flame_svg_count_name(tree->head),
-        .unit_ns = US,
-        .each = tv_flame_svg_each(tree->head),
-    };
+    struct tv_flame_svg_options svg = {.title = title};
+    tv_flame_svg_choose_units(&svg, tree);
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     struct tv_flame_svg_source source = tv_flame_svg_of_trace(tree->head, flame);
     status = download_write_svg(view, &source, &svg, out, err);
@@ -154,7 +171,7 @@ enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_par
         return status;
     struct tv_name_tree_options options = {.cpu = !view->wall, .thread = TV_NONE};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &options);
-    struct tv_collapsed_unit unit = tv_collapsed_unit_of(tree->head);
+    struct tv_collapsed_unit unit = tv_collapsed_unit_of(tree);
     uint64_t bound = tv_view_bound(view, TV_BYTES("collapsed")), longest;
     uint64_t bytes = tv_collapsed_measure(stacks, unit, &longest);
     if (bytes <= bound)
@@ -278,7 +295,8 @@ enum tv_status tv_view_facts(const struct tv_view *view, const struct tv_paramet
     if (trace->head->input_count == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the trace has no inputs");
     facts_write_input(out, trace->head);
-    tv_member_number(out, ",\"length_ns\":", trace->end - trace->start);
+    if (tv_trace_info_has_times(trace->head)) /* else the catalogue keeps no length */
+        tv_member_number(out, ",\"length_ns\":", trace->end - trace->start);
     tv_member_number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
     facts_write_threads(out, trace);
     facts_write_health(out, &trace->head->diagnostics);

@@ -64,7 +64,12 @@ static void view_trace_write_clocks(struct tv_out *out, const struct tv_view *vi
     tv_out_text(out, view->wall ? "\"real\"" : "");
     tv_out_text(out, view->wall && view->cpu ? "," : "");
     tv_out_text(out, view->cpu ? "\"cpu\"" : "");
-    tv_out_text(out, view->trace->cpu_axis ? "],\"axis\":\"cpu\"" : "],\"axis\":\"real\"");
+    if (tv_trace_info_has_times(view->trace->head)) {
+        tv_out_text(out, view->trace->cpu_axis ? "],\"axis\":\"cpu\"" : "],\"axis\":\"real\"");
+        return;
+    }
+    tv_out_text(out, "],\"axis\":\"weight\",\"axis_unit\":");
+    tv_out_json(out, tv_weight_axis_unit(view->trace));
 }
 
 /* Facts of all inputs together. */

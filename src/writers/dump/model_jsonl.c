@@ -112,7 +112,7 @@ static void model_jsonl_write_inputs(struct tv_out *out, const struct tv_trace_i
         tv_jsonl_text(out, "name", tv_trace_info_text(head, input->name));
         tv_jsonl_text(out, "format", tv_bytes_of(input->format));
         tv_jsonl_text(out, "version", tv_trace_info_text(head, input->version));
-        tv_jsonl_text(out, "clock", tv_bytes_of(tv_names_clocks(input->clocks)));
+        tv_jsonl_text(out, "clock", tv_bytes_of(tv_names_input_clocks(input)));
         tv_jsonl_number(out, "records", (int64_t)input->records);
         if (input->unit)
             tv_jsonl_text(out, "unit", tv_bytes_of(input->unit));

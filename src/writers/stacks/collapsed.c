@@ -600,8 +600,11 @@ static void collapsed_write_in_rounds(struct tv_out *out, const struct collapsed
     tv_free(shares);
 }
 
-struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_trace_info *head)
+struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_call_tree *tree)
 {
+    const struct tv_trace_info *head = tree->head;
+    if (!tv_sample_figures_are_times(head, &tree->figures))
+        return (struct tv_collapsed_unit){1, false};
     struct tv_collapsed_unit unit = {US, tv_trace_info_figures(head) == TV_FIGURES_SAMPLES};
     for (uint32_t i = 0; i < head->input_count; i++)
         unit.fractions = unit.fractions && head->inputs[i].tick_ns < US;

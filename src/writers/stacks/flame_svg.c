@@ -359,14 +359,31 @@ static void flame_svg_add_heading(const struct flame_svg_picture *p)
     tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n</g>\n");
 }
 
-const char *tv_flame_svg_count_name(const struct tv_trace_info *head)
+/* Return the name of the numbers of samples. */
+static const char *flame_svg_sample_name(const struct tv_call_tree *tree)
 {
-    return tv_trace_info_figures(head) == TV_FIGURES_SAMPLES ? "samples" : "us";
+    struct tv_bytes unit = tv_sample_figures_unit(tree->head, &tree->figures);
+    if (tree->figures.measure == TV_SAMPLES_COUNT)
+        return "samples";
+    if (unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")) ||
+        tv_bytes_equal(unit, TV_BYTES("samples")))
+        unit = tv_trace_info_text(tree->head, tree->figures.name);
+    return unit.length > 0 ? (const char *)unit.data : "of weight";
 }
 
-const char *tv_flame_svg_each(const struct tv_trace_info *head)
+void tv_flame_svg_choose_units(struct tv_flame_svg_options *options,
+                               const struct tv_call_tree *tree)
 {
-    return tv_figures_count_calls(head) ? "call" : NULL;
+    bool times = tv_sample_figures_are_times(tree->head, &tree->figures);
+    bool counts = tv_trace_info_figures(tree->head) == TV_FIGURES_SAMPLES;
+    options->unit_ns = times ? 1000 : 1;
+    if (tree->figures.sampled) {
+        options->count_name = times ? "us" : flame_svg_sample_name(tree);
+        options->each = tree->figures.measure == TV_SAMPLES_COUNT ? NULL : "sample";
+    } else {
+        options->count_name = counts ? "samples" : "us";
+        options->each = tv_figures_count_calls(tree->head) ? "call" : NULL;
+    }
 }
 
 struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *head,

@@ -62,13 +62,10 @@ struct tv_flame_svg_source {
     const char *definitions; /* elements that `put_look` refers to */
 };
 
-/* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,
- * as collapsed stacks of other tools mostly do. */
-const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
-
-/* Return the word for the things that the trace's layouts count: "call", or NULL when calls are
- * not counted. */
-const char *tv_flame_svg_each(const struct tv_trace_info *head);
+/* Set the name, the unit and the things counted for a tree: "us" of times, "samples", or the unit
+ * or the name of the value type. */
+void tv_flame_svg_choose_units(struct tv_flame_svg_options *options,
+                               const struct tv_call_tree *tree);
 
 /* Return the source of a layout of a call tree, whose frames have their names in `head`. */
 struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *head,

@@ -316,9 +316,17 @@ struct relations_writer {
     const struct tv_method_edges *edges;
     const uint32_t *index; /* [frame_count] the row of a method, from 1; 0: it has none */
     bool cpu;
+    bool sampled; /* figures are weights of samples, and calls are their numbers */
     bool counts_calls;
-    struct tv_figure_unit unit;
+    struct tv_value_scale scale;
 };
+
+/* Write a time or a weight. */
+static void relations_write_figure(const struct relations_writer *w, int64_t figure)
+{
+    tv_names_time_column(w->out, 15, tv_time_times(figure, w->scale.times), w->scale.unit.ns,
+                         w->scale.unit.decimals);
+}
 
 /* Return the number of all calls of the method that is the child of the edge. */
 static uint64_t relations_total_calls(const struct relations_writer *w,
@@ -363,7 +371,7 @@ static void relations_write_edge(const struct relations_writer *w,
     }
     tv_out_format(out, "%*.*s", 15, (int)calls.length, (const char *)calls.buffer);
     tv_out_release(&calls);
-    tv_names_time_column(out, 15, time, w->unit.ns, w->unit.decimals);
+    relations_write_figure(w, time);
     tv_out_char(out, ' ');
     if (edge->frame == TV_NONE)
         tv_out_text(out, "(toplevel)");
@@ -390,8 +398,7 @@ static void relations_write_method(const struct relations_writer *w,
     }
     tv_out_format(out, "%%%30.*s", (int)text.length, (const char *)text.buffer);
     tv_out_release(&text);
-    tv_names_time_column(out, 15, w->cpu ? row->incl_cpu : row->incl_wall, w->unit.ns,
-                         w->unit.decimals);
+    relations_write_figure(w, w->cpu ? row->incl_cpu : row->incl_wall);
     tv_out_char(out, ' ');
     tv_profile_row_name(out, w->profile->head, row->frame);
     tv_out_char(out, '\n');
@@ -404,7 +411,7 @@ static void relations_write_exclusive(const struct relations_writer *w,
     tv_out_text(w->out, "              ");
     tv_names_percent_column(w->out, 6, time, whole);
     tv_out_text(w->out, "%    excl               ");
-    tv_names_time_column(w->out, 15, time, w->unit.ns, w->unit.decimals);
+    relations_write_figure(w, time);
     tv_out_char(w->out, '\n');
 }
 
@@ -441,10 +448,17 @@ static void relations_write_block(const struct relations_writer *w,
 static void relations_write_text(const struct relations_writer *w,
                                  const struct tv_profile_rows *rows)
 {
-    tv_figures_note(w->out, w->profile->head);
+    if (w->sampled)
+        tv_names_value(w->out, w->profile->head, &w->profile->figures);
+    else
+        tv_figures_note(w->out, w->profile->head);
     tv_compensation_write(w->out, &w->profile->compensation, w->profile->clocks);
+    const char *unit = w->scale.unit.name;
     tv_out_format(w->out, "index  %%/total  %%/self   index%15s%15s name\n",
-                  w->counts_calls ? "calls" : "", w->unit.name);
+                  w->sampled        ? "samples"
+                  : w->counts_calls ? "calls"
+                                    : "",
+                  *unit ? unit : "weight");
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)
             relations_write_block(w, &rows->rows[i]);
@@ -464,8 +478,14 @@ static void relations_json_edge(const struct relations_writer *w, const struct t
     tv_json_put_text(out, ", ", "method",
                      toplevel ? TV_BYTES("(toplevel)") : tv_trace_info_text(head, frame->name));
     tv_json_put_text(out, ", ", "signature", tv_trace_info_text(head, frame->signature));
-    tv_json_put_u64(out, ", ", "calls", edge->calls);
-    tv_json_put_u64(out, ", ", "of_calls", relations_total_calls(w, edge));
+    tv_json_put_u64(out, ", ", w->sampled ? "samples" : "calls", edge->calls);
+    tv_json_put_u64(out, ", ", w->sampled ? "of_samples" : "of_calls",
+                    relations_total_calls(w, edge));
+    if (w->sampled) {
+        tv_json_put_i64(out, ", ", "weight", edge->wall);
+        tv_out_char(out, '}');
+        return;
+    }
     tv_json_put_some_i64(out, ", ", "real_ns", w->profile->clocks & TV_CLOCK_WALL, edge->wall);
     tv_json_put_some_i64(out, ", ", "cpu_ns", w->profile->clocks & TV_CLOCK_CPU, edge->cpu);
     tv_out_char(out, '}');
@@ -494,7 +514,10 @@ static void relations_write_json(const struct relations_writer *w,
     for (uint32_t i = 0; i < rows->count; i++) {
         uint32_t frame = rows->rows[i].frame;
         tv_out_text(w->out, i == 0 ? "\n  {" : ",\n  {");
-        tv_profile_row_json(w->out, w->profile, &rows->rows[i]);
+        if (w->sampled)
+            tv_value_row_json(w->out, w->profile, &rows->rows[i]);
+        else
+            tv_profile_row_json(w->out, w->profile, &rows->rows[i]);
         if (frame != TV_NONE) {
             relations_json_group(w, frame, TV_EDGE_PARENT, "parents");
             relations_json_group(w, frame, TV_EDGE_CHILD, "children");
@@ -523,9 +546,10 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         .edges = &edges,
         .index = index,
         .cpu = options->cpu,
-        .counts_calls = tv_figures_count_calls(tree->head),
-        .unit = tv_figures_unit(tree->head),
+        .sampled = profile->figures.sampled,
+        .counts_calls = profile->figures.sampled || tv_figures_count_calls(tree->head),
     };
+    callgraph_choose_scale(&w.scale, profile);
     if (options->json)
         relations_write_json(&w, rows);
     else

@@ -237,7 +237,8 @@ static struct info_sums info_sum_inputs(const struct tv_trace_info *head)
         sums.weight +=
             input->weight < INT64_MAX - sums.weight ? input->weight : INT64_MAX - sums.weight;
         sums.elapsed = input->elapsed_ns > sums.elapsed ? input->elapsed_ns : sums.elapsed;
-        sums.last_wall = wall > sums.last_wall ? wall : sums.last_wall;
+        bool times = !timeless && !input->weight_axis;
+        sums.last_wall = times && wall > sums.last_wall ? wall : sums.last_wall;
         sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
     }
     for (uint32_t i = 0; i < head->thread_count; i++) {
@@ -299,7 +300,7 @@ static void info_json_input(struct tv_out *out, const struct tv_trace_info *head
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ", \"version\": ");
     tv_out_json(out, tv_trace_info_text(head, input->version));
-    tv_out_format(out, ", \"clock\": \"%s\", \"recorded\": ", tv_names_clocks(input->clocks));
+    tv_out_format(out, ", \"clock\": \"%s\", \"recorded\": ", tv_names_input_clocks(input));
     tv_info_write_recorded(out, input);
     tv_out_text(out, ", \"bytes\": ");
     tv_out_u64(out, input->bytes);
@@ -392,6 +393,31 @@ static void info_json_tables(struct tv_out *out, const struct tv_info *info)
                             info_row_count(&info->counts, &info_rows[i]));
 }
 
+/* Input figures of stacks with counts or sums of time, whose samples are no rows. */
+struct info_stacks {
+    const char *name, *unit; /* NULL: the trace has none */
+    int64_t total;
+};
+
+static struct info_stacks info_stacks_of(const struct tv_trace_info *head)
+{
+    enum tv_figures figures = tv_trace_info_figures(head);
+    struct info_sums sums = info_sum_inputs(head);
+    bool counted = figures == TV_FIGURES_SAMPLES;
+    return (struct info_stacks){.name = tv_figures_value_name(figures),
+                                .unit = counted ? "samples" : "ns",
+                                .total = counted ? sums.weight / TV_SAMPLE_NS : sums.weight};
+}
+
+/* Return the unit of an axis of weights; empty when the value types have several. */
+static struct tv_bytes info_weight_unit(const struct tv_info *info)
+{
+    struct info_stacks stacks = info_stacks_of(info->head);
+    return stacks.name   ? tv_bytes_of(stacks.unit)
+           : info->trace ? tv_weight_axis_unit(info->trace)
+                         : TV_BYTES("");
+}
+
 /* Write the facts of the first input. When inputs differ, "inputs" has the facts of each. */
 static void info_json_first_input(struct tv_out *out, const struct tv_trace_info *head,
                                   unsigned clocks)
@@ -402,7 +428,7 @@ static void info_json_first_input(struct tv_out *out, const struct tv_trace_info
     tv_json_put_key(out, NEXT, "version");
     tv_out_json(out, tv_trace_info_text(head, input->version));
     tv_json_put_key(out, NEXT, "clock");
-    tv_out_format(out, "\"%s\"", tv_names_clocks(clocks));
+    tv_out_format(out, "\"%s\"", tv_trace_info_has_times(head) ? tv_names_clocks(clocks) : "none");
     tv_json_put_key(out, NEXT, "recorded");
     tv_info_write_recorded(out, input);
     tv_json_put_some_i64(out, NEXT, "boot_ns", input->boot_us > 0, input->boot_us * 1000);
@@ -412,11 +438,27 @@ static void info_json_first_input(struct tv_out *out, const struct tv_trace_info
     info_json_metadata(out, head, 0);
 }
 
+/* Write the length of the axis and what it is; the unit only of an axis of weights. */
+static void info_json_axis(struct tv_out *out, const struct tv_info *info, unsigned clocks)
+{
+    bool times = tv_trace_info_has_times(info->head);
+    struct tv_bytes unit = times ? TV_BYTES("") : info_weight_unit(info);
+    tv_json_put_some_i64(out, NEXT, "span_ns", times, info->span);
+    tv_json_put_text(out, NEXT, "axis",
+                     tv_bytes_of(!times                   ? "weight"
+                                 : clocks & TV_CLOCK_WALL ? "wall"
+                                                          : "thread-cpu"));
+    if (unit.length > 0)
+        tv_json_put_text(out, NEXT, "axis_unit", unit);
+    else
+        tv_json_put_some_i64(out, NEXT, "axis_unit", false, 0);
+}
+
 static void info_json_counts(struct tv_out *out, const struct tv_info *info,
                              const struct info_sums *sums)
 {
     const struct tv_trace_info *head = info->head;
-    tv_json_put_some_i64(out, NEXT, "span_ns", true, info->span);
+    info_json_axis(out, info, sums->clocks);
     tv_json_put_u64(out, NEXT, "processes", info->counts.processes);
     tv_json_put_u64(out, NEXT, "threads", info->counts.threads);
     tv_json_put_u64(out, NEXT, "threads_listed", sums->listed);
@@ -444,22 +486,6 @@ static uint64_t info_count_samples(const struct tv_info *info)
     if (tv_trace_info_figures(info->head) == TV_FIGURES_SAMPLES)
         counted += (uint64_t)(info_sum_inputs(info->head).weight / TV_SAMPLE_NS);
     return counted > 0 && !info->selected ? counted : info->counts.samples;
-}
-
-/* Input figures of stacks with counts or sums of time, whose samples are no rows. */
-struct info_stacks {
-    const char *name, *unit; /* NULL: the trace has none */
-    int64_t total;
-};
-
-static struct info_stacks info_stacks_of(const struct tv_trace_info *head)
-{
-    enum tv_figures figures = tv_trace_info_figures(head);
-    struct info_sums sums = info_sum_inputs(head);
-    bool counted = figures == TV_FIGURES_SAMPLES;
-    return (struct info_stacks){.name = tv_figures_value_name(figures),
-                                .unit = counted ? "samples" : "ns",
-                                .total = counted ? sums.weight / TV_SAMPLE_NS : sums.weight};
 }
 
 static void info_json_stacks(struct tv_out *out, const struct tv_trace_info *head)
@@ -622,7 +648,7 @@ static void info_text_figures(struct tv_out *out, const struct tv_input *input)
     else if (input->figures == TV_FIGURES_TIMES)
         tv_out_text(out, "sums of time, no calls\n");
     else
-        tv_out_format(out, "%s\n", tv_names_clocks(input->clocks));
+        tv_out_format(out, "%s\n", tv_names_input_clocks(input));
     if (input->figures != TV_FIGURES_SAMPLED)
         return;
     info_text_label(out, "sampled");
@@ -812,24 +838,18 @@ static void info_text_weight(struct tv_out *out, const struct tv_trace_info *hea
     tv_out_text(out, samples ? "\n" : " ms\n");
 }
 
-/* Return true when no input has times: the axis is the sum of the samples' weights. */
-static bool info_has_no_times(const struct tv_trace_info *head)
-{
-    for (uint32_t i = 0; i < head->input_count; i++)
-        if (!head->inputs[i].weight_axis)
-            return false;
-    return head->input_count > 0;
-}
-
 /* Write the length of the recording: that of the records, and that stated by the file if it is
  * longer. */
 static void info_text_times(struct tv_out *out, const struct tv_info *info,
                             const struct info_sums *sums)
 {
     struct tv_figure_unit unit = tv_figures_unit(info->head);
-    if (info_has_no_times(info->head)) {
+    if (!tv_trace_info_has_times(info->head)) {
         info_text_label(out, "span");
         tv_out_text(out, "none: the samples have weights and no times\n");
+        info_text_label(out, "axis");
+        tv_names_weight_axis(out, info_weight_unit(info));
+        tv_out_char(out, '\n');
         return;
     }
     if (sums->calls)

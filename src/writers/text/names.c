@@ -91,6 +91,12 @@ const char *tv_names_clocks(unsigned clocks)
     return clocks & TV_CLOCK_CPU ? "thread-cpu" : "wall";
 }
 
+const char *tv_names_input_clocks(const struct tv_input *input)
+{
+    bool timeless = input->weight_axis || tv_figures_are_timeless(input->figures);
+    return timeless ? "none" : tv_names_clocks(input->clocks);
+}
+
 /* Return part / whole in tenths of a percent. Huge numbers are halved until the product fits in
  * 64 bits. */
 static int64_t names_permille(int64_t part, int64_t whole)

@@ -35,6 +35,9 @@ void tv_names_date(struct tv_out *out, int64_t us);
 /* Return "dual", "wall" or "thread-cpu". */
 const char *tv_names_clocks(unsigned clocks);
 
+/* Return the same of an input; "none" when it has no times. */
+const char *tv_names_input_clocks(const struct tv_input *input);
+
 /* Write part / whole in percent with one decimal, rounded half up; 0.0 when whole is 0. */
 void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole);
 
@@ -113,6 +116,9 @@ void tv_value_scale_write(struct tv_out *out, const struct tv_value_scale *scale
 /* Write a line: the value type, its samples and their sum. */
 void tv_names_value(struct tv_out *out, const struct tv_trace_info *head,
                     const struct tv_sample_figures *figures);
+
+/* Write what an axis of weights is: "weight, not time, in bytes". */
+void tv_names_weight_axis(struct tv_out *out, struct tv_bytes unit);
 
 /* Return true when every input counts calls, so that calls and times per call may be shown. */
 bool tv_figures_count_calls(const struct tv_trace_info *head);

@@ -41,10 +41,11 @@ static const struct tv_figure_unit time_units[] = {
 static const struct tv_figure_unit byte_units[] = {
     {"B", 1, 0}, {"KiB", 1024, 1}, {"MiB", 1024 * 1024, 2}, {"GiB", 1024 * 1024 * 1024, 2}};
 
-static bool value_scale_is_count(struct tv_bytes unit)
+/* Return true for numbers whose unit says nothing. */
+static bool value_scale_is_plain(struct tv_bytes unit)
 {
     return unit.length == 0 || tv_bytes_equal(unit, TV_BYTES("count")) ||
-           tv_bytes_equal(unit, TV_BYTES("samples"));
+           tv_bytes_equal(unit, TV_BYTES("none"));
 }
 
 /* Choose the largest unit of which `largest` has at least one. */
@@ -71,7 +72,7 @@ void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, 
                           : value_scale_step(time_units, TV_COUNT(time_units), largest);
         return;
     }
-    if (value_scale_is_count(unit))
+    if (value_scale_is_plain(unit) || tv_bytes_equal(unit, TV_BYTES("samples")))
         return;
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -107,4 +108,13 @@ void tv_names_value(struct tv_out *out, const struct tv_trace_info *head,
         tv_out_format(out, "%s%s in all", *scale.unit.name ? " " : "", scale.unit.name);
     }
     tv_out_char(out, '\n');
+}
+
+void tv_names_weight_axis(struct tv_out *out, struct tv_bytes unit)
+{
+    tv_out_text(out, "weight, not time");
+    if (!value_scale_is_plain(unit)) {
+        tv_out_text(out, ", in ");
+        tv_names_line(out, unit);
+    }
 }

@@ -316,10 +316,53 @@ static void less_what_recording_cost(void **state)
     tv_out_release(&asked->out);
 }
 
+/* Samples: one in A, two in A called by A; each weighs 10 and lasts 1 ms.  A row is frame, samples
+ * with A once, again in them, inclusive, self: A counts once a sample. */
+static void a_profile_of_samples(void **state)
+{
+    struct asked *asked = *state;
+    assert_answer(asked, "sample_profile?measure=count",
+                  "{\"total_real_ns\":3,\"total_cpu_ns\":null,\"rows\":["
+                  "[0,3,2,3,3,null,null]],\"waits\":null}");
+    assert_answer(asked, "sample_profile?measure=weight&value=1",
+                  "{\"total_real_ns\":30,\"total_cpu_ns\":null,\"rows\":["
+                  "[0,3,2,30,30,null,null]],\"waits\":null}");
+    assert_answer(asked, "sample_profile?measure=time&from=1000000&to=2000000",
+                  "{\"total_real_ns\":1000000,\"total_cpu_ns\":null,\"rows\":["
+                  "[0,1,1,1000000,1000000,null,null]],\"waits\":null}");
+    assert_refused(asked, "sample_profile?measure=weight&value=2");
+    assert_refused(asked, "sample_profile?measure=joy");
+    /* The file's own cost of A, in 5 calls, stands instead of the sum over stacks. */
+    struct tv_tables *tables = &asked->fixture.trace->tables;
+    tables->value_types.rows[0].samples = tables->samples.count;
+    *tv_table_add(&tables->function_costs) = (struct tv_function_cost){
+        .calls = 5, .self = 40, .inclusive = 50, .with_recursion = 60, .frame = 0, .type = 0};
+    assert_answer(asked, "sample_profile?measure=weight",
+                  "{\"total_real_ns\":40,\"total_cpu_ns\":null,\"rows\":["
+                  "[0,5,0,50,40,null,null]],\"waits\":null}");
+    assert_answer(asked, "sample_profile?measure=count",
+                  "{\"total_real_ns\":3,\"total_cpu_ns\":null,\"rows\":["
+                  "[0,3,2,3,3,null,null]],\"waits\":null}");
+}
+
+/* In all 3 samples nothing is below A, and in 2 of them A is once more below A. */
+static void relations_of_samples(void **state)
+{
+    struct asked *asked = *state;
+    assert_answer(asked, "sample_relations?frame=0&measure=count",
+                  "{\"parents\":[[-1,3,5,3,null]],\n\"children\":[[0,2,5,2,null]],\n"
+                  "\"recursive_parents\":[[0,2,5,2,null]],\n\"recursive_children\":[],\n"
+                  "\"self\":[1,null],\"recursive_self\":[2,null]}");
+    assert_refused(asked, "sample_relations?measure=count");
+    assert_refused(asked, "sample_relations?frame=99&measure=count");
+    assert_refused(asked, "sample_relations?frame=0&measure=weight&value=9");
+}
+
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(call_trees, asked_test(lines_of_calls), asked_test(lines_from_the_bottom_up),
            asked_test(the_way_to_a_frame), asked_test(lines_of_samples),
+           asked_test(a_profile_of_samples), asked_test(relations_of_samples),
            asked_test(flames_in_time_and_by_thread), asked_test(sides_of_a_frame),
            asked_test(wrong_questions_are_refused), asked_test(less_what_recording_cost),
            asked_test(numbers_out_of_range_have_no_lines));

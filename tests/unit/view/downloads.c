@@ -52,6 +52,26 @@ static void stacks_are_of_all_or_one(void **state)
                   "demo.A.a;demo.C.c 1000\n");
 }
 
+/* Where a trace has samples and no calls, what is taken home are the samples. */
+static void samples_alone_have_stacks(void **state)
+{
+    struct asked *asked = *state;
+    struct tv_trace *trace = asked->fixture.trace;
+    uint32_t type = fixture_value_type(trace, "alloc_space", "bytes");
+    trace->recorded_calls = 0;
+    for (uint32_t thread = 0; thread < 2; thread++)
+        *tv_table_add(&trace->tables.samples) = (struct tv_sample){.weight = 10 + 5 * thread,
+                                                                   .offset = TV_NO_OFFSET,
+                                                                   .thread = thread,
+                                                                   .path = 1,
+                                                                   .line_path = 1,
+                                                                   .type = type};
+    assert_answer(asked, "collapsed", "demo.A.a 25\n");
+    assert_answer(asked, "collapsed?thread=1", "demo.A.a 15\n");
+    assert_has(asked, "flamegraph", "25 bytes", true);
+    assert_has(asked, "flamegraph?thread=0", "10 bytes", true);
+}
+
 static void a_thread_must_be_there(void **state)
 {
     struct asked *asked = *state;
@@ -182,6 +202,7 @@ UNIT_TESTS(downloads, cmocka_unit_test_setup_teardown(answers_are_bounded, set_u
            cmocka_unit_test_setup_teardown(what_cannot_be_taken_back_is_not_sent, set_up,
                                            asked_tear_down),
            cmocka_unit_test_setup_teardown(stacks_are_of_all_or_one, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(samples_alone_have_stacks, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_thread_must_be_there, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_picture_has_title_and_frames, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(names_alone_count, set_up, asked_tear_down),

@@ -1,16 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formatting of numbers. Times are whole nanoseconds below 2^53.
+// Formatting of numbers. Times are whole nanoseconds below 2^53; places on an axis of weights are
+// whole bytes, samples or other units of the file.
 
-/** Unit of a time; "auto" chooses a unit for each time and writes it. */
-export type FixedUnit = 'ns' | 'us' | 'ms' | 's' | 'samples';
-export type Unit = FixedUnit | 'auto';
-/** Units of times. Traces without times have samples as their only unit. */
-export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's', 'auto'];
+/** Units of times; "auto" chooses a unit for each time and writes it. */
+export const UNITS = ['ns', 'us', 'ms', 's', 'auto'] as const;
+export const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
+/** Units of an axis of weights. "weight": numbers whose unit the page does not know. */
+const WEIGHT_UNITS = ['samples', ...BYTE_UNITS, 'weight'] as const;
+export const ALL_UNITS: readonly Unit[] = [...UNITS, ...WEIGHT_UNITS];
 
-/** A sample is one microsecond long on the axis. */
-const NS_PER: Record<FixedUnit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, samples: 1e3 };
-/** Decimals by unit: three, but none for nanoseconds and six for seconds. */
-const DIGITS: Record<FixedUnit, number> = { ns: 0, us: 3, ms: 3, s: 6, samples: 0 };
+/** Unit of a time, or of a place on an axis of weights. */
+export type Unit = (typeof UNITS)[number] | (typeof WEIGHT_UNITS)[number];
+export type FixedUnit = Exclude<Unit, 'auto'>;
+
+/** A sample is 1,000 units of the axis long. */
+const NS_PER: Record<FixedUnit, number> = {
+  ...{ ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
+  ...{ bytes: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 },
+  ...{ samples: 1e3, weight: 1 },
+};
+/** Decimals by unit. */
+const DIGITS: Record<FixedUnit, number> = {
+  ...{ ns: 0, us: 3, ms: 3, s: 6 },
+  ...{ bytes: 0, KiB: 1, MiB: 2, GiB: 2 },
+  ...{ samples: 0, weight: 0 },
+};
+
+/** Return the length of a unit on the axis. */
+export function unitLength(unit: Unit): number {
+  return unit === 'auto' ? 1 : NS_PER[unit];
+}
+
+/** Tell whether lengths in the unit are times. */
+export function isTimeUnit(unit: Unit): boolean {
+  return UNITS.some((time) => time === unit);
+}
+
+/** Return the unit of bytes in which a number is at least 1. */
+export function byteUnit(bytes: number): (typeof BYTE_UNITS)[number] {
+  return [...BYTE_UNITS].reverse().find((unit) => bytes >= NS_PER[unit]) ?? 'bytes';
+}
 
 /** Return the number of decimals. Fractions of a sample are rare and shown only if present. */
 function digitsOf(ns: number, unit: FixedUnit): number {
@@ -19,7 +48,7 @@ function digitsOf(ns: number, unit: FixedUnit): number {
 
 /** Return the symbol of a unit; "auto" has none. */
 export function unitLabel(unit: Unit): string {
-  return unit === 'auto' ? '' : unit === 'us' ? 'µs' : unit;
+  return unit === 'auto' || unit === 'weight' ? '' : unit === 'us' ? 'µs' : unit;
 }
 
 /** Return the head of a column of times: its name and unit. */
@@ -62,7 +91,8 @@ export function formatTime(ns: number, unit: Unit): string {
 
 /** Format a time with its unit. */
 export function formatTimeUnit(ns: number, unit: Unit): string {
-  if (unit === 'samples' && ns === NS_PER.samples) return '1 sample';
+  if ((unit === 'samples' || unit === 'bytes') && ns === NS_PER[unit])
+    return `1 ${unit.slice(0, -1)}`;
   return `${formatTime(ns, unit)} ${unitLabel(unit)}`.trim();
 }
 
@@ -77,7 +107,7 @@ export function formatShort(ns: number): string {
 
 /** Format a time with few digits, for a label with little room. */
 export function formatRough(ns: number, unit: Unit): string {
-  if (unit === 'samples') return formatTimeUnit(ns, unit);
+  if (!isTimeUnit(unit)) return formatTimeUnit(ns, unit);
   const fits = ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
   // A time that would read "0.0" gets a smaller unit.
   const none = unit !== 'auto' && ns > 0 && ns < NS_PER[unit] / (unit === 's' ? 2000 : 20);
@@ -99,11 +129,17 @@ export function formatValue(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
+/** Format the size of a file, in powers of 1,000 as the messages of the command line do. */
 export function formatBytes(n: number): string {
   if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GB`;
   if (n >= 1e6) return `${(n / 1e6).toFixed(1)} MB`;
   if (n >= 1e3) return `${(n / 1e3).toFixed(1)} kB`;
   return plural(n, 'byte');
+}
+
+/** Format a size of memory, in powers of 1,024 as the tables of the command line do. */
+export function formatMemory(bytes: number): string {
+  return formatTimeUnit(bytes, byteUnit(bytes));
 }
 
 /** Format a large number in short, as in "1.2 M". */
@@ -132,7 +168,8 @@ function unitOfStep(ns: number, step: number): FixedUnit {
 export function formatTick(ns: number, step: number, unit: Unit): string {
   const fixed = unit === 'auto' ? unitOfStep(ns, step) : unit;
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[fixed] / step) - 1e-9)));
-  return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
+  const number = groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits));
+  return `${number} ${unitLabel(fixed)}`.trim();
 }
 
 /** Format a time with the digits of its unit, or more if a pixel is shorter than the last digit. */

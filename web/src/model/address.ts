@@ -2,7 +2,7 @@
 // The page's address holds the state of the view, so that Back, Forward, reload and a copied link
 // work. A member that has its default value is left out of the address.
 
-import { UNITS, type Unit } from '../base/format';
+import { ALL_UNITS, type Unit } from '../base/format';
 import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement';
 import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
 import { isProfileColumn } from './profileColumns';
@@ -276,7 +276,7 @@ export function readAddress(text: string): PageState {
     tab: TABS.find((tab) => tab === q.get('tab')) ?? null,
     clock: clock === 'real' || clock === 'cpu' ? clock : null,
     sort: readSort(q.get('sort')),
-    unit: UNITS.find((unit) => unit === q.get('unit')) ?? null,
+    unit: ALL_UNITS.find((unit) => unit === q.get('unit')) ?? null,
     find: q.get('find') ?? '',
     onlyFound: q.get('found') === '1',
     openMethods: readMethods(q.get('opened')),

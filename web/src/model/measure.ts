@@ -4,11 +4,21 @@
 //
 //   file's unit       written in
 //   nanoseconds, ms   the page's unit of times
-//   bytes, KiB        bytes, kB or MB, one of them for all figures of a table
+//   bytes, KiB        bytes, KiB, MiB or GiB, one of them for all figures of a table
 //   count, objects    a number, with the name of the value or of the unit
 
-import { formatCount, formatTime, groupDigits, unitLabel, type Unit } from '../base/format';
+import {
+  BYTE_UNITS,
+  byteUnit,
+  formatCount,
+  formatTime,
+  isTimeUnit,
+  unitLabel,
+  UNITS,
+  type Unit,
+} from '../base/format';
 import type { FlameOf } from './address';
+import type { TraceFacts } from './traceFacts';
 
 /** A measure, and the value type if it is the weight of samples. */
 export interface Measure {
@@ -23,7 +33,7 @@ export interface Measure {
 export interface Scale {
   /** True: times in the page's unit, or numbers of samples on the time axis. */
   isTime: boolean;
-  /** Name of the unit: "ms", "kB", "samples"; empty if each figure has its own. */
+  /** Name of the unit: "ms", "KiB", "samples"; empty if each figure has its own. */
   unit: string;
   text: (figure: number) => string;
   /** The widest text that is possible, if the greatest figure need not have it. */
@@ -45,6 +55,25 @@ const BYTES_OF_UNITS: Readonly<Record<string, number>> = {
   ...{ megabytes: 1024 ** 2, megabyte: 1024 ** 2, MiB: 1024 ** 2 },
 };
 
+type AxisFacts = Pick<TraceFacts, 'axis' | 'axis_unit' | 'timeless'>;
+
+/** Return the units of the time line: those of times, or those of the weights on its axis. */
+export function axisUnits(facts: AxisFacts): readonly Unit[] {
+  if (facts.timeless === 'counts') return ['samples'];
+  if (facts.axis !== 'weight' || facts.timeless) return UNITS;
+  const unit = facts.axis_unit ?? '';
+  if (NS_OF_UNITS[unit] === 1) return UNITS;
+  return BYTES_OF_UNITS[unit] === 1 ? BYTE_UNITS : ['weight'];
+}
+
+/** Return the unit of the time line that is shown first. */
+export function usualUnit(facts: AxisFacts & Pick<TraceFacts, 'unit' | 'end_ns'>): Unit {
+  const units = axisUnits(facts);
+  const bytes = byteUnit(facts.end_ns);
+  if (units.includes(bytes)) return bytes;
+  return units.includes('ms') ? (facts.unit ?? 'ms') : (units[0] ?? 'weight');
+}
+
 /** Return the scale of times: the page's unit. */
 export function timeScale(unit: Unit, nsPer = 1): Scale {
   const scale = {
@@ -60,21 +89,14 @@ function countScale(unit: string): Scale {
 }
 
 function byteScale(bytesPer: number, most: number): Scale {
-  const unit = most >= 1e6 ? 'MB' : most >= 1e3 ? 'kB' : 'bytes';
-  const bytes = { MB: 1e6, kB: 1e3, bytes: 1 }[unit];
-  const text = (figure: number): string => {
-    const [whole = '', rest] = ((figure * bytesPer) / bytes)
-      .toFixed(bytes === 1 ? 0 : 3)
-      .split('.');
-    return groupDigits(whole) + (rest === undefined ? '' : `.${rest}`);
-  };
-  return { isTime: false, unit, text };
+  const unit = byteUnit(most);
+  return { isTime: false, unit, text: (figure) => formatTime(figure * bytesPer, unit) };
 }
 
 function weightScale({ name, unit }: Measure, time: Unit, most: number): Scale {
   const ns = NS_OF_UNITS[unit];
   const bytes = BYTES_OF_UNITS[unit];
-  if (ns !== undefined) return timeScale(time === 'samples' ? 'ms' : time, ns);
+  if (ns !== undefined) return timeScale(isTimeUnit(time) ? time : 'ms', ns);
   if (bytes !== undefined) return byteScale(bytes, most * bytes);
   return countScale(unit === 'count' ? name : unit === '' ? 'weight' : unit);
 }

@@ -2,7 +2,14 @@
 // Ranges as typed by the user: "1.5ms .. 20ms", "1.5 20 ms", "1.5 + 3 ms" (start and length),
 // "..20", "20..".
 
-import { fixedUnit, formatTime, formatTimeUnit, unitLabel, type Unit } from '../base/format';
+import {
+  fixedUnit,
+  formatTime,
+  formatTimeUnit,
+  unitLabel,
+  unitLength,
+  type Unit,
+} from '../base/format';
 import type { Span } from './span';
 
 const NS_OF_UNIT: Readonly<Record<string, number>> = {
@@ -14,8 +21,8 @@ const NS_OF_UNIT: Readonly<Record<string, number>> = {
   s: 1e9,
   m: 60e9,
   min: 60e9,
-  sample: 1e3,
-  samples: 1e3,
+  ...{ sample: unitLength('samples'), samples: unitLength('samples') },
+  ...{ byte: 1, bytes: 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
 };
 
 /** Two ends and the separator between them. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges of time [from, to) in nanoseconds of the trace's axis, and movements of the visible range.
 
+import { unitLength, type Unit } from '../base/format';
+
 /** A range of time. */
 export interface Span {
   readonly from: number;
@@ -87,9 +89,17 @@ export function interpolateSpan(a: Span, b: Span, share: number): Span {
 
 /**
  * Return the distance of the ruler's marks: 1, 2 or 5 times a power of ten, about `pixels` apart.
+ * Marks of an axis of bytes are multiples of `unit`.
  */
-export function tickStep(nsPerPixel: number, pixels: number): number {
-  const raw = Math.max(1, nsPerPixel * pixels);
+export function tickStep(nsPerPixel: number, pixels: number, unit: Unit = 'ns'): number {
+  if (unit === 'KiB' || unit === 'MiB' || unit === 'GiB') {
+    const per = unitLength(unit);
+    return Math.max(1, per * decimalStep((nsPerPixel / per) * pixels));
+  }
+  return decimalStep(Math.max(1, nsPerPixel * pixels));
+}
+
+function decimalStep(raw: number): number {
   const power = 10 ** Math.floor(Math.log10(raw) + 1e-9);
   return power * ([1, 2, 5, 10].find((k) => k * power >= raw * (1 - 1e-9)) ?? 10);
 }

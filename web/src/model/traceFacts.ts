@@ -57,7 +57,10 @@ export interface TraceFacts {
   format: string;
   version: string;
   clocks: Clock[];
-  axis: Clock;
+  /** Clock of the axis; weight: the file has no times, and stacks lie one behind another. */
+  axis: Clock | 'weight';
+  /** Unit of the weights on the axis, as in the file; empty: several, or unknown. */
+  axis_unit?: string;
   /** Order of the tracks: busiest first, or by process and thread. */
   order: 'busiest' | 'owner';
   /** Automatic colours: by the rank of a method, or by the hash of a name. */

@@ -20,7 +20,7 @@ import { EngineError } from './engine';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
-import type { Measure } from './measure';
+import { axisUnits, usualUnit, type Measure } from './measure';
 import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
@@ -205,13 +205,13 @@ export class Viewer {
     return this.has('real') ? 'real' : 'cpu';
   }
 
-  get usualUnit(): Unit {
-    return this.hasTimes ? (this.facts.unit ?? 'ms') : 'samples';
+  /** Return the units that lengths on the axis can be written in. */
+  get units(): readonly Unit[] {
+    return axisUnits(this.facts);
   }
 
-  /** True: lengths are times. False: lengths are numbers of samples. */
-  get hasTimes(): boolean {
-    return this.facts.timeless !== 'counts';
+  get usualUnit(): Unit {
+    return usualUnit(this.facts);
   }
 
   /** Stacks without calls open as a flame graph; a table of methods would be empty or mislead. */
@@ -460,7 +460,7 @@ export class Viewer {
     this.tab.set(place.tab ?? this.usualTab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
     this.sort.set(place.sort ?? this.usualSort());
-    this.unit.set((this.hasTimes && place.unit) || this.usualUnit);
+    this.unit.set(place.unit && this.units.includes(place.unit) ? place.unit : this.usualUnit);
     this.find.set(place.find);
     this.onlyFound.set(place.onlyFound);
     this.openMethods.set(place.openMethods);

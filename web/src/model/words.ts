@@ -85,3 +85,6 @@ export function countSlices(words: Words, n: number): string {
 export function countNames(words: Words, n: number): string {
   return plural(n, words.name, words.names);
 }
+
+/** What the time line says about its axis where the trace has no times. */
+export const WEIGHT_AXIS = 'weight, not time';

@@ -21,6 +21,8 @@ export interface RulerScene {
   zoom: Span | null;
   pointer: number | null;
   unit: Unit;
+  /** Words about the axis, at the right end; empty: it is time. */
+  axis: string;
 }
 
 export const HANDLE_WIDTH = 9;
@@ -38,10 +40,22 @@ export function paintRuler(g: Surface, s: RulerScene): void {
   g.font = s.theme.font;
   const taken: Taken = [];
   const pill = placePill(s, taken);
+  if (s.axis !== '') paintAxisWords(g, s, taken, pill);
   if (s.range) paintRulerRange(g, s, s.range, taken, pill);
   if (s.zoom) paintRulerZoom(g, s, s.zoom, taken, pill);
   if (pill) paintPill(g, s, pill);
   paintRulerTicks(g, s, taken);
+}
+
+/** Write what the axis is, unless the pointer or the range stands there. */
+function paintAxisWords(g: Surface, s: RulerScene, taken: Taken, pill: Pill | null): void {
+  const right = s.scale.width - 6;
+  const left = right - s.meter.width(s.axis);
+  if (left < 0 || (pill && pill.left + pill.width > left - 6)) return;
+  if (s.range && s.scale.x(s.range.to) > left - HANDLE_WIDTH) return;
+  taken.push([left - 12, s.scale.width]);
+  g.fillStyle = s.theme.colour.text;
+  g.fillText(s.axis, left, s.height / 2 - 2);
 }
 
 interface Pill {
@@ -161,10 +175,10 @@ function paintRulerZoom(
 
 /** Return a tick distance that fits the longest label. */
 function stepOfTicks(s: RulerScene): number {
-  const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
+  const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK, s.unit);
   const last = Math.floor(Math.min(s.scale.view.to, s.bounds.to) / step) * step;
   const width = s.meter.width(formatTick(last, step, s.unit)) + 16;
-  return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width);
+  return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width, s.unit);
 }
 
 function paintRulerTicks(g: Surface, s: RulerScene, taken: Taken): void {

@@ -13,6 +13,7 @@
 // rows (densityRows.ts). In a collapsed track the density rows lie over the bars, otherwise below them.
 // Marks and waits come last.
 
+import type { Unit } from '../base/format';
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
 import { cpuShare, FLAG, reservedColour } from '../model/engine';
@@ -58,6 +59,8 @@ export interface Scene {
   scale: TimeScale;
   res: number;
   ratio: number;
+  /** Unit of the ruler. */
+  unit: Unit;
   bounds: Span;
   range: Span | null;
   /** The saved ranges, whose edges are shown. */
@@ -133,7 +136,7 @@ function paintTrackBackground(g: Surface, s: Scene, height: number): void {
   g.fillRect(0, 0, scale.width, height);
   paintBands(g, s, height);
   g.fillStyle = theme.colour.grid;
-  const step = tickStep(scale.nsPerPixel, 110);
+  const step = tickStep(scale.nsPerPixel, 110, s.unit);
   for (let t = Math.ceil(scale.view.from / step) * step; t <= scale.view.to; t += step) {
     g.fillRect(snapToPixel(s, scale.x(t)), 0, 1, height);
   }

@@ -23,15 +23,13 @@ import type { Settings } from './settings';
 /** Return the most important facts in a few words; the Info tab has all of them. */
 export function factWords(facts: TraceFacts, unit: Unit): string[] {
   const clocks =
-    facts.timeless === 'counts'
-      ? 'numbers of samples'
-      : facts.timeless === 'times'
-        ? 'sums of times'
-        : facts.clocks.length === 2
-          ? 'two clocks'
-          : facts.clocks[0] === 'cpu'
-            ? 'CPU clock only'
-            : 'real clock only';
+    facts.axis === 'weight'
+      ? 'weights, no times'
+      : facts.clocks.length === 2
+        ? 'two clocks'
+        : facts.clocks[0] === 'cpu'
+          ? 'CPU clock only'
+          : 'real clock only';
   const threads = allThreads(facts);
   return [
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]

@@ -31,7 +31,7 @@ export function callDetails(
   const { viewer } = v;
   const words = wordsFor(viewer.facts);
   const unit = viewer.unit.peek();
-  const realAxis = viewer.facts.axis === 'real';
+  const realAxis = viewer.facts.axis !== 'cpu';
   const track = viewer.trackOfRow(call.row);
   const { processes } = viewer.facts;
   const process = track && processes[track.process];

@@ -57,7 +57,7 @@ export function timesTable(v: Views, rows: readonly TimesRow[], more: HTMLElemen
           h(
             'th',
             { class: 'number' },
-            unitHead(viewer.hasTimes ? (clock === 'cpu' ? 'CPU' : 'Real') : '', unit),
+            unitHead(viewer.facts.axis === 'weight' ? '' : clock === 'cpu' ? 'CPU' : 'Real', unit),
           ),
         ),
       ),

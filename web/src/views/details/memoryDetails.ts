@@ -3,7 +3,7 @@
 // allocators of this process.
 
 import { h } from '../../base/dom';
-import { formatBytes, formatCount, formatTimeUnit, formatValue, plural } from '../../base/format';
+import { formatCount, formatMemory, formatTimeUnit, formatValue, plural } from '../../base/format';
 import { shortened } from '../../base/visible';
 import type { MemoryDumpDetails, MemoryFigure } from '../../model/nonSliceEvents';
 import { memoryColumns, memoryTree, type MemoryNode } from '../../model/memoryTree';
@@ -22,7 +22,7 @@ function memoryProcessName(v: Views, process: number): string {
 
 function memoryValueText(units: string, value: number | null): string {
   if (value === null) return '';
-  if (units === 'bytes') return formatBytes(value);
+  if (units === 'bytes') return formatMemory(value);
   return Number.isInteger(value) ? formatCount(value) : formatValue(value);
 }
 

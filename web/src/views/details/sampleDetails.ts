@@ -34,6 +34,7 @@ async function goToSample(v: Views, number: number): Promise<void> {
 export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
   const { viewer } = v;
   const unit = viewer.unit.peek();
+  const weight = viewer.facts.axis === 'weight';
   const stack = [...sample.stack].reverse();
   const [leaf] = stack;
   const lines = stack.slice(0, FRAMES_SHOWN).map((frame) =>
@@ -50,7 +51,7 @@ export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
     ...(leaf === undefined ? [h('h2', null, 'Sample without a stack')] : frameHead(v, leaf)),
     factTable(
       sample.title ? factRow('Sample', sample.title) : null,
-      factRow('Time', formatTimeUnit(sample.time_ns, unit)),
+      factRow(weight ? 'On the axis at' : 'Time', formatTimeUnit(sample.time_ns, unit)),
       factRow('Thread', sampleThread(v, sample.thread)),
       sample.cpu >= 0 ? factRow('CPU', String(sample.cpu)) : null,
       factRow('Weight', formatCount(sample.weight)),

@@ -41,7 +41,10 @@ const FLAMES: readonly [FlameOf, string][] = [
  */
 export function flameContentSwitch(viewer: Viewer, label: string): HTMLElement | null {
   if (viewer.facts.samples === 0) return null;
-  const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
+  const { calls, axis } = viewer.facts;
+  const choices = FLAMES.filter(
+    ([of]) => (of !== 'calls' || calls > 0) && (of !== 'time' || axis !== 'weight'),
+  );
   const select = h(
     'select',
     { class: 'of', attrs: { 'aria-label': label } },
@@ -88,7 +91,8 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
   return h(
     'div',
     { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } },
-    ...ORDERS.map(([order, key, text, title]) => {
+    ...ORDERS.map(([order, key, name, title]) => {
+      const text = order === 'time' && viewer.facts.axis === 'weight' ? 'File order' : name;
       const button = h(
         'button',
         {

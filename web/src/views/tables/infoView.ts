@@ -15,7 +15,7 @@ import type { TraceFacts } from '../../model/traceFacts';
 import { ownerId } from '../../model/names';
 import type { Sheet } from '../../model/sheet';
 import { activeThreads, allThreads } from '../../model/states';
-import { inTermsOf, countSlices, wordsFor } from '../../model/words';
+import { inTermsOf, countSlices, WEIGHT_AXIS, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { Exported } from './exportMenu';
 import { filesPart } from './filesPart';
@@ -52,13 +52,14 @@ function inCapital(word: string): string {
 }
 
 /** Return the clock of the time axis, if the file has times. */
-function axisPairs(f: TraceFacts): Pair[] {
-  if (f.timeless)
-    return [['Figures', f.timeless === 'counts' ? 'numbers of samples' : 'sums of times']];
+function axisPairs(f: TraceFacts, unit: Unit): Pair[] {
+  const length = formatTimeUnit(f.end_ns - f.start_ns, unit);
+  if (f.axis === 'weight') return [['Axis', `${WEIGHT_AXIS}: ${length} long`]];
   const own = "each thread's own CPU clock: threads cannot be compared in time";
   return [
     ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
     ['Time axis', f.axis === 'real' ? 'real' : own],
+    ['Length', length],
   ];
 }
 
@@ -69,8 +70,7 @@ function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
   const pairs: Pair[] = [
     ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
-    ...axisPairs(f),
-    ['Length', formatTimeUnit(f.end_ns - f.start_ns, unit)],
+    ...axisPairs(f, unit),
     ...(f.timeless ? [] : [[words.events ? 'Events' : 'Records', formatCount(f.records)] as Pair]),
     [
       inCapital(words.slices),
@@ -94,15 +94,16 @@ function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   return pairs;
 }
 
-/** The words for the time axis of a file with stacks and no times. */
-const TIMELESS = {
-  counts:
-    'The file has stacks with numbers of samples and no times: they lie one behind the other. What ' +
-    'is longer has more of them; what is further right is not later.',
-  times:
-    'The file has stacks with the time that each took in all: they lie one behind the other. What ' +
-    'is further right is not later.',
-} as const;
+/** Return the words for the axis of a file with stacks and no times. */
+function weightAxisWords(f: TraceFacts): string {
+  const types = (f.value_types ?? []).map(({ name, unit }) => (unit ? `${name} (${unit})` : name));
+  const several = types.length > 1 ? ` Each value type has its own: ${types.join(', ')}.` : '';
+  return (
+    `This axis is ${WEIGHT_AXIS}: the file has stacks with weights and no times. They lie one ` +
+    'behind another, each as wide as its weight; what is further right is not later.' +
+    several
+  );
+}
 
 /** Parse a value that is a JSON object or list; null for others. */
 function parseNestedValue(value: string): object | null {
@@ -139,9 +140,9 @@ function showInfo(
         null,
         h('h2', null, 'Trace'),
         infoTable(infoFacts(f, called, unit), (pair) => pair),
-        f.timeless && h('p', null, TIMELESS[f.timeless]),
+        f.axis === 'weight' && h('p', null, weightAxisWords(f)),
         !wordsFor(f).events &&
-          !f.timeless &&
+          f.axis !== 'weight' &&
           h(
             'p',
             null,

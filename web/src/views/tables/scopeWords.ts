@@ -2,7 +2,7 @@
 // Describes the range and threads of the lower panel, with chips that return to the whole trace.
 
 import { fill, h, iconButton, setText } from '../../base/dom';
-import { formatTime, formatTimeUnit, plural, unitLabel, UNITS, type Unit } from '../../base/format';
+import { formatTime, formatTimeUnit, plural, unitLabel, type Unit } from '../../base/format';
 import { effect } from '../../base/signal';
 import { tracksOfSlices } from '../../model/states';
 import type { Viewer } from '../../model/viewer';
@@ -68,12 +68,11 @@ export function scopeWords(
 
 /** Return the menu of time units. */
 export function unitSelect(viewer: Viewer): HTMLElement {
+  const title = viewer.facts.axis === 'weight' ? 'Unit of weights' : 'Unit of times';
   const unit = h(
     'select',
-    { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
-    ...(viewer.hasTimes ? UNITS : [viewer.usualUnit]).map((name) =>
-      h('option', { attrs: { value: name } }, unitLabel(name) || name),
-    ),
+    { class: 'small-select', title, attrs: { 'aria-label': title } },
+    ...viewer.units.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
   );
   unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
   effect(() => {

@@ -5,7 +5,7 @@ import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
 import { otherEventsHint } from '../../model/otherEventsHint';
-import { wordsFor } from '../../model/words';
+import { WEIGHT_AXIS, wordsFor } from '../../model/words';
 import { bucketsFor, busyActivity, fewerLanes } from '../../model/activity';
 import type { Activity } from '../../model/engine';
 import { clampView, spanLength, orderedSpan, wholeView, type Span } from '../../model/span';
@@ -48,8 +48,10 @@ export class OverviewView {
     effect(() => {
       const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
       const lone = facts.calls === 0 ? otherEventsHint(facts).brief : threads;
-      about.title = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
-      setText(about, about.title);
+      const whole = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
+      const weight = facts.axis === 'weight';
+      about.title = weight ? `${whole}; this axis is ${WEIGHT_AXIS}` : whole;
+      setText(about, weight ? `${WEIGHT_AXIS}: ${length}` : whole);
     });
     this.element = h(
       'section',

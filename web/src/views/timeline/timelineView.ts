@@ -27,7 +27,7 @@ import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
 import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
-import { inTermsOf, wordsFor } from '../../model/words';
+import { inTermsOf, WEIGHT_AXIS, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
 import { NonSliceLayer, type MarkHit } from './nonSliceLayer';
@@ -251,6 +251,7 @@ export class TimelineView {
       scale,
       res: resolutionFor(scale.nsPerPixel),
       ratio: this.canvas.ratio,
+      unit: viewer.unit.peek(),
       bounds: viewer.bounds,
       range: viewer.range.peek(),
       notes: viewer.notes.peek(),
@@ -424,6 +425,7 @@ export class TimelineView {
       zoom: this.zooming.peek(),
       pointer,
       unit: viewer.unit.peek(),
+      axis: viewer.facts.axis === 'weight' ? WEIGHT_AXIS : '',
     });
   }
 
