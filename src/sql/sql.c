@@ -289,7 +289,7 @@ static enum tv_status sql_start_watch(struct tv_sql *sql, uint64_t max_seconds,
     pthread_cond_init(&watch->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&watch->lock, NULL);
-    if (pthread_create(&watch->thread, NULL, sql_watch, sql) != 0)
+    if (tv_thread_start(&watch->thread, TV_THREAD_STACK, sql_watch, sql) != 0)
         return sql_fail(err, "no thread can be started");
     watch->max_seconds = max_seconds;
     return TV_OK;
