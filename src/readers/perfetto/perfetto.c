@@ -267,6 +267,8 @@ void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
     reading->options = options;
     reading->blobs = tv_interner_new();
     reading->frame_index = tv_interner_new();
+    tv_out_init_memory(&reading->kernel_text);
+    tv_out_init_memory(&reading->json_text);
     tv_ft_chunk_reader_init(&reading->reader, source, 0, 0);
     reading->chunk = &reading->reader.chunk;
 }
@@ -277,6 +279,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_pf_clocks_release(&reading->clocks);
     tv_pf_sequences_release(reading);
     tv_pf_bundles_release(reading);
+    tv_out_release(&reading->kernel_text);
+    tv_out_release(&reading->json_text);
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->frame_index);
     tv_map_release(&reading->track_index);
@@ -292,6 +296,11 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->frames.rows);
     tv_free(reading->thread_names.rows);
     tv_free(reading->process_names.rows);
+    tv_map_release(&reading->users);
+    tv_map_release(&reading->package_names);
+    tv_map_release(&reading->user_packages);
+    tv_free(reading->packages.rows);
+    tv_free(reading->display_frames.rows);
     tv_free(reading->logs.rows);
     tv_free(reading->metadata.rows);
 }
@@ -331,10 +340,14 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
 {
     struct tv_pf_reading *reading = context;
     struct tv_input *input = &merge->trace->head->inputs[merge->input];
+    reading->trace = merge->trace;
+    reading->input = merge->input;
     if (reading->cpu_times)
         input->clocks |= TV_CLOCK_CPU;
     tv_pf_add_names(reading, merge);
+    tv_pf_add_packages(reading, merge);
     tv_pf_add_track_slices(reading, merge);
+    tv_pf_add_display_frames(reading, merge);
     tv_pf_add_flows(reading, merge);
     tv_pf_add_samples(reading, merge);
     tv_pf_add_logs(reading, merge);
@@ -386,6 +399,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
             .context = reading,
         };
         tv_ft_build_input(&building);
+        status = tv_pf_build_texts(reading, builder, err);
     }
     tv_pf_reading_release(reading);
     tv_free(reading);

@@ -17,6 +17,7 @@
 #ifndef TV_READERS_PERFETTO_READING_H
 #define TV_READERS_PERFETTO_READING_H
 
+#include "base/out.h"
 #include "readers/ftrace/chunk.h"
 #include "readers/ftrace/decoded.h"
 #include "readers/ftrace/merge.h"
@@ -198,6 +199,22 @@ struct tv_pf_name {
     uint8_t priority;
 };
 
+/* An app that is installed. */
+struct tv_pf_package {
+    uint32_t name; /* text */
+    uint32_t user; /* id, without that of the person who uses the device */
+    uint32_t next; /* of the same user; TV_NONE: none */
+    int64_t version;
+    bool debuggable, profileable, told; /* told: it is in the metadata */
+};
+
+/* Begin or end of a frame of the frame timeline. */
+struct tv_pf_display_frame {
+    int64_t time, cookie, token, pid;
+    uint64_t offset : 40, kind : 8, colour : 8; /* kind: field number of FrameTimelineEvent */
+    uint32_t frame;                             /* of the chunk: named after the token */
+};
+
 struct tv_pf_log {
     int64_t time;
     uint64_t offset;
@@ -230,18 +247,24 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_name) thread_names;
     TV_TABLE(tv_pf_name) process_names;
     struct tv_map thread_name_index, process_name_index;
+    struct tv_map users;                        /* pid -> user id */
+    TV_TABLE(tv_pf_package) packages;           /* each name once */
+    struct tv_map package_names, user_packages; /* name, and user -> package */
+    TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_log) logs;
     TV_TABLE(tv_ft_comment) metadata;
-    uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
-    uint64_t other_types;        /* of higher numbers */
-    bool old_kernel, has_kernel; /* states as before 4.14 */
-    bool preempted_low;          /* before 4.8 */
-    uint32_t machine;            /* texts of the machine, for names of system calls */
+    struct tv_out kernel_text, json_text; /* traces of other formats inside */
+    struct tv_trace *trace;               /* set when the chunk is merged, like the input */
+    uint32_t input;
+    uint64_t types[TV_PF_TYPES];          /* number of packets by the number of their payload */
+    uint64_t other_types;                 /* of higher numbers */
+    bool old_kernel, has_kernel;          /* states as before 4.14 */
+    bool preempted_low;                   /* before 4.8 */
+    uint32_t machine;                     /* texts of the machine, for names of system calls */
     struct tv_pf_bundle_state *bundles;
     int64_t latest; /* time of the last packet that had one */
     bool cpu_times; /* slices have CPU times */
     uint64_t input_samples;
-    struct tv_frame_timeline *timeline;
     enum tv_status status;
 };
 
@@ -349,15 +372,41 @@ struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t 
 void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
-/* Process trees, statistics, counters, logs: return false when the payload is not known here. */
+/* Statistics, counters, logs: return false when the payload is not known here. */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload);
+void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Add a row of metadata, unless the value is empty. */
+void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value);
+
+/* Take a packet of Chrome; then read the traces inside all of them, as inputs that follow the one
+ * of the file. */
+void tv_pf_take_chrome_events(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                              struct tv_bytes bytes);
+enum tv_status tv_pf_build_texts(struct tv_pf_reading *reading, struct tv_builder *builder,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* Take a process tree, in pass 1. */
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
                         uint8_t priority);
+/* Name the threads and processes of the trace. */
 void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
-void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Take a list of packages. */
+void tv_pf_take_packages(struct tv_pf_reading *reading, struct tv_bytes bytes);
+/* Label the processes of packages whose name is another one, and add these packages to the
+ * metadata.  Call it when the processes have their names. */
+void tv_pf_add_packages(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Frame timeline: take a FrameTimelineEvent; add the frames to the merge. */
+void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                               struct tv_bytes event);
+void tv_pf_add_display_frames(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+/* Write the arguments of a FrameTimelineEvent as members of an object. */
+void tv_pf_write_display_frame(struct tv_out *out, struct tv_bytes event);
 
 /* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
