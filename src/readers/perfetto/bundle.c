@@ -69,8 +69,7 @@ struct pf_bundle {
     const struct tv_pf_current *packet;
     struct tv_ft_chunk *chunk;
     uint32_t cpu;
-    int64_t shift;   /* added to times */
-    uint32_t clock;  /* of its times; 0: that of the trace */
+    struct tv_pf_bundle_clock clock;
     bool lost;       /* events were lost before the next one */
     uint64_t offset; /* of the bundle */
 };
@@ -594,12 +593,44 @@ static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
 
 /* ---- Bundles ---- */
 
-static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
+enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
+
+/* The clock stands behind the events. */
+void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
+                             struct tv_pf_bundle_clock *clock)
 {
-    int64_t time = (int64_t)(raw + (uint64_t)bundle->shift);
-    if (bundle->clock != 0 && !tv_pf_clocks_convert(&bundle->reading->clocks, bundle->clock, &time))
+    struct tv_pf_message message = tv_pf_message_over(bundle);
+    struct tv_protobuf_field field;
+    uint64_t kind = 0, own = 0, boot = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 5)
+            kind = field.value;
+        else if (field.number == 6)
+            own = field.value;
+        else if (field.number == 7)
+            boot = field.value;
+    }
+    *clock = (struct tv_pf_bundle_clock){.clock = TV_PF_CLOCK_BOOTTIME};
+    if (kind == FTRACE_CLOCK_MONO_RAW)
+        clock->clock = TV_PF_CLOCK_MONOTONIC_RAW;
+    else if ((kind == FTRACE_CLOCK_GLOBAL || kind == FTRACE_CLOCK_LOCAL) && boot != 0)
+        clock->shift = (int64_t)(boot - own);
+    if (clock->clock == tv_pf_clocks_trace_id(&reading->clocks))
+        clock->clock = 0;
+}
+
+int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
+                          uint64_t raw)
+{
+    int64_t time = (int64_t)(raw + (uint64_t)clock->shift);
+    if (clock->clock != 0 && !tv_pf_clocks_convert(&reading->clocks, clock->clock, &time))
         return (int64_t)raw;
     return time;
+}
+
+static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
+{
+    return tv_pf_bundle_time(bundle->reading, &bundle->clock, raw);
 }
 
 /* Mark the loss of events before the one at a time. */
@@ -787,8 +818,6 @@ static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes byt
 
 /* ---- The bundle's own fields ---- */
 
-enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
-
 /* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
 static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes descriptor)
 {
@@ -805,7 +834,6 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool has_cpu = false;
-    uint64_t clock = 0, own = 0, boot = 0;
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
@@ -815,28 +843,13 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
         case 3:
             bundle->lost = field.value != 0;
             break;
-        case 5:
-            clock = field.value;
-            break;
-        case 6:
-            own = field.value;
-            break;
-        case 7:
-            boot = field.value;
-            break;
         case 11:
             pf_bundle_describe_event(bundle, field.bytes);
             break;
         default:
             break;
         }
-    bundle->clock = TV_PF_CLOCK_BOOTTIME;
-    if (clock == FTRACE_CLOCK_MONO_RAW)
-        bundle->clock = TV_PF_CLOCK_MONOTONIC_RAW;
-    else if ((clock == FTRACE_CLOCK_GLOBAL || clock == FTRACE_CLOCK_LOCAL) && boot != 0)
-        bundle->shift = (int64_t)(boot - own);
-    if (bundle->clock == tv_pf_clocks_trace_id(&bundle->reading->clocks))
-        bundle->clock = 0;
+    tv_pf_bundle_read_clock(bundle->reading, bytes, &bundle->clock);
     if (message.damaged)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_PACKET, bundle->offset);
     return has_cpu;

@@ -196,41 +196,53 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
                packet->offset);
 }
 
-static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
+enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
+                                    struct tv_pf_current *packet)
 {
-    struct tv_pf_current packet = {
-        .bytes = from->bytes, .offset = from->offset, .start = from->start};
     struct tv_pf_message message = tv_pf_message_over(from->bytes);
-    struct tv_protobuf_field field, payload = {.number = 0};
+    struct tv_protobuf_field field;
     struct pf_packet_head head = {.has_time = false};
-    unsigned payloads = 0;
+    *packet =
+        (struct tv_pf_current){.bytes = from->bytes, .offset = from->offset, .start = from->start};
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))
             pf_head_take(&head, &field);
-        else if (payloads++ == 0)
-            payload = field;
+        else if (packet->payloads++ == 0)
+            packet->payload = field;
     }
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
-    packet.sequence = tv_pf_find_sequence(reading, head.sequence);
-    bool valid = pf_update_state(reading, &packet, &head);
-    if (payload.number == CLOCKS)
-        tv_pf_sequence_add_clocks(packet.sequence, payload.bytes,
+    packet->sequence = tv_pf_find_sequence(reading, head.sequence);
+    packet->sequence_id = head.has_sequence ? head.sequence : 0;
+    packet->tells_state =
+        head.cleared || head.dropped || head.first || head.defaults.data || head.interned.data;
+    bool valid = pf_update_state(reading, packet, &head);
+    if (packet->payload.number == CLOCKS)
+        tv_pf_sequence_add_clocks(packet->sequence, packet->payload.bytes,
                                   tv_pf_clocks_trace_id(&reading->clocks));
-    if (!pf_set_time(reading, &packet, &head, payload.number)) {
-        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, from->offset);
+    if (!pf_set_time(reading, packet, &head, packet->payload.number))
+        return TV_PF_NO_CLOCK;
+    return valid ? TV_PF_OPENED : TV_PF_NO_STATE;
+}
+
+static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
+{
+    struct tv_pf_current packet;
+    enum tv_pf_opened opened = tv_pf_open_packet(reading, from, &packet);
+    if (opened != TV_PF_OPENED) {
+        tv_pf_warn(reading,
+                   opened == TV_PF_NO_CLOCK ? TV_DIAGNOSTIC_CLOCK_NO_PATH
+                                            : TV_DIAGNOSTIC_STATE_MISSING,
+                   from->offset);
         return;
     }
-    if (!valid) {
-        tv_pf_warn(reading, TV_DIAGNOSTIC_STATE_MISSING, from->offset);
+    if (packet.payloads == 1) {
+        pf_take_payload(reading, &packet, &packet.payload);
         return;
     }
-    if (payloads == 1) {
-        pf_take_payload(reading, &packet, &payload);
-        return;
-    }
-    message = tv_pf_message_over(from->bytes);
-    while (payloads > 0 && tv_pf_next(&message, &field))
+    struct tv_pf_message message = tv_pf_message_over(from->bytes);
+    struct tv_protobuf_field field;
+    while (packet.payloads > 0 && tv_pf_next(&message, &field))
         if (!tv_pf_is_packet_head(field.number))
             pf_take_payload(reading, &packet, &field);
 }

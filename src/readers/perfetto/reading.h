@@ -98,6 +98,7 @@ struct tv_pf_own_clock {
     int64_t unit;               /* nanoseconds */
     int64_t value;              /* nanoseconds: of the last packet */
     int64_t anchor_own, anchor; /* the two clocks in the snapshot */
+    uint64_t unwritten;         /* of an incremental clock: steps that a cut left out (cut.c) */
 };
 
 struct tv_pf_interned {
@@ -108,8 +109,9 @@ struct tv_pf_interned {
 /* Packets of one writer, in the order in which it wrote them. */
 struct tv_pf_sequence {
     uint32_t id;
-    bool valid;   /* the incremental state is complete */
-    bool started; /* it has had a packet */
+    uint32_t generation; /* number of clears */
+    bool valid;          /* the incremental state is complete */
+    bool started;        /* it has had a packet */
     uint32_t default_clock;
     bool has_default_track;
     uint64_t default_track;
@@ -256,11 +258,11 @@ struct tv_pf_reading {
     struct tv_out kernel_text, json_text; /* traces of other formats inside */
     struct tv_trace *trace;               /* set when the chunk is merged, like the input */
     uint32_t input;
-    uint64_t types[TV_PF_TYPES];          /* number of packets by the number of their payload */
-    uint64_t other_types;                 /* of higher numbers */
-    bool old_kernel, has_kernel;          /* states as before 4.14 */
-    bool preempted_low;                   /* before 4.8 */
-    uint32_t machine;                     /* texts of the machine, for names of system calls */
+    uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
+    uint64_t other_types;        /* of higher numbers */
+    bool old_kernel, has_kernel; /* states as before 4.14 */
+    bool preempted_low;          /* before 4.8 */
+    uint32_t machine;            /* texts of the machine, for names of system calls */
     struct tv_pf_bundle_state *bundles;
     int64_t latest; /* time of the last packet that had one */
     bool cpu_times; /* slices have CPU times */
@@ -277,8 +279,22 @@ struct tv_pf_current {
     int64_t raw;  /* as in the packet */
     int64_t time; /* on the clock of the trace */
     uint32_t clock;
-    uint32_t trusted_pid;
+    uint32_t sequence_id;             /* as in the packet; 0: not there */
+    struct tv_protobuf_field payload; /* the first one; number 0: none */
+    unsigned payloads;
+    bool tells_state; /* it changes the state of its sequence */
 };
+
+enum tv_pf_opened {
+    TV_PF_OPENED,
+    TV_PF_NO_CLOCK, /* its time cannot be converted to the clock of the trace */
+    TV_PF_NO_STATE, /* it needs a state that is lost */
+};
+
+/* Open a packet in the order of the file: bring its sequence up to it, and convert its time.  The
+ * survey comes before. */
+enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
+                                    struct tv_pf_current *packet);
 
 /* Return the position of bytes of the current packet in the file. */
 static inline uint64_t tv_pf_offset_of(const struct tv_pf_current *packet, const uint8_t *at)
@@ -325,6 +341,8 @@ void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes 
 /* Convert the time of a packet of the sequence. */
 bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                             uint32_t clock, int64_t *time);
+/* Return the incremental clock with an id; NULL: the clock is another. */
+struct tv_pf_own_clock *tv_pf_sequence_incremental(struct tv_pf_sequence *sequence, uint32_t id);
 void tv_pf_sequence_intern(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                            struct tv_bytes data, uint64_t offset);
 
@@ -342,6 +360,17 @@ uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequenc
                              uint32_t table, uint64_t iid, uint64_t offset);
 
 /* ---- Payloads ---- */
+
+/* The clock of a bundle's events. */
+struct tv_pf_bundle_clock {
+    int64_t shift;  /* added to times */
+    uint32_t clock; /* of the sum; 0: that of the trace */
+};
+void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
+                             struct tv_pf_bundle_clock *clock);
+/* Convert a time of an event to the clock of the trace. */
+int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
+                          uint64_t raw);
 
 /* Take a bundle of ftrace events of one processor. */
 void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
