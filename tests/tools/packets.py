@@ -13,7 +13,7 @@ _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
-  sys_stats=7:SysStats process_stats=9:ProcessStats track_event=11:Event system_info=45:SystemInfo
+  sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   frames=6:Frame callstacks=7:Callstack
@@ -27,10 +27,13 @@ Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4
 SystemInfo: utsname=1:Uname
 Uname: release=3
 ProcessTree: processes=1:Process threads=2:Thread
-Process: pid=1 ppid=2 cmdline=3 uid=5
+Process: pid=1 ppid=2 cmdline=3 uid=5 is_kthread=8 cmdline_is_comm=9
 Thread: tid=1 name=2 tgid=3
 ProcessStats: processes=1:ProcessMemory
 ProcessMemory: pid=1 vm_rss_kb=3
+Rails: rail_descriptor=1:Rail energy_data=2:Energy
+Rail: index=1 rail_name=2
+Energy: index=1 timestamp_ms=2 energy=3
 SysStats: meminfo=1:Meminfo
 Meminfo: key=1 value=2
 Packages: packages=1:Package
@@ -46,18 +49,22 @@ SurfaceFrame: cookie=1 token=2 display_frame_token=3 pid=4 layer_name=5 present_
   gpu_composition=8 jank_type=9 prediction_type=10 is_buffer=11 jank_severity_type=12
 FrameEnd: cookie=1
 Descriptor: uuid=1 name=2 process=3:ProcessDescriptor thread=4:ThreadDescriptor parent_uuid=5 counter=8:Counter
+  disallow_merging_with_system_tracks=9 sibling_merge_behavior=15
 ProcessDescriptor: pid=1 process_name=6
 ThreadDescriptor: pid=1 tid=2 thread_name=5
 Counter: type=1 is_incremental=5
 Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
-  debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48!
+  debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
+  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy
+Legacy: bind_id=8 flow_direction=13
 Annotation: name_iid=1 name=10 int_value=4 string_value=6
 Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact
 Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_prio=4 intern_table=5
   switch_next_comm_index=6 waking_timestamp=7 waking_pid=8 waking_target_cpu=9 waking_prio=10 waking_comm_index=11
 Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:CpuNumber cpu_idle=13:CpuNumber
-  sched_wakeup=17:Waking sched_waking=20:Waking irq_handler_entry=36:Irq irq_handler_exit=37:Irq
+  rss_stat=313:Rss sched_wakeup=17:Waking sched_waking=20:Waking irq_handler_entry=36:Irq irq_handler_exit=37:Irq
 Print: ip=1 buf=2
+Rss: member=1 size=2 curr=3 mm_id=4
 Switch: prev_comm=1 prev_pid=2 prev_prio=3 prev_state=4 next_comm=5 next_pid=6 next_prio=7
 CpuNumber: state=1 cpu_id=2
 Waking: comm=1 pid=2 prio=3 success=4 target_cpu=5

@@ -59,6 +59,7 @@ struct pf_cpu {
 
 struct tv_pf_bundle_state {
     struct pf_cpu cpus[CPUS];
+    struct tv_map memories; /* mm_id of rss_stat -> process */
     struct tv_map
         described; /* number of an event -> text: its name, of generic_event_descriptors */
 };
@@ -83,8 +84,10 @@ static struct tv_pf_bundle_state *pf_bundle_state(struct tv_pf_reading *reading)
 
 void tv_pf_bundles_release(struct tv_pf_reading *reading)
 {
-    if (reading->bundles)
+    if (reading->bundles) {
         tv_map_release(&reading->bundles->described);
+        tv_map_release(&reading->bundles->memories);
+    }
     tv_free(reading->bundles);
 }
 
@@ -263,10 +266,19 @@ static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, str
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     int64_t process = pf_task_process(bundle->chunk, at->task);
-    bool other = (fields.present & 8) && fields.numbers[3] == 0;
-    if (fields.numbers[1] >= TV_COUNT(names) || (int64_t)fields.numbers[2] < 0 || other ||
-        process == TV_FT_NO_ID)
-        return false;
+    bool tells = (fields.present & 8) && (fields.present & 16);
+    struct tv_map *memories = &pf_bundle_state(bundle->reading)->memories;
+    if (tells && fields.numbers[3] != 0 && process > 0) {
+        tv_map_set(memories, fields.numbers[4], (uint32_t)process);
+    } else if (tells && fields.numbers[3] == 0) {
+        uint32_t owner = tv_map_find(memories, fields.numbers[4]);
+        process = owner == TV_NONE ? TV_FT_NO_ID : (int64_t)owner;
+    }
+    if (fields.numbers[1] >= TV_COUNT(names) || (int64_t)fields.numbers[2] < 0 ||
+        process == TV_FT_NO_ID) {
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_COUNTER, at->offset);
+        return true;
+    }
     tv_pf_count(bundle->reading, at, process, tv_bytes_of(names[fields.numbers[1]]),
                 (double)fields.numbers[2]);
     return true;
@@ -358,6 +370,8 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
         kind = fields.numbers[forms[i].begin] ? 'B' : 'E';
     int pid = (int32_t)fields.numbers[forms[i].pid], length;
     struct tv_bytes name = fields.texts[forms[i].name];
+    if (name.length == 0 && number == EVENT_DPU_MARK)
+        name = fields.texts[4]; /* of newer drivers */
     int shown = name.length < 800 ? (int)name.length : 800;
     if (kind == 'C')
         length = snprintf(text, sizeof text, "C|%d|%.*s|%" PRId64, pid, shown,

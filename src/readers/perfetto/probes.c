@@ -183,7 +183,7 @@ static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_
                        (double)tv_pf_find(field->bytes, 2).value);
         return true;
     case 15:
-        pf_count_named(reading, at, "* Temperature", tv_pf_find(field->bytes, 3).bytes,
+        pf_count_named(reading, at, "*", tv_pf_find(field->bytes, 3).bytes,
                        (double)(int64_t)tv_pf_find(field->bytes, 2).value);
         return true;
     case 17:

@@ -68,6 +68,9 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 
 /* ---- Process trees ---- */
 
+/* Process of which all threads of the kernel are children. */
+#define KTHREADD 2u
+
 static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -76,6 +79,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
     struct tv_bytes command = {NULL, 0};
     unsigned arguments = 0;
     int64_t user = -1;
+    bool kernel = false, named = false;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 1)
             pid = (int32_t)field.value;
@@ -83,6 +87,10 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
             command = field.bytes;
         else if (field.number == 5)
             user = (int32_t)field.value;
+        else if (field.number == 8 || (field.number == 2 && field.value == KTHREADD))
+            kernel |= field.value != 0;
+        else if (field.number == 9)
+            named = field.value != 0; /* the command line is the name of the thread */
     }
     if (pid <= 0)
         return;
@@ -93,8 +101,16 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
         for (size_t i = 0; i < command.length; i++)
             if (command.data[i] == ' ')
                 command.length = i;
-    if (command.length > 0)
-        tv_pf_name_process(reading, pid, tv_pf_text(reading, command), 4);
+    /* "kworker/1:0-events": what it works on now. */
+    if (kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
+        for (size_t i = 0; i < command.length; i++)
+            if (command.data[i] == '-' || command.data[i] == '+')
+                command.length = i;
+    if (command.length == 0)
+        return;
+    tv_pf_name_process(reading, pid, tv_pf_text(reading, command), 4);
+    if (named)
+        tv_pf_name_thread(reading, pid, tv_pf_text(reading, command), 2);
 }
 
 static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)

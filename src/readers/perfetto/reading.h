@@ -144,6 +144,7 @@ struct tv_pf_track {
     uint8_t kind;          /* enum tv_pf_track_kind */
     bool described;        /* a descriptor told of it */
     bool is_counter, incremental, is_state;
+    bool separate;        /* a thread's slices that do not mix with those of the kernel's marks */
     uint8_t counter_type; /* 1: CPU time of the thread in ns */
     uint8_t resolved;     /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
     int64_t pid, tid;
@@ -167,7 +168,9 @@ enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE, TV_PF_
 struct tv_pf_flow_event {
     uint64_t id;
     int64_t time;
-    uint64_t offset : 40, ends : 1; /* offset: of the event that begins the slice */
+    /* offset: of the event that begins the slice; passes: the next arrow begins where the one to
+     * this event did */
+    uint64_t offset : 40, ends : 1, passes : 1;
     uint32_t task;
     int64_t start; /* of the slice */
 };
