@@ -105,6 +105,16 @@ static void cut_copy_field(struct tv_out *out, const uint8_t *start, const uint8
     tv_out_bytes(out, (struct tv_bytes){start, (size_t)(end - start)});
 }
 
+/* Return true when a field of a packet is not copied; another one may stand for it. */
+static bool cut_leaves_field(const struct cut_changes *changes, uint32_t number)
+{
+    if (number == 8)
+        return changes->timed || changes->bare;
+    if (number == 58)
+        return changes->absolute || changes->bare;
+    return changes->bare && !tv_pf_is_packet_head(number);
+}
+
 static void cut_put_changed(struct cut_writing *writing, const struct tv_pf_current *packet,
                             const struct cut_changes *changes)
 {
@@ -114,15 +124,12 @@ static void cut_put_changed(struct cut_writing *writing, const struct tv_pf_curr
     out->length = 0;
     if (changes->timed)
         tv_protobuf_put_number(out, 8, changes->time);
-    if (changes->timed && changes->absolute && writing->clock != 0)
+    if (changes->absolute && writing->clock != 0)
         tv_protobuf_put_number(out, 58, writing->clock);
     for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at) {
-        bool time = field.number == 8, clock = field.number == 58;
-        bool payload = !tv_pf_is_packet_head(field.number);
-        if ((time && changes->timed) || (clock && changes->absolute) ||
-            (changes->bare && (time || clock || payload)))
+        if (cut_leaves_field(changes, field.number))
             continue;
-        if (payload && changes->replaced)
+        if (changes->replaced && !tv_pf_is_packet_head(field.number))
             tv_protobuf_put_message(out, field.number, &writing->payload);
         else
             cut_copy_field(out, start, message.at);
@@ -302,49 +309,75 @@ static bool cut_extra_tracks_next(struct cut_extra_tracks *tracks, uint64_t *uui
     return true;
 }
 
-/* Write an event to writing->payload without times of its own; steps of counters are counted.
- * `moved`: it begins a slice elsewhere now, so CPU times are left out. */
+/* An event that is written anew. */
+struct cut_rewriting {
+    struct cut_writing *writing;
+    const struct tv_pf_current *packet;
+    struct cut_extra_tracks extra;
+    uint64_t track;
+    bool written; /* else only its steps are counted */
+    bool moved;   /* it begins a slice elsewhere now: CPU times are left out */
+};
+
+static void cut_rewrite_extra(struct cut_rewriting *r, const struct tv_protobuf_field *field)
+{
+    struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
+    uint64_t value, uuid;
+    while (tv_pf_numbers_next(&numbers, &value)) {
+        if (cut_extra_tracks_next(&r->extra, &uuid))
+            value = cut_event_step(r->writing, r->packet, uuid, value, r->written && !r->moved);
+        if (!r->moved)
+            tv_protobuf_put_number(&r->writing->payload, 12, value);
+    }
+}
+
+/* Write a field of an event; it stands from `start` to `end`. */
+static void cut_rewrite_field(struct cut_rewriting *r, const struct tv_protobuf_field *field,
+                              const uint8_t *start, const uint8_t *end)
+{
+    struct tv_out *out = &r->writing->payload;
+    switch (field->number) {
+    case 1: /* times of its own */
+    case 16:
+        break;
+    case 2: /* CPU times */
+    case 17:
+        if (!r->moved)
+            cut_copy_field(out, start, end);
+        break;
+    case 12:
+        cut_rewrite_extra(r, field);
+        break;
+    case 30:
+        tv_protobuf_put_number(
+            out, 30, cut_event_step(r->writing, r->packet, r->track, field->value, r->written));
+        break;
+    default:
+        cut_copy_field(out, start, end);
+    }
+}
+
+/* Write an event to writing->payload without times of its own; steps of counters are counted. */
 static void cut_event_rewrite(struct cut_writing *writing, const struct tv_pf_current *packet,
                               const struct cut_event *event, bool written, bool moved)
 {
     struct tv_bytes bytes = packet->payload.bytes;
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    struct cut_extra_tracks extra = {
-        .message = message,
-        .defaults = tv_interner_get(writing->reading->blobs, packet->sequence->extra_counters),
-        .own = tv_pf_find(bytes, 31).number == 31,
+    struct cut_rewriting rewriting = {
+        .writing = writing,
+        .packet = packet,
+        .extra = {.message = message,
+                  .defaults =
+                      tv_interner_get(writing->reading->blobs, packet->sequence->extra_counters),
+                  .own = tv_pf_find(bytes, 31).number == 31},
+        .track = event->has_track ? event->track : packet->sequence->default_track,
+        .written = written,
+        .moved = moved,
     };
-    uint64_t uuid, value;
-    uint64_t track = event->has_track ? event->track : packet->sequence->default_track;
     writing->payload.length = 0;
-    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at) {
-        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
-        switch (field.number) {
-        case 1:
-        case 16:
-            break;
-        case 2:
-        case 17:
-            if (!moved)
-                cut_copy_field(&writing->payload, start, message.at);
-            break;
-        case 12:
-            while (tv_pf_numbers_next(&numbers, &value)) {
-                if (cut_extra_tracks_next(&extra, &uuid))
-                    value = cut_event_step(writing, packet, uuid, value, written && !moved);
-                if (!moved)
-                    tv_protobuf_put_number(&writing->payload, 12, value);
-            }
-            break;
-        case 30:
-            value = cut_event_step(writing, packet, track, field.value, written);
-            tv_protobuf_put_number(&writing->payload, 30, value);
-            break;
-        default:
-            cut_copy_field(&writing->payload, start, message.at);
-        }
-    }
+    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at)
+        cut_rewrite_field(&rewriting, &field, start, message.at);
 }
 
 /* Write the end of the slice that an event begins. */

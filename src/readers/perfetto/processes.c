@@ -71,46 +71,75 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 /* Process of which all threads of the kernel are children. */
 #define KTHREADD 2u
 
-static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
+/* A process of a tree. */
+struct pf_tree_process {
+    int64_t pid, user; /* user -1: unknown */
+    struct tv_bytes command;
+    unsigned arguments;
+    bool kernel; /* it is a thread of the kernel */
+    bool named;  /* the command is the name of its thread */
+};
+
+static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    int64_t pid = TV_FT_NO_ID;
-    struct tv_bytes command = {NULL, 0};
-    unsigned arguments = 0;
-    int64_t user = -1;
-    bool kernel = false, named = false;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            pid = (int32_t)field.value;
-        else if (field.number == 3 && arguments++ == 0)
-            command = field.bytes;
-        else if (field.number == 5)
-            user = (int32_t)field.value;
-        else if (field.number == 8 || (field.number == 2 && field.value == KTHREADD))
-            kernel |= field.value != 0;
-        else if (field.number == 9)
-            named = field.value != 0; /* the command line is the name of the thread */
-    }
-    if (pid <= 0)
+    struct pf_tree_process process = {.pid = TV_FT_NO_ID, .user = -1};
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            process.pid = (int32_t)field.value;
+            break;
+        case 2:
+            process.kernel |= field.value == KTHREADD;
+            break;
+        case 3:
+            if (process.arguments++ == 0)
+                process.command = field.bytes;
+            break;
+        case 5:
+            process.user = (int32_t)field.value;
+            break;
+        case 8:
+            process.kernel |= field.value != 0;
+            break;
+        case 9:
+            process.named = field.value != 0;
+            break;
+        default:
+            break;
+        }
+    return process;
+}
+
+/* Return the bytes before the first of two characters. */
+static struct tv_bytes pf_bytes_before(struct tv_bytes text, char a, char b)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] == a || text.data[i] == b)
+            text.length = i;
+    return text;
+}
+
+static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct pf_tree_process process = pf_tree_process_parse(bytes);
+    struct tv_bytes command = process.command;
+    if (process.pid <= 0)
         return;
-    tv_pf_set_process(reading, pid, pid);
-    if (user >= 0)
-        tv_map_set(&reading->users, (uint64_t)pid, (uint32_t)user);
-    if (arguments == 1)
-        for (size_t i = 0; i < command.length; i++)
-            if (command.data[i] == ' ')
-                command.length = i;
-    /* "kworker/1:0-events": what it works on now. */
-    if (kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
-        for (size_t i = 0; i < command.length; i++)
-            if (command.data[i] == '-' || command.data[i] == '+')
-                command.length = i;
+    tv_pf_set_process(reading, process.pid, process.pid);
+    if (process.user >= 0)
+        tv_map_set(&reading->users, (uint64_t)process.pid, (uint32_t)process.user);
+    if (process.arguments == 1)
+        command = pf_bytes_before(command, ' ', ' ');
+    if (process.kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
+        command = pf_bytes_before(command, '-', '+'); /* what it works on now */
     if (command.length == 0)
         return;
-    tv_pf_name_process(reading, pid, tv_pf_text(reading, command), 4);
-    if (named)
-        tv_pf_name_thread(reading, pid, tv_pf_text(reading, command), 2);
+    uint32_t name = tv_pf_text(reading, command);
+    tv_pf_name_process(reading, process.pid, name, 4);
+    if (process.named)
+        tv_pf_name_thread(reading, process.pid, name, 2);
 }
 
 static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
