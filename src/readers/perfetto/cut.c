@@ -247,6 +247,8 @@ static int64_t cut_event_time(struct cut_writing *writing, const struct tv_pf_cu
     uint64_t us = (uint64_t)event->absolute;
     if (event->has_delta)
         us = (uint64_t)packet->sequence->delta_time + (uint64_t)event->delta;
+    if (us > INT64_MAX / 1000)
+        return TV_NO_TIME; /* the reader leaves it out too */
     if (event->has_delta)
         packet->sequence->delta_time = (int64_t)us;
     int64_t time = (int64_t)(us * 1000u);
@@ -509,10 +511,10 @@ static void cut_kernel_event(struct cut_writing *writing, const struct tv_pf_bun
     } else {
         writing->part.length = 0;
         tv_out_bytes(&writing->part, event.bytes);
-        cut_put_kernel_event(writing, raw + (uint64_t)(place - time), tid, event.number);
+        cut_put_kernel_event(writing, raw + (uint64_t)place - (uint64_t)time, tid, event.number);
     }
     if (marks & TV_PF_CUT_CLOSE)
-        cut_kernel_close(writing, &event, raw + (uint64_t)(writing->cut->to - time), tid);
+        cut_kernel_close(writing, &event, raw + (uint64_t)writing->cut->to - (uint64_t)time, tid);
     else if (marks & TV_PF_CUT_EMPTY)
         cut_kernel_close(writing, &event, raw, tid);
 }
@@ -542,7 +544,8 @@ static void cut_rows_find(struct cut_writing *writing, const struct tv_pf_bundle
             tv_array_reserve(rows->raws, &rows->capacity, rows->count + 1, sizeof *rows->raws);
         rows->places[rows->count] = place;
         writing->changed |= place != time;
-        rows->raws[rows->count++] = place == TV_NO_TIME ? 0 : raw + (uint64_t)(place - time);
+        rows->raws[rows->count++] =
+            place == TV_NO_TIME ? 0 : raw + (uint64_t)place - (uint64_t)time;
     }
 }
 
