@@ -193,6 +193,7 @@ static const char *const present_types[] = {"Unspecified Present", "On-time Pres
 static const char *const predictions[] = {"Unspecified Prediction", "Valid Prediction",
                                           "Expired Prediction", "Unknown Prediction"};
 static const char *const severities[] = {"Unknown", "None", "Partial", "Full"};
+#define SEVERITY_NONE 1u
 
 /* By bit. */
 static const char *const jank_types[] = {
@@ -223,6 +224,26 @@ static void pf_write_choice(struct tv_out *out, const char *key, const char *con
         tv_out_format(out, ",\"%s\":%" PRIu64, key, value);
 }
 
+/* Return who is to blame for the reasons. */
+static const char *pf_jank_tag(uint32_t bits, bool surface)
+{
+    const uint32_t compositor = 2 | 4 | 8 | 16 | 32, unknown = 256, stuffing = 512;
+    const uint32_t jitter = 4096, app = JANK_APP_DEADLINE | unknown | jitter;
+    if (bits == JANK_NONE)
+        return "No Jank";
+    if (bits & (surface ? app : compositor | unknown))
+        return "Self Jank";
+    if (bits & compositor)
+        return "Other Jank";
+    if (bits & JANK_DROPPED)
+        return "Dropped Frame";
+    if (bits & stuffing)
+        return "SurfaceFlinger Stuffing";
+    if (bits & JANK_BUFFER_STUFFING)
+        return "Buffer Stuffing";
+    return bits == 0 ? "Unspecified" : "Non-perceivable Jank";
+}
+
 /* Write the reasons, joined by ", "; bits without a name in hexadecimal. */
 static void pf_write_jank_type(struct tv_out *out, uint32_t bits)
 {
@@ -250,9 +271,13 @@ static void pf_write_outcome(struct tv_out *out, struct tv_bytes bytes, uint32_t
                   tv_pf_find(bytes, at + 1).value ? "true" : "false");
     tv_out_format(out, ",\"GPU composition\":%s",
                   tv_pf_find(bytes, at + 2).value ? "true" : "false");
-    pf_write_jank_type(out, (uint32_t)tv_pf_find(bytes, at + 3).value);
-    pf_write_choice(out, "Jank severity type", severities, TV_COUNT(severities),
-                    tv_pf_find(bytes, at + 5 + surface).value);
+    uint32_t jank = (uint32_t)tv_pf_find(bytes, at + 3).value;
+    pf_write_jank_type(out, jank);
+    tv_out_format(out, ",\"Jank tag\":\"%s\"", pf_jank_tag(jank, surface));
+    struct tv_protobuf_field severity = tv_pf_find(bytes, at + 5 + surface);
+    if (severity.number == 0 && jank == JANK_NONE)
+        severity.value = SEVERITY_NONE; /* older recorders do not tell */
+    pf_write_choice(out, "Jank severity type", severities, TV_COUNT(severities), severity.value);
     pf_write_choice(out, "Prediction type", predictions, TV_COUNT(predictions),
                     tv_pf_find(bytes, at + 4).value);
     if (surface)
