@@ -30,7 +30,7 @@ const char *const tv_sql_prelude[] = {
     "create view cpu_track as select id, name from track where type = 'cpu_track'",
     "create view process_counter_track as select * from counter_track where upid is not null",
     "create view cpu_counter_track as select *, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
-    "as cpu from counter_track where upid is null",
+    "as cpu from counter_track where name ilike 'cpu %'",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * from any_sample",
     "create view stack_sample as select * from any_sample",

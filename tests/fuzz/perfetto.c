@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of Perfetto traces: any bytes.  Its records are events, and a packet, which dump
- * prints as one line, holds any number of them, so told_records.h does not fit. */
+/* The reader of Perfetto traces: any bytes; and cutting a range out of them.  Its records are
+ * events, and a packet, which dump prints as one line, holds any number of them, so told_records.h
+ * does not fit. */
 #include "readers/perfetto/perfetto.h"
+#include "readers/perfetto/cut.h"
 
 #include "two_readings.h"
+
+/* Cut the packets of a range; a time of the range, where the bytes have one, is any. */
+static void cut_range(const uint8_t *data, size_t size, int64_t from, int64_t to)
+{
+    struct tv_pf_cut cut = {.from = from, .to = to};
+    struct tv_error err;
+    struct tv_out out;
+    struct tv_source *source = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");
+    tv_map_init(&cut.marks);
+    for (uint64_t offset = 0; offset < size && offset < 256; offset++)
+        tv_pf_cut_mark(&cut, offset, (int64_t)data[offset], data[size - 1 - offset], 1);
+    tv_out_init_memory(&out);
+    (void)!tv_pf_cut_write(source, &cut, &out, &err);
+    tv_out_release(&out);
+    tv_map_release(&cut.marks);
+    tv_source_free(source);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    cut_range(data, size, 100, 200);
+    cut_range(data, size, 0, INT64_MAX);
     return compare_readings(&tv_reader_perfetto, data, size);
 }

@@ -50,6 +50,12 @@ static bool cmd_output_ends_with(const struct tv_settings *settings, const char 
     return length > end && strcmp(settings->output + length - end, ending) == 0;
 }
 
+static bool cmd_output_is_perfetto(const struct tv_settings *settings)
+{
+    return cmd_output_ends_with(settings, ".perfetto-trace") ||
+           cmd_output_ends_with(settings, ".pftrace");
+}
+
 /* Choose the target by --to, else by the ending of a Perfetto trace, else the smallest version that
  * holds both clocks of the trace. */
 static enum convert_target cmd_convert_choose_target(const struct tv_settings *settings,
@@ -57,8 +63,7 @@ static enum convert_target cmd_convert_choose_target(const struct tv_settings *s
 {
     if (settings->to != CONVERT_DEFAULT)
         return (enum convert_target)settings->to;
-    if (cmd_output_ends_with(settings, ".perfetto-trace") ||
-        cmd_output_ends_with(settings, ".pftrace"))
+    if (cmd_output_is_perfetto(settings))
         return CONVERT_PERFETTO;
     return tv_trace_info_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? CONVERT_V3
                                                                                : CONVERT_V2;
@@ -216,9 +221,9 @@ const struct tv_command tv_command_convert = {
 /* ---- cut ---- */
 
 static const struct tv_option cut_options[] = {
-    TV_OPTION("to", "default|trace|json", TV_OPTION_CHOICE, to,
-              "Android method trace or Trace Event JSON (default: by the output's file name, else "
-              "like the input)"),
+    TV_OPTION("to", "default|trace|json|perfetto", TV_OPTION_CHOICE, to,
+              "Android method trace, Trace Event JSON or Perfetto trace (default: by the output's "
+              "file name, else like the input)"),
     TV_OPTION_RANGE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
@@ -233,48 +238,63 @@ enum cut_target {
     CUT_DEFAULT,
     CUT_TRACE,
     CUT_JSON,
+    CUT_PERFETTO,
 };
 
-/* Decide between a method trace and JSON: --to, else the ending of the output, else the format of
- * the input. */
-static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct tv_excerpt *piece)
+/* Choose the format: --to, else the ending of the output, else the format of the input. */
+static enum cut_target cmd_cut_choose_target(const struct tv_settings *settings,
+                                             struct tv_excerpt *piece)
 {
     if (settings->to != CUT_DEFAULT)
-        return settings->to == CUT_TRACE;
+        return (enum cut_target)settings->to;
     if (cmd_output_ends_with(settings, ".trace"))
-        return true;
+        return CUT_TRACE;
     if (cmd_output_ends_with(settings, ".json"))
-        return false;
-    return tv_excerpt_is_method_trace(piece);
+        return CUT_JSON;
+    if (cmd_output_is_perfetto(settings) || tv_excerpt_is_perfetto(piece))
+        return CUT_PERFETTO;
+    return tv_excerpt_is_method_trace(piece) ? CUT_TRACE : CUT_JSON;
 }
 
-/* Open the output: binary for a method trace, text for JSON. */
-static enum tv_status cmd_cut_open_output(const struct tv_settings *settings, bool file,
-                                          struct tv_output *output, struct tv_error *err)
+/* Write the excerpt, and lines about its losses. */
+static enum tv_status cmd_cut_write_target(const struct tv_excerpt *piece, enum cut_target target,
+                                           struct tv_out *out, struct tv_out *lines,
+                                           struct tv_error *err)
 {
-    return file ? tv_output_open_binary(output, settings->output, settings->quiet, err)
-                : tv_output_open(output, settings->output, settings->quiet, err);
+    struct tv_excerpt_losses losses;
+    struct tv_perfetto_losses perfetto;
+    enum tv_status status;
+    if (target == CUT_PERFETTO) {
+        status = tv_excerpt_write_perfetto(piece, out, &perfetto, err);
+        if (status == TV_OK)
+            tv_losses_write_perfetto(lines, piece->trace, &perfetto);
+        return status;
+    }
+    status = tv_excerpt_write(piece, target == CUT_TRACE, out, &losses, err);
+    if (status == TV_OK)
+        tv_losses_write_excerpt(lines, piece, target == CUT_TRACE, &losses);
+    return status;
 }
 
 /* Write the excerpt and report its losses. */
 static enum tv_status cmd_cut_write(const struct tv_settings *settings,
-                                    const struct tv_excerpt *piece, bool file, struct tv_error *err)
+                                    const struct tv_excerpt *piece, enum cut_target target,
+                                    struct tv_error *err)
 {
     struct tv_output output;
-    struct tv_excerpt_losses losses;
-    enum tv_status status = cmd_cut_open_output(settings, file, &output, err);
+    struct tv_out lines;
+    enum tv_status status =
+        target == CUT_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+                           : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = tv_excerpt_write(piece, file, &output.out, &losses, err);
-    status = tv_output_finish(&output, status, err);
-    if (status != TV_OK || settings->quiet)
-        return status;
-    struct tv_out lines;
     tv_out_init_memory(&lines);
-    tv_losses_write_excerpt(&lines, piece, file, &losses);
-    tv_losses_print(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
+    status = cmd_cut_write_target(piece, target, &output.out, &lines, err);
+    status = tv_output_finish(&output, status, err);
+    if (status == TV_OK && !settings->quiet)
+        tv_losses_print(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
     tv_out_release(&lines);
-    return TV_OK;
+    return status;
 }
 
 /* Make the excerpt of a subset, with range and redaction. */
@@ -295,10 +315,10 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
     piece.redaction = redacted ? &redaction : NULL;
     /* Check before the output is opened, so that an existing file stays when there is nothing to
      * write. */
-    bool file = cmd_cut_is_method_trace(settings, &piece);
-    status = tv_excerpt_check(&piece, file, err);
+    enum cut_target target = cmd_cut_choose_target(settings, &piece);
+    status = tv_excerpt_check(&piece, target == CUT_TRACE, err);
     if (status == TV_OK)
-        status = cmd_cut_write(settings, &piece, file, err);
+        status = cmd_cut_write(settings, &piece, target, err);
     tv_excerpt_release(&piece);
     return status;
 }

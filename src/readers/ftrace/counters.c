@@ -426,7 +426,8 @@ static void ft_counts_add_counter(struct ft_counter_merge *c, struct ft_merged_c
     double *table = tv_alloc(tv_size_mul(counter->count, width), sizeof *table);
     ft_sort_values(values, counter->count);
     for (size_t i = 0; i < counter->count; i++) {
-        if (i == 0 || values[i].offset != values[i - 1].offset) {
+        if (i == 0 || values[i].offset != values[i - 1].offset ||
+            values[i].time != values[i - 1].time) {
             times[samples] = values[i].time;
             offsets[samples] = values[i].offset;
             for (size_t k = 0; k < width; k++)

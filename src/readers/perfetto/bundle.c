@@ -59,6 +59,7 @@ struct pf_cpu {
 
 struct tv_pf_bundle_state {
     struct pf_cpu cpus[CPUS];
+    struct tv_map memories; /* mm_id of rss_stat -> process */
     struct tv_map
         described; /* number of an event -> text: its name, of generic_event_descriptors */
 };
@@ -69,8 +70,7 @@ struct pf_bundle {
     const struct tv_pf_current *packet;
     struct tv_ft_chunk *chunk;
     uint32_t cpu;
-    int64_t shift;   /* added to times */
-    uint32_t clock;  /* of its times; 0: that of the trace */
+    struct tv_pf_bundle_clock clock;
     bool lost;       /* events were lost before the next one */
     uint64_t offset; /* of the bundle */
 };
@@ -84,8 +84,10 @@ static struct tv_pf_bundle_state *pf_bundle_state(struct tv_pf_reading *reading)
 
 void tv_pf_bundles_release(struct tv_pf_reading *reading)
 {
-    if (reading->bundles)
+    if (reading->bundles) {
         tv_map_release(&reading->bundles->described);
+        tv_map_release(&reading->bundles->memories);
+    }
     tv_free(reading->bundles);
 }
 
@@ -264,10 +266,19 @@ static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, str
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     int64_t process = pf_task_process(bundle->chunk, at->task);
-    bool other = (fields.present & 8) && fields.numbers[3] == 0;
-    if (fields.numbers[1] >= TV_COUNT(names) || (int64_t)fields.numbers[2] < 0 || other ||
-        process == TV_FT_NO_ID)
-        return false;
+    bool tells = (fields.present & 8) && (fields.present & 16);
+    struct tv_map *memories = &pf_bundle_state(bundle->reading)->memories;
+    if (tells && fields.numbers[3] != 0 && process > 0) {
+        tv_map_set(memories, fields.numbers[4], (uint32_t)process);
+    } else if (tells && fields.numbers[3] == 0) {
+        uint32_t owner = tv_map_find(memories, fields.numbers[4]);
+        process = owner == TV_NONE ? TV_FT_NO_ID : (int64_t)owner;
+    }
+    if (fields.numbers[1] >= TV_COUNT(names) || (int64_t)fields.numbers[2] < 0 ||
+        process == TV_FT_NO_ID) {
+        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_COUNTER, at->offset);
+        return true;
+    }
     tv_pf_count(bundle->reading, at, process, tv_bytes_of(names[fields.numbers[1]]),
                 (double)fields.numbers[2]);
     return true;
@@ -359,6 +370,8 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
         kind = fields.numbers[forms[i].begin] ? 'B' : 'E';
     int pid = (int32_t)fields.numbers[forms[i].pid], length;
     struct tv_bytes name = fields.texts[forms[i].name];
+    if (name.length == 0 && number == EVENT_DPU_MARK)
+        name = fields.texts[4]; /* of newer drivers */
     int shown = name.length < 800 ? (int)name.length : 800;
     if (kind == 'C')
         length = snprintf(text, sizeof text, "C|%d|%.*s|%" PRId64, pid, shown,
@@ -594,12 +607,44 @@ static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
 
 /* ---- Bundles ---- */
 
-static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
+enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
+
+/* The clock stands behind the events. */
+void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
+                             struct tv_pf_bundle_clock *clock)
 {
-    int64_t time = (int64_t)(raw + (uint64_t)bundle->shift);
-    if (bundle->clock != 0 && !tv_pf_clocks_convert(&bundle->reading->clocks, bundle->clock, &time))
+    struct tv_pf_message message = tv_pf_message_over(bundle);
+    struct tv_protobuf_field field;
+    uint64_t kind = 0, own = 0, boot = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 5)
+            kind = field.value;
+        else if (field.number == 6)
+            own = field.value;
+        else if (field.number == 7)
+            boot = field.value;
+    }
+    *clock = (struct tv_pf_bundle_clock){.clock = TV_PF_CLOCK_BOOTTIME};
+    if (kind == FTRACE_CLOCK_MONO_RAW)
+        clock->clock = TV_PF_CLOCK_MONOTONIC_RAW;
+    else if ((kind == FTRACE_CLOCK_GLOBAL || kind == FTRACE_CLOCK_LOCAL) && boot != 0)
+        clock->shift = (int64_t)(boot - own);
+    if (clock->clock == tv_pf_clocks_trace_id(&reading->clocks))
+        clock->clock = 0;
+}
+
+int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
+                          uint64_t raw)
+{
+    int64_t time = (int64_t)(raw + (uint64_t)clock->shift);
+    if (clock->clock != 0 && !tv_pf_clocks_convert(&reading->clocks, clock->clock, &time))
         return (int64_t)raw;
     return time;
+}
+
+static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
+{
+    return tv_pf_bundle_time(bundle->reading, &bundle->clock, raw);
 }
 
 /* Mark the loss of events before the one at a time. */
@@ -787,8 +832,6 @@ static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes byt
 
 /* ---- The bundle's own fields ---- */
 
-enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
-
 /* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
 static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes descriptor)
 {
@@ -805,7 +848,6 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool has_cpu = false;
-    uint64_t clock = 0, own = 0, boot = 0;
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
@@ -815,28 +857,13 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
         case 3:
             bundle->lost = field.value != 0;
             break;
-        case 5:
-            clock = field.value;
-            break;
-        case 6:
-            own = field.value;
-            break;
-        case 7:
-            boot = field.value;
-            break;
         case 11:
             pf_bundle_describe_event(bundle, field.bytes);
             break;
         default:
             break;
         }
-    bundle->clock = TV_PF_CLOCK_BOOTTIME;
-    if (clock == FTRACE_CLOCK_MONO_RAW)
-        bundle->clock = TV_PF_CLOCK_MONOTONIC_RAW;
-    else if ((clock == FTRACE_CLOCK_GLOBAL || clock == FTRACE_CLOCK_LOCAL) && boot != 0)
-        bundle->shift = (int64_t)(boot - own);
-    if (bundle->clock == tv_pf_clocks_trace_id(&bundle->reading->clocks))
-        bundle->clock = 0;
+    tv_pf_bundle_read_clock(bundle->reading, bytes, &bundle->clock);
     if (message.damaged)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_PACKET, bundle->offset);
     return has_cpu;

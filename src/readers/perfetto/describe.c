@@ -23,7 +23,7 @@
 /* Packets up to here are read again for names. */
 #define REPLAYED ((uint64_t)128 * 1024)
 
-enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2 };
+enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2, FRAME_TIMELINE = 76 };
 
 /* ---- Messages as JSON ---- */
 
@@ -381,7 +381,9 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
     const struct tv_pf_member *member =
         tv_pf_find_member(TV_PF_TRACE_PACKET, tv_pf_payload_of(packet->bytes, &payload));
     tv_out_text(out, "{\"args\":");
-    if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PROTOBUF_BYTES)
+    if (payload.number == FRAME_TIMELINE)
+        tv_pf_write_display_frame(out, payload.bytes);
+    else if (member && member->kind == TV_PF_MESSAGE && payload.wire == TV_PROTOBUF_BYTES)
         pf_write_message(out, member->of, payload.bytes, 0);
     else
         tv_out_text(out, "{}");

@@ -196,41 +196,53 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
                packet->offset);
 }
 
-static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
+enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
+                                    struct tv_pf_current *packet)
 {
-    struct tv_pf_current packet = {
-        .bytes = from->bytes, .offset = from->offset, .start = from->start};
     struct tv_pf_message message = tv_pf_message_over(from->bytes);
-    struct tv_protobuf_field field, payload = {.number = 0};
+    struct tv_protobuf_field field;
     struct pf_packet_head head = {.has_time = false};
-    unsigned payloads = 0;
+    *packet =
+        (struct tv_pf_current){.bytes = from->bytes, .offset = from->offset, .start = from->start};
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))
             pf_head_take(&head, &field);
-        else if (payloads++ == 0)
-            payload = field;
+        else if (packet->payloads++ == 0)
+            packet->payload = field;
     }
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
-    packet.sequence = tv_pf_find_sequence(reading, head.sequence);
-    bool valid = pf_update_state(reading, &packet, &head);
-    if (payload.number == CLOCKS)
-        tv_pf_sequence_add_clocks(packet.sequence, payload.bytes,
+    packet->sequence = tv_pf_find_sequence(reading, head.sequence);
+    packet->sequence_id = head.has_sequence ? head.sequence : 0;
+    packet->tells_state =
+        head.cleared || head.dropped || head.first || head.defaults.data || head.interned.data;
+    bool valid = pf_update_state(reading, packet, &head);
+    if (packet->payload.number == CLOCKS)
+        tv_pf_sequence_add_clocks(packet->sequence, packet->payload.bytes,
                                   tv_pf_clocks_trace_id(&reading->clocks));
-    if (!pf_set_time(reading, &packet, &head, payload.number)) {
-        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, from->offset);
+    if (!pf_set_time(reading, packet, &head, packet->payload.number))
+        return TV_PF_NO_CLOCK;
+    return valid ? TV_PF_OPENED : TV_PF_NO_STATE;
+}
+
+static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
+{
+    struct tv_pf_current packet;
+    enum tv_pf_opened opened = tv_pf_open_packet(reading, from, &packet);
+    if (opened != TV_PF_OPENED) {
+        tv_pf_warn(reading,
+                   opened == TV_PF_NO_CLOCK ? TV_DIAGNOSTIC_CLOCK_NO_PATH
+                                            : TV_DIAGNOSTIC_STATE_MISSING,
+                   from->offset);
         return;
     }
-    if (!valid) {
-        tv_pf_warn(reading, TV_DIAGNOSTIC_STATE_MISSING, from->offset);
+    if (packet.payloads == 1) {
+        pf_take_payload(reading, &packet, &packet.payload);
         return;
     }
-    if (payloads == 1) {
-        pf_take_payload(reading, &packet, &payload);
-        return;
-    }
-    message = tv_pf_message_over(from->bytes);
-    while (payloads > 0 && tv_pf_next(&message, &field))
+    struct tv_pf_message message = tv_pf_message_over(from->bytes);
+    struct tv_protobuf_field field;
+    while (packet.payloads > 0 && tv_pf_next(&message, &field))
         if (!tv_pf_is_packet_head(field.number))
             pf_take_payload(reading, &packet, &field);
 }
@@ -267,6 +279,8 @@ void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
     reading->options = options;
     reading->blobs = tv_interner_new();
     reading->frame_index = tv_interner_new();
+    tv_out_init_memory(&reading->kernel_text);
+    tv_out_init_memory(&reading->json_text);
     tv_ft_chunk_reader_init(&reading->reader, source, 0, 0);
     reading->chunk = &reading->reader.chunk;
 }
@@ -277,6 +291,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_pf_clocks_release(&reading->clocks);
     tv_pf_sequences_release(reading);
     tv_pf_bundles_release(reading);
+    tv_out_release(&reading->kernel_text);
+    tv_out_release(&reading->json_text);
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->frame_index);
     tv_map_release(&reading->track_index);
@@ -292,6 +308,11 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->frames.rows);
     tv_free(reading->thread_names.rows);
     tv_free(reading->process_names.rows);
+    tv_map_release(&reading->users);
+    tv_map_release(&reading->package_names);
+    tv_map_release(&reading->user_packages);
+    tv_free(reading->packages.rows);
+    tv_free(reading->display_frames.rows);
     tv_free(reading->logs.rows);
     tv_free(reading->metadata.rows);
 }
@@ -331,10 +352,14 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
 {
     struct tv_pf_reading *reading = context;
     struct tv_input *input = &merge->trace->head->inputs[merge->input];
+    reading->trace = merge->trace;
+    reading->input = merge->input;
     if (reading->cpu_times)
         input->clocks |= TV_CLOCK_CPU;
     tv_pf_add_names(reading, merge);
+    tv_pf_add_packages(reading, merge);
     tv_pf_add_track_slices(reading, merge);
+    tv_pf_add_display_frames(reading, merge);
     tv_pf_add_flows(reading, merge);
     tv_pf_add_samples(reading, merge);
     tv_pf_add_logs(reading, merge);
@@ -386,6 +411,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
             .context = reading,
         };
         tv_ft_build_input(&building);
+        status = tv_pf_build_texts(reading, builder, err);
     }
     tv_pf_reading_release(reading);
     tv_free(reading);

@@ -13,122 +13,6 @@
 
 #define LONGEST_LINE 400
 
-/* ---- Names ---- */
-
-static void pf_set_name(struct tv_map *index, struct tv_pf_name **rows, size_t *count,
-                        size_t *capacity, const struct tv_pf_name *name)
-{
-    uint32_t number = tv_map_add(index, name->id, (uint32_t)*count);
-    if (number == *count) {
-        *rows = tv_array_reserve(*rows, capacity, *count + 1, sizeof **rows);
-        (*rows)[(*count)++] = *name;
-    } else if (name->priority >= (*rows)[number].priority) {
-        (*rows)[number] = *name;
-    }
-}
-
-void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority)
-{
-    if (name != TV_EMPTY_STRING)
-        pf_set_name(&reading->thread_name_index, &reading->thread_names.rows,
-                    &reading->thread_names.count, &reading->thread_names.capacity,
-                    &(struct tv_pf_name){(uint64_t)tid, name, priority});
-}
-
-void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name, uint8_t priority)
-{
-    if (name != TV_EMPTY_STRING)
-        pf_set_name(&reading->process_name_index, &reading->process_names.rows,
-                    &reading->process_names.count, &reading->process_names.capacity,
-                    &(struct tv_pf_name){(uint64_t)pid, name, priority});
-}
-
-/* Name the threads and processes of the trace. */
-void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
-{
-    struct tv_trace_info *head = merge->trace->head;
-    const uint32_t *texts = merge->numbers[0].texts;
-    for (uint32_t i = 0; i < head->thread_count; i++) {
-        struct tv_thread *thread = &head->threads[i];
-        uint32_t number = thread->input == merge->input && !thread->line
-                              ? tv_map_find(&reading->thread_name_index, thread->id)
-                              : TV_NONE;
-        if (number == TV_NONE)
-            continue;
-        const struct tv_pf_name *name = &reading->thread_names.rows[number];
-        if (name->priority < 3 && thread->name != TV_EMPTY_STRING)
-            continue; /* the kernel's name of the thread is from the trace itself */
-        thread->name = texts[name->name];
-        thread->kernel_name = name->priority < 3;
-    }
-    for (size_t i = 0; i < reading->process_names.count; i++) {
-        const struct tv_pf_name *name = &reading->process_names.rows[i];
-        uint32_t process = tv_map_find(&merge->processes, name->id);
-        if (process == TV_NONE)
-            continue;
-        head->processes[process].name = texts[name->name];
-        head->processes[process].kernel_name = false;
-    }
-}
-
-/* ---- Process trees ---- */
-
-static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    int64_t pid = TV_FT_NO_ID;
-    struct tv_bytes command = {NULL, 0};
-    unsigned arguments = 0;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            pid = (int32_t)field.value;
-        else if (field.number == 3 && arguments++ == 0)
-            command = field.bytes;
-    }
-    if (pid <= 0)
-        return;
-    tv_pf_set_process(reading, pid, pid);
-    if (arguments == 1)
-        for (size_t i = 0; i < command.length; i++)
-            if (command.data[i] == ' ')
-                command.length = i;
-    if (command.length > 0)
-        tv_pf_name_process(reading, pid, tv_pf_text(reading, command), 4);
-}
-
-static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    int64_t tid = TV_FT_NO_ID, pid = TV_FT_NO_ID;
-    uint32_t name = TV_EMPTY_STRING;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            tid = (int32_t)field.value;
-        else if (field.number == 2)
-            name = tv_pf_text(reading, field.bytes);
-        else if (field.number == 3)
-            pid = (int32_t)field.value;
-    }
-    if (tid <= 0 || pid <= 0)
-        return;
-    tv_pf_set_process(reading, tid, pid);
-    tv_pf_name_thread(reading, tid, name, 2);
-}
-
-void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
-{
-    struct tv_pf_message message = tv_pf_message_over(tree);
-    struct tv_protobuf_field field;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            pf_add_tree_process(reading, field.bytes);
-        else if (field.number == 2)
-            pf_add_tree_thread(reading, field.bytes);
-    }
-}
-
 /* ---- Process statistics ---- */
 
 static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_at *at,
@@ -299,7 +183,7 @@ static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_
                        (double)tv_pf_find(field->bytes, 2).value);
         return true;
     case 15:
-        pf_count_named(reading, at, "* Temperature", tv_pf_find(field->bytes, 3).bytes,
+        pf_count_named(reading, at, "*", tv_pf_find(field->bytes, 3).bytes,
                        (double)(int64_t)tv_pf_find(field->bytes, 2).value);
         return true;
     case 17:
@@ -542,7 +426,7 @@ static void pf_take_logs(struct tv_pf_reading *reading, const struct tv_pf_curre
 
 /* ---- Metadata ---- */
 
-static void pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value)
+void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value)
 {
     if (value.length > 0)
         *tv_table_add(&reading->metadata) = (struct tv_ft_comment){
@@ -552,11 +436,11 @@ static void pf_add_metadata(struct tv_pf_reading *reading, const char *key, stru
 static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_bytes uts = tv_pf_find(bytes, 1).bytes;
-    pf_add_metadata(reading, "system_name", tv_pf_find(uts, 1).bytes);
-    pf_add_metadata(reading, "system_version", tv_pf_find(uts, 2).bytes);
-    pf_add_metadata(reading, "system_release", tv_pf_find(uts, 3).bytes);
-    pf_add_metadata(reading, "system_machine", tv_pf_find(uts, 4).bytes);
-    pf_add_metadata(reading, "android_build_fingerprint", tv_pf_find(bytes, 2).bytes);
+    tv_pf_add_metadata(reading, "system_name", tv_pf_find(uts, 1).bytes);
+    tv_pf_add_metadata(reading, "system_version", tv_pf_find(uts, 2).bytes);
+    tv_pf_add_metadata(reading, "system_release", tv_pf_find(uts, 3).bytes);
+    tv_pf_add_metadata(reading, "system_machine", tv_pf_find(uts, 4).bytes);
+    tv_pf_add_metadata(reading, "android_build_fingerprint", tv_pf_find(bytes, 2).bytes);
 }
 
 static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
@@ -566,7 +450,7 @@ static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
     int length = snprintf(
         text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
         high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & UINT64_C(0xffffffffffff));
-    pf_add_metadata(reading, "trace_uuid", (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    tv_pf_add_metadata(reading, "trace_uuid", (struct tv_bytes){(uint8_t *)text, (size_t)length});
 }
 
 static void pf_take_trigger(struct tv_pf_reading *reading, const struct tv_ft_at *at,
@@ -601,33 +485,6 @@ static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_p
             tv_pf_warn(reading, TV_DIAGNOSTIC_OVERWRITTEN, packet->offset);
         if (tv_pf_find(field.bytes, 18).value > 0 || tv_pf_find(field.bytes, 19).value > 0)
             tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);
-    }
-}
-
-/* ---- Chrome's metadata ---- */
-
-static void pf_take_chrome_events(struct tv_pf_reading *reading, struct tv_bytes bytes)
-{
-    char key[96], number[32];
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number != 2)
-            continue;
-        struct tv_bytes name = tv_pf_find(field.bytes, 1).bytes, value;
-        value = tv_pf_find(field.bytes, 2).bytes;
-        if (value.length == 0)
-            value = tv_pf_find(field.bytes, 5).bytes;
-        if (value.length == 0) {
-            struct tv_protobuf_field whole = tv_pf_find(field.bytes, 4);
-            if (whole.wire == TV_PF_MISSING)
-                whole = tv_pf_find(field.bytes, 3);
-            int length = snprintf(number, sizeof number, "%" PRId64, (int64_t)whole.value);
-            value = (struct tv_bytes){(uint8_t *)number, (size_t)length};
-        }
-        snprintf(key, sizeof key, "cr-%.*s", (int)(name.length < 80 ? name.length : 80),
-                 (const char *)name.data);
-        pf_add_metadata(reading, key, value);
     }
 }
 
@@ -676,7 +533,13 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         pf_take_trace_stats(reading, packet, payload->bytes);
         return true;
     case 5:
-        pf_take_chrome_events(reading, payload->bytes);
+        tv_pf_take_chrome_events(reading, packet, payload->bytes);
+        return true;
+    case 47:
+        tv_pf_take_packages(reading, payload->bytes);
+        return true;
+    case 76:
+        tv_pf_take_frame_timeline(reading, packet, payload->bytes);
         return true;
     case 46:
     case 109:

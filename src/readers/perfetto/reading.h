@@ -17,6 +17,7 @@
 #ifndef TV_READERS_PERFETTO_READING_H
 #define TV_READERS_PERFETTO_READING_H
 
+#include "base/out.h"
 #include "readers/ftrace/chunk.h"
 #include "readers/ftrace/decoded.h"
 #include "readers/ftrace/merge.h"
@@ -97,6 +98,7 @@ struct tv_pf_own_clock {
     int64_t unit;               /* nanoseconds */
     int64_t value;              /* nanoseconds: of the last packet */
     int64_t anchor_own, anchor; /* the two clocks in the snapshot */
+    uint64_t unwritten;         /* of an incremental clock: steps that a cut left out (cut.c) */
 };
 
 struct tv_pf_interned {
@@ -107,8 +109,9 @@ struct tv_pf_interned {
 /* Packets of one writer, in the order in which it wrote them. */
 struct tv_pf_sequence {
     uint32_t id;
-    bool valid;   /* the incremental state is complete */
-    bool started; /* it has had a packet */
+    uint32_t generation; /* number of clears */
+    bool valid;          /* the incremental state is complete */
+    bool started;        /* it has had a packet */
     uint32_t default_clock;
     bool has_default_track;
     uint64_t default_track;
@@ -141,6 +144,7 @@ struct tv_pf_track {
     uint8_t kind;          /* enum tv_pf_track_kind */
     bool described;        /* a descriptor told of it */
     bool is_counter, incremental, is_state;
+    bool separate;        /* a thread's slices that do not mix with those of the kernel's marks */
     uint8_t counter_type; /* 1: CPU time of the thread in ns */
     uint8_t resolved;     /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
     int64_t pid, tid;
@@ -164,7 +168,9 @@ enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE, TV_PF_
 struct tv_pf_flow_event {
     uint64_t id;
     int64_t time;
-    uint64_t offset : 40, ends : 1; /* offset: of the event that begins the slice */
+    /* offset: of the event that begins the slice; passes: the next arrow begins where the one to
+     * this event did */
+    uint64_t offset : 40, ends : 1, passes : 1;
     uint32_t task;
     int64_t start; /* of the slice */
 };
@@ -196,6 +202,22 @@ struct tv_pf_name {
     uint64_t id;
     uint32_t name; /* text */
     uint8_t priority;
+};
+
+/* An app that is installed. */
+struct tv_pf_package {
+    uint32_t name; /* text */
+    uint32_t user; /* id, without that of the person who uses the device */
+    uint32_t next; /* of the same user; TV_NONE: none */
+    int64_t version;
+    bool debuggable, profileable, told; /* told: it is in the metadata */
+};
+
+/* Begin or end of a frame of the frame timeline. */
+struct tv_pf_display_frame {
+    int64_t time, cookie, token, pid;
+    uint64_t offset : 40, kind : 8, colour : 8; /* kind: field number of FrameTimelineEvent */
+    uint32_t frame;                             /* of the chunk: named after the token */
 };
 
 struct tv_pf_log {
@@ -230,8 +252,15 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_name) thread_names;
     TV_TABLE(tv_pf_name) process_names;
     struct tv_map thread_name_index, process_name_index;
+    struct tv_map users;                        /* pid -> user id */
+    TV_TABLE(tv_pf_package) packages;           /* each name once */
+    struct tv_map package_names, user_packages; /* name, and user -> package */
+    TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_log) logs;
     TV_TABLE(tv_ft_comment) metadata;
+    struct tv_out kernel_text, json_text; /* traces of other formats inside */
+    struct tv_trace *trace;               /* set when the chunk is merged, like the input */
+    uint32_t input;
     uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
     uint64_t other_types;        /* of higher numbers */
     bool old_kernel, has_kernel; /* states as before 4.14 */
@@ -241,7 +270,6 @@ struct tv_pf_reading {
     int64_t latest; /* time of the last packet that had one */
     bool cpu_times; /* slices have CPU times */
     uint64_t input_samples;
-    struct tv_frame_timeline *timeline;
     enum tv_status status;
 };
 
@@ -254,8 +282,22 @@ struct tv_pf_current {
     int64_t raw;  /* as in the packet */
     int64_t time; /* on the clock of the trace */
     uint32_t clock;
-    uint32_t trusted_pid;
+    uint32_t sequence_id;             /* as in the packet; 0: not there */
+    struct tv_protobuf_field payload; /* the first one; number 0: none */
+    unsigned payloads;
+    bool tells_state; /* it changes the state of its sequence */
 };
+
+enum tv_pf_opened {
+    TV_PF_OPENED,
+    TV_PF_NO_CLOCK, /* its time cannot be converted to the clock of the trace */
+    TV_PF_NO_STATE, /* it needs a state that is lost */
+};
+
+/* Open a packet in the order of the file: bring its sequence up to it, and convert its time.  The
+ * survey comes before. */
+enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
+                                    struct tv_pf_current *packet);
 
 /* Return the position of bytes of the current packet in the file. */
 static inline uint64_t tv_pf_offset_of(const struct tv_pf_current *packet, const uint8_t *at)
@@ -302,6 +344,8 @@ void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes 
 /* Convert the time of a packet of the sequence. */
 bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                             uint32_t clock, int64_t *time);
+/* Return the incremental clock with an id; NULL: the clock is another. */
+struct tv_pf_own_clock *tv_pf_sequence_incremental(struct tv_pf_sequence *sequence, uint32_t id);
 void tv_pf_sequence_intern(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                            struct tv_bytes data, uint64_t offset);
 
@@ -319,6 +363,17 @@ uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequenc
                              uint32_t table, uint64_t iid, uint64_t offset);
 
 /* ---- Payloads ---- */
+
+/* The clock of a bundle's events. */
+struct tv_pf_bundle_clock {
+    int64_t shift;  /* added to times */
+    uint32_t clock; /* of the sum; 0: that of the trace */
+};
+void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
+                             struct tv_pf_bundle_clock *clock);
+/* Convert a time of an event to the clock of the trace. */
+int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
+                          uint64_t raw);
 
 /* Take a bundle of ftrace events of one processor. */
 void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
@@ -349,15 +404,41 @@ struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t 
 void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
-/* Process trees, statistics, counters, logs: return false when the payload is not known here. */
+/* Statistics, counters, logs: return false when the payload is not known here. */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload);
+void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Add a row of metadata, unless the value is empty. */
+void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value);
+
+/* Take a packet of Chrome; then read the traces inside all of them, as inputs that follow the one
+ * of the file. */
+void tv_pf_take_chrome_events(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                              struct tv_bytes bytes);
+enum tv_status tv_pf_build_texts(struct tv_pf_reading *reading, struct tv_builder *builder,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* Take a process tree, in pass 1. */
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
                         uint8_t priority);
+/* Name the threads and processes of the trace. */
 void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
-void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Take a list of packages. */
+void tv_pf_take_packages(struct tv_pf_reading *reading, struct tv_bytes bytes);
+/* Label the processes of packages whose name is another one, and add these packages to the
+ * metadata.  Call it when the processes have their names. */
+void tv_pf_add_packages(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Frame timeline: take a FrameTimelineEvent; add the frames to the merge. */
+void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                               struct tv_bytes event);
+void tv_pf_add_display_frames(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+/* Write the arguments of a FrameTimelineEvent as members of an object. */
+void tv_pf_write_display_frame(struct tv_out *out, struct tv_bytes event);
 
 /* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,

@@ -35,6 +35,7 @@ void tv_pf_sequence_clear(struct tv_pf_sequence *sequence)
     sequence->sample_defaults = TV_EMPTY_STRING;
     sequence->thread_pid = sequence->thread_tid = TV_FT_NO_ID;
     sequence->delta_time = 0;
+    sequence->generation++;
 }
 
 void tv_pf_sequences_release(struct tv_pf_reading *reading)
@@ -177,6 +178,12 @@ void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes 
         if (clock.id >= TV_PF_CLOCK_SEQUENCE && clock.id < TV_PF_CLOCK_CUSTOM)
             pf_sequence_set_clock(sequence, &clock, &anchor);
     }
+}
+
+struct tv_pf_own_clock *tv_pf_sequence_incremental(struct tv_pf_sequence *sequence, uint32_t id)
+{
+    struct tv_pf_own_clock *own = pf_sequence_find_clock(sequence, id);
+    return own && own->incremental ? own : NULL;
 }
 
 bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,

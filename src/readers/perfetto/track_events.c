@@ -13,6 +13,7 @@
 #define EVENT_NAMES 2u
 #define MOST_CATEGORIES 8
 #define MOST_FLOWS 16
+#define MOST_EXTRA 16
 #define LONGEST_CATEGORIES 256
 
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE };
@@ -27,13 +28,14 @@ struct pf_event {
     struct tv_bytes name;
     struct tv_bytes legacy;
     double counter;
-    struct tv_protobuf_field extra_values, extra_tracks, extra_doubles;
+    uint64_t extra_values[MOST_EXTRA], extra_tracks[MOST_EXTRA];
+    uint8_t extra_count, extra_track_count;
     int64_t time_delta, time_absolute;
     bool has_delta, has_absolute;
     int64_t cpu_time; /* TV_NO_TIME: unknown */
     struct {
         uint64_t id;
-        bool ends;
+        bool ends, passes;
     } flows[MOST_FLOWS];
     struct tv_bytes annotations; /* the first debug annotation */
 };
@@ -58,6 +60,7 @@ static void pf_event_add_flows(struct pf_event *event, const struct tv_protobuf_
     uint64_t id;
     while (event->flow_count < MOST_FLOWS && tv_pf_numbers_next(&numbers, &id)) {
         event->flows[event->flow_count].id = id;
+        event->flows[event->flow_count].passes = false;
         event->flows[event->flow_count++].ends = ends;
     }
 }
@@ -94,12 +97,19 @@ static void pf_event_take_rare(struct pf_event *event, const struct tv_protobuf_
         event->has_counter = true;
         event->counter = tv_pf_double(field);
         break;
-    case 45:
-        event->extra_doubles = *field;
-        break;
     default:
         break;
     }
+}
+
+/* Take values or tracks of extra counters, packed or not. */
+static void pf_event_add_numbers(const struct tv_protobuf_field *field, uint64_t *numbers,
+                                 uint8_t *count)
+{
+    struct tv_pf_numbers walk = tv_pf_numbers_of(field, 0);
+    uint64_t number;
+    while (*count < MOST_EXTRA && tv_pf_numbers_next(&walk, &number))
+        numbers[(*count)++] = number;
 }
 
 /* Take the ids of categories, packed or not. */
@@ -139,11 +149,10 @@ static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
             pf_event_add_categories(event, &field);
             break;
         case 12:
-            if (event->extra_values.number == 0)
-                event->extra_values = field;
+            pf_event_add_numbers(&field, event->extra_values, &event->extra_count);
             break;
         case 31:
-            event->extra_tracks = field;
+            pf_event_add_numbers(&field, event->extra_tracks, &event->extra_track_count);
             break;
         case 6:
             event->legacy = field.bytes;
@@ -279,23 +288,15 @@ static void pf_count_on_track(struct pf_placed *placed, uint64_t uuid, double va
 static void pf_count_extra(struct pf_placed *placed)
 {
     const struct pf_event *event = &placed->event;
-    struct tv_pf_numbers values = tv_pf_numbers_of(&event->extra_values, 0);
-    struct tv_pf_numbers uuids = tv_pf_numbers_of(&event->extra_tracks, 0);
     struct tv_bytes defaults =
         tv_interner_get(placed->reading->blobs, placed->sequence->extra_counters);
-    uint64_t value, uuid;
-    size_t place = 0;
-    while (tv_pf_numbers_next(&values, &value)) {
-        if (event->extra_tracks.number != 0) {
-            if (!tv_pf_numbers_next(&uuids, &uuid))
-                break;
-        } else if (place + sizeof uuid <= defaults.length) {
-            memcpy(&uuid, defaults.data + place, sizeof uuid);
-            place += sizeof uuid;
-        } else {
-            break;
-        }
-        pf_count_on_track(placed, uuid, (double)(int64_t)value);
+    bool own = event->extra_track_count > 0;
+    size_t tracks = own ? event->extra_track_count : defaults.length / sizeof(uint64_t);
+    for (uint8_t i = 0; i < event->extra_count && i < tracks; i++) {
+        uint64_t uuid = own ? event->extra_tracks[i] : 0;
+        if (!own)
+            memcpy(&uuid, defaults.data + i * sizeof uuid, sizeof uuid);
+        pf_count_on_track(placed, uuid, (double)(int64_t)event->extra_values[i]);
     }
 }
 
@@ -333,7 +334,11 @@ static bool pf_event_find_time(struct pf_placed *placed)
     if (event->has_delta || event->has_absolute) {
         uint64_t us = (uint64_t)event->time_absolute;
         if (event->has_delta)
-            us = (uint64_t)(placed->sequence->delta_time += event->time_delta);
+            us = (uint64_t)placed->sequence->delta_time + (uint64_t)event->time_delta;
+        if (us > INT64_MAX / 1000)
+            return false;
+        if (event->has_delta)
+            placed->sequence->delta_time = (int64_t)us;
         time = (int64_t)(us * 1000u);
         if (!tv_pf_clocks_convert(&placed->reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
             return false;
@@ -354,6 +359,7 @@ static void pf_event_add_flow_events(struct pf_placed *placed)
             .time = placed->at.time,
             .offset = placed->at.offset & TV_OFFSET_MASK,
             .ends = placed->event.flows[i].ends,
+            .passes = placed->event.flows[i].passes,
             .task = placed->at.task,
             .start = placed->at.time,
         };
@@ -535,7 +541,8 @@ static void pf_legacy_add_flows(struct pf_placed *placed, const struct pf_legacy
         return;
     event->flows[event->flow_count].id =
         v1 ? tv_hash_u64(legacy->id ^ (uint64_t)placed->frame << 40) : legacy->bind_id;
-    event->flows[event->flow_count++].ends = v1 ? legacy->phase == 'f' : legacy->direction == 1;
+    event->flows[event->flow_count].passes = !v1 && legacy->direction == 1;
+    event->flows[event->flow_count++].ends = false;
     if (v1)
         pf_event_add_flow_events(placed);
 }
@@ -613,7 +620,7 @@ static void pf_event_place(struct pf_placed *placed)
         }
     }
     placed->frame = pf_event_needs_frame(event) ? pf_event_frame(placed) : TV_NONE;
-    if (event->extra_values.number != 0)
+    if (event->extra_count > 0)
         pf_count_extra(placed);
     if (event->legacy.data) {
         if (placed->at.task == TV_NONE)
@@ -637,7 +644,7 @@ static void pf_event_count(struct pf_placed *placed)
         tv_pf_warn(placed->reading, TV_DIAGNOSTIC_BAD_COUNTER, placed->packet->offset);
     else
         pf_count_on_track(placed, uuid, event->counter);
-    if (event->extra_values.number != 0)
+    if (event->extra_count > 0)
         pf_count_extra(placed);
 }
 
@@ -680,10 +687,13 @@ void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
     char text[24];
     if (reading->flows.count > 0)
         qsort(rows, reading->flows.count, sizeof *rows, pf_compare_flow_events);
-    for (size_t i = 1; i < reading->flows.count; i++) {
-        const struct tv_pf_flow_event *from = &rows[i - 1], *to = &rows[i];
-        if (from->id != to->id || from->ends)
+    const struct tv_pf_flow_event *from = NULL, *to;
+    for (size_t i = 0; i < reading->flows.count; i++, from = to->passes ? from : to) {
+        to = &rows[i];
+        if (!from || from->id != to->id || from->ends) {
+            from = NULL;
             continue;
+        }
         int length = snprintf(text, sizeof text, "0x%" PRIx64, to->id);
         struct tv_ft_flow *flow = tv_table_add(&merge->flows);
         const uint32_t *threads = merge->numbers[0].threads;

@@ -170,12 +170,24 @@ static void pf_track_set_field(struct tv_pf_reading *reading, uint32_t number,
     case 8:
         pf_track_set_counter(reading, track, field->bytes);
         break;
+    case 9:
+        track->separate = field->value != 0;
+        break;
     case 18:
         track->is_state = true;
         break;
     default:
         break;
     }
+}
+
+/* A sibling_merge_behavior. */
+#define MERGE_NONE 2u
+
+static bool pf_descriptor_has_name(struct tv_bytes descriptor)
+{
+    return tv_pf_find(descriptor, 2).number != 0 || tv_pf_find(descriptor, 10).number != 0 ||
+           tv_pf_find(descriptor, 13).number != 0;
 }
 
 void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
@@ -194,6 +206,8 @@ void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descrip
         tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_CONFLICT, offset);
         return;
     }
+    if (tv_pf_find(descriptor, 15).value == MERGE_NONE && pf_descriptor_has_name(descriptor))
+        track->name = TV_EMPTY_STRING; /* a later name replaces it; else the first one counts */
     while (tv_pf_next(&message, &field))
         pf_track_set_field(reading, number, &field);
     reading->tracks.rows[number].described = true;
@@ -242,7 +256,7 @@ struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t 
         track->owner_pid = at->pid;
         track->owner_tid = at->tid;
     }
-    if (track->kind == TV_PF_TRACK_THREAD)
+    if (track->kind == TV_PF_TRACK_THREAD && !track->separate)
         track->task = tv_ft_chunk_task(reading->chunk, track->tid);
     track->resolved = 1;
     return track;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * excerpt.h - a selection of a trace as a trace of its own: an Android method trace, or Trace
- * Event JSON; the losses of writing it, and a note for its readers.
+ * excerpt.h - a selection of a trace as a trace of its own: an Android method trace, Trace Event
+ * JSON or a Perfetto trace; the losses of writing it, and a note for its readers.
  *
  * Slices that reach beyond a selected range begin or end at its ends
  * (docs/decisions/0009-a-piece-is-closed.md).
@@ -72,6 +72,16 @@ enum tv_status tv_excerpt_write_events(const struct tv_excerpt *excerpt, struct 
 enum tv_status tv_excerpt_write(const struct tv_excerpt *excerpt, bool file, struct tv_out *out,
                                 struct tv_excerpt_losses *losses,
                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* Return true when the excerpt is best written as a Perfetto trace: it came from one, and keeps its
+ * names and arguments. */
+bool tv_excerpt_is_perfetto(const struct tv_excerpt *excerpt);
+
+/* Write an excerpt that was checked as a Perfetto trace: the packets of the range where it came
+ * from one and only a range is selected, else from the model. */
+enum tv_status tv_excerpt_write_perfetto(const struct tv_excerpt *excerpt, struct tv_out *out,
+                                         struct tv_perfetto_losses *losses,
+                                         struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- Losses: what a trace lost when it was written, a line for each kind ---- */
 

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "readers/embedded.h"
 #include "readers/etw.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/container.h"
@@ -402,39 +403,17 @@ static void te_embedded_name_input(const struct tv_te_context *context,
 
 /* ---- The text as a source ---- */
 
-static enum tv_status te_embedded_source_read(void *context, uint64_t offset, void *buffer,
-                                              size_t size, struct tv_error *err)
-{
-    const uint8_t *text = context;
-    (void)err;
-    memcpy(buffer, text + offset, size);
-    return TV_OK;
-}
-
-static void te_embedded_source_close(void *context)
-{
-    tv_free(context);
-}
-
 /* Open the string as a source "app.json: systemTraceEvents", with its escapes resolved; NULL: it
  * cannot be read. */
 static struct tv_source *te_embedded_open(struct tv_te_context *context,
                                           const struct tv_te_top_member *member)
 {
-    static const struct tv_source_reads reads = {te_embedded_source_read, te_embedded_source_close};
     struct tv_bytes raw = tv_te_extent_read(context, member->value);
     if (!tv_te_is_string(raw))
         return NULL;
-    struct tv_bytes text = tv_te_decode_text(raw, &context->scratch);
     char name[1024];
     te_embedded_name_input(context, member, name, sizeof name);
-    /* The string is whole, and so is its last line. */
-    bool ended = text.length > 0 && text.data[text.length - 1] == '\n';
-    uint8_t *copy = tv_alloc(text.length + 1, 1);
-    if (text.length > 0)
-        memcpy(copy, text.data, text.length);
-    copy[text.length] = '\n';
-    return tv_source_from_reads(&reads, copy, text.length + !ended, name);
+    return tv_embedded_open(tv_te_decode_text(raw, &context->scratch), name);
 }
 
 /* ---- Reading the embedded traces ---- */
@@ -480,8 +459,6 @@ static enum tv_status te_embedded_read_member(struct tv_te_context *context,
                                               const struct tv_te_top_member *member,
                                               struct tv_builder *builder, struct tv_error *err)
 {
-    struct tv_read_options options = {.parts = context->options->parts,
-                                      .progress = context->options->progress};
     if (tv_bytes_equal(tv_te_extent_read(context, member->value), TV_BYTES("\"\"")))
         return TV_OK; /* nothing was recorded */
     if (te_embedded_read_etw(context, member, builder))
@@ -492,9 +469,7 @@ static enum tv_status te_embedded_read_member(struct tv_te_context *context,
         tv_source_free(source);
         return TV_OK;
     }
-    enum tv_status status = tv_readers_build(source, builder, &options, err);
-    tv_trace_keep_inner_source(context->trace, source);
-    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
+    return tv_embedded_build(source, builder, context->trace, context->options, err);
 }
 
 enum tv_status tv_te_embedded_read(struct tv_te_context *context,

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of processes and threads, and the packages that processes belong to
+ * (docs/formats/perfetto.md section 9). */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/perfetto/reading.h"
+
+/* ---- Names ---- */
+
+static void pf_set_name(struct tv_map *index, struct tv_pf_name **rows, size_t *count,
+                        size_t *capacity, const struct tv_pf_name *name)
+{
+    uint32_t number = tv_map_add(index, name->id, (uint32_t)*count);
+    if (number == *count) {
+        *rows = tv_array_reserve(*rows, capacity, *count + 1, sizeof **rows);
+        (*rows)[(*count)++] = *name;
+    } else if (name->priority >= (*rows)[number].priority) {
+        (*rows)[number] = *name;
+    }
+}
+
+void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority)
+{
+    if (name != TV_EMPTY_STRING)
+        pf_set_name(&reading->thread_name_index, &reading->thread_names.rows,
+                    &reading->thread_names.count, &reading->thread_names.capacity,
+                    &(struct tv_pf_name){(uint64_t)tid, name, priority});
+}
+
+void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name, uint8_t priority)
+{
+    if (name != TV_EMPTY_STRING)
+        pf_set_name(&reading->process_name_index, &reading->process_names.rows,
+                    &reading->process_names.count, &reading->process_names.capacity,
+                    &(struct tv_pf_name){(uint64_t)pid, name, priority});
+}
+
+/* Name the threads and processes of the trace. */
+void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    struct tv_trace_info *head = merge->trace->head;
+    const uint32_t *texts = merge->numbers[0].texts;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        struct tv_thread *thread = &head->threads[i];
+        uint32_t number = thread->input == merge->input && !thread->line
+                              ? tv_map_find(&reading->thread_name_index, thread->id)
+                              : TV_NONE;
+        if (number == TV_NONE)
+            continue;
+        const struct tv_pf_name *name = &reading->thread_names.rows[number];
+        if (name->priority < 3 && thread->name != TV_EMPTY_STRING)
+            continue; /* the kernel's name of the thread is from the trace itself */
+        thread->name = texts[name->name];
+        thread->kernel_name = name->priority < 3;
+    }
+    for (size_t i = 0; i < reading->process_names.count; i++) {
+        const struct tv_pf_name *name = &reading->process_names.rows[i];
+        uint32_t process = tv_map_find(&merge->processes, name->id);
+        if (process == TV_NONE)
+            continue;
+        head->processes[process].name = texts[name->name];
+        head->processes[process].kernel_name = false;
+    }
+}
+
+/* ---- Process trees ---- */
+
+/* Process of which all threads of the kernel are children. */
+#define KTHREADD 2u
+
+/* A process of a tree. */
+struct pf_tree_process {
+    int64_t pid, user; /* user -1: unknown */
+    struct tv_bytes command;
+    unsigned arguments;
+    bool kernel; /* it is a thread of the kernel */
+    bool named;  /* the command is the name of its thread */
+};
+
+static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct pf_tree_process process = {.pid = TV_FT_NO_ID, .user = -1};
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            process.pid = (int32_t)field.value;
+            break;
+        case 2:
+            process.kernel |= field.value == KTHREADD;
+            break;
+        case 3:
+            if (process.arguments++ == 0)
+                process.command = field.bytes;
+            break;
+        case 5:
+            process.user = (int32_t)field.value;
+            break;
+        case 8:
+            process.kernel |= field.value != 0;
+            break;
+        case 9:
+            process.named = field.value != 0;
+            break;
+        default:
+            break;
+        }
+    return process;
+}
+
+/* Return the bytes before the first of two characters. */
+static struct tv_bytes pf_bytes_before(struct tv_bytes text, char a, char b)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] == a || text.data[i] == b)
+            text.length = i;
+    return text;
+}
+
+static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct pf_tree_process process = pf_tree_process_parse(bytes);
+    struct tv_bytes command = process.command;
+    if (process.pid <= 0)
+        return;
+    tv_pf_set_process(reading, process.pid, process.pid);
+    if (process.user >= 0)
+        tv_map_set(&reading->users, (uint64_t)process.pid, (uint32_t)process.user);
+    if (process.arguments == 1)
+        command = pf_bytes_before(command, ' ', ' ');
+    if (process.kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
+        command = pf_bytes_before(command, '-', '+'); /* what it works on now */
+    if (command.length == 0)
+        return;
+    uint32_t name = tv_pf_text(reading, command);
+    tv_pf_name_process(reading, process.pid, name, 4);
+    if (process.named)
+        tv_pf_name_thread(reading, process.pid, name, 2);
+}
+
+static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    int64_t tid = TV_FT_NO_ID, pid = TV_FT_NO_ID;
+    uint32_t name = TV_EMPTY_STRING;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            tid = (int32_t)field.value;
+        else if (field.number == 2)
+            name = tv_pf_text(reading, field.bytes);
+        else if (field.number == 3)
+            pid = (int32_t)field.value;
+    }
+    if (tid <= 0 || pid <= 0)
+        return;
+    tv_pf_set_process(reading, tid, pid);
+    tv_pf_name_thread(reading, tid, name, 2);
+}
+
+void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
+{
+    struct tv_pf_message message = tv_pf_message_over(tree);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            pf_add_tree_process(reading, field.bytes);
+        else if (field.number == 2)
+            pf_add_tree_thread(reading, field.bytes);
+    }
+}
+
+/* ---- Packages ---- */
+
+/* User ids of one app that runs for several users differ by a multiple of this. */
+#define USER_RANGE 100000u
+
+/* Most packages of one user that are compared with the name of a process. */
+#define SHARED_MOST 256u
+
+static void pf_add_package(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_pf_package package = {.next = TV_NONE};
+    while (tv_pf_next(&message, &field))
+        switch (field.number) {
+        case 1:
+            package.name = tv_pf_text(reading, field.bytes);
+            break;
+        case 2:
+            package.user = (uint32_t)(field.value % USER_RANGE);
+            break;
+        case 3:
+            package.debuggable = field.value != 0;
+            break;
+        case 4:
+            package.profileable = field.value != 0;
+            break;
+        case 5:
+            package.version = (int64_t)field.value;
+            break;
+        default:
+            break;
+        }
+    uint32_t number = (uint32_t)reading->packages.count;
+    if (package.name == TV_EMPTY_STRING ||
+        tv_map_add(&reading->package_names, package.name, number) != number)
+        return; /* the list is written again at the end of a recording */
+    uint32_t first = tv_map_find(&reading->user_packages, package.user);
+    package.next = first;
+    tv_map_set(&reading->user_packages, package.user, number);
+    *tv_table_add(&reading->packages) = package;
+}
+
+void tv_pf_take_packages(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            pf_add_package(reading, field.bytes);
+}
+
+/* Return true when a process is named after a package: "PACKAGE" or "PACKAGE:service". */
+static bool pf_is_named_after(struct tv_bytes process, struct tv_bytes package)
+{
+    return tv_bytes_starts_with(process, package) &&
+           (process.length == package.length || process.data[package.length] == ':');
+}
+
+/* Return the package of a process: of those of its user the one that it is named after, else the
+ * only one; NULL when there is none. */
+static struct tv_pf_package *pf_find_package(const struct tv_pf_reading *reading,
+                                             const struct tv_trace_info *head,
+                                             const struct tv_process *process)
+{
+    uint32_t user = tv_map_find(&reading->users, process->id);
+    uint32_t first =
+        user == TV_NONE ? TV_NONE : tv_map_find(&reading->user_packages, user % USER_RANGE);
+    struct tv_bytes name = tv_interner_get(head->strings, process->name);
+    unsigned steps = 0;
+    for (uint32_t i = first; i != TV_NONE && steps++ < SHARED_MOST;
+         i = reading->packages.rows[i].next) {
+        struct tv_pf_package *package = &reading->packages.rows[i];
+        if (pf_is_named_after(name, tv_interner_get(reading->chunk->texts, package->name)))
+            return package;
+    }
+    return first != TV_NONE && reading->packages.rows[first].next == TV_NONE
+               ? &reading->packages.rows[first]
+               : NULL;
+}
+
+static void pf_add_package_row(const struct tv_pf_reading *reading, struct tv_ft_merge *merge,
+                               const struct tv_pf_package *package)
+{
+    char key[200], value[96];
+    struct tv_bytes name = tv_interner_get(reading->chunk->texts, package->name);
+    int key_length = snprintf(key, sizeof key, "package %.*s",
+                              name.length < 180 ? (int)name.length : 180, (const char *)name.data);
+    int length =
+        snprintf(value, sizeof value, "uid %" PRIu32 ", version %" PRId64 "%s%s", package->user,
+                 package->version, package->debuggable ? ", debuggable" : "",
+                 package->profileable ? ", profileable" : "");
+    tv_trace_info_add_metadata(merge->trace->head, merge->input,
+                               (struct tv_bytes){(const uint8_t *)key, (size_t)key_length},
+                               (struct tv_bytes){(const uint8_t *)value, (size_t)length});
+}
+
+void tv_pf_add_packages(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    struct tv_trace_info *head = merge->trace->head;
+    char count[24];
+    if (reading->packages.count == 0)
+        return;
+    int length = snprintf(count, sizeof count, "%zu", reading->packages.count);
+    tv_trace_info_add_metadata(head, merge->input, TV_BYTES("packages"),
+                               (struct tv_bytes){(const uint8_t *)count, (size_t)length});
+    for (uint32_t i = 0; i < head->process_count; i++) {
+        struct tv_process *process = &head->processes[i];
+        if (tv_map_find(&merge->processes, process->id) != i)
+            continue; /* of another input */
+        struct tv_pf_package *package = pf_find_package(reading, head, process);
+        if (!package)
+            continue;
+        struct tv_bytes name = tv_interner_get(reading->chunk->texts, package->name);
+        if (!tv_bytes_equal(name, tv_interner_get(head->strings, process->name)))
+            process->labels = tv_trace_info_string(head, name);
+        if (!package->told)
+            pf_add_package_row(reading, merge, package);
+        package->told = true;
+    }
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets of Perfetto traces, written as dicts by the names of their fields, and read back without names.
+
+    trace({"timestamp": 5, "frame_timeline_event": {"frame_end": {"cookie": 1}}})
+
+Numbers of fields are those of Perfetto's published .proto files.
+"""
+import collections
+import struct
+
+# Message -> its fields: "name=number", "name=number:Message", "name=number!" for fixed64.
+_MESSAGES = """
+Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
+  trace_packet_defaults=59:Defaults previous_packet_dropped=42
+  ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
+  sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
+  packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
+Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
+  frames=6:Frame callstacks=7:Callstack
+Named: iid=1 text=2
+Frame: iid=1 function_name_id=2
+Callstack: iid=1 frame_ids=2
+Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults
+EventDefaults: track_uuid=11
+Snapshot: clocks=1:Clock primary_trace_clock=2
+Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4
+SystemInfo: utsname=1:Uname
+Uname: release=3
+ProcessTree: processes=1:Process threads=2:Thread
+Process: pid=1 ppid=2 cmdline=3 uid=5 is_kthread=8 cmdline_is_comm=9
+Thread: tid=1 name=2 tgid=3
+ProcessStats: processes=1:ProcessMemory
+ProcessMemory: pid=1 vm_rss_kb=3
+Rails: rail_descriptor=1:Rail energy_data=2:Energy
+Rail: index=1 rail_name=2
+Energy: index=1 timestamp_ms=2 energy=3
+SysStats: meminfo=1:Meminfo
+Meminfo: key=1 value=2
+Packages: packages=1:Package
+Package: name=1 uid=2 debuggable=3 profileable_from_shell=4 version_code=5
+ChromeEvents: metadata=2:ChromeMetadata legacy_ftrace_output=4 legacy_json_trace=5:ChromeJson
+ChromeMetadata: name=1 string_value=2
+ChromeJson: type=1 data=2
+FrameTimeline: expected_display_frame_start=1:DisplayFrame actual_display_frame_start=2:DisplayFrame
+  expected_surface_frame_start=3:SurfaceFrame actual_surface_frame_start=4:SurfaceFrame frame_end=5:FrameEnd
+DisplayFrame: cookie=1 token=2 pid=3 present_type=4 on_time_finish=5 gpu_composition=6 jank_type=7 prediction_type=8
+  jank_severity_type=9
+SurfaceFrame: cookie=1 token=2 display_frame_token=3 pid=4 layer_name=5 present_type=6 on_time_finish=7
+  gpu_composition=8 jank_type=9 prediction_type=10 is_buffer=11 jank_severity_type=12
+FrameEnd: cookie=1
+Descriptor: uuid=1 name=2 process=3:ProcessDescriptor thread=4:ThreadDescriptor parent_uuid=5 counter=8:Counter
+  disallow_merging_with_system_tracks=9 sibling_merge_behavior=15
+ProcessDescriptor: pid=1 process_name=6
+ThreadDescriptor: pid=1 tid=2 thread_name=5
+Counter: type=1 is_incremental=5
+Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
+  debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
+  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy
+Legacy: bind_id=8 flow_direction=13
+Annotation: name_iid=1 name=10 int_value=4 string_value=6
+Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact
+Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_prio=4 intern_table=5
+  switch_next_comm_index=6 waking_timestamp=7 waking_pid=8 waking_target_cpu=9 waking_prio=10 waking_comm_index=11
+Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:CpuNumber cpu_idle=13:CpuNumber
+  rss_stat=313:Rss sched_wakeup=17:Waking sched_waking=20:Waking irq_handler_entry=36:Irq irq_handler_exit=37:Irq
+Print: ip=1 buf=2
+Rss: member=1 size=2 curr=3 mm_id=4
+Switch: prev_comm=1 prev_pid=2 prev_prio=3 prev_state=4 next_comm=5 next_pid=6 next_prio=7
+CpuNumber: state=1 cpu_id=2
+Waking: comm=1 pid=2 prio=3 success=4 target_cpu=5
+Irq: irq=1 name=2
+"""
+
+
+def _schema():
+    messages, name = {}, ""
+    for word in _MESSAGES.split():
+        if word.endswith(":"):
+            name = word[:-1]
+            messages[name] = {}
+            continue
+        field, _, rest = word.partition("=")
+        number, _, message = rest.partition(":")
+        messages[name][field] = (int(number.rstrip("!")), message, number.endswith("!"))
+    return messages
+
+
+_SCHEMA = _schema()
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _bytes_field(number, data):
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def _field(number, message, fixed, value):
+    if isinstance(value, list):  # repeated, one field each
+        return b"".join(_field(number, message, fixed, v) for v in value)
+    if isinstance(value, tuple):  # packed
+        return _bytes_field(number, b"".join(map(varint, value)))
+    if isinstance(value, dict):
+        return _bytes_field(number, encode(message, value))
+    if isinstance(value, str):
+        return _bytes_field(number, value.encode())
+    if isinstance(value, bytes):
+        return _bytes_field(number, value)
+    if isinstance(value, float) or fixed:
+        return varint(number << 3 | 1) + struct.pack("<d" if isinstance(value, float) else "<Q", value)
+    return varint(number << 3) + varint(int(value))
+
+
+def encode(message, fields):
+    """The bytes of a message."""
+    return b"".join(_field(*_SCHEMA[message][name], value) for name, value in fields.items())
+
+
+def trace(*packets):
+    """The bytes of a trace."""
+    return b"".join(_bytes_field(1, encode("Packet", packet)) for packet in packets)
+
+
+# ---- Reading: knows nothing but the encoding ----
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def fields(data):
+    """Numbers of fields, and their values in order."""
+    found, at = collections.defaultdict(list), 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        if key & 7 == 0:
+            value, at = read_varint(data, at)
+        elif key & 7 in (1, 5):
+            size = 8 if key & 7 == 1 else 4
+            value, at = data[at:at + size], at + size
+        elif key & 7 == 2:
+            length, at = read_varint(data, at)
+            value, at = data[at:at + length], at + length
+            assert len(value) == length, "cut"
+        else:
+            raise ValueError(f"wire type {key & 7}")
+        found[key >> 3].append(value)
+    return found
