@@ -242,7 +242,7 @@ static void collapse(const struct tv_trace *trace, struct tv_out *out)
     struct tv_name_tree_options options = {.cpu = cpu, .thread = TV_NONE};
     struct tv_name_tree *names = tv_name_tree_new(tree, &options);
     tv_out_init_memory(out);
-    tv_collapsed_write(out, names, tv_collapsed_unit_of(trace->head), 1);
+    tv_collapsed_write(out, names, tv_collapsed_unit_of(tree), 1);
     tv_name_tree_free(names);
     tv_call_tree_free(tree);
 }
