@@ -21,7 +21,7 @@ export function showCrumbs(
   hint: string,
   go: (way: readonly FlameFrame[]) => void,
 ): void {
-  if (way.length === 0) return fill(element, h('span', null, hint));
+  if (way.length === 0) return fill(element, h('span', { title: hint }, hint));
   const first = Math.max(0, way.length - NAMED);
   const step = (at: number, text: string): Child[] => [
     h('span', null, '›'),
