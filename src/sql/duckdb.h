@@ -125,7 +125,6 @@ enum duck_statement {
     X(uint64_t, init_get_column_index, (duck_init, uint64_t))                                      \
     X(void, init_set_init_data, (duck_init, void *, void (*)(void *)))                             \
     X(void, init_set_max_threads, (duck_init, uint64_t))                                           \
-    X(void *, function_get_extra_info, (duck_call))                                                \
     X(void *, function_get_init_data, (duck_call))                                                 \
     X(void *, function_get_local_init_data, (duck_call))                                           \
     X(duck_function, create_scalar_function, (void))                                               \

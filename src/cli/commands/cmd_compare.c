@@ -12,16 +12,14 @@
 #include "cli/commands/cmd_compare.h"
 
 #include <assert.h>
-#include <dirent.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "cli/input/expand.h"
 #include "cli/input/measure.h"
 #include "cli/output/output.h"
 #include "readers/trace_event/text/fields.h"
@@ -30,7 +28,6 @@
 #include "writers/stacks/flame_svg.h"
 
 #define RULES_LARGEST_FILE ((size_t)1 << 20)
-#define FOLDER_FILES 100000u
 
 /* In the order of enum tv_compare_format. */
 static const char *const compare_formats[] = {"text",  "csv",    "json",   "markdown", "junit",
@@ -42,108 +39,7 @@ bool tv_compare_has_groups(const struct tv_settings *settings)
     return compare->base.count > 0 || compare->new.count > 0 || compare->baseline_dir != NULL;
 }
 
-/* ---- Folders and patterns ---- */
-
-static int compare_order_words(const void *left, const void *right)
-{
-    const char *const *a = left, *const *b = right;
-    return strcmp(*a, *b);
-}
-
-static void compare_sort_words(struct tv_words *words)
-{
-    if (words->count > 0)
-        qsort(words->items, words->count, sizeof *words->items, compare_order_words);
-}
-
-/* Return "folder/name", which the settings own. */
-static const char *compare_join_path(struct tv_settings *settings, const char *folder,
-                                     const char *name)
-{
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    char *path = tv_alloc(length + strlen(name) + 2, 1);
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, strlen(name));
-    tv_words_add(&settings->owned, path);
-    return path;
-}
-
-/* Append the entries of a folder that are regular files, or folders, sorted. */
-static enum tv_status compare_list_folder(struct tv_settings *settings, const char *folder,
-                                          bool folders, struct tv_words *to, struct tv_error *err)
-{
-    struct stat info;
-    DIR *entries = opendir(folder);
-    if (!entries)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot be listed", folder);
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL && to->count < FOLDER_FILES;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        const char *path = compare_join_path(settings, folder, entry->d_name);
-        if (stat(path, &info) == 0 && (folders ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)))
-            tv_words_add(to, path);
-    }
-    closedir(entries);
-    compare_sort_words(to);
-    return TV_OK;
-}
-
-static enum tv_status compare_add_folder(struct tv_settings *settings, const char *folder,
-                                         struct tv_words *to, struct tv_error *err)
-{
-    struct tv_words found = {NULL, 0, 0};
-    enum tv_status status = compare_list_folder(settings, folder, false, &found, err);
-    for (size_t i = 0; i < found.count; i++) {
-        tv_words_add(to, found.items[i]);
-        tv_words_add(&settings->compare.in_folders, found.items[i]);
-    }
-    if (status == TV_OK && found.count == 0)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: there is no file in it", folder);
-    tv_free(found.items);
-    return status;
-}
-
-/* Append the files that a quoted pattern names. */
-static enum tv_status compare_add_pattern(struct tv_settings *settings, const char *pattern,
-                                          struct tv_words *to, struct tv_error *err)
-{
-    glob_t found;
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: no file has such a name", pattern);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        size_t size = strlen(found.gl_pathv[i]) + 1;
-        char *copy = memcpy(tv_alloc(size, 1), found.gl_pathv[i], size);
-        tv_words_add(&settings->owned, copy);
-        tv_words_add(to, copy);
-    }
-    globfree(&found);
-    return TV_OK;
-}
-
-enum tv_status tv_compare_expand_group(struct tv_settings *settings, struct tv_words *group,
-                                       struct tv_error *err)
-{
-    struct tv_words files = {NULL, 0, 0};
-    enum tv_status status = TV_OK;
-    for (size_t i = 0; i < group->count && status == TV_OK; i++) {
-        const char *word = group->items[i];
-        struct stat info;
-        bool exists = stat(word, &info) == 0;
-        if (exists && S_ISDIR(info.st_mode))
-            status = compare_add_folder(settings, word, &files, err);
-        else if (!exists && strpbrk(word, "*?[") != NULL)
-            status = compare_add_pattern(settings, word, &files, err);
-        else
-            tv_words_add(&files, word);
-    }
-    compare_sort_words(&files);
-    tv_free(group->items);
-    *group = files;
-    return status;
-}
+/* ---- Before the sandbox ---- */
 
 static enum tv_status compare_expand_baseline(struct tv_settings *settings, struct tv_error *err)
 {
@@ -151,15 +47,14 @@ static enum tv_status compare_expand_baseline(struct tv_settings *settings, stru
     struct tv_words sessions = {NULL, 0, 0};
     if (!compare->baseline_dir)
         return TV_OK;
-    enum tv_status status =
-        compare_list_folder(settings, compare->baseline_dir, true, &sessions, err);
+    enum tv_status status = tv_expand_list(settings, compare->baseline_dir, true, &sessions, err);
     struct tv_words loose = {NULL, 0, 0};
     if (status == TV_OK)
-        status = compare_list_folder(settings, compare->baseline_dir, false, &loose, err);
+        status = tv_expand_list(settings, compare->baseline_dir, false, &loose, err);
     if (status == TV_OK && loose.count > 0)
-        status = compare_add_folder(settings, compare->baseline_dir, &compare->history, err);
+        status = tv_expand_folder(settings, compare->baseline_dir, &compare->history, err);
     for (size_t i = 0; i < sessions.count && status == TV_OK; i++)
-        status = compare_add_folder(settings, sessions.items[i], &compare->history, err);
+        status = tv_expand_folder(settings, sessions.items[i], &compare->history, err);
     tv_free(loose.items);
     tv_free(sessions.items);
     return status;
@@ -218,9 +113,9 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
     if (settings->files.count > compare->base.count + compare->new.count)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files behind --base or --new",
                        settings->files.items[0]);
-    enum tv_status status = tv_compare_expand_group(settings, &compare->base, err);
+    enum tv_status status = tv_expand_words(settings, &compare->base, err);
     if (status == TV_OK)
-        status = tv_compare_expand_group(settings, &compare->new, err);
+        status = tv_expand_words(settings, &compare->new, err);
     if (status == TV_OK)
         status = compare_expand_baseline(settings, err);
     if (status != TV_OK)

@@ -12,10 +12,6 @@ bool tv_compare_has_groups(const struct tv_settings *settings);
  * --baseline-dir. */
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err);
 
-/* Replace the folders and patterns in a list of files by the files in them, sorted. */
-enum tv_status tv_compare_expand_group(struct tv_settings *settings, struct tv_words *group,
-                                       struct tv_error *err);
-
 /* Compare the groups; return the exit code. */
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings);
 

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_compare.h"
+#include "cli/input/expand.h"
 #include "cli/input/load.h"
 #include "cli/output/output.h"
 #include "sql/duckdb.h"
@@ -79,7 +79,7 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
     else
         cmd_sql_take_query(settings);
     if (status == TV_OK && settings->sql.each)
-        status = tv_compare_expand_group(settings, &settings->files, err);
+        status = tv_expand_words(settings, &settings->files, err);
     return status == TV_OK ? tv_duck_open(err) : status;
 }
 
