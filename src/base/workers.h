@@ -42,6 +42,11 @@ struct tv_lock {
     int unused;
 };
 
+#define TV_LOCK_INITIAL                                                                            \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
 static inline void tv_lock_init(struct tv_lock *lock)
 {
     lock->unused = 0;
@@ -69,6 +74,12 @@ static inline void tv_lock_leave(struct tv_lock *lock)
 struct tv_lock {
     pthread_mutex_t mutex;
 };
+
+/* The value of a static lock, which needs neither tv_lock_init nor tv_lock_release. */
+#define TV_LOCK_INITIAL                                                                            \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER                                                                  \
+    }
 
 /* None of these can fail: it is a plain mutex, and only the thread that entered leaves. */
 static inline void tv_lock_init(struct tv_lock *lock)

@@ -16,6 +16,7 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
+  debug_annotation_string_values=29:Named
   frames=6:Frame callstacks=7:Callstack
 Named: iid=1 text=2
 Frame: iid=1 function_name_id=2
@@ -57,7 +58,7 @@ Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 co
   debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
   extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy
 Legacy: bind_id=8 flow_direction=13
-Annotation: name_iid=1 name=10 int_value=4 string_value=6
+Annotation: name_iid=1 name=10 int_value=4 string_value=6 string_value_iid=17
 Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact
 Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_prio=4 intern_table=5
   switch_next_comm_index=6 waking_timestamp=7 waking_pid=8 waking_target_cpu=9 waking_prio=10 waking_comm_index=11

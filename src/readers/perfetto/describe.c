@@ -4,15 +4,15 @@
  *
  * An event of the model has the offset of its packet (tag 0x0A), or of the kernel event (0x12) or
  * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by
- * earlier packets.  Near the beginning of the file these are read again; further behind that would
- * make describing many events quadratic, so a name that the packet does not bring is shown by its
- * number.
+ * earlier packets: annotation_names.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
+#include "readers/perfetto/annotation_names.h"
 #include "readers/perfetto/field_names.h"
 #include "readers/perfetto/perfetto.h"
 #include "readers/perfetto/reading.h"
@@ -20,10 +20,7 @@
 /* Messages nest no deeper in real packets; deeper ones are shown as bytes. */
 #define DEEPEST 24
 
-/* Packets up to here are read again for names. */
-#define REPLAYED ((uint64_t)128 * 1024)
-
-enum { ANNOTATION_NAMES = 3, STRING_VALUES = 29, EVENT_MESSAGE = 2, FRAME_TIMELINE = 76 };
+enum { EVENT_MESSAGE = 2, FRAME_TIMELINE = 76 };
 
 /* ---- Messages as JSON ---- */
 
@@ -165,11 +162,25 @@ void tv_pf_write_packet(struct tv_out *out, struct tv_bytes packet)
 
 /* ---- Debug annotations ---- */
 
+/* Annotations of one packet. */
 struct pf_describing {
-    struct tv_pf_reading *reading;
-    struct tv_pf_sequence *sequence;
+    const struct tv_pf_annotation_list *list;
+    uint32_t sequence;
+    uint64_t offset;
     struct tv_out *out;
 };
+
+/* Write what a number stands for. */
+static void pf_write_interned(const struct pf_describing *describing,
+                              enum tv_pf_annotation_table table, uint64_t iid)
+{
+    struct tv_bytes text;
+    if (tv_pf_annotation_list_find(describing->list, describing->sequence, table, iid,
+                                   describing->offset, &text))
+        tv_out_json(describing->out, text);
+    else
+        tv_out_format(describing->out, "\"[iid %" PRIu64 " unknown]\"", iid);
+}
 
 static void pf_write_annotation_value(struct pf_describing *describing, struct tv_bytes annotation,
                                       unsigned depth);
@@ -178,12 +189,10 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
 static void pf_write_annotation_key(struct pf_describing *describing, struct tv_bytes annotation)
 {
     struct tv_protobuf_field iid = tv_pf_find(annotation, 1);
-    struct tv_bytes name = tv_pf_find(annotation, 10).bytes;
     if (iid.number == 1)
-        name = tv_interner_get(describing->reading->chunk->texts,
-                               tv_pf_interned_text(describing->reading, describing->sequence,
-                                                   ANNOTATION_NAMES, iid.value, 0));
-    tv_out_json(describing->out, name);
+        pf_write_interned(describing, TV_PF_ANNOTATION_NAMES, iid.value);
+    else
+        tv_out_json(describing->out, tv_pf_find(annotation, 10).bytes);
     tv_out_char(describing->out, ':');
 }
 
@@ -240,10 +249,7 @@ static void pf_write_annotation_value(struct pf_describing *describing, struct t
         pf_write_annotation_list(describing, annotation, value.number, depth);
         break;
     case 17:
-        tv_out_json(out,
-                    tv_interner_get(describing->reading->chunk->texts,
-                                    tv_pf_interned_text(describing->reading, describing->sequence,
-                                                        STRING_VALUES, value.value, 0)));
+        pf_write_interned(describing, TV_PF_ANNOTATION_TEXTS, value.value);
         break;
     default:
         tv_out_json(out, value.bytes);
@@ -269,32 +275,6 @@ static void pf_write_annotations(struct pf_describing *describing, struct tv_byt
 }
 
 /* ---- Events ---- */
-
-/* Bring the sequence of a packet to the state that it has there. */
-static enum tv_status pf_replay_sequence(struct pf_describing *describing,
-                                         const struct tv_pf_packet *until, uint64_t id,
-                                         struct tv_error *err)
-{
-    struct tv_pf_packets packets;
-    struct tv_pf_packet packet = {.offset = 0};
-    enum tv_status status;
-    uint64_t start = until->offset < REPLAYED ? 0 : until->offset;
-    tv_pf_packets_init(&packets, describing->reading->source, start,
-                       &describing->reading->chunk->diagnostics);
-    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none &&
-           packet.offset <= until->offset) {
-        if (tv_pf_find(packet.bytes, 10).value != id)
-            continue;
-        if ((tv_pf_find(packet.bytes, 13).value & 1) || tv_pf_find(packet.bytes, 41).value)
-            tv_pf_sequence_clear(describing->sequence);
-        struct tv_protobuf_field interned = tv_pf_find(packet.bytes, 12);
-        if (interned.number == 12)
-            tv_pf_sequence_intern(describing->reading, describing->sequence, interned.bytes,
-                                  packet.offset);
-    }
-    tv_pf_packets_release(&packets);
-    return status;
-}
 
 /* Read the message at an offset: a tag, a length, the message.  The tag becomes *number; the caller
  * frees *data, which has the bytes. */
@@ -340,23 +320,23 @@ static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
                   tv_pf_find(bytes, 2).value, tv_pf_find(bytes, 1).value);
 }
 
-/* Write the arguments of a track event, with the state of its sequence where names need it. */
+/* Write the arguments of a track event.  The list of the last file is kept, because events are
+ * mostly described one after another. */
 static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_out *out,
                                             const struct tv_pf_packet *packet,
                                             struct tv_bytes event, struct tv_error *err)
 {
-    static const struct tv_read_options none = {.parts = 1};
-    struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
-    tv_pf_reading_init(reading, source, &none);
-    struct pf_describing describing = {reading, tv_pf_find_sequence(reading, 0), out};
-    enum tv_status status =
-        pf_replay_sequence(&describing, packet, tv_pf_find(packet->bytes, 10).value, err);
+    static struct tv_pf_annotation_list list;
+    static struct tv_lock lock = TV_LOCK_INITIAL;
+    struct pf_describing describing = {&list, (uint32_t)tv_pf_find(packet->bytes, 10).value,
+                                       packet->offset, out};
+    tv_lock_enter(&lock);
+    enum tv_status status = tv_pf_annotation_list_open(&list, source, err);
     if (status == TV_OK) {
         tv_out_text(out, "{\"args\":");
         pf_write_annotations(&describing, event);
     }
-    tv_pf_reading_release(reading);
-    tv_free(reading);
+    tv_lock_leave(&lock);
     return status;
 }
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/perfetto/annotation_names.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "readers/perfetto/message.h"
+#include "readers/perfetto/packets.h"
+
+/* What comes behind so many is not listed: those numbers stay unknown. */
+#define MOST_NAMES ((size_t)4 << 20)
+
+/* ---- Reading ---- */
+
+static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t sequence,
+                                uint64_t offset, const struct tv_protobuf_field *entry)
+{
+    if (list->name_count == MOST_NAMES)
+        return;
+    list->names = tv_array_reserve(list->names, &list->name_capacity, list->name_count + 1,
+                                   sizeof *list->names);
+    list->names[list->name_count++] = (struct tv_pf_annotation_name){
+        .iid = tv_pf_find(entry->bytes, 1).value,
+        .offset = offset,
+        .sequence = sequence,
+        .table = entry->number,
+        .text = tv_interner_add(list->texts, tv_pf_find(entry->bytes, 2).bytes),
+    };
+}
+
+static void annotation_add_start(struct tv_pf_annotation_list *list, uint32_t sequence,
+                                 uint64_t offset)
+{
+    if (list->start_count == MOST_NAMES)
+        return;
+    list->starts = tv_array_reserve(list->starts, &list->start_capacity, list->start_count + 1,
+                                    sizeof *list->starts);
+    list->starts[list->start_count++] = (struct tv_pf_sequence_start){offset, sequence};
+}
+
+/* List what a packet says of its sequence. */
+static void annotation_take_packet(struct tv_pf_annotation_list *list,
+                                   const struct tv_pf_packet *packet)
+{
+    struct tv_protobuf_field interned = tv_pf_find(packet->bytes, 12), entry;
+    uint32_t sequence = (uint32_t)tv_pf_find(packet->bytes, 10).value;
+    if ((tv_pf_find(packet->bytes, 13).value & 1) != 0 || tv_pf_find(packet->bytes, 41).value != 0)
+        annotation_add_start(list, sequence, packet->offset);
+    struct tv_pf_message message = tv_pf_message_over(interned.bytes);
+    while (interned.number == 12 && tv_pf_next(&message, &entry))
+        if (entry.wire == TV_PROTOBUF_BYTES &&
+            (entry.number == TV_PF_ANNOTATION_NAMES || entry.number == TV_PF_ANNOTATION_TEXTS))
+            annotation_add_name(list, sequence, packet->offset, &entry);
+}
+
+/* Compare two numbers as qsort wants it. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int annotation_order_names(const void *left, const void *right)
+{
+    const struct tv_pf_annotation_name *a = left, *b = right;
+    return a->sequence != b->sequence ? ORDER(a->sequence, b->sequence)
+           : a->table != b->table     ? ORDER(a->table, b->table)
+           : a->iid != b->iid         ? ORDER(a->iid, b->iid)
+                                      : ORDER(a->offset, b->offset);
+}
+
+static int annotation_order_starts(const void *left, const void *right)
+{
+    const struct tv_pf_sequence_start *a = left, *b = right;
+    return a->sequence != b->sequence ? ORDER(a->sequence, b->sequence)
+                                      : ORDER(a->offset, b->offset);
+}
+
+enum tv_status tv_pf_annotation_list_open(struct tv_pf_annotation_list *list,
+                                          struct tv_source *source, struct tv_error *err)
+{
+    struct tv_diagnostics unused = {0};
+    struct tv_pf_packets packets;
+    struct tv_pf_packet packet = {.offset = 0};
+    enum tv_status status;
+    if (list->source == source)
+        return TV_OK;
+    tv_pf_annotation_list_release(list);
+    list->source = tv_source_ref(source);
+    list->texts = tv_interner_new();
+    tv_pf_packets_init(&packets, source, 0, &unused);
+    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none)
+        annotation_take_packet(list, &packet);
+    tv_pf_packets_release(&packets);
+    tv_diagnostics_clear(&unused);
+    if (status != TV_OK) {
+        tv_pf_annotation_list_release(list);
+        return status;
+    }
+    if (list->name_count > 0)
+        qsort(list->names, list->name_count, sizeof *list->names, annotation_order_names);
+    if (list->start_count > 0)
+        qsort(list->starts, list->start_count, sizeof *list->starts, annotation_order_starts);
+    return TV_OK;
+}
+
+void tv_pf_annotation_list_release(struct tv_pf_annotation_list *list)
+{
+    if (!list->source)
+        return;
+    tv_interner_free(list->texts);
+    tv_free(list->names);
+    tv_free(list->starts);
+    tv_source_free(list->source);
+    *list = (struct tv_pf_annotation_list){.source = NULL};
+}
+
+/* ---- Looking up ---- */
+
+/* Return where the sequence was cleared last, at or before an offset; 0: never. */
+static uint64_t annotation_find_start(const struct tv_pf_annotation_list *list, uint32_t sequence,
+                                      uint64_t offset)
+{
+    struct tv_pf_sequence_start wanted = {offset, sequence};
+    size_t low = 0, high = list->start_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (annotation_order_starts(&list->starts[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low > 0 && list->starts[low - 1].sequence == sequence;
+    return found ? list->starts[low - 1].offset : 0;
+}
+
+bool tv_pf_annotation_list_find(const struct tv_pf_annotation_list *list, uint32_t sequence,
+                                enum tv_pf_annotation_table table, uint64_t iid, uint64_t offset,
+                                struct tv_bytes *text)
+{
+    /* The first packet that names a number counts, as in the reader. */
+    struct tv_pf_annotation_name wanted = {
+        .iid = iid,
+        .offset = annotation_find_start(list, sequence, offset),
+        .sequence = sequence,
+        .table = table,
+    };
+    size_t low = 0, high = list->name_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (annotation_order_names(&list->names[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == list->name_count)
+        return false;
+    const struct tv_pf_annotation_name *name = &list->names[low];
+    if (name->sequence != sequence || name->table != (uint32_t)table || name->iid != iid ||
+        name->offset > offset)
+        return false;
+    *text = tv_interner_get(list->texts, name->text);
+    return true;
+}
