@@ -89,7 +89,7 @@ struct tv_compare_settings {
 /* Options of `traceview sql` (docs/sql.md). */
 struct tv_sql_settings {
     const char *query, *file;
-    bool each, exports;
+    bool each;
     uint64_t max_rows;  /* 0: all */
     uint64_t max_time;  /* seconds; 0: any */
     const char *tables; /* export: words separated by commas; NULL: all */

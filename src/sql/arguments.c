@@ -14,7 +14,7 @@
 /* The longest description that is passed on: DuckDB keeps a chunk of 2,048 at once. */
 #define LARGEST_EVENT ((size_t)1 << 20)
 
-/* Where an event lies in its file. */
+/* The position of an event in its file. */
 struct sql_event_place {
     uint32_t input;
     uint64_t offset, end_offset;

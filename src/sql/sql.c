@@ -163,7 +163,7 @@ static struct sql_pieces sql_find_pieces(const struct tv_sql_data *data,
     uint64_t instants = data->first_id[trace->row_count];
     int64_t before = range->from > INT64_MIN ? range->from - 1 : range->from;
     for (uint32_t row = 0; row < trace->row_count; row++) {
-        /* Those that end at `from` are found, too: they may have no length. */
+        /* Include slices that end at `from`: their length may be 0. */
         uint32_t first = tv_row_find(trace, row, before);
         uint32_t end = tv_row_find_start(trace, row, range->to);
         sql_add_pieces(&pieces, data->first_id[row] + first, data->first_id[row] + end);
@@ -437,7 +437,7 @@ static bool sql_is_allowed(int statement)
            statement == DUCK_CREATE_FUNCTION || statement == DUCK_DROP;
 }
 
-/* What takes the rows of the last statement. */
+/* Receiver of the rows of the last statement. */
 struct sql_taker {
     tv_sql_take *take;
     void *context;

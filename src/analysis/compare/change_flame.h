@@ -33,7 +33,7 @@ void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_compari
                           enum tv_change_width width, double min_share);
 void tv_change_flame_release(struct tv_change_flame *graph);
 
-/* What is known about the change of a row. */
+/* The direction of a row's change, and how sure it is. */
 enum tv_change_verdict {
     TV_VERDICT_UNSURE,   /* not tested, or p is not small; or only in some runs of one side */
     TV_VERDICT_MORE,     /* the figure grew */

@@ -85,14 +85,12 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
 
 /* ---- Asking ---- */
 
+/* Read files as one trace, and make a database of it whose queries run on so many threads. */
 static enum tv_status cmd_sql_open(const struct tv_settings *settings, const char *const *files,
-                                   size_t count, struct tv_trace **trace, struct tv_sql **sql,
-                                   struct tv_error *err)
+                                   size_t count, unsigned threads, struct tv_trace **trace,
+                                   struct tv_sql **sql, struct tv_error *err)
 {
-    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
-                                     .max_seconds = settings->sql.max_time};
-    if (settings->sql.exports)
-        options.threads = 1; /* several threads would find rows in any order */
+    struct tv_sql_options options = {.threads = threads, .max_seconds = settings->sql.max_time};
     if (settings->max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->max_memory / 2; /* the other half is for reading */
     enum tv_status status = tv_load_trace(settings, files, count, NULL, trace, err);
@@ -111,7 +109,8 @@ static enum tv_status cmd_sql_ask(const struct tv_settings *settings, const char
 {
     struct tv_trace *trace;
     struct tv_sql *sql;
-    enum tv_status status = cmd_sql_open(settings, files, count, &trace, &sql, err);
+    enum tv_status status =
+        cmd_sql_open(settings, files, count, tv_settings_jobs(settings), &trace, &sql, err);
     if (status != TV_OK)
         return status;
     status = tv_sql_run(sql, settings->sql.query, how, out, err);
@@ -151,8 +150,8 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
 {
     struct tv_trace *trace;
     struct tv_sql *sql;
-    enum tv_status status =
-        cmd_sql_open(settings, settings->files.items, settings->files.count, &trace, &sql, err);
+    enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
+                                         tv_settings_jobs(settings), &trace, &sql, err);
     bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     char line[4096];
     struct tv_out text;
@@ -265,24 +264,28 @@ static enum tv_status cmd_export_check_tables(const char *words, struct tv_error
     return TV_OK;
 }
 
-static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv_error *err)
+/* Make the folder of the tables, unless it is there. */
+static enum tv_status cmd_export_make_folder(const char *path, struct tv_error *err)
 {
     struct stat info;
+    if (strlen(path) > PATH_MAX - 64)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the name of the folder is too long");
+    if (mkdir(path, 0777) != 0 && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: the folder cannot be made", path);
+    return TV_OK;
+}
+
+static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv_error *err)
+{
     if (!settings->output)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--output is missing");
-    if (cmd_export_check_tables(settings->sql.tables, err) != TV_OK)
-        return err->status;
-    settings->sql.exports = true;
-    if (settings->to != EXPORT_SQLITE) {
-        settings->sql.ending = settings->to == EXPORT_CSV ? "csv" : "jsonl";
-        if (strlen(settings->output) > PATH_MAX - 64)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the name of the folder is too long");
-        if (mkdir(settings->output, 0777) != 0 &&
-            (stat(settings->output, &info) != 0 || !S_ISDIR(info.st_mode)))
-            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: no folder can be made",
-                           settings->output);
-    }
-    return tv_duck_open(err);
+    enum tv_status status = cmd_export_check_tables(settings->sql.tables, err);
+    if (status == TV_OK)
+        status = tv_duck_open(err);
+    if (status != TV_OK || settings->to == EXPORT_SQLITE)
+        return status;
+    settings->sql.ending = settings->to == EXPORT_CSV ? "csv" : "jsonl";
+    return cmd_export_make_folder(settings->output, err);
 }
 
 static enum tv_status cmd_export_table(const struct tv_settings *settings, struct tv_sql *sql,
@@ -323,8 +326,9 @@ static int cmd_export_run(const struct tv_command *command, const struct tv_sett
     struct tv_error err = {0};
     struct tv_trace *trace;
     struct tv_sql *sql;
+    /* Several threads would find the rows in any order. */
     enum tv_status status =
-        cmd_sql_open(settings, settings->files.items, settings->files.count, &trace, &sql, &err);
+        cmd_sql_open(settings, settings->files.items, settings->files.count, 1, &trace, &sql, &err);
     if (status == TV_OK) {
         status = cmd_export_write(settings, sql, &err);
         tv_sql_close(sql);

@@ -7,7 +7,7 @@
 #include "readers/perfetto/message.h"
 #include "readers/perfetto/packets.h"
 
-/* What comes behind so many is not listed: those numbers stay unknown. */
+/* Limit of the list; numbers that later packets define stay unknown. */
 #define MOST_NAMES ((size_t)4 << 20)
 
 /* ---- Reading ---- */

@@ -35,7 +35,8 @@ struct tv_pf_sequence_start {
     uint32_t sequence;
 };
 
-/* Those of one file.  One of zeros is ready for use; only one thread may use it at a time. */
+/* The annotation names of one file.  A list of zeros is ready for use; only one thread may use it
+ * at a time. */
 struct tv_pf_annotation_list {
     struct tv_source *source; /* referenced; NULL: no file yet */
     struct tv_interner *texts;

@@ -320,18 +320,35 @@ static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
                   tv_pf_find(bytes, 2).value, tv_pf_find(bytes, 1).value);
 }
 
-/* Write the arguments of a track event.  The list of the last file is kept, because events are
- * mostly described one after another. */
+/* Find or read the list of a file.  The lists of the last files are kept, because events are
+ * described one after another, also events of several files in turn; each
+ * list keeps its file open. */
+static enum tv_status pf_open_annotations(struct tv_source *source,
+                                          const struct tv_pf_annotation_list **found,
+                                          struct tv_error *err)
+{
+    static struct tv_pf_annotation_list lists[4];
+    static size_t next;
+    struct tv_pf_annotation_list *list = NULL;
+    for (size_t i = 0; i < TV_COUNT(lists) && !list; i++)
+        if (lists[i].source == source)
+            list = &lists[i];
+    if (!list)
+        list = &lists[next++ % TV_COUNT(lists)];
+    *found = list;
+    return tv_pf_annotation_list_open(list, source, err);
+}
+
+/* Write the arguments of a track event. */
 static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_out *out,
                                             const struct tv_pf_packet *packet,
                                             struct tv_bytes event, struct tv_error *err)
 {
-    static struct tv_pf_annotation_list list;
-    static struct tv_lock lock = TV_LOCK_INITIAL;
-    struct pf_describing describing = {&list, (uint32_t)tv_pf_find(packet->bytes, 10).value,
+    static struct tv_lock lock = TV_LOCK_INITIAL; /* of the lists */
+    struct pf_describing describing = {NULL, (uint32_t)tv_pf_find(packet->bytes, 10).value,
                                        packet->offset, out};
     tv_lock_enter(&lock);
-    enum tv_status status = tv_pf_annotation_list_open(&list, source, err);
+    enum tv_status status = pf_open_annotations(source, &describing.list, err);
     if (status == TV_OK) {
         tv_out_text(out, "{\"args\":");
         pf_write_annotations(&describing, event);

@@ -195,7 +195,7 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
 static void compare_text_columns(struct tv_text_table *table,
                                  const struct tv_compare_report *report)
 {
-    /* Of samples the heading has the unit. */
+    /* The heading has no unit for samples, because each cell has its own. */
     bool bare = report->comparison->figure == TV_FIGURE_CALLS || report->comparison->weighs;
     tv_text_table_add(table, &(struct tv_text_column){NULL, "", 2, .rank = 0});
     tv_text_table_add(table,

@@ -52,7 +52,7 @@ static void stacks_are_of_all_or_one(void **state)
                   "demo.A.a;demo.C.c 1000\n");
 }
 
-/* Where a trace has samples and no calls, what is taken home are the samples. */
+/* A trace with samples and without calls is downloaded as stacks of samples. */
 static void samples_alone_have_stacks(void **state)
 {
     struct asked *asked = *state;
