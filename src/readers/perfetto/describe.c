@@ -321,8 +321,8 @@ static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
 }
 
 /* Find or read the list of a file.  The lists of the last files are kept, because events are
- * described one after another, also events of several files in turn; each
- * list keeps its file open. */
+ * described one after another, also events of several files in turn; each list keeps its file
+ * open. */
 static enum tv_status pf_open_annotations(struct tv_source *source,
                                           const struct tv_pf_annotation_list **found,
                                           struct tv_error *err)

@@ -91,9 +91,9 @@ static void html_put_figure(struct tv_out *out, const struct tv_comparison *comp
     struct tv_out text; /* the unit can be a text of the file */
     tv_out_init_memory(&text);
     tv_compare_put_figure(&text, comparison, figure, value);
-    html_begin_data(out, value);
+    bool known = html_begin_data(out, value);
     tv_out_xml(out, (struct tv_bytes){text.buffer, text.length});
-    tv_out_text(out, "</data>");
+    tv_out_text(out, known ? "</data>" : "");
     tv_out_release(&text);
 }
 
