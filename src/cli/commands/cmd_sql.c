@@ -85,21 +85,33 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
 
 /* ---- Asking ---- */
 
+/* A trace and the database over it. */
+struct sql_opened {
+    struct tv_trace *trace;
+    struct tv_sql *sql;
+};
+
 /* Read files as one trace, and make a database of it whose queries run on so many threads. */
 static enum tv_status cmd_sql_open(const struct tv_settings *settings, const char *const *files,
-                                   size_t count, unsigned threads, struct tv_trace **trace,
-                                   struct tv_sql **sql, struct tv_error *err)
+                                   size_t count, unsigned threads, struct sql_opened *opened,
+                                   struct tv_error *err)
 {
     struct tv_sql_options options = {.threads = threads, .max_seconds = settings->sql.max_time};
     if (settings->max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->max_memory / 2; /* the other half is for reading */
-    enum tv_status status = tv_load_trace(settings, files, count, NULL, trace, err);
+    enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);
     if (status != TV_OK)
         return status;
-    status = tv_sql_open(*trace, &options, sql, err);
+    status = tv_sql_open(opened->trace, &options, &opened->sql, err);
     if (status != TV_OK)
-        tv_trace_free(*trace);
+        tv_trace_free(opened->trace);
     return status;
+}
+
+static void cmd_sql_close(struct sql_opened *opened)
+{
+    tv_sql_close(opened->sql);
+    tv_trace_free(opened->trace);
 }
 
 /* Ask files that are read as one trace. */
@@ -107,15 +119,13 @@ static enum tv_status cmd_sql_ask(const struct tv_settings *settings, const char
                                   size_t count, struct tv_sql_output *how, struct tv_out *out,
                                   struct tv_error *err)
 {
-    struct tv_trace *trace;
-    struct tv_sql *sql;
+    struct sql_opened opened;
     enum tv_status status =
-        cmd_sql_open(settings, files, count, tv_settings_jobs(settings), &trace, &sql, err);
+        cmd_sql_open(settings, files, count, tv_settings_jobs(settings), &opened, err);
     if (status != TV_OK)
         return status;
-    status = tv_sql_run(sql, settings->sql.query, how, out, err);
-    tv_sql_close(sql);
-    tv_trace_free(trace);
+    status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
+    cmd_sql_close(&opened);
     return status;
 }
 
@@ -148,10 +158,9 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
                                        struct tv_sql_output *how, struct tv_out *out, bool *failed,
                                        struct tv_error *err)
 {
-    struct tv_trace *trace;
-    struct tv_sql *sql;
+    struct sql_opened opened;
     enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
-                                         tv_settings_jobs(settings), &trace, &sql, err);
+                                         tv_settings_jobs(settings), &opened, err);
     bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     char line[4096];
     struct tv_out text;
@@ -171,7 +180,7 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
             struct tv_error reason = {.status = TV_OK};
             tv_out_char(&text, '\0');
             how->headed = false;
-            if (tv_sql_run(sql, (const char *)text.buffer, how, out, &reason) != TV_OK) {
+            if (tv_sql_run(opened.sql, (const char *)text.buffer, how, out, &reason) != TV_OK) {
                 tv_command_failed(command, &reason);
                 *failed = true;
             }
@@ -182,8 +191,7 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
             break;
     }
     tv_out_release(&text);
-    tv_sql_close(sql);
-    tv_trace_free(trace);
+    cmd_sql_close(&opened);
     return TV_OK;
 }
 
@@ -324,15 +332,13 @@ static enum tv_status cmd_export_write(const struct tv_settings *settings, struc
 static int cmd_export_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct tv_trace *trace;
-    struct tv_sql *sql;
+    struct sql_opened opened;
     /* Several threads would find the rows in any order. */
     enum tv_status status =
-        cmd_sql_open(settings, settings->files.items, settings->files.count, 1, &trace, &sql, &err);
+        cmd_sql_open(settings, settings->files.items, settings->files.count, 1, &opened, &err);
     if (status == TV_OK) {
-        status = cmd_export_write(settings, sql, &err);
-        tv_sql_close(sql);
-        tv_trace_free(trace);
+        status = cmd_export_write(settings, opened.sql, &err);
+        cmd_sql_close(&opened);
     }
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
