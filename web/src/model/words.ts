@@ -86,5 +86,5 @@ export function countNames(words: Words, n: number): string {
   return plural(n, words.name, words.names);
 }
 
-/** What the time line says about its axis where the trace has no times. */
+/** The words of the time line about the axis of a trace without times. */
 export const WEIGHT_AXIS = 'weight, not time';
