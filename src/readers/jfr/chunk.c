@@ -196,6 +196,7 @@ bool tv_jfr_chunk_open(struct tv_jfr_chunk *chunk)
             tv_diagnostics_add(&chunk->diagnostics, TV_DIAGNOSTIC_BAD_CONSTANTS,
                                chunk->offset + at);
     }
+    tv_jfr_pools_finish(chunk);
     tv_free(found.checkpoints);
     return true;
 }
@@ -204,10 +205,8 @@ void tv_jfr_chunk_release(struct tv_jfr_chunk *chunk)
 {
     for (size_t i = 0; chunk->programs && i < chunk->types.count; i++)
         tv_jfr_program_release(&chunk->programs[i]);
-    for (size_t i = 0; chunk->pools && i < chunk->types.count; i++)
-        tv_map_release(&chunk->pools[i]);
     tv_free(chunk->programs);
-    tv_free(chunk->pools);
+    tv_jfr_pools_release(chunk);
     tv_free(chunk->types.rows);
     tv_free(chunk->fields.rows);
     tv_free(chunk->constants.rows);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/jfr/names.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +20,6 @@ void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *prof
 
 void tv_jfr_names_release(struct tv_jfr_names *names)
 {
-    tv_free(names->stacks.rows);
     tv_free(names->frames);
     tv_free(names->frames_at_lines);
     tv_map_release(&names->line_frames);
@@ -157,8 +155,7 @@ static uint32_t jfr_names_add_frame(struct tv_jfr_names *names, const uint64_t *
 static uint32_t jfr_names_frame(struct tv_jfr_names *names, const uint64_t *slots)
 {
     struct tv_jfr_chunk *chunk = names->chunk;
-    struct tv_jfr_value method = {tv_jfr_field_find(chunk, names->frame_type, TV_BYTES("method")),
-                                  slots[JFR_FRAME_METHOD]};
+    struct tv_jfr_value method = {names->method, slots[JFR_FRAME_METHOD]};
     uint32_t constant = jfr_names_constant(names, &method);
     if (constant == TV_NONE) {
         jfr_names_warn_unresolved(names, TV_NO_OFFSET);
@@ -268,13 +265,13 @@ struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type
         return none;
     }
     struct tv_jfr_constant *known = &names->chunk->constants.rows[constant];
-    if (known->made_as != TV_JFR_MADE_STACK) {
+    if (known->made_as != TV_JFR_MADE_STACK && known->made_as != TV_JFR_MADE_CUT_STACK) {
         struct tv_jfr_stack made = jfr_names_make_stack(names, known->at);
-        *tv_table_add(&names->stacks) = made;
-        jfr_names_keep(known, TV_JFR_MADE_STACK, (uint32_t)names->stacks.count - 1);
+        jfr_names_keep(known, made.cut ? TV_JFR_MADE_CUT_STACK : TV_JFR_MADE_STACK, made.path);
+        known->line_path = made.line_path;
     }
-    assert(known->made < names->stacks.count);
-    return names->stacks.rows[known->made];
+    return (struct tv_jfr_stack){known->made, known->line_path,
+                                 known->made_as == TV_JFR_MADE_CUT_STACK};
 }
 
 /* ---- Threads ---- */
@@ -337,7 +334,6 @@ uint32_t tv_jfr_names_thread(struct tv_jfr_names *names, uint32_t type, uint64_t
     }
     struct tv_jfr_constant *known = &names->chunk->constants.rows[constant];
     if (known->made_as != TV_JFR_MADE_THREAD)
-        jfr_names_keep(known, TV_JFR_MADE_THREAD,
-                       jfr_names_make_thread(names, known->type, known->at));
+        jfr_names_keep(known, TV_JFR_MADE_THREAD, jfr_names_make_thread(names, type, known->at));
     return known->made;
 }

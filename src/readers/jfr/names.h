@@ -19,7 +19,6 @@ struct tv_jfr_stack {
 struct tv_jfr_names {
     struct tv_profile_input *profile;
     /* Of all chunks: */
-    TV_TABLE(tv_jfr_stack) stacks;
     struct tv_map line_frames; /* frame << 32 | line -> the frame at that line */
     struct tv_map threads;     /* process << 32 | number of the key -> thread */
     struct tv_map thread_keys; /* id, with bit 63 for those of the operating system -> number */

@@ -160,19 +160,25 @@ static bool jfr_run_array(const struct tv_jfr_chunk *chunk, const struct tv_jfr_
     return true;
 }
 
+/* Take an integer of an operation. */
+TV_INLINE bool jfr_run_integer(const struct tv_jfr_op *op, struct tv_jfr_cursor *cursor,
+                               uint64_t *value)
+{
+    if (!tv_jfr_take(cursor, op->width, value))
+        return false;
+    if (op->width == 2)
+        *value &= 0xffff;
+    *value = jfr_extend_sign(*value, op->sign);
+    return true;
+}
+
 /* Run one operation, with the elements if it is an array: these nest at most as deep as types. */
 static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op *op,
                        struct tv_jfr_cursor *cursor, uint64_t *value)
 {
     struct tv_jfr_raw_text text;
-    if (op->code == TV_JFR_OP_VARINT) {
-        if (!tv_jfr_take(cursor, op->width, value))
-            return false;
-        if (op->width == 2)
-            *value &= 0xffff;
-        *value = jfr_extend_sign(*value, op->sign);
-        return true;
-    }
+    if (op->code == TV_JFR_OP_VARINT)
+        return jfr_run_integer(op, cursor, value);
     if (op->code == TV_JFR_OP_RAW) {
         bool taken = tv_jfr_take_fixed(cursor, op->width, value);
         *value = taken ? jfr_extend_sign(*value, op->sign) : 0;
@@ -193,8 +199,14 @@ bool tv_jfr_program_note(const struct tv_jfr_chunk *chunk, const struct tv_jfr_p
     for (uint32_t at = 0; at < program->noted;) {
         const struct tv_jfr_op *op = &program->ops[at];
         at += 1 + op->length;
-        if (op->code != TV_JFR_OP_VARINT && op->slot != TV_JFR_NO_SLOT && at >= program->noted &&
-            op->code != TV_JFR_OP_RAW) {
+        if (TV_LIKELY(op->code == TV_JFR_OP_VARINT)) {
+            if (!jfr_run_integer(op, cursor, &value))
+                return false;
+            if (op->slot != TV_JFR_NO_SLOT)
+                slots[op->slot] = value;
+            continue;
+        }
+        if (op->slot != TV_JFR_NO_SLOT && at >= program->noted && op->code != TV_JFR_OP_RAW) {
             slots[op->slot] = tv_jfr_place(chunk, cursor); /* the last one: no need to skip it */
             return cursor->at < cursor->end;
         }
