@@ -206,8 +206,9 @@ static void finalize_check_saturation(const struct tv_trace *trace)
     tv_trace_info_note_saturation(trace->head, wall, cpu);
 }
 
-/* Check whether sums of sample weights can overflow, and sums of the times between samples of a
- * thread; the last sample lasts as long as the one before (analysis/calltree/derived_trees.c). */
+/* Check whether sums of sample weights can overflow, and sums of the times between single samples
+ * of a thread; the last sample lasts as long as the one before (analysis/calltree/derived_trees.c).
+ */
 static void finalize_check_sample_saturation(const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -231,6 +232,10 @@ static void finalize_check_sample_saturation(const struct tv_trace *trace)
     }
     for (size_t thread = 0; thread < threads; thread++)
         tv_time_add(&times, of[thread].gap);
+    for (size_t i = 0; i < tables->sample_sums.count; i++) {
+        int64_t weight = tables->sample_sums.rows[i].weight;
+        tv_time_add(&weights, weight > 0 ? weight : 0);
+    }
     tv_trace_info_note_saturation(trace->head, times, weights);
     tv_free(of);
 }

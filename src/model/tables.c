@@ -23,6 +23,7 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->snapshots);
     RELEASE(&tables->value_types);
     RELEASE(&tables->samples);
+    tv_sample_sums_release(&tables->sample_sums);
     RELEASE(&tables->event_types);
     RELEASE(&tables->function_costs);
     RELEASE(&tables->call_edges);
@@ -359,6 +360,21 @@ static void tables_sum_value_types(struct tv_tables *tables)
         type->samples++;
         tv_time_add(&type->total, sample->weight);
     }
+    for (size_t i = 0; i < tables->sample_sums.count; i++) {
+        const struct tv_sample_sum *sum = &tables->sample_sums.rows[i];
+        assert(sum->type < tables->value_types.count);
+        struct tv_value_type *type = &tables->value_types.rows[sum->type];
+        type->samples += sum->samples;
+        tv_time_add(&type->total, sum->weight);
+    }
+}
+
+uint64_t tv_tables_sample_count(const struct tv_tables *tables)
+{
+    uint64_t count = tables->samples.count;
+    for (size_t i = 0; i < tables->sample_sums.count; i++)
+        count += tables->sample_sums.rows[i].samples;
+    return count;
 }
 
 /* Let the totals of value types with function costs be exact. */

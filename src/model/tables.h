@@ -12,6 +12,7 @@
 #define TV_MODEL_TABLES_H
 
 #include "base/types.h"
+#include "model/sample_sums.h"
 #include "model/trace_info.h"
 
 enum tv_scope {
@@ -297,6 +298,7 @@ struct tv_tables {
     TV_TABLE(tv_snapshot) snapshots;
     TV_TABLE(tv_value_type) value_types;
     TV_TABLE(tv_sample) samples;
+    struct tv_sample_sums sample_sums; /* samples of profiles that are in no row */
     TV_TABLE(tv_event_type) event_types;
     TV_TABLE(tv_function_cost) function_costs;
     TV_TABLE(tv_call_edge) call_edges;
@@ -350,6 +352,9 @@ uint32_t tv_tables_value_type(struct tv_tables *tables, uint32_t input, uint32_t
  */
 void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t name,
                             uint64_t count);
+
+/* Return the number of samples, a sample with several values counted once for each. */
+uint64_t tv_tables_sample_count(const struct tv_tables *tables);
 
 /* Return the name of a sample's value type (string). */
 static inline uint32_t tv_sample_title(const struct tv_tables *tables,

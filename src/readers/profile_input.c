@@ -42,6 +42,7 @@ void tv_profile_input_begin(struct tv_profile_input *profile, struct tv_source *
     input->clocks = TV_CLOCK_WALL;
     profile->assembly = tv_assembly_new(builder, profile->input);
     profile->trace = tv_assembly_trace(profile->assembly);
+    profile->with_lines = profile->trace->tables.sample_sums.detail != TV_SAMPLES_BY_STACK;
     profile->gather = tv_gather_new();
     tv_map_init(&profile->processes);
     tv_map_init(&profile->threads);
@@ -122,10 +123,11 @@ void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int
     bool same = profile->line_path == profile->path;
     uint32_t parent = profile->path;
     profile->path = tv_paths_child(paths, parent, frame);
-    if (line > 0)
+    bool at_line = line > 0 && profile->with_lines;
+    if (at_line)
         frame = tv_profile_line_frame(profile, frame, line);
     profile->line_path =
-        same && line <= 0 ? profile->path : tv_paths_child(paths, profile->line_path, frame);
+        same && !at_line ? profile->path : tv_paths_child(paths, profile->line_path, frame);
 }
 
 /* Place a sample without a time behind the one before of its thread and type. */
@@ -149,6 +151,12 @@ void tv_profile_add_sample_at(struct tv_profile_input *profile, struct tv_sample
 {
     assert(sample.type < profile->trace->tables.value_types.count);
     assert(path < profile->trace->paths.count && line_path < profile->trace->paths.count);
+    struct tv_sample_sums *sums = &profile->trace->tables.sample_sums;
+    if (sums->detail != TV_SAMPLES_SINGLE) {
+        tv_sample_sums_add(sums, sums->detail == TV_SAMPLES_BY_LINES ? line_path : path,
+                           sample.type, 1, sample.weight);
+        return;
+    }
     sample.input = profile->input;
     sample.path = path;
     sample.line_path = line_path;

@@ -7,6 +7,9 @@
  *            --> value types, threads ----------------------+--> samples --> tables
  *            --> slices --> assembly --> rows of the threads
  *
+ * A trace may be wanted for the sums of its samples alone (tv_builder_sum_samples): then they go
+ * into these instead of a row each.
+ *
  * A reader begins the input, adds to it, and ends it.  Times are nanoseconds on the clock of the
  * file; the first one becomes the origin.  Samples without times lie one behind another for each
  * thread and value type, each as wide as its weight (tv_input.weight_axis).  docs/architecture.md
@@ -35,6 +38,7 @@ struct tv_profile_input {
     tv_ns *ends;          /* of the last sample without a time */
     size_t end_count, end_capacity;
     tv_ns first, last;        /* first > last: nothing has a time */
+    bool with_lines;          /* false: sampled lines are not asked for, line_path is path */
     uint32_t path, line_path; /* of the stack that is being built */
     size_t depth;
 };

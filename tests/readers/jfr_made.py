@@ -84,13 +84,18 @@ def pool(type_id, entries):
     return varint(type_id) + varint(len(entries)) + b"".join(varint(key) + value for key, value in entries.items())
 
 
-def checkpoint(truncated=False):
-    frames = varint(1) + varint(7) + varint(2) + varint(30)  # parse:7 called by main:30
+def stack(frames, truncated=False):
+    """Frames as (method, line), from the leaf."""
+    return bytes([truncated]) + varint(len(frames)) + b"".join(varint(number) for frame in frames for number in frame)
+
+
+def checkpoint(truncated=False, stacks=None):
+    """Method 1 is parse, 2 is main.  `stacks`: key -> stack(...)."""
     pools = [
         pool(7, {1: text("app/Main"), 2: text("main"), 3: text("parse")}),
         pool(6, {1: varint(1)}),
         pool(8, {1: varint(1) + varint(3), 2: varint(1) + varint(2)}),
-        pool(10, {1: bytes([truncated]) + varint(2) + frames}),
+        pool(10, stacks or {1: stack([(1, 7), (2, 30)], truncated)}),  # parse:7 called by main:30
         pool(5, {1: text("java") + varint(4711) + text("main") + varint(1)}),
     ]
     return event_padded(1, varint(0) + varint(0) + varint(0) + b"\0" + varint(len(pools)) + b"".join(pools))

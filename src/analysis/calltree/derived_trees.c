@@ -81,21 +81,28 @@ static bool sample_is_wanted(const struct sample_counting *counting, const struc
            (place < counting->trace->head->thread_count && counting->wanted[place]);
 }
 
-static void sample_add(struct sample_counting *counting, const struct tv_sample *sample,
-                       int64_t measure)
+/* Return the measure, or what of it fits into the total, and add it there. */
+static int64_t sample_fit(int64_t *total, int64_t measure)
 {
-    assert(counting->total >= 0);
-    if (!sample_is_wanted(counting, sample))
-        return;
-    /* Saturate the total, and with it every sum in the tree; the trace then has the diagnostic
-     * time-saturated. */
-    int64_t rest = INT64_MAX - counting->total;
+    assert(*total >= 0);
+    int64_t rest = INT64_MAX - *total;
     if (measure > rest)
         measure = rest;
     if (measure < -rest)
         measure = -rest;
-    counting->total += measure < 0 ? -measure : measure;
-    counting->measures[sample - counting->trace->tables.samples.rows] = measure;
+    *total += measure < 0 ? -measure : measure;
+    return measure;
+}
+
+static void sample_add(struct sample_counting *counting, const struct tv_sample *sample,
+                       int64_t measure)
+{
+    if (!sample_is_wanted(counting, sample))
+        return;
+    /* Saturate the total, and with it every sum in the tree; the trace then has the diagnostic
+     * time-saturated. */
+    counting->measures[sample - counting->trace->tables.samples.rows] =
+        sample_fit(&counting->total, measure);
 }
 
 static tv_ns sample_gap(tv_ns from, tv_ns to)
@@ -206,6 +213,34 @@ static void sample_tree_add_up(struct tv_call_tree *tree)
     tv_call_tree_settle(tree);
 }
 
+static void sample_tree_add(struct tv_call_tree *tree, uint32_t path, uint64_t samples,
+                            int64_t measure)
+{
+    struct tv_path_cost *cost = &tree->cost[path];
+    cost->calls += samples;
+    tv_time_add(&cost->wall, measure);
+    tree->figures.samples += samples;
+    tv_time_add(&tree->figures.sum, measure);
+    tv_time_add(&tree->figures.total, measure < 0 ? -measure : measure);
+}
+
+/* Add samples of which only sums were kept. */
+static void sample_tree_add_sums(struct tv_call_tree *tree, const struct tv_tables *tables,
+                                 const struct tv_sample_question *question)
+{
+    const struct tv_sample_sums *sums = &tables->sample_sums;
+    int64_t total = tree->figures.total;
+    assert(sums->count == 0 || (question->measure != TV_SAMPLES_TIME && !question->all));
+    assert(sums->count == 0 || question->lines == (sums->detail == TV_SAMPLES_BY_LINES));
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct tv_sample_sum *sum = &sums->rows[i];
+        int64_t measure =
+            question->measure == TV_SAMPLES_WEIGHT ? sum->weight : (int64_t)sum->samples;
+        if (tables->value_types.rows[sum->type].name == tree->figures.name)
+            sample_tree_add(tree, sum->path, sum->samples, sample_fit(&total, measure));
+    }
+}
+
 struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
                                              const bool *threads,
@@ -219,13 +254,9 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
         if (measures[i] == TV_SAMPLE_LEFT_OUT)
             continue;
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        struct tv_path_cost *cost = &tree->cost[question->lines ? sample->line_path : sample->path];
-        cost->calls++;
-        tv_time_add(&cost->wall, measures[i]);
-        tree->figures.samples++;
-        tv_time_add(&tree->figures.sum, measures[i]);
-        tv_time_add(&tree->figures.total, measures[i] < 0 ? -measures[i] : measures[i]);
+        sample_tree_add(tree, question->lines ? sample->line_path : sample->path, 1, measures[i]);
     }
+    sample_tree_add_sums(tree, &trace->tables, question);
     sample_tree_add_up(tree);
     tv_free(measures);
     return tree;

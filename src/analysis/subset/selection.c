@@ -93,5 +93,5 @@ void tv_slice_runs_share(const struct tv_slice_runs *runs, unsigned index, unsig
 
 bool tv_trace_has_only_samples(const struct tv_trace *trace)
 {
-    return trace->recorded_calls == 0 && trace->tables.samples.count > 0;
+    return trace->recorded_calls == 0 && tv_tables_sample_count(&trace->tables) > 0;
 }

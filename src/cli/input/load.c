@@ -58,6 +58,7 @@ struct tv_loading {
     struct tv_filter filter;
     struct tv_index_cache *cached; /* where to find or write the trace, or NULL */
     struct tv_trace *kept;         /* the trace from the cache, instead of inputs; or NULL */
+    enum tv_sample_detail samples;
     uint64_t began;
 };
 
@@ -530,9 +531,15 @@ static void load_write_to_cache(const struct tv_loading *loading, struct tv_trac
 {
     assert(!loading->kept);
     const struct tv_index_cache *cached = loading->cached;
-    if (cached && !loading->inputs.remarked && tv_index_cache_is_assembled(trace) &&
+    if (cached && loading->samples == TV_SAMPLES_SINGLE && !loading->inputs.remarked &&
+        tv_index_cache_is_assembled(trace) &&
         tv_index_cache_is_worth_waiting(cached, tv_monotonic_ns() - loading->began))
         tv_index_cache_write_behind(cached, trace);
+}
+
+void tv_load_sum_samples(struct tv_loading *loading, enum tv_sample_detail detail)
+{
+    loading->samples = detail;
 }
 
 /* A trace from the cache is complete; only --filter remains to be applied. */
@@ -549,6 +556,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     struct tv_reading to = {.head = tv_trace_info_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
+    tv_builder_sum_samples(to.builder, loading->samples);
     enum tv_status status = load_read_all(loading, to, progress, err);
     if (status == TV_OK) {
         *trace = tv_builder_finish(to.builder);

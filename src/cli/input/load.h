@@ -69,6 +69,10 @@ bool tv_load_can_stream(const struct tv_loading *loading);
  * be visited? False with a filter or an offset. */
 bool tv_load_can_dump(const struct tv_loading *loading);
 
+/* Let tv_load_build add up samples where nothing asks for single ones.  A trace from the cache has
+ * single ones all the same; one with sums is not written there. */
+void tv_load_sum_samples(struct tv_loading *loading, enum tv_sample_detail detail);
+
 /* Read into a sink, or build the trace that --filter leaves, which the caller frees. Both end the
  * loading. --jobs sets the number of threads. `progress` NULL: show the progress on the terminal.
  */

@@ -10,7 +10,7 @@
 #include "cli/input/measure.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/calltree/call_tree.h"
@@ -39,7 +39,7 @@ static bool measure_asks_stacks(const struct tv_settings *settings, const struct
     const char *name = tv_figures_value_name(tv_trace_info_figures(trace->head));
     return settings->value && name && strcmp(settings->value, name) == 0 &&
            settings->samples == TV_CHOICE_NO_SAMPLES && !settings->lines &&
-           trace->tables.samples.count == 0;
+           tv_tables_sample_count(&trace->tables) == 0;
 }
 
 /* Count the samples of --value, or of the default value type, as --samples says. */
@@ -87,7 +87,7 @@ static enum tv_status measure_count_selection(const struct tv_settings *settings
         measured->tree = measure_count_calls(settings, flags, trace, selection);
         return TV_OK;
     }
-    if (trace->tables.samples.count == 0)
+    if (tv_tables_sample_count(&trace->tables) == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
                        measure_sample_option(settings));
     return measure_count_samples(settings, trace, subset, selection, &measured->tree, err);
@@ -135,11 +135,23 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
     return status;
 }
 
+/* Return what the question needs of samples: their sums, unless it asks for times, threads, or for
+ * the samples of all types, of which a row for each tells the values of one sample. */
+static enum tv_sample_detail measure_sample_detail(const struct tv_settings *settings,
+                                                   unsigned flags)
+{
+    bool single = (flags & TV_MEASURE_TRACE) || settings->range || settings->filter ||
+                  tv_threads_are_selected(settings) || settings->samples == TV_SAMPLES_TIME ||
+                  (settings->samples == TV_SAMPLES_COUNT && !settings->value);
+    return single ? TV_SAMPLES_SINGLE : settings->lines ? TV_SAMPLES_BY_LINES : TV_SAMPLES_BY_STACK;
+}
+
 static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
                                          struct tv_loading *loading, struct tv_measured *measured,
                                          struct tv_error *err)
 {
     struct tv_settings own = *settings;
+    tv_load_sum_samples(loading, measure_sample_detail(settings, flags));
     enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
@@ -201,14 +213,14 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
 {
     if (!trace || measure_wants_samples(settings) || settings->quiet)
         return;
+    uint64_t samples = tv_tables_sample_count(&trace->tables);
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
                    settings->files.items[0]);
-    else if (trace->tables.samples.count > 0 && trace->recorded_calls > 0)
-        tv_message("%s: note: only slices are shown; use --value for the %zu %s (info lists the "
-                   "value types)",
-                   settings->files.items[0], trace->tables.samples.count,
-                   tv_plural(trace->tables.samples.count, "sample", "samples"));
+    else if (samples > 0 && trace->recorded_calls > 0)
+        tv_message("%s: note: only slices are shown; use --value for the %" PRIu64 " %s (info "
+                   "lists the value types)",
+                   settings->files.items[0], samples, tv_plural(samples, "sample", "samples"));
 }
 
 static enum tv_status measure_report(const struct tv_settings *settings,

@@ -496,6 +496,12 @@ struct tv_trace_info *tv_builder_trace_info(const struct tv_builder *builder)
     return builder->trace->head;
 }
 
+void tv_builder_sum_samples(struct tv_builder *builder, enum tv_sample_detail detail)
+{
+    assert(builder->trace->head->input_count == 0);
+    builder->trace->tables.sample_sums.detail = detail;
+}
+
 struct tv_trace *tv_builder_finish(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;

@@ -41,6 +41,14 @@ struct jfr_plan {
     uint64_t count;
     uint32_t value_type, more_type; /* TV_NONE: not used yet */
     uint32_t frame;                 /* the same */
+    struct jfr_stack_sum *sums;     /* of the value type, by the stack's place in the array of its
+                                       pool; NULL: none yet */
+};
+
+/* The samples of one stack, where single samples are not kept. */
+struct jfr_stack_sum {
+    int64_t weight; /* saturates */
+    uint64_t samples;
 };
 
 /* Destination of one event. */
@@ -181,6 +189,53 @@ static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jf
         tv_profile_warn(profile, TV_DIAGNOSTIC_STACK_CUT, moment->offset);
 }
 
+/* Return the sum of the sample's stack; NULL where single samples are kept, or a stack cannot stand
+ * for its samples. */
+static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
+{
+    struct jfr_plan *plan = moment->plan;
+    const struct tv_jfr_field *field = plan->fields[JFR_STACK];
+    if (moment->recording->profile->trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE ||
+        !field || !field->constant || field->type == TV_NONE || plan->fields[JFR_MORE])
+        return NULL;
+    const struct tv_jfr_pool *pool = &moment->chunk->pools[field->type];
+    uint64_t place = moment->slots[JFR_STACK] - pool->first;
+    if (!pool->array || place >= pool->span)
+        return NULL;
+    if (!plan->sums)
+        plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
+    return &plan->sums[place];
+}
+
+/* Add the sums of a chunk to those of the trace. */
+static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                         struct jfr_plan *plan)
+{
+    struct tv_profile_input *profile = recording->profile;
+    struct tv_sample_sums *sums = &profile->trace->tables.sample_sums;
+    if (!plan->sums)
+        return;
+    uint32_t type = plan->fields[JFR_STACK]->type;
+    const struct tv_jfr_pool *pool = &chunk->pools[type];
+    for (uint64_t i = 0; i < pool->span; i++) {
+        if (plan->sums[i].samples == 0)
+            continue;
+        struct tv_jfr_stack stack =
+            tv_jfr_names_stack(&recording->names, type, pool->first + i, TV_NO_OFFSET);
+        tv_sample_sums_add(sums, sums->detail == TV_SAMPLES_BY_LINES ? stack.line_path : stack.path,
+                           plan->value_type, plan->sums[i].samples, plan->sums[i].weight);
+        profile->info->inputs[profile->input].samples += plan->sums[i].samples;
+    }
+    tv_free(plan->sums);
+    plan->sums = NULL;
+}
+
+static void jfr_sum_add(struct jfr_stack_sum *sum, int64_t weight)
+{
+    sum->samples++;
+    tv_time_add(&sum->weight, weight);
+}
+
 static void jfr_take_sample(const struct jfr_moment *moment)
 {
     struct jfr_plan *plan = moment->plan;
@@ -188,7 +243,16 @@ static void jfr_take_sample(const struct jfr_moment *moment)
     if (plan->value_type == TV_NONE)
         plan->value_type = jfr_value_type(moment, kind->unit ? kind->unit : "count");
     int64_t weight = plan->fields[JFR_WEIGHT] ? jfr_moment_amount(moment, JFR_WEIGHT) : 1;
+    struct jfr_stack_sum *sum = jfr_find_sum(moment);
+    if (sum && sum->samples > 0) {
+        jfr_sum_add(sum, weight);
+        return;
+    }
     struct tv_jfr_stack stack = jfr_moment_stack(moment);
+    if (sum && stack.path != TV_ROOT_PATH && !stack.cut) {
+        jfr_sum_add(sum, weight);
+        return;
+    }
     jfr_add_sample(moment, &stack, plan->value_type, weight);
     jfr_count_sample(moment, &stack);
     if (!plan->fields[JFR_MORE])
@@ -648,11 +712,12 @@ static void jfr_warn_of_end(struct tv_jfr_recording *recording, const struct tv_
         tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, chunk->offset + at);
 }
 
-static void jfr_count_events(struct tv_jfr_recording *recording, struct jfr_plan *plans,
-                             size_t count)
+static void jfr_finish_plans(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                             struct jfr_plan *plans)
 {
     struct tv_profile_input *profile = recording->profile;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < chunk->types.count; i++) {
+        jfr_add_sums(recording, chunk, &plans[i]);
         if (plans[i].count > 0)
             tv_tables_count_events(&profile->trace->tables, profile->input, plans[i].name,
                                    plans[i].count);
@@ -690,7 +755,7 @@ enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_j
     }
     if (status == TV_OK)
         jfr_warn_of_end(recording, chunk, at);
-    jfr_count_events(recording, plans, chunk->types.count);
+    jfr_finish_plans(recording, chunk, plans);
     tv_jfr_names_leave(&recording->names);
     tv_free(plans);
     return status;

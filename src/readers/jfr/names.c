@@ -211,7 +211,9 @@ static bool jfr_names_read_frames(struct tv_jfr_names *names, struct tv_jfr_curs
             return true;
         uint32_t frame = jfr_names_frame(names, slots);
         int32_t line = (int32_t)slots[JFR_FRAME_LINE];
-        uint32_t at_line = line > 0 ? jfr_names_line_frame(names, frame, line) : frame;
+        uint32_t at_line = line > 0 && names->profile->with_lines
+                               ? jfr_names_line_frame(names, frame, line)
+                               : frame;
         if (!jfr_names_note_frame(names, frame, at_line))
             return false;
     }
