@@ -112,6 +112,44 @@ uint32_t tv_map_add(struct tv_map *map, uint64_t key, uint32_t value)
     return map->values[place];
 }
 
+/* ---- Lookups ---- */
+
+void tv_lookup_init(struct tv_lookup *lookup)
+{
+    *lookup = (struct tv_lookup){.array = NULL};
+    tv_map_init(&lookup->map);
+}
+
+void tv_lookup_release(struct tv_lookup *lookup)
+{
+    tv_map_release(&lookup->map);
+    tv_free(lookup->array);
+    lookup->array = NULL;
+}
+
+/* A map has two slots of 12 bytes at least for each key: an array of four places of 4 bytes for
+ * each is smaller. */
+void tv_lookup_complete(struct tv_lookup *lookup)
+{
+    const struct tv_map *map = &lookup->map;
+    uint64_t first = UINT64_MAX, last = 0;
+    assert(!lookup->array);
+    for (size_t i = 0; map->count > 0 && i <= map->mask; i++) {
+        if (map->values[i] == TV_NONE)
+            continue;
+        first = map->keys[i] < first ? map->keys[i] : first;
+        last = map->keys[i] > last ? map->keys[i] : last;
+    }
+    if (map->count == 0 || last - first >= (uint64_t)map->count * 4)
+        return;
+    lookup->first = first;
+    lookup->span = last - first + 1;
+    lookup->array = tv_alloc((size_t)lookup->span, sizeof *lookup->array);
+    for (uint64_t i = 0; i < lookup->span; i++)
+        lookup->array[i] = tv_map_find(map, first + i);
+    tv_map_release(&lookup->map);
+}
+
 /*
  * ---- Interner: strings in an arena, found through a hash table of their numbers ----
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - hash tables: numbers by 64-bit keys (tv_map), and numbers for strings (tv_interner).
+ * map.h - hash tables: numbers by 64-bit keys (tv_map, tv_lookup), and numbers for strings
+ * (tv_interner).
  *
  * tv_map maps 64-bit keys to 32-bit values by open addressing.  It grows at half load and keeps no
  * order.
@@ -45,6 +46,31 @@ void tv_map_set(struct tv_map *map, uint64_t key, uint32_t value);
 
 /* Return the value of the key; if there is none, set it to `value` first. */
 uint32_t tv_map_add(struct tv_map *map, uint64_t key, uint32_t value);
+
+/*
+ * A lookup is a map that is filled first and then only searched.  Ids in files mostly count up:
+ * once it is complete, an array takes the place of the hash table where the keys lie so close
+ * together that it is not larger.
+ */
+struct tv_lookup {
+    struct tv_map map; /* to be filled; empty once there is an array */
+    uint32_t *array;   /* [span] value of the key first + i, or TV_NONE; NULL: no array */
+    uint64_t first, span;
+};
+
+void tv_lookup_init(struct tv_lookup *lookup);
+void tv_lookup_release(struct tv_lookup *lookup);
+
+/* End the filling of lookup->map. */
+void tv_lookup_complete(struct tv_lookup *lookup);
+
+/* Return the value of the key, or TV_NONE. */
+static inline uint32_t tv_lookup_find(const struct tv_lookup *lookup, uint64_t key)
+{
+    if (TV_LIKELY(lookup->array != NULL))
+        return key - lookup->first < lookup->span ? lookup->array[key - lookup->first] : TV_NONE;
+    return tv_map_find(&lookup->map, key);
+}
 
 /*
  * An interner stores each distinct string once and gives it a number: two strings are equal when

@@ -196,7 +196,7 @@ bool tv_jfr_chunk_open(struct tv_jfr_chunk *chunk)
             tv_diagnostics_add(&chunk->diagnostics, TV_DIAGNOSTIC_BAD_CONSTANTS,
                                chunk->offset + at);
     }
-    tv_jfr_pools_finish(chunk);
+    tv_jfr_pools_complete(chunk);
     tv_free(found.checkpoints);
     return true;
 }

@@ -203,14 +203,6 @@ struct tv_jfr_constant {
     uint64_t made_as : 8; /* enum tv_jfr_made: damaged types can make one constant two things */
 };
 
-/* The constants of one type.  Keys are any 64 bits, but most recorders count: when the keys lie
- * close together an array replaces the hash table, because each event looks up its stack. */
-struct tv_jfr_pool {
-    struct tv_map places; /* key -> constant; empty once there is an array */
-    uint32_t *array;      /* [span] constant of the key first + i, or TV_NONE; NULL: no array */
-    uint64_t first, span;
-};
-
 /* ---- The chunk ---- */
 
 struct tv_jfr_chunk {
@@ -227,7 +219,7 @@ struct tv_jfr_chunk {
     TV_TABLE(tv_jfr_field) fields;
     struct tv_map type_ids;          /* id -> type */
     struct tv_jfr_program *programs; /* per type, to skip a value; compiled when needed */
-    struct tv_jfr_pool *pools;       /* per type */
+    struct tv_lookup *pools;         /* per type: key -> constant */
     TV_TABLE(tv_jfr_constant) constants;
     uint32_t text_type; /* java.lang.String, or TV_NONE */
     struct tv_diagnostics diagnostics;
@@ -281,8 +273,8 @@ bool tv_jfr_metadata_read(struct tv_jfr_chunk *chunk, uint64_t at);
  * becomes the place of the checkpoint before, or 0.  Return false when it is damaged. */
 bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *before);
 
-/* Finish the pools when all checkpoints are read. */
-void tv_jfr_pools_finish(struct tv_jfr_chunk *chunk);
+/* End the pools when all checkpoints are read. */
+void tv_jfr_pools_complete(struct tv_jfr_chunk *chunk);
 void tv_jfr_pools_release(struct tv_jfr_chunk *chunk);
 
 /* Return the program that skips values of a type. */
@@ -292,12 +284,7 @@ const struct tv_jfr_program *tv_jfr_skipper(struct tv_jfr_chunk *chunk, uint32_t
 static inline uint32_t tv_jfr_constant_find(const struct tv_jfr_chunk *chunk, uint32_t type,
                                             uint64_t key)
 {
-    if (type == TV_NONE)
-        return TV_NONE;
-    const struct tv_jfr_pool *pool = &chunk->pools[type];
-    if (pool->array)
-        return key - pool->first < pool->span ? pool->array[key - pool->first] : TV_NONE;
-    return tv_map_find(&pool->places, key);
+    return type == TV_NONE ? TV_NONE : tv_lookup_find(&chunk->pools[type], key);
 }
 
 /* ---- Values by the names of their fields (values.c) ---- */

@@ -198,7 +198,7 @@ static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
     if (moment->recording->profile->trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE ||
         !field || !field->constant || field->type == TV_NONE || plan->fields[JFR_MORE])
         return NULL;
-    const struct tv_jfr_pool *pool = &moment->chunk->pools[field->type];
+    const struct tv_lookup *pool = &moment->chunk->pools[field->type];
     uint64_t place = moment->slots[JFR_STACK] - pool->first;
     if (!pool->array || place >= pool->span)
         return NULL;
@@ -216,7 +216,7 @@ static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr
     if (!plan->sums)
         return;
     uint32_t type = plan->fields[JFR_STACK]->type;
-    const struct tv_jfr_pool *pool = &chunk->pools[type];
+    const struct tv_lookup *pool = &chunk->pools[type];
     for (uint64_t i = 0; i < pool->span; i++) {
         if (plan->sums[i].samples == 0)
             continue;

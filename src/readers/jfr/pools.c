@@ -32,7 +32,7 @@ static bool jfr_pool_read(struct tv_jfr_chunk *chunk, uint32_t type, struct tv_j
         if (!tv_jfr_program_skip(chunk, tv_jfr_skipper(chunk, type), cursor))
             return false;
         uint32_t next = (uint32_t)chunk->constants.count;
-        if (next < TV_NONE - 1 && tv_map_add(&chunk->pools[type].places, key, next) == next)
+        if (next < TV_NONE - 1 && tv_map_add(&chunk->pools[type].map, key, next) == next)
             *tv_table_add(&chunk->constants) =
                 (struct tv_jfr_constant){.at = at & TV_JFR_PLACE_MASK};
     }
@@ -72,39 +72,15 @@ bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *b
     return jfr_pools_read(chunk, cursor) && (delta == 0 || *before > 0);
 }
 
-/* Replace the hash table by an array if that is not larger: a slot of the table has 12 bytes, and
- * there are at least two for each key. */
-static void jfr_pool_finish(struct tv_jfr_pool *pool)
-{
-    const struct tv_map *map = &pool->places;
-    uint64_t first = UINT64_MAX, last = 0;
-    for (size_t i = 0; map->count > 0 && i <= map->mask; i++) {
-        if (map->values[i] == TV_NONE)
-            continue;
-        first = map->keys[i] < first ? map->keys[i] : first;
-        last = map->keys[i] > last ? map->keys[i] : last;
-    }
-    if (map->count == 0 || last - first >= (uint64_t)map->count * 4)
-        return;
-    pool->first = first;
-    pool->span = last - first + 1;
-    pool->array = tv_alloc((size_t)pool->span, sizeof *pool->array);
-    for (uint64_t i = 0; i < pool->span; i++)
-        pool->array[i] = tv_map_find(map, first + i);
-    tv_map_release(&pool->places);
-}
-
-void tv_jfr_pools_finish(struct tv_jfr_chunk *chunk)
+void tv_jfr_pools_complete(struct tv_jfr_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->types.count; i++)
-        jfr_pool_finish(&chunk->pools[i]);
+        tv_lookup_complete(&chunk->pools[i]);
 }
 
 void tv_jfr_pools_release(struct tv_jfr_chunk *chunk)
 {
-    for (size_t i = 0; chunk->pools && i < chunk->types.count; i++) {
-        tv_map_release(&chunk->pools[i].places);
-        tv_free(chunk->pools[i].array);
-    }
+    for (size_t i = 0; chunk->pools && i < chunk->types.count; i++)
+        tv_lookup_release(&chunk->pools[i]);
     tv_free(chunk->pools);
 }

@@ -98,7 +98,7 @@ struct pprof {
     size_t type_count, type_capacity, string_count, string_capacity;
     size_t function_count, function_capacity, location_count, location_capacity;
     size_t line_count, line_capacity, step_count, step_capacity, comment_count, comment_capacity;
-    struct tv_map function_ids, location_ids, mapping_ids; /* id -> number */
+    struct tv_lookup function_ids, location_ids, mapping_ids; /* id -> number */
     struct tv_map step_places;      /* caller's step << 32 | location -> step */
     struct tv_address_map mappings; /* in the order of the file */
     struct tv_sample_labels labels;
@@ -186,7 +186,7 @@ static void pprof_take_function(struct pprof *pprof, struct tv_bytes message)
     pprof->function_messages =
         tv_array_reserve(pprof->function_messages, &pprof->function_capacity,
                          pprof->function_count + 1, sizeof *pprof->function_messages);
-    pprof_name_entry(pprof, &pprof->function_ids, message, pprof->function_count);
+    pprof_name_entry(pprof, &pprof->function_ids.map, message, pprof->function_count);
     pprof->function_messages[pprof->function_count++] = message;
 }
 
@@ -196,7 +196,7 @@ static void pprof_take_location(struct pprof *pprof, struct tv_bytes message)
         return;
     pprof->locations = tv_array_reserve(pprof->locations, &pprof->location_capacity,
                                         pprof->location_count + 1, sizeof *pprof->locations);
-    pprof_name_entry(pprof, &pprof->location_ids, message, pprof->location_count);
+    pprof_name_entry(pprof, &pprof->location_ids.map, message, pprof->location_count);
     pprof->locations[pprof->location_count++] = (struct pprof_location){.message = message};
 }
 
@@ -204,7 +204,7 @@ static void pprof_take_location(struct pprof *pprof, struct tv_bytes message)
 static void pprof_take_mapping(struct pprof *pprof, struct tv_bytes message)
 {
     uint64_t fields[7];
-    pprof_name_entry(pprof, &pprof->mapping_ids, message, pprof->mappings.count);
+    pprof_name_entry(pprof, &pprof->mapping_ids.map, message, pprof->mappings.count);
     if (!pprof_take_numbers(message, fields, 7))
         return;
     struct tv_mapped_file file = {
@@ -322,6 +322,9 @@ static void pprof_read_tables(struct pprof *pprof)
 /* Translate what refers to strings, now that all of these are known. */
 static void pprof_resolve_tables(struct pprof *pprof)
 {
+    tv_lookup_complete(&pprof->function_ids);
+    tv_lookup_complete(&pprof->location_ids);
+    tv_lookup_complete(&pprof->mapping_ids);
     pprof->string_numbers = tv_alloc(pprof->string_count, sizeof *pprof->string_numbers);
     memset(pprof->string_numbers, 0xff, pprof->string_count * sizeof *pprof->string_numbers);
     for (size_t i = 0; i < pprof->mappings.count; i++) {
@@ -471,7 +474,7 @@ static void pprof_take_line(struct pprof *pprof, struct tv_bytes message, uint32
 {
     uint64_t fields[3];
     pprof_check_message(pprof, pprof_take_numbers(message, fields, 3), message);
-    uint32_t function = tv_map_find(&pprof->function_ids, fields[1]);
+    uint32_t function = tv_lookup_find(&pprof->function_ids, fields[1]);
     if (function == TV_NONE)
         pprof_warn_reference(pprof, message);
     uint32_t frame = function == TV_NONE ? pprof->unknown_frame
@@ -482,7 +485,7 @@ static void pprof_take_line(struct pprof *pprof, struct tv_bytes message, uint32
 static const struct tv_mapped_file *pprof_find_mapping(struct pprof *pprof, uint64_t id,
                                                        struct tv_bytes message)
 {
-    uint32_t number = id == 0 ? TV_NONE : tv_map_find(&pprof->mapping_ids, id);
+    uint32_t number = id == 0 ? TV_NONE : tv_lookup_find(&pprof->mapping_ids, id);
     if (number >= pprof->mappings.count) {
         if (id != 0)
             pprof_warn_reference(pprof, message);
@@ -602,7 +605,7 @@ static void pprof_take_stack(struct pprof *pprof, const struct tv_protobuf_field
     pprof->stack =
         tv_array_reserve(pprof->stack, &pprof->stack_capacity, most, sizeof *pprof->stack);
     while (tv_protobuf_next_number(&list, field, &id)) {
-        uint32_t location = tv_map_find(&pprof->location_ids, id);
+        uint32_t location = tv_lookup_find(&pprof->location_ids, id);
         if (TV_UNLIKELY(location == TV_NONE))
             tv_profile_warn(&pprof->profile, TV_DIAGNOSTIC_BAD_REFERENCE,
                             pprof_offset(pprof, field->bytes.data));
@@ -737,9 +740,9 @@ static void pprof_release(struct pprof *pprof)
     tv_free(pprof->stack);
     tv_free(pprof->values);
     tv_free(pprof->value_types);
-    tv_map_release(&pprof->function_ids);
-    tv_map_release(&pprof->location_ids);
-    tv_map_release(&pprof->mapping_ids);
+    tv_lookup_release(&pprof->function_ids);
+    tv_lookup_release(&pprof->location_ids);
+    tv_lookup_release(&pprof->mapping_ids);
     tv_map_release(&pprof->step_places);
     tv_address_map_release(&pprof->mappings);
     tv_sample_labels_release(&pprof->labels);
@@ -756,9 +759,9 @@ static enum tv_status pprof_assemble(struct tv_source *source, struct tv_builder
         tv_free(pprof);
         return status;
     }
-    tv_map_init(&pprof->function_ids);
-    tv_map_init(&pprof->location_ids);
-    tv_map_init(&pprof->mapping_ids);
+    tv_lookup_init(&pprof->function_ids);
+    tv_lookup_init(&pprof->location_ids);
+    tv_lookup_init(&pprof->mapping_ids);
     tv_map_init(&pprof->step_places);
     tv_profile_input_begin(&pprof->profile, source, builder, TV_SAMPLE_LABELS_FORMAT);
     struct tv_input *input = &pprof->profile.info->inputs[pprof->profile.input];

@@ -22,12 +22,12 @@
 void tv_v8_nodes_init(struct tv_v8_nodes *nodes, struct tv_profile_input *profile)
 {
     *nodes = (struct tv_v8_nodes){.profile = profile};
-    tv_map_init(&nodes->by_id);
+    tv_lookup_init(&nodes->by_id);
 }
 
 void tv_v8_nodes_release(struct tv_v8_nodes *nodes)
 {
-    tv_map_release(&nodes->by_id);
+    tv_lookup_release(&nodes->by_id);
     tv_te_scratch_release(&nodes->scratch);
     tv_free(nodes->rows);
     tv_free(nodes->links);
@@ -132,12 +132,12 @@ static uint32_t v8_nodes_add(struct tv_v8_nodes *nodes, uint32_t parent, uint64_
 static void v8_nodes_set_id(struct tv_v8_nodes *nodes, uint32_t node, int64_t id)
 {
     nodes->rows[node].id = (uint64_t)id;
-    tv_map_set(&nodes->by_id, (uint64_t)id, node);
+    tv_map_set(&nodes->by_id.map, (uint64_t)id, node);
 }
 
 const struct tv_v8_node *tv_v8_nodes_find(const struct tv_v8_nodes *nodes, uint64_t id)
 {
-    uint32_t node = tv_map_find(&nodes->by_id, id);
+    uint32_t node = tv_lookup_find(&nodes->by_id, id);
     return node == TV_NONE ? NULL : &nodes->rows[node];
 }
 
@@ -222,10 +222,10 @@ void tv_v8_nodes_take_list(struct tv_v8_nodes *nodes, struct tv_json_stream *str
     }
     for (size_t i = first; i < nodes->count; i++)
         if (parents[i - first] != TV_NO_OFFSET)
-            v8_nodes_link(nodes, tv_map_find(&nodes->by_id, parents[i - first]), (uint32_t)i);
+            v8_nodes_link(nodes, tv_lookup_find(&nodes->by_id, parents[i - first]), (uint32_t)i);
     for (size_t i = 0; i < nodes->link_count; i++)
         v8_nodes_link(nodes, nodes->links[i].parent,
-                      tv_map_find(&nodes->by_id, nodes->links[i].child));
+                      tv_lookup_find(&nodes->by_id, nodes->links[i].child));
     tv_free(parents);
 }
 
@@ -336,6 +336,7 @@ static void v8_nodes_set_path(struct tv_v8_nodes *nodes, struct tv_v8_node *node
 void tv_v8_nodes_find_paths(struct tv_v8_nodes *nodes)
 {
     uint32_t *way = tv_alloc(nodes->count, sizeof *way);
+    tv_lookup_complete(&nodes->by_id);
     for (size_t i = 0; i < nodes->count; i++) {
         size_t depth = v8_nodes_climb(nodes, (uint32_t)i, way);
         while (depth-- > 0)

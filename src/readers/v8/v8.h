@@ -44,7 +44,7 @@ struct tv_v8_nodes {
     struct tv_profile_input *profile;
     struct tv_v8_node *rows;
     size_t count, capacity;
-    struct tv_map by_id;
+    struct tv_lookup by_id;
     struct {
         uint32_t parent;
         uint64_t child; /* an id */
