@@ -7,11 +7,15 @@
 
 #include "analysis/findings/findings.h"
 #include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/input/load.h"
+#include "cli/input/sql_rules.h"
 #include "cli/output/output.h"
 #include "readers/trace_event/rewrite.h"
 #include "readers/trace_event/trace_event.h"
+#include "sql/duckdb.h"
 #include "writers/tables/check_report.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_SARIF };
@@ -19,9 +23,14 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_SARIF };
 static const struct tv_option check_options[] = {
     TV_OPTION("format", "text|json|junit|sarif", TV_OPTION_CHOICE, format,
               "output format (default: text)"),
-    TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
-              "exit with 1 for this severity or worse (default: error), or for this finding "
-              "(repeatable)"),
+    TV_OPTION(
+        "fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
+        "exit with 1 for this severity or worse (default: error), or for this finding or rule "
+        "(repeatable)"),
+    TV_OPTION("rules", "FILE", TV_OPTION_TEXT, sql.file,
+              "ask the rules in SQL of this file, too (docs/findings.md)"),
+    TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
+              "stop a rule that runs longer, for example 10s (default: never)"),
     TV_OPTION(
         "strict", NULL, TV_OPTION_FLAG, strict,
         "exit with 1 for every diagnostic, also for calls cut by the start or end of the trace"),
@@ -100,17 +109,35 @@ static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
     return false;
 }
 
+static bool cmd_check_any_answer_fails(const struct tv_settings *settings,
+                                       const struct tv_check_report *report)
+{
+    enum tv_severity least = cmd_check_failing_severity(settings);
+    for (size_t i = 0; i < report->answer_count; i++) {
+        const struct tv_rule_answer *answer = &report->answers[i];
+        if (answer->count == 0)
+            continue;
+        if (answer->severity >= least)
+            return true;
+        for (size_t k = 0; k < settings->fail_on.count; k++)
+            if (tv_bytes_equal(answer->name, tv_bytes_of(settings->fail_on.items[k])))
+                return true;
+    }
+    return false;
+}
+
 /* Check the words of --fail-on before any file is read. */
 static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings,
+                                              const struct tv_sql_rules *rules,
                                               struct tv_error *err)
 {
     for (size_t i = 0; i < settings->fail_on.count; i++) {
         const char *word = settings->fail_on.items[i];
-        if (tv_severity_find(word) != TV_SEVERITIES)
+        if (tv_severity_find(word) != TV_SEVERITIES || tv_sql_rules_find(rules, tv_bytes_of(word)))
             continue;
         if (tv_rule_find(tv_bytes_of(word)) == TV_NONE)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--fail-on: expected note, warning, error or a finding "
+                           "--fail-on: expected note, warning, error, a finding or a rule "
                            "(docs/findings.md), found '%s'",
                            word);
         if (settings->no_findings)
@@ -138,6 +165,7 @@ static struct tv_findings *cmd_check_find_findings(const struct tv_settings *set
 /* The output of all files, and the result so far. */
 struct check_reports {
     const struct tv_settings *settings;
+    struct tv_sql_rules rules; /* of --rules */
     struct tv_output output;
     bool open;             /* the output is open, since there was something to write */
     bool any;              /* JSON: the list is not empty */
@@ -179,35 +207,56 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
 }
 
 /* Append the report of one file. */
+static void cmd_check_write_report(struct check_reports *reports,
+                                   const struct tv_check_report *report)
+{
+    const struct tv_settings *settings = reports->settings;
+    struct tv_out *out = &reports->output.out;
+    bool fails = cmd_check_any_diagnostic_fails(settings, &report->trace->head->diagnostics) ||
+                 cmd_check_any_finding_fails(settings, report->findings) ||
+                 cmd_check_any_answer_fails(settings, report);
+    switch (settings->format) {
+    case FORMAT_JSON:
+        tv_check_write_json(out, report, &reports->any);
+        break;
+    case FORMAT_JUNIT:
+        tv_check_add_junit(&reports->junit, report, fails);
+        break;
+    case FORMAT_SARIF:
+        tv_check_add_sarif(&reports->sarif, report);
+        break;
+    default:
+        if (settings->files.count > 1)
+            tv_check_write_summary(out, report, fails);
+        tv_check_write_text(out, report);
+    }
+    reports->wrong |= fails;
+}
+
+/* Look for findings, ask the rules, and append the report of one file. */
 static enum tv_status cmd_check_add_report(struct check_reports *reports,
                                            const struct tv_trace *trace, struct tv_error *err)
 {
     const struct tv_settings *settings = reports->settings;
-    struct tv_out *out = &reports->output.out;
-    enum tv_status status = cmd_check_open_output(reports, err);
-    if (status != TV_OK)
-        return status;
-    struct tv_findings *findings = cmd_check_find_findings(settings, trace);
-    bool fails = cmd_check_any_diagnostic_fails(settings, &trace->head->diagnostics) ||
-                 cmd_check_any_finding_fails(settings, findings);
-    switch (settings->format) {
-    case FORMAT_JSON:
-        tv_check_write_json(out, trace, findings, settings->strict, &reports->any);
-        break;
-    case FORMAT_JUNIT:
-        tv_check_add_junit(&reports->junit, trace, findings, settings->strict, fails);
-        break;
-    case FORMAT_SARIF:
-        tv_check_add_sarif(&reports->sarif, trace, findings, settings->strict);
-        break;
-    default:
-        if (settings->files.count > 1)
-            tv_check_write_summary(out, trace, findings, settings->strict, fails);
-        tv_check_write_text(out, trace, findings, settings->strict);
+    const struct tv_sql_rules *rules = &reports->rules;
+    struct tv_rule_answer *answers = tv_alloc(rules->count, sizeof *answers);
+    struct tv_findings *findings = NULL;
+    enum tv_status status = TV_OK;
+    if (rules->count > 0)
+        status = tv_sql_rules_ask(rules, settings, trace, answers, err);
+    if (status == TV_OK)
+        status = cmd_check_open_output(reports, err);
+    if (status == TV_OK) {
+        findings = cmd_check_find_findings(settings, trace);
+        const struct tv_check_report report = {trace, findings, answers, rules->count,
+                                               settings->strict};
+        cmd_check_write_report(reports, &report);
     }
-    reports->wrong |= fails;
+    for (size_t i = 0; i < rules->count; i++)
+        tv_free((void *)(uintptr_t)answers[i].rows.data);
+    tv_free(answers);
     tv_findings_free(findings);
-    return TV_OK;
+    return status;
 }
 
 static enum tv_status cmd_check_add_file(struct check_reports *reports, const char *const *file,
@@ -248,7 +297,7 @@ static enum tv_status cmd_check_add_files(const struct tv_command *command,
                                           struct check_reports *reports, struct tv_error *err)
 {
     const struct tv_words *files = &reports->settings->files;
-    enum tv_status status = cmd_check_parse_fail_on(reports->settings, err);
+    enum tv_status status = cmd_check_parse_fail_on(reports->settings, &reports->rules, err);
     for (size_t i = 0; i < files->count && status == TV_OK; i++) {
         struct tv_error reason = {0};
         status = cmd_check_add_file(reports, &files->items[i], &reason);
@@ -264,11 +313,43 @@ static enum tv_status cmd_check_add_files(const struct tv_command *command,
     return status;
 }
 
+#define LARGEST_RULES ((size_t)1 << 20)
+
+/* Read the file of --rules, and open the library that answers them, before the sandbox. */
+static enum tv_status cmd_check_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    char *text;
+    size_t length;
+    if (!settings->sql.file)
+        return TV_OK;
+    enum tv_status status = tv_duck_open(err);
+    if (status != TV_OK)
+        return status;
+    status = tv_file_read_text(settings->sql.file, LARGEST_RULES, &text, &length, err);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "%s", settings->sql.file);
+    tv_words_add(&settings->owned, text);
+    settings->sql.query = text;
+    return TV_OK;
+}
+
+static enum tv_status cmd_check_parse_rules(struct check_reports *reports, struct tv_error *err)
+{
+    const struct tv_sql_settings *sql = &reports->settings->sql;
+    if (!sql->query)
+        return TV_OK;
+    enum tv_status status = tv_sql_rules_parse(tv_bytes_of(sql->query), &reports->rules, err);
+    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", sql->file);
+}
+
 static int cmd_check_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0}, late;
     struct check_reports reports = {.settings = settings};
-    enum tv_status status = cmd_check_add_files(command, &reports, &err);
+    enum tv_status status = cmd_check_parse_rules(&reports, &err);
+    if (status == TV_OK)
+        status = cmd_check_add_files(command, &reports, &err);
+    tv_sql_rules_release(&reports.rules);
     enum tv_status closed = cmd_check_close_output(&reports, status == TV_OK ? &err : &late);
     if (status != TV_OK || closed != TV_OK)
         return tv_command_failed(command, &err);
@@ -281,10 +362,12 @@ const struct tv_command tv_command_check = {
     .arguments = "[OPTION]... FILE...",
     .details =
         "Exit code 0: no errors.  1: data is lost or invented, or a file cannot be read.\nNotes, "
-        "warnings and findings count only with --fail-on.  Each file has its own report.",
+        "warnings and findings count only with --fail-on.  Each file has its own report.\n--rules "
+        "needs DuckDB's library: `make sql` fetches it.",
     .options = check_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
+    .prepare = cmd_check_prepare,
     .run = cmd_check_run,
 };

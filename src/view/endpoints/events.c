@@ -413,6 +413,7 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace_info *head = view->trace->head;
+    const struct tv_check_report report = {.trace = view->trace, .strict = true};
     bool any = false;
     (void)parameters, (void)err;
     tv_out_text(out, "{\"readable\":[");
@@ -422,7 +423,7 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
     }
     tv_out_char(out, ']');
     tv_out_text(out, ",\"diagnostics\":[");
-    tv_check_write_json(out, view->trace, NULL, true, &any);
+    tv_check_write_json(out, &report, &any);
     tv_out_text(out, "\n]\n}");
     return TV_OK;
 }

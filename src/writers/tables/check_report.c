@@ -514,14 +514,96 @@ static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '\n');
 }
 
-void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
-                         const struct tv_findings *findings, bool strict)
+/* ---- Rules of the user ---- */
+
+/* Most rows of a rule that text shows. */
+#define ROWS_SHOWN 10
+
+/* Write "12 rows", or "1000 rows or more". */
+static void check_write_rows(struct tv_out *out, const struct tv_rule_answer *answer)
 {
+    tv_out_counted(out, answer->count, "row|rows");
+    tv_out_text(out, answer->more ? " or more" : "");
+}
+
+static void check_text_answer(struct tv_out *out, const struct tv_trace *trace,
+                              const struct tv_rule_answer *answer)
+{
+    struct tv_bytes rest = answer->rows, row;
+    check_begin_line(out, trace, 0);
+    tv_out_text(out, "rule: ");
+    tv_layout_text(out, tv_layout_style_of(answer->severity), tv_severity_name(answer->severity));
+    tv_out_text(out, ": ");
+    tv_out_bytes(out, answer->name);
+    tv_out_text(out, ": ");
+    tv_names_line(out, answer->text);
+    tv_out_text(out, answer->text.length > 0 ? ": " : "");
+    check_write_rows(out, answer);
+    tv_out_char(out, '\n');
+    for (unsigned i = 0; i < ROWS_SHOWN && tv_bytes_split(&rest, '\n', &row); i++) {
+        check_begin_line(out, trace, 0);
+        tv_out_text(out, "  ");
+        tv_names_line(out, row);
+        tv_out_char(out, '\n');
+    }
+    if (answer->count <= ROWS_SHOWN)
+        return;
+    check_begin_line(out, trace, 0);
+    tv_out_format(out, "  and %" PRIu64 " %s\n", answer->count - ROWS_SHOWN,
+                  answer->more ? "or more" : "more");
+}
+
+static void check_json_answer(struct tv_out *out, const struct tv_rule_answer *answer)
+{
+    struct tv_bytes rest = answer->rows, row;
+    bool any = false;
+    tv_out_text(out, ", \"kind\": ");
+    tv_out_json(out, answer->name);
+    tv_out_format(out, ", \"severity\": \"%s\", \"text\": ", tv_severity_name(answer->severity));
+    tv_out_json(out, answer->text);
+    tv_out_text(out, ", \"count\": ");
+    if (answer->more)
+        tv_out_text(out, "null");
+    else
+        tv_out_u64(out, answer->count);
+    tv_out_text(out, ", \"places\": [], \"rows\": [");
+    while (tv_bytes_split(&rest, '\n', &row)) {
+        tv_out_text(out, any ? ",\n    " : "\n    ");
+        tv_out_bytes(out, row);
+        any = true;
+    }
+    tv_out_text(out, "]}");
+}
+
+static void check_sarif_answer(struct tv_sarif *sarif, const struct tv_trace *trace,
+                               const struct tv_rule_answer *answer)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_bytes(&text, answer->text);
+    tv_out_text(&text, answer->text.length > 0 ? ": " : "");
+    check_write_rows(&text, answer);
+    tv_sarif_add_rule(sarif, answer->name, answer->text.length > 0 ? answer->text : answer->name);
+    tv_sarif_add(sarif, &(struct tv_sarif_result){
+                            .rule = answer->name,
+                            .level = tv_severity_name(answer->severity),
+                            .message = {text.buffer, text.length},
+                            .count = answer->count,
+                            .file = check_file_name(trace, 0),
+                        });
+    tv_out_release(&text);
+}
+
+/* ---- Text ---- */
+
+void tv_check_write_text(struct tv_out *out, const struct tv_check_report *report)
+{
+    const struct tv_trace *trace = report->trace;
     struct check_locations places = check_find_places(trace);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+        if (one->count == 0 || !tv_check_reports(trace, kind, report->strict))
             continue;
         for (uint32_t k = 0; k < one->offset_count; k++)
             check_text_place(out, trace, kind, &places.items[places.first[i] + k]);
@@ -531,8 +613,11 @@ void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
         check_write_kind(out, kind);
         tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
     }
-    if (findings)
-        tv_findings_write_text(out, trace, findings);
+    if (report->findings)
+        tv_findings_write_text(out, trace, report->findings);
+    for (size_t i = 0; i < report->answer_count; i++)
+        if (report->answers[i].count > 0)
+            check_text_answer(out, trace, &report->answers[i]);
     tv_free(places.items);
 }
 
@@ -550,9 +635,11 @@ static void check_write_count(struct tv_out *out, uint64_t count, const char *wo
 }
 
 /* Write "2 errors, 3 findings"; nothing when there are none. */
-static void check_write_counts(struct tv_out *out, const char *before, const struct tv_trace *trace,
-                               const struct tv_findings *findings, bool strict)
+static void check_write_counts(struct tv_out *out, const char *before,
+                               const struct tv_check_report *report)
 {
+    const struct tv_trace *trace = report->trace;
+    const struct tv_findings *findings = report->findings;
     static const char *const words[TV_SEVERITIES] = {
         [TV_NOTE] = "note|notes",
         [TV_WARNING] = "warning|warnings",
@@ -560,22 +647,23 @@ static void check_write_counts(struct tv_out *out, const char *before, const str
     };
     uint64_t counts[TV_SEVERITIES] = {0}, found = 0;
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
-        if (tv_check_reports(trace, (enum tv_diagnostic_kind)i, strict))
+        if (tv_check_reports(trace, (enum tv_diagnostic_kind)i, report->strict))
             counts[tv_diagnostic_severity((enum tv_diagnostic_kind)i)] +=
                 trace->head->diagnostics.kinds[i].count;
     for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
         found += findings->of[rule].found;
+    for (size_t i = 0; i < report->answer_count; i++)
+        found += report->answers[i].count > 0;
     for (unsigned severity = TV_SEVERITIES; severity-- > 0;)
         check_write_count(out, counts[severity], words[severity], &before);
     check_write_count(out, found, "finding|findings", &before);
 }
 
-void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
-                            const struct tv_findings *findings, bool strict, bool fails)
+void tv_check_write_summary(struct tv_out *out, const struct tv_check_report *report, bool fails)
 {
-    check_begin_line(out, trace, 0);
+    check_begin_line(out, report->trace, 0);
     tv_out_text(out, fails ? "failed" : "passed");
-    check_write_counts(out, ": ", trace, findings, strict);
+    check_write_counts(out, ": ", report);
     tv_out_char(out, '\n');
 }
 
@@ -612,14 +700,14 @@ static void check_json_place(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '}');
 }
 
-void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
-                         const struct tv_findings *findings, bool strict, bool *any)
+void tv_check_write_json(struct tv_out *out, const struct tv_check_report *report, bool *any)
 {
+    const struct tv_trace *trace = report->trace;
     struct check_locations places = check_find_places(trace);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+        if (one->count == 0 || !tv_check_reports(trace, kind, report->strict))
             continue;
         check_begin_member(out, check_file_name(trace, 0), any);
         tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ",
@@ -632,8 +720,14 @@ void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
         }
         tv_out_text(out, "]}");
     }
-    if (findings)
-        tv_findings_write_json(out, trace, findings, any);
+    if (report->findings)
+        tv_findings_write_json(out, trace, report->findings, any);
+    for (size_t i = 0; i < report->answer_count; i++) {
+        if (report->answers[i].count == 0)
+            continue;
+        check_begin_member(out, check_file_name(trace, 0), any);
+        check_json_answer(out, &report->answers[i]);
+    }
     tv_free(places.items);
 }
 
@@ -649,18 +743,17 @@ void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
 
 /* ---- For the tools that run checks ---- */
 
-void tv_check_add_junit(struct tv_junit *junit, const struct tv_trace *trace,
-                        const struct tv_findings *findings, bool strict, bool fails)
+void tv_check_add_junit(struct tv_junit *junit, const struct tv_check_report *report, bool fails)
 {
     struct tv_out failure, details;
     tv_out_init_memory(&failure);
     tv_out_init_memory(&details);
     if (fails) {
-        check_write_counts(&failure, "", trace, findings, strict);
-        tv_check_write_text(&details, trace, findings, strict);
+        check_write_counts(&failure, "", report);
+        tv_check_write_text(&details, report);
     }
     tv_junit_add(junit, &(struct tv_junit_case){
-                            .name = check_file_name(trace, 0),
+                            .name = check_file_name(report->trace, 0),
                             .failure = {failure.buffer, failure.length},
                             .details = {details.buffer, details.length},
                         });
@@ -704,15 +797,15 @@ static void check_sarif_findings(struct tv_sarif *sarif, const struct tv_trace *
     tv_out_release(&text);
 }
 
-void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_trace *trace,
-                        const struct tv_findings *findings, bool strict)
+void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_check_report *report)
 {
+    const struct tv_trace *trace = report->trace;
     struct check_locations places = check_find_places(trace);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         struct tv_bytes id = tv_bytes_of(tv_diagnostic_name(kind));
-        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+        if (one->count == 0 || !tv_check_reports(trace, kind, report->strict))
             continue;
         const struct check_location *first =
             one->offset_count > 0 ? &places.items[places.first[i]] : NULL;
@@ -728,8 +821,11 @@ void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_trace *trace,
                                 .at_offset = first != NULL,
                             });
     }
-    if (findings)
-        check_sarif_findings(sarif, trace, findings);
+    if (report->findings)
+        check_sarif_findings(sarif, trace, report->findings);
+    for (size_t i = 0; i < report->answer_count; i++)
+        if (report->answers[i].count > 0)
+            check_sarif_answer(sarif, trace, &report->answers[i]);
     tv_free(places.items);
 }
 
