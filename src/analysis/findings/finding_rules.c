@@ -195,8 +195,13 @@ struct name_pattern {
 
 static const struct name_pattern patterns[] = {
     {"Choreographer#doFrame*", TV_NAMES_FRAME}, /* Android, atrace; often followed by a number */
+    {"performTraversals", TV_NAMES_FRAME},      /* Android 4 */
+    {"traversal", TV_NAMES_FRAME},
+    {"doFrame", TV_NAMES_FRAME},
     {"DrawFrame", TV_NAMES_FRAME},
     {"DrawFrames *", TV_NAMES_FRAME},
+    {"eglSwapBuffers*", TV_NAMES_FRAME}, /* of programs that draw by themselves */
+    {"queueBuffer*", TV_NAMES_FRAME},
     {"android.view.Choreographer.doFrame", TV_NAMES_FRAME}, /* method traces */
     {"ThreadProxy::BeginMainFrame", TV_NAMES_FRAME},        /* Chromium */
     {"ProxyMain::BeginMainFrame", TV_NAMES_FRAME},
@@ -323,6 +328,11 @@ static const struct {
     {"Trace Event Format", "io.flutter.1.ui"},
     {"Trace Event Format", "UnityMain"},
     {"ftrace text", NULL},
+    {"Perfetto trace", "CrRendererMain"},
+    {"Perfetto trace", "CrBrowserMain"},
+    {"Perfetto trace", "1.ui"},
+    {"Perfetto trace", "io.flutter.1.ui"},
+    {"Perfetto trace", NULL},
 };
 
 bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
