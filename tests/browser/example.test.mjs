@@ -483,7 +483,11 @@ test('the table is copied and exported', async () => {
 
 test('nothing went wrong, and the button ends the program', async () => {
   assert.deepEqual(opened.troubles, []);
-  await page.getByRole('button', { name: 'Quit traceview' }).click();
+  const quit = page.getByRole('button', { name: 'Quit traceview' });
+  await quit.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await quit.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Quit' }).click();
   await page.getByRole('heading', { name: 'traceview has ended' }).waitFor();
   assert.equal(await viewer.ended, 0);
 });

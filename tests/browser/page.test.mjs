@@ -121,13 +121,43 @@ test('a file that cannot be read is an error with its place, not an empty page',
   );
 });
 
-test('when the program is gone the page says so', async () => {
+test('when the program does not answer the page stays, and goes on when it answers', async () => {
+  const trace = makeTrace({ busy: 0.1 });
+  const server = await serve(trace);
+  const { page, close } = await openPage(server.address);
+  await ready(page);
+  const methods = page.locator('.profile .row.method');
+  const names = await methods.allInnerTexts();
+  server.close();
+  await methods.nth(2).click();
+  const bar = page.locator('.silence');
+  await bar.waitFor();
+  assert.match(await bar.innerText(), /^traceview does not answer\. What is shown stays/);
+  assert.deepEqual(await methods.allInnerTexts(), names);
+
+  const again = await serve(trace, Number(new URL(server.address).port));
+  await bar.getByRole('button', { name: 'Try again' }).click();
+  await bar.waitFor({ state: 'detached' });
+  await ready(page);
+  await methods.nth(2).click();
+  await page.locator('.profile .row.method.selected').waitFor();
+  again.close();
+  await close();
+});
+
+test('when another program answers the bar leads to its address', async () => {
   const server = await serve(makeTrace({ busy: 0.1 }));
   const { page, close } = await openPage(server.address);
   await ready(page);
   server.close();
   await page.locator('.profile .row.method').nth(2).click();
-  await page.getByRole('heading', { name: 'traceview does not answer any more' }).waitFor();
+  await page.locator('.silence').waitFor();
+  await page.route('**/api/**', (route) => route.fulfill({ status: 403, body: '{}' }));
+  await until(
+    () => page.locator('.silence').innerText(),
+    'Another traceview answers here. What is shown stays; to go on, open the address that it printed.',
+    'the bar',
+  );
   await close();
 });
 

@@ -10,6 +10,7 @@ import { Frames } from '../model/names';
 import { sameFiles, writeFiles, type ChosenFile, type LoadingStatus } from '../model/opening';
 import { LoadingScreen } from '../views/files/loadingScreen';
 import { HelpDialog } from '../views/helpDialog';
+import { askToQuit, SilenceBar } from '../views/programDialogs';
 import { EmptyScreen, EndedScreen, ErrorScreen, type Screen } from '../views/screens';
 import { Settings } from '../views/settings';
 import { lookButtons } from '../views/topBar';
@@ -27,6 +28,8 @@ const GONE_FILES = 'The files of that address are not there any more: open them 
 const POLL = 200;
 const FIRST_POLL = 40;
 const FIRST = 1500;
+/** The interval, in ms, at which a program that does not answer is asked again. */
+const RETRY = 2000;
 /** An existing page stays this long, in ms, while its replacement loads. */
 const PATIENCE = 300;
 
@@ -61,6 +64,8 @@ class App {
   private status = NO_STATUS;
   private loading: LoadingScreen | null = null;
   private pages: Pages | null = null;
+  /** The bar of a page whose program does not answer. */
+  private silence: SilenceBar | null = null;
   private over = false;
   /** Identifies the latest run; older runs stop. */
   private turn = 0;
@@ -86,9 +91,32 @@ class App {
 
   private ended(byHand: boolean): void {
     if (this.over && !byHand) return;
+    if (!byHand && this.pages) return void this.waitForProgram();
     this.over = true;
     this.leave();
     this.showScreen(new EndedScreen(this.status.name, byHand));
+  }
+
+  /** Keep the page, say that the program does not answer, and go on once it does. */
+  private async waitForProgram(): Promise<void> {
+    if (this.silence) return;
+    let again = (): void => undefined;
+    const bar = new SilenceBar(() => again());
+    this.silence = bar;
+    document.body.append(bar.element);
+    let status: LoadingStatus | null = null;
+    while (!status && !this.over) {
+      await Promise.race([delay(RETRY), new Promise<void>((done) => (again = done))]);
+      try {
+        status = await this.engine.status();
+      } catch (error) {
+        // After a restart, the address has another token.
+        if (error instanceof EngineError && !error.gone) bar.sayOther();
+      }
+    }
+    bar.element.remove();
+    this.silence = null;
+    if (status) await this.run({ address: location.hash.slice(1), move: false }, '', status);
   }
 
   /** Return the action that ends the program, or null if there is none. */
@@ -97,6 +125,7 @@ class App {
   }
 
   private async end(): Promise<void> {
+    if (this.pages && !(await askToQuit())) return;
     this.over = true;
     try {
       await this.engine.quit();

@@ -149,8 +149,11 @@ export class TopBar {
       );
     });
     const tools = lookButtons(v.settings, actions.help);
-    if (actions.home === null && actions.quit)
-      tools.append(iconButton('power', 'Quit traceview', actions.quit));
+    if (actions.home === null && actions.quit) {
+      const quit = iconButton('power', 'Quit traceview', actions.quit);
+      quit.classList.add('apart');
+      tools.append(quit);
+    }
     this.element = h(
       'header',
       { class: 'top' },
