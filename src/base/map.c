@@ -190,6 +190,20 @@ struct tv_interner *tv_interner_new(void)
     return interner;
 }
 
+struct tv_interner *tv_interner_extend(const struct tv_interner *base)
+{
+    struct tv_interner *interner = tv_alloc(1, sizeof *interner);
+    tv_arena_init(&interner->texts);
+    interner->capacity = (size_t)base->count + 1;
+    interner->count = base->count;
+    interner->strings = tv_alloc(interner->capacity, sizeof *interner->strings);
+    memcpy(interner->strings, base->strings, base->count * sizeof *interner->strings);
+    interner->mask = base->mask;
+    interner->places = tv_alloc(base->mask + 1, sizeof *interner->places);
+    memcpy(interner->places, base->places, (base->mask + 1) * sizeof *interner->places);
+    return interner;
+}
+
 void tv_interner_free(struct tv_interner *interner)
 {
     if (interner == NULL)

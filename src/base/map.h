@@ -89,6 +89,10 @@ struct tv_interner *tv_interner_new(void);
  * first one is not empty. */
 struct tv_interner *tv_interner_from_texts(struct tv_bytes texts, const uint64_t *ends,
                                            uint32_t count);
+
+/* Return a new interner that begins with the strings of `base`, under the same numbers.  `base`
+ * owns their texts: it must outlive the new one. */
+struct tv_interner *tv_interner_extend(const struct tv_interner *base);
 void tv_interner_free(struct tv_interner *interner);
 
 /* Return the number of the string, adding it if needed.  Numbers are consecutive from 0, the empty

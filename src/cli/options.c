@@ -44,6 +44,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->processes.items);
     tv_free(settings->categories.items);
     tv_free(settings->cpus.items);
+    tv_free(settings->transforms.items);
     tv_free(settings->serve.listen.items);
     tv_free(settings->serve.hosts.items);
     tv_free(settings->serve.proxies.items);
@@ -168,6 +169,10 @@ static enum tv_status option_set_value(const struct tv_option *option, struct tv
         *(const char **)place = word;
         return TV_OK;
     case TV_OPTION_LIST:
+        tv_words_add(place, word);
+        return TV_OK;
+    case TV_OPTION_ORDERED:
+        tv_words_add(place, option->name);
         tv_words_add(place, word);
         return TV_OK;
     case TV_OPTION_GROUP:

@@ -24,6 +24,8 @@ enum tv_option_kind {
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
     TV_OPTION_LIST,    /* struct tv_words: the option may be repeated */
     TV_OPTION_GROUP,   /* struct tv_words: the files behind it belong to this list, too */
+    TV_OPTION_ORDERED, /* struct tv_words: the option's name, then the value; several options share
+                          the list and keep their order */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
     TV_OPTION_JOBS,    /* uint64_t: 0 to TV_JOBS_LIMIT */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
@@ -118,12 +120,13 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
     const char *range;
-    struct tv_words ranges; /* diff: one range for both files, or one for each */
-    const char *filter;     /* docs/filter.md; NULL: none */
-    uint64_t limit;         /* 0: no limit; TV_ANY_LIMIT: not given */
-    const char *value;      /* name of the value type of samples; NULL: the default */
-    bool lines;             /* split functions by sampled lines */
-    const char *columns;    /* columns of text tables, separated by commas; NULL: those that fit */
+    struct tv_words ranges;     /* diff: one range for both files, or one for each */
+    const char *filter;         /* docs/filter.md; NULL: none */
+    uint64_t limit;             /* 0: no limit; TV_ANY_LIMIT: not given */
+    const char *value;          /* name of the value type of samples; NULL: the default */
+    struct tv_words transforms; /* words and names (analysis/calltree/transforms.h) by turns */
+    bool lines;                 /* split functions by sampled lines */
+    const char *columns; /* columns of text tables, separated by commas; NULL: those that fit */
     bool wide, no_pager;
     unsigned clock;                          /* enum tv_clock_choice */
     unsigned order;                          /* dump: index in "file|time", or TV_CHOICE_NO_ORDER */
@@ -238,6 +241,17 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_COMPENSATE                                                                       \
     TV_OPTION("compensate", NULL, TV_OPTION_FLAG, compensate,                                      \
               "subtract the recording overhead of each call, as stated in the file")
+#define TV_OPTIONS_TRANSFORMS                                                                      \
+    TV_OPTION("focus", "NAME", TV_OPTION_ORDERED, transforms,                                      \
+              "only the outermost calls of this function and all below them (repeatable)"),        \
+        TV_OPTION("callers", "NAME", TV_OPTION_ORDERED, transforms,                                \
+                  "only the callers of this function, caller above caller (repeatable)"),          \
+        TV_OPTION("merge", "NAME", TV_OPTION_ORDERED, transforms,                                  \
+                  "leave out this function; its time goes to its callers (repeatable)"),           \
+        TV_OPTION("collapse-package", "NAME", TV_OPTION_ORDERED, transforms,                       \
+                  "make each run of calls in this package or library one call (repeatable)"),      \
+        TV_OPTION("drop", "NAME", TV_OPTION_ORDERED, transforms,                                   \
+                  "leave out this function and all below it, with their time (repeatable)")
 #define TV_OPTION_OFFSET                                                                           \
     TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
               "shift the times of this file: b.trace=12ms, b.json=-1.5s (repeatable)")

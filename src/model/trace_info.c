@@ -35,6 +35,29 @@ void tv_trace_info_free(struct tv_trace_info *head)
     tv_free(head);
 }
 
+struct tv_trace_info *tv_trace_info_extend(const struct tv_trace_info *base)
+{
+    struct tv_trace_info *head = tv_alloc(1, sizeof *head);
+    *head = *base;
+    tv_map_init(&head->frame_index); /* frames of `base` are not found in it */
+    head->strings = tv_interner_extend(base->strings);
+    head->frame_capacity = (size_t)base->frame_count + 1;
+    head->frames = tv_alloc(head->frame_capacity, sizeof *head->frames);
+    if (base->frame_count > 0)
+        memcpy(head->frames, base->frames, base->frame_count * sizeof *head->frames);
+    return head;
+}
+
+void tv_trace_info_free_extended(struct tv_trace_info *head)
+{
+    if (!head)
+        return;
+    tv_interner_free(head->strings);
+    tv_map_release(&head->frame_index);
+    tv_free(head->frames);
+    tv_free(head);
+}
+
 /* Reserve room for one more element in a table. */
 #define RESERVE(head, table, count, capacity)                                                      \
     ((head)->table = tv_array_reserve((head)->table, &(head)->capacity, (size_t)(head)->count + 1, \

@@ -215,6 +215,12 @@ struct tv_trace_info {
 struct tv_trace_info *tv_trace_info_new(void);
 void tv_trace_info_free(struct tv_trace_info *head);
 
+/* Return a view of `base` with its own frames and strings, which begin with those of `base`; frames
+ * and strings may be added to it, nothing else.  `base` must outlive it and not change.  Free it
+ * with tv_trace_info_free_extended. */
+struct tv_trace_info *tv_trace_info_extend(const struct tv_trace_info *base);
+void tv_trace_info_free_extended(struct tv_trace_info *head);
+
 /* Add one element and return its index.  Texts are copied. */
 uint32_t tv_trace_info_add_input(struct tv_trace_info *head, const char *name, const char *format);
 uint32_t tv_trace_info_add_process(struct tv_trace_info *head, uint64_t id, struct tv_bytes name);

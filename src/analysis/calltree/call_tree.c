@@ -159,6 +159,7 @@ void tv_call_tree_free(struct tv_call_tree *tree)
         tv_pages_free(tree->cost, tv_size_mul(tree->count, COSTS_SIZE));
     if (tree->owns_shape)
         tv_tree_shape_free(tree->shape);
+    tv_trace_info_free_extended(tree->own_head);
     tv_free(tree);
 }
 

@@ -44,6 +44,7 @@ struct tv_call_tree {
     struct tv_sample_figures figures; /* of a tree of samples: their calls are numbers of samples,
                                          and their wall times are weights, also negative ones */
     struct tv_tree_shape *shape;
+    struct tv_trace_info *own_head; /* `head`, extended for this tree, which owns it; or NULL */
     bool owns_shape;
     bool lent;    /* the costs lie in the sections of an index file and are read-only */
     bool counted; /* the costs are no longer all 0 */

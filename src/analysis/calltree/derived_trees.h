@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derived_trees.h - call trees of samples and of threads, compensation for the cost of recording,
- * and trees that show another tree in a different way.
+ * derived_trees.h - call trees of samples and of threads, and compensation for the cost of
+ * recording.
  */
 #ifndef TV_ANALYSIS_CALLTREE_DERIVED_TREES_H
 #define TV_ANALYSIS_CALLTREE_DERIVED_TREES_H
@@ -77,31 +77,5 @@ enum tv_status tv_compensation_find(const struct tv_trace_info *head, tv_ns *cos
 /* Subtract the cost from a tree that owns its costs and was neither compensated nor reduced to
  * some frames before.  The tree's `compensation` holds the total. */
 void tv_call_tree_compensate(struct tv_call_tree *tree, tv_ns cost);
-
-/* ---- Views ----
- *
- * Trees that show another tree differently: with recursion or names folded, the
- * callers or the callees of a frame.
- */
-
-/* Fold direct recursion: f;f;g becomes f;g.  `calls` counts the outermost calls.  Node numbers
- * are the same for all trees of a shape. */
-struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree);
-
-/* Merge frames that have the same class and name, which is all that collapsed stacks and flame
- * graphs show. */
-struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree);
-
-/* Return one side of a frame: what its outermost calls call, as a tree with the frame at the
- * root; or who calls it, caller above caller, where a node's self time is the time of the calls
- * that end there.  Either tree has the frame's inclusive time as in the profile.  Not for two
- * threads at once with trees of one shape. */
-struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint32_t frame);
-
-/* There can be as many chains of callers as the square of the nodes.  Beyond TV_CALLERS_NODES
- * nodes, further calls are left out of the tree and added to *left_out. */
-#define TV_CALLERS_NODES ((uint32_t)1 << 19)
-struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame,
-                                          struct tv_path_cost *left_out);
 
 #endif

@@ -159,38 +159,6 @@ bool tv_subset_has_stack_frame(const struct tv_subset *subset, const struct tv_s
     return frame->process == TV_NONE || tv_subset_has_process(subset, frame->process);
 }
 
-/* ---- Trees ---- */
-
-struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames)
-{
-    struct tv_paths paths;
-    uint32_t *place =
-        tv_alloc(tree->count,
-                 sizeof *place); /* the node's new number, or that of the ancestor it merged into */
-    tv_paths_init(&paths);
-    place[TV_ROOT_PATH] = TV_ROOT_PATH;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        bool gone = tv_call_tree_is_call(tree, i) && !frames[tree->frame[i]];
-        uint32_t parent = place[tree->parent[i]];
-        place[i] = gone ? parent : tv_paths_child(&paths, parent, tree->frame[i]);
-    }
-    struct tv_call_tree *sifted = tv_call_tree_new(tree->head, &paths);
-    for (uint32_t i = 1; i < tree->count; i++) {
-        if (tv_call_tree_is_call(tree, i) && !frames[tree->frame[i]])
-            continue;
-        struct tv_path_cost *cost = &sifted->cost[place[i]];
-        cost->calls += tree->cost[i].calls;
-        tv_time_add(&cost->wall, tree->cost[i].wall);
-        tv_time_add(&cost->cpu, tree->cost[i].cpu);
-    }
-    sifted->waits = tree->waits;
-    sifted->figures = tree->figures;
-    tv_call_tree_settle(sifted);
-    tv_paths_release(&paths);
-    tv_free(place);
-    return sifted;
-}
-
 struct crop_job {
     const struct tv_trace *trace;
     const struct tv_crop *crop;

@@ -77,10 +77,6 @@ bool tv_categories_match(struct tv_bytes list, struct tv_bytes pattern);
 /* Split the next name off a category list, trimmed of white space; false at the end of the list. */
 bool tv_categories_next(struct tv_bytes *list, struct tv_bytes *name);
 
-/* Return a copy of `tree` without the calls of frames that are not in `frames`; nodes are
- * renumbered. */
-struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames);
-
 /* ---- Cropping ----
  *
  * Cropping a trace makes a new trace of a subset and a time range.

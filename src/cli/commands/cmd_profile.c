@@ -29,6 +29,7 @@ static const struct tv_option profile_options[] = {
     TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
               "add a row \"(context switch)\" for the time that threads waited"),
     TV_OPTION_COMPENSATE,
+    TV_OPTIONS_TRANSFORMS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTION_OFFSET,
@@ -48,13 +49,13 @@ static void cmd_profile_release_table(struct profile_result *table)
     tv_measured_release(&table->measured);
 }
 
-/* Read the files into a profile. A tree is built only for --callers-callees and --compensate,
- * because streaming a profile is faster. */
+/* Read the files into a profile. A tree is built only for --callers-callees, --compensate and
+ * transforms, because streaming a profile is faster. */
 static enum tv_status cmd_profile_make_table(const struct tv_settings *settings,
                                              struct profile_result *table, struct tv_error *err)
 {
     *table = (struct profile_result){.profile = NULL};
-    if (!settings->callers_callees && !settings->compensate)
+    if (!settings->callers_callees && !settings->compensate && settings->transforms.count == 0)
         return tv_measure_profile(settings, &table->measured, &table->profile, err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
     if (status == TV_OK)
@@ -153,6 +154,7 @@ static const struct tv_option tree_options[] = {
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION_COMPENSATE,
+    TV_OPTIONS_TRANSFORMS,
     TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
               "omit paths with less than P percent of all time (default: 0.5)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "show only the first N levels"),

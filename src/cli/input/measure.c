@@ -16,6 +16,9 @@
 #include "analysis/calltree/call_tree.h"
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/profile.h"
+#include "analysis/calltree/transforms.h"
+#include "analysis/calltree/tree_views.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/input/load.h"
@@ -108,11 +111,51 @@ static enum tv_status measure_compensate(const struct tv_settings *settings,
     return status;
 }
 
+/* Replace the tree by one that was made from it, and may use its names. */
 static void measured_replace_tree(struct tv_measured *measured, struct tv_call_tree *tree)
 {
     assert(tree && tree != measured->tree);
+    if (!tree->own_head) {
+        tree->own_head = measured->tree->own_head;
+        measured->tree->own_head = NULL;
+    }
     tv_call_tree_free(measured->tree);
     measured->tree = tree;
+}
+
+/* Read --focus, --callers, --merge, --collapse-package and --drop. */
+static enum tv_status measure_read_transforms(const struct tv_settings *settings,
+                                              struct tv_transforms *transforms,
+                                              struct tv_error *err)
+{
+    const struct tv_words *words = &settings->transforms;
+    assert(words->count % 2 == 0);
+    transforms->count = 0;
+    for (size_t i = 0; i < words->count; i += 2) {
+        enum tv_status status = tv_transforms_add(transforms, tv_bytes_of(words->items[i]),
+                                                  tv_bytes_of(words->items[i + 1]), err);
+        if (status != TV_OK)
+            return status;
+    }
+    return TV_OK;
+}
+
+/* Apply the transforms, then merge frames of equal names if asked for: before, the signatures of
+ * frames are needed to find them. */
+static enum tv_status measure_transform(const struct tv_settings *settings, unsigned flags,
+                                        struct tv_measured *measured, struct tv_error *err)
+{
+    struct tv_transforms transforms;
+    struct tv_call_tree *changed;
+    enum tv_status status = measure_read_transforms(settings, &transforms, err);
+    if (status == TV_OK && transforms.count > 0) {
+        status = tv_transforms_apply(&transforms, measured->tree, &changed, err);
+        if (status == TV_OK)
+            measured_replace_tree(measured, changed);
+    }
+    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !measure_wants_samples(settings))
+        measured_replace_tree(measured, tv_call_tree_fold_names(measured->tree));
+    return status;
 }
 
 static enum tv_status measure_count_trace(const struct tv_settings *settings, unsigned flags,
@@ -130,9 +173,7 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
         status = measure_compensate(settings, measured, err);
     if (status == TV_OK && subset->frames)
         measured_replace_tree(measured, tv_call_tree_of_frames(measured->tree, subset->frames));
-    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !measure_wants_samples(settings))
-        measured_replace_tree(measured, tv_call_tree_fold_names(measured->tree));
-    return status;
+    return status == TV_OK ? measure_transform(settings, flags, measured, err) : status;
 }
 
 /* Return what the question needs of samples: their sums, unless it asks for times, threads, or for
@@ -193,7 +234,7 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
         .wanted = tv_threads_are_selected(settings) ? tv_thread_is_selected : NULL,
         .context = settings,
         .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
-        .fold_names = flags & TV_MEASURE_FOLD_NAMES,
+        .fold_names = (flags & TV_MEASURE_FOLD_NAMES) && settings->transforms.count == 0,
     };
     measured->head = tv_trace_info_new();
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
@@ -204,6 +245,8 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
         status = tv_selection_check(settings, measured->head, NULL, err);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);
+    if (status == TV_OK && settings->transforms.count > 0)
+        status = measure_transform(settings, flags, measured, err);
     return status;
 }
 
@@ -241,9 +284,12 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     tv_ns from, to;
     struct tv_settings own = *settings;
     struct tv_loading *loading;
+    struct tv_transforms transforms;
     *measured = (struct tv_measured){NULL, NULL, NULL};
     if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
         return err->status;
+    if (measure_read_transforms(settings, &transforms, err) != TV_OK)
+        return err->status; /* before a large file is read */
     if (measure_wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads cannot be combined with %s",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/tree_views.h"
 #include "analysis/findings/findings.h"
 #include "analysis/flame/flame.h"
 #include "base/bytes.h"

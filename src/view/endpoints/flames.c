@@ -3,6 +3,7 @@
  * Flame graphs of calls and of samples.
  */
 #include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/tree_views.h"
 #include "analysis/flame/flame.h"
 #include "view/internal.h"
 

@@ -6,6 +6,7 @@
 #include "analysis/calltree/call_tree.h"
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/profile.h"
+#include "analysis/calltree/tree_views.h"
 #include "analysis/flame/flame.h"
 #include "analysis/reference.h"
 #include "base/bytes.h"

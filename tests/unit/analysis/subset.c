@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "analysis/calltree/profile.h"
+#include "analysis/calltree/tree_views.h"
 #include "analysis/reference.h"
 #include "analysis/subset/subset.h"
 #include "base/bytes.h"
