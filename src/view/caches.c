@@ -246,7 +246,10 @@ struct tv_tree_cache {
     const struct tv_trace *trace;
     struct tv_tree_shape *shape;
     struct tv_lock lock;
-    struct cached_tree whole, last, less; /* `less` is one of the others, compensated */
+    /* `less` is one of the others, compensated; `changed` is one of these, transformed */
+    struct cached_tree whole, last, less, changed;
+    struct tv_bytes changed_text; /* owned: the transforms of `changed` */
+    tv_ns changed_cost;           /* subtracted from it before */
 };
 
 /* Note the selection that a cached tree was counted for. */
@@ -330,6 +333,8 @@ void tv_trees_free(struct tv_tree_cache *cache)
     tree_cache_release(&cache->whole);
     tree_cache_release(&cache->last);
     tree_cache_release(&cache->less);
+    tree_cache_release(&cache->changed);
+    tv_free((void *)(uintptr_t)cache->changed_text.data);
     tv_tree_shape_free(cache->shape);
     tv_lock_release(&cache->lock);
     tv_free(cache);
@@ -366,14 +371,14 @@ const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
     return tree_cache_find(cache, selection);
 }
 
-/* The cost of a trace never changes, so a cached compensated tree is valid for its selection. */
-const struct tv_call_tree *tv_trees_enter_compensated(struct tv_tree_cache *cache,
-                                                      const struct tv_selection *selection,
-                                                      tv_ns cost)
+/* Return the tree with `cost` subtracted for each clock reading; call under the lock.  The cost of
+ * a trace never changes, so a cached tree is valid for its selection. */
+static const struct tv_call_tree *tree_cache_find_compensated(struct tv_tree_cache *cache,
+                                                              const struct tv_selection *selection,
+                                                              tv_ns cost)
 {
     if (cost == 0)
-        return tv_trees_enter(cache, selection);
-    tv_lock_enter(&cache->lock);
+        return tree_cache_find(cache, selection);
     if (tree_cache_matches(cache, &cache->less, selection))
         return cache->less.tree;
     tv_call_tree_free(cache->less.tree);
@@ -383,20 +388,91 @@ const struct tv_call_tree *tv_trees_enter_compensated(struct tv_tree_cache *cach
     return cache->less.tree;
 }
 
+/* Keep a transformed tree, and what it is. */
+static void tree_cache_keep_changed(struct tv_tree_cache *cache, struct tv_call_tree *tree,
+                                    const struct tv_selection *selection,
+                                    const struct tv_tree_changes *changes)
+{
+    uint8_t *text = tv_alloc(changes->text.length + 1, 1);
+    memcpy(text, changes->text.data, changes->text.length);
+    tv_free((void *)(uintptr_t)cache->changed_text.data);
+    cache->changed_text = (struct tv_bytes){text, changes->text.length};
+    cache->changed_cost = changes->cost;
+    tv_call_tree_free(cache->changed.tree);
+    cache->changed.tree = tree;
+    tree->counted = true;
+    tree_cache_set_selection(cache, &cache->changed, selection);
+}
+
+enum tv_status tv_trees_enter_changed(struct tv_tree_cache *cache,
+                                      const struct tv_selection *selection,
+                                      const struct tv_tree_changes *changes,
+                                      const struct tv_call_tree **tree, struct tv_error *err)
+{
+    struct tv_call_tree *made;
+    tv_lock_enter(&cache->lock);
+    if (changes->transforms.count == 0) {
+        *tree = tree_cache_find_compensated(cache, selection, changes->cost);
+        return TV_OK;
+    }
+    if (changes->cost != cache->changed_cost ||
+        !tv_bytes_equal(changes->text, cache->changed_text) ||
+        !tree_cache_matches(cache, &cache->changed, selection)) {
+        const struct tv_call_tree *from =
+            tree_cache_find_compensated(cache, selection, changes->cost);
+        enum tv_status status = tv_transforms_apply(&changes->transforms, from, &made, err);
+        if (status != TV_OK) {
+            tv_lock_leave(&cache->lock);
+            return status;
+        }
+        tree_cache_keep_changed(cache, made, selection, changes);
+    }
+    *tree = cache->changed.tree;
+    return TV_OK;
+}
+
 void tv_trees_leave(struct tv_tree_cache *cache)
 {
     tv_lock_leave(&cache->lock);
 }
 
-enum tv_status tv_view_compensation(const struct tv_view *view,
-                                    const struct tv_parameters *parameters, tv_ns *cost,
-                                    struct tv_error *err)
+enum tv_status tv_view_read_transforms(const struct tv_parameters *parameters,
+                                       struct tv_tree_changes *changes, struct tv_error *err)
+{
+    changes->cost = 0;
+    changes->text = tv_parameter_text(parameters, "transforms");
+    return tv_transforms_parse(changes->text, &changes->transforms, err);
+}
+
+enum tv_status tv_view_read_changes(const struct tv_view *view,
+                                    const struct tv_parameters *parameters,
+                                    struct tv_tree_changes *changes, struct tv_error *err)
 {
     static const char *const switches[] = {"0", "1", NULL};
     unsigned on;
-    *cost = 0;
-    enum tv_status status = tv_parameter_choice(parameters, "compensate", switches, &on, err);
+    enum tv_status status = tv_view_read_transforms(parameters, changes, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "compensate", switches, &on, err);
     if (status != TV_OK || !on)
         return status;
-    return tv_compensation_find(view->trace->head, cost, err);
+    return tv_compensation_find(view->trace->head, &changes->cost, err);
+}
+
+struct tv_parameter_bounds tv_view_frame_bounds(const struct tv_view *view,
+                                                const struct tv_tree_changes *changes)
+{
+    int64_t count = view->trace->head->frame_count;
+    return (struct tv_parameter_bounds){0, count + tv_transforms_frames(&changes->transforms) - 1};
+}
+
+enum tv_status tv_view_transform_tree(const struct tv_tree_changes *changes,
+                                      struct tv_call_tree **tree, struct tv_error *err)
+{
+    struct tv_call_tree *changed;
+    if (changes->transforms.count == 0)
+        return TV_OK;
+    enum tv_status status = tv_transforms_apply(&changes->transforms, *tree, &changed, err);
+    tv_call_tree_free(*tree);
+    *tree = status == TV_OK ? changed : NULL;
+    return status;
 }

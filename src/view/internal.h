@@ -7,6 +7,7 @@
 #define TV_VIEW_INTERNAL_H
 
 #include "analysis/calltree/profile.h"
+#include "analysis/calltree/transforms.h"
 #include "analysis/search/event_lookup.h"
 #include "analysis/timeline/pyramid.h"
 #include "base/bytes.h"
@@ -89,17 +90,42 @@ void tv_trees_store(const struct tv_tree_cache *cache, struct tv_sections_writer
 void tv_trees_prepare(struct tv_tree_cache *cache);
 const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
-/* The same with `cost` subtracted for each clock reading (tv_call_tree_compensate); 0: nothing. */
-const struct tv_call_tree *tv_trees_enter_compensated(struct tv_tree_cache *cache,
-                                                      const struct tv_selection *selection,
-                                                      tv_ns cost);
 void tv_trees_leave(struct tv_tree_cache *cache);
 
-/* Read the parameter for compensated costs: *cost, or 0; fail if the trace does not state a
- * cost. */
-enum tv_status tv_view_compensation(const struct tv_view *view,
-                                    const struct tv_parameters *parameters, tv_ns *cost,
-                                    struct tv_error *err); /* caches.c */
+/* Changes to a tree before it answers a question. */
+struct tv_tree_changes {
+    tv_ns cost; /* subtracted for each clock reading (tv_call_tree_compensate); 0: nothing */
+    struct tv_bytes text; /* the transforms as asked for */
+    struct tv_transforms transforms;
+};
+
+/* Read the parameters for compensated costs and transforms; fail if the trace does not state a
+ * cost. The texts are those of the parameters. */
+enum tv_status tv_view_read_changes(const struct tv_view *view,
+                                    const struct tv_parameters *parameters,
+                                    struct tv_tree_changes *changes,
+                                    struct tv_error *err) TV_MUST_CHECK; /* caches.c */
+
+/* Read only the transforms: samples cost nothing each. */
+enum tv_status tv_view_read_transforms(const struct tv_parameters *parameters,
+                                       struct tv_tree_changes *changes,
+                                       struct tv_error *err) TV_MUST_CHECK; /* caches.c */
+
+/* Return the bounds of a frame parameter: frames of the trace, and of collapsed packages. */
+struct tv_parameter_bounds tv_view_frame_bounds(const struct tv_view *view,
+                                                const struct tv_tree_changes *changes);
+
+/* As tv_trees_enter, with changes.  After an error the cache is left already. */
+enum tv_status tv_trees_enter_changed(struct tv_tree_cache *cache,
+                                      const struct tv_selection *selection,
+                                      const struct tv_tree_changes *changes,
+                                      const struct tv_call_tree **tree,
+                                      struct tv_error *err) TV_MUST_CHECK;
+
+/* Apply the transforms to a tree that the caller owns, which is replaced. */
+enum tv_status tv_view_transform_tree(const struct tv_tree_changes *changes,
+                                      struct tv_call_tree **tree,
+                                      struct tv_error *err) TV_MUST_CHECK; /* caches.c */
 
 /* An event of an input to read again. */
 struct tv_view_event {

@@ -33,8 +33,7 @@ enum tv_status tv_transforms_add(struct tv_transforms *transforms, struct tv_byt
         kind++;
     if (kind == TV_COUNT(words))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "transforms: expected focus, callers, merge, collapse-package or drop, and "
-                       "a name after a colon");
+                       "transforms: expected focus, callers, merge, collapse-package or drop");
     if (name.length == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: expected a name", words[kind]);
     if (transforms->count == TV_TRANSFORMS_MOST)
@@ -48,14 +47,21 @@ enum tv_status tv_transforms_add(struct tv_transforms *transforms, struct tv_byt
 enum tv_status tv_transforms_parse(struct tv_bytes text, struct tv_transforms *transforms,
                                    struct tv_error *err)
 {
-    struct tv_bytes line, word;
+    struct tv_bytes word, number;
+    uint64_t length;
     transforms->count = 0;
     while (text.length > 0) {
-        tv_bytes_split(&text, '\n', &line);
-        tv_bytes_split(&line, ':', &word);
-        enum tv_status status = tv_transforms_add(transforms, word, line, err);
+        tv_bytes_split(&text, ':', &word);
+        tv_bytes_split(&text, ':', &number);
+        if (!tv_parse_u64(number, &length) || length > text.length)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "transforms: expected WORD:LENGTH:NAME, with the bytes of the name as "
+                           "its length");
+        enum tv_status status =
+            tv_transforms_add(transforms, word, (struct tv_bytes){text.data, (size_t)length}, err);
         if (status != TV_OK)
             return status;
+        text = (struct tv_bytes){text.data + length, text.length - (size_t)length};
     }
     return TV_OK;
 }

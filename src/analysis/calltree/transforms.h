@@ -42,8 +42,9 @@ struct tv_transforms {
 enum tv_status tv_transforms_add(struct tv_transforms *transforms, struct tv_bytes word,
                                  struct tv_bytes name, struct tv_error *err) TV_MUST_CHECK;
 
-/* Parse lines such as "merge:com.app.Main.run", separated by '\n'.  The text must outlive the
- * result. */
+/* Parse transforms such as "merge:4:main", one directly after the other: the word, the length of
+ * the name in bytes, and the name, in which any byte may stand.  The text must outlive the result.
+ */
 enum tv_status tv_transforms_parse(struct tv_bytes text, struct tv_transforms *transforms,
                                    struct tv_error *err) TV_MUST_CHECK;
 

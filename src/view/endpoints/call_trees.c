@@ -94,28 +94,42 @@ static void view_profile_write(struct tv_out *out, unsigned clocks,
     view_profile_write_waits(out, clocks, &profile->waits);
 }
 
+/* Enter the changed tree of the selection that the parameters choose. */
+static enum tv_status view_enter_tree(const struct tv_view *view,
+                                      const struct tv_parameters *parameters,
+                                      const struct tv_tree_changes *changes,
+                                      const struct tv_call_tree **tree, struct tv_error *err)
+{
+    struct tv_selection selection;
+    enum tv_status status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_trees_enter_changed(view->trees, &selection, changes, tree, err);
+    tv_parameter_release_selection(&selection);
+    return status;
+}
+
 enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
-    struct tv_selection selection;
-    tv_ns cost;
-    enum tv_status status = tv_view_compensation(view, parameters, &cost, err);
+    const struct tv_call_tree *tree;
+    struct tv_tree_changes changes;
+    enum tv_status status = tv_view_read_changes(view, parameters, &changes, err);
     if (status == TV_OK)
-        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+        status = view_enter_tree(view, parameters, &changes, &tree, err);
     if (status != TV_OK)
         return status;
-    struct tv_profile *profile =
-        tv_profile_of_tree(tv_trees_enter_compensated(view->trees, &selection, cost));
-    tv_trees_leave(view->trees);
+    struct tv_profile *profile = tv_profile_of_tree(tree);
     view_profile_write(out, view_clocks(view), profile);
     tv_profile_free(profile);
-    tv_parameter_release_selection(&selection);
+    tv_trees_leave(view->trees);
     return TV_OK;
 }
 
-/* Count the samples that the parameters choose; the caller frees the tree. */
+/* Count the samples that the parameters choose, and transform the tree; the caller frees it. */
 static enum tv_status view_count_samples(const struct tv_view *view,
                                          const struct tv_parameters *parameters,
+                                         const struct tv_tree_changes *changes,
                                          struct tv_call_tree **tree, struct tv_error *err)
 {
     struct tv_selection selection;
@@ -127,7 +141,7 @@ static enum tv_status view_count_samples(const struct tv_view *view,
         return status;
     *tree = tv_sample_tree_of_trace(view->trace, &selection, NULL, &sampled);
     tv_parameter_release_selection(&selection);
-    return TV_OK;
+    return tv_view_transform_tree(changes, tree, err);
 }
 
 enum tv_status tv_view_sample_profile(const struct tv_view *view,
@@ -135,11 +149,15 @@ enum tv_status tv_view_sample_profile(const struct tv_view *view,
                                       struct tv_error *err)
 {
     struct tv_call_tree *tree;
-    enum tv_status status = view_count_samples(view, parameters, &tree, err);
+    struct tv_tree_changes changes;
+    enum tv_status status = tv_view_read_transforms(parameters, &changes, err);
+    if (status == TV_OK)
+        status = view_count_samples(view, parameters, &changes, &tree, err);
     if (status != TV_OK)
         return status;
     struct tv_profile *profile = tv_profile_of_tree(tree);
-    tv_profile_use_function_costs(profile, view->trace);
+    if (changes.transforms.count == 0) /* exact costs know no stacks */
+        tv_profile_use_function_costs(profile, view->trace);
     view_profile_write(out, TV_CLOCK_WALL, profile);
     tv_profile_free(profile);
     tv_call_tree_free(tree);
@@ -183,31 +201,30 @@ static void view_relations_write(struct tv_out *out, unsigned clocks, const stru
 /* Read the method of a question. */
 static enum tv_status view_relations_read_frame(const struct tv_view *view,
                                                 const struct tv_parameters *parameters,
+                                                const struct tv_tree_changes *changes,
                                                 int64_t *frame, struct tv_error *err)
 {
-    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
-    return tv_parameter_required(parameters, "frame", frames, frame, err);
+    return tv_parameter_required(parameters, "frame", tv_view_frame_bounds(view, changes), frame,
+                                 err);
 }
 
 enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct tv_out *out, struct tv_error *err)
 {
-    struct tv_selection selection;
+    const struct tv_call_tree *tree;
+    struct tv_tree_changes changes;
     int64_t frame;
-    tv_ns cost = 0;
-    enum tv_status status = view_relations_read_frame(view, parameters, &frame, err);
+    enum tv_status status = tv_view_read_changes(view, parameters, &changes, err);
     if (status == TV_OK)
-        status = tv_view_compensation(view, parameters, &cost, err);
+        status = view_relations_read_frame(view, parameters, &changes, &frame, err);
     if (status == TV_OK)
-        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+        status = view_enter_tree(view, parameters, &changes, &tree, err);
     if (status != TV_OK)
         return status;
-    struct tv_relations *r = tv_relations_of_tree(
-        tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
+    struct tv_relations *r = tv_relations_of_tree(tree, (uint32_t)frame);
     tv_trees_leave(view->trees);
     view_relations_write(out, view_clocks(view), r);
     tv_relations_free(r);
-    tv_parameter_release_selection(&selection);
     return TV_OK;
 }
 
@@ -216,10 +233,13 @@ enum tv_status tv_view_sample_relations(const struct tv_view *view,
                                         struct tv_error *err)
 {
     struct tv_call_tree *tree;
+    struct tv_tree_changes changes;
     int64_t frame;
-    enum tv_status status = view_relations_read_frame(view, parameters, &frame, err);
+    enum tv_status status = tv_view_read_transforms(parameters, &changes, err);
     if (status == TV_OK)
-        status = view_count_samples(view, parameters, &tree, err);
+        status = view_relations_read_frame(view, parameters, &changes, &frame, err);
+    if (status == TV_OK)
+        status = view_count_samples(view, parameters, &changes, &tree, err);
     if (status != TV_OK)
         return status;
     struct tv_relations *r = tv_relations_of_tree(tree, (uint32_t)frame);
@@ -240,6 +260,7 @@ enum tv_status tv_view_sample_relations(const struct tv_view *view,
 enum { HAS_CHILDREN = 1, OPENED = 2 };
 
 struct tree_request {
+    struct tv_tree_changes changes;
     struct tv_tree_question question;
     struct tv_line_name *names; /* the question's */
     uint32_t reveal;            /* frame; TV_NONE: none */
@@ -287,7 +308,8 @@ static enum tv_status view_tree_read_question(const struct tv_view *view,
                                               struct tree_request *asked, struct tv_error *err)
 {
     static const char *const switches[] = {"0", "1", NULL};
-    const struct tv_parameter_bounds frames = {-1, (int64_t)view->trace->head->frame_count - 1};
+    const struct tv_parameter_bounds frames = {-1,
+                                               tv_view_frame_bounds(view, &asked->changes).high};
     unsigned bottom_up, below;
     int64_t reveal;
     enum tv_status status = tv_parameter_choice(parameters, "bottom_up", switches, &bottom_up, err);
@@ -429,20 +451,17 @@ enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_paramete
                             struct tv_out *out, struct tv_error *err)
 {
     struct tree_request asked = {.clocks = view_clocks(view)};
-    struct tv_selection selection;
-    tv_ns cost = 0;
-    enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
+    const struct tv_call_tree *tree;
+    enum tv_status status = tv_view_read_changes(view, parameters, &asked.changes, err);
     if (status == TV_OK)
-        status = tv_view_compensation(view, parameters, &cost, err);
+        status = view_tree_read_question(view, parameters, &asked, err);
     if (status == TV_OK)
-        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+        status = view_enter_tree(view, parameters, &asked.changes, &tree, err);
     if (status == TV_OK) {
-        struct tv_tree_lines *lines =
-            view_tree_find_lines(&asked, tv_trees_enter_compensated(view->trees, &selection, cost));
+        struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
         tv_trees_leave(view->trees);
         status = view_tree_write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);
-        tv_parameter_release_selection(&selection);
     }
     tv_free(asked.names);
     return status;
@@ -454,9 +473,11 @@ enum tv_status tv_view_sample_tree(const struct tv_view *view,
 {
     struct tree_request asked = {.clocks = TV_CLOCK_WALL, .outer = true};
     struct tv_call_tree *tree;
-    enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
+    enum tv_status status = tv_view_read_transforms(parameters, &asked.changes, err);
     if (status == TV_OK)
-        status = view_count_samples(view, parameters, &tree, err);
+        status = view_tree_read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = view_count_samples(view, parameters, &asked.changes, &tree, err);
     if (status == TV_OK) {
         struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
         status = view_tree_write_lines(out, lines, &asked, err);

@@ -22,7 +22,7 @@ struct flame_request {
     bool apart;     /* threads side by side */
     uint32_t frame; /* the frame whose side is shown; TV_NONE: everything */
     enum view_flame_side side;
-    tv_ns cost; /* subtracted per clock reading; 0: nothing */
+    struct tv_tree_changes changes;
 };
 
 /* Column by column, for the page's typed arrays. */
@@ -70,7 +70,22 @@ static enum tv_status view_flame_read_switch(const struct tv_parameters *paramet
     return status;
 }
 
-/* Read the parameters that both kinds of graph share, all but the clock. */
+/* Fail for parameters that do not go with the order of time. */
+static enum tv_status view_flame_check_order(const struct flame_request *question,
+                                             struct tv_error *err)
+{
+    if (question->order != IN_TIME)
+        return TV_OK;
+    if (question->layout.inverted || question->frame != TV_NONE)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "order: time cannot be combined with inverted or frame");
+    if (question->changes.transforms.count > 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "transforms: not with order=time, which shows stacks as they were recorded");
+    return TV_OK;
+}
+
+/* Read the parameters that both kinds of graph share, all but the clock and the changes. */
 static enum tv_status view_flame_read_layout(const struct tv_view *view,
                                              const struct tv_parameters *parameters,
                                              struct flame_request *question, struct tv_error *err)
@@ -78,7 +93,7 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     static const char *const orders[] = {"left-heavy", "by-name", "time", NULL};
     static const char *const sides[] = {"callees", "callers", NULL};
     const struct tv_parameter_bounds roots = {0, (int64_t)TV_NONE - 1};
-    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
+    const struct tv_parameter_bounds frames = tv_view_frame_bounds(view, &question->changes);
     struct tv_flame_options *layout = &question->layout;
     unsigned order = 0, side = 0;
     int64_t root = 0, frame = TV_NONE;
@@ -102,11 +117,7 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     layout->root = (uint32_t)root;
     if (layout->min_share < MIN_SHARE)
         layout->min_share = MIN_SHARE;
-    if (status == TV_OK && question->order == IN_TIME &&
-        (layout->inverted || question->frame != TV_NONE))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "order: time cannot be combined with inverted or frame");
-    return status;
+    return status == TV_OK ? view_flame_check_order(question, err) : status;
 }
 
 /* Read the parameters of a flame graph of calls. */
@@ -119,6 +130,8 @@ static enum tv_status view_flame_read_calls(const struct tv_view *view,
     enum tv_clocks clock;
     enum tv_status status = tv_parameter_clock(parameters, view->trace, &clock, err);
     if (status == TV_OK)
+        status = tv_view_read_changes(view, parameters, &question->changes, err);
+    if (status == TV_OK)
         status = tv_parameter_choice(parameters, "threads", threads, &apart, err);
     if (status == TV_OK)
         status = view_flame_read_layout(view, parameters, question, err);
@@ -126,11 +139,10 @@ static enum tv_status view_flame_read_calls(const struct tv_view *view,
         return status;
     question->apart = apart;
     question->layout.clock = clock;
-    status = tv_view_compensation(view, parameters, &question->cost, err);
-    if (status == TV_OK && question->cost > 0 && question->order == IN_TIME)
+    if (question->changes.cost > 0 && question->order == IN_TIME)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "compensate: not with order=time, which shows calls as they were recorded");
-    return status;
+    return TV_OK;
 }
 
 /* Fold a tree or take one side of it as requested, and lay it out. */
@@ -181,27 +193,35 @@ static struct tv_flame *view_flame_in_time(const struct tv_view *view,
 }
 
 /* Lay out the trees of the threads side by side. */
-static struct tv_flame *view_flame_of_threads(const struct tv_view *view,
-                                              const struct tv_selection *selection,
-                                              const struct flame_request *question)
+static enum tv_status view_flame_of_threads(const struct tv_view *view,
+                                            const struct tv_selection *selection,
+                                            const struct flame_request *question,
+                                            struct tv_flame **flame, struct tv_error *err)
 {
     struct tv_call_tree *tree = tv_call_tree_by_thread(view->trace, selection, 0);
-    if (question->cost > 0)
-        tv_call_tree_compensate(tree, question->cost);
-    struct tv_flame *flame = view_flame_lay_out(tree, question);
+    if (question->changes.cost > 0)
+        tv_call_tree_compensate(tree, question->changes.cost);
+    enum tv_status status = tv_view_transform_tree(&question->changes, &tree, err);
+    if (status == TV_OK)
+        *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
-    return flame;
+    return status;
 }
 
 /* Lay out the tree of all threads. */
-static struct tv_flame *view_flame_of_all(const struct tv_view *view,
-                                          const struct tv_selection *selection,
-                                          const struct flame_request *question)
+static enum tv_status view_flame_of_all(const struct tv_view *view,
+                                        const struct tv_selection *selection,
+                                        const struct flame_request *question,
+                                        struct tv_flame **flame, struct tv_error *err)
 {
-    struct tv_flame *flame = view_flame_lay_out(
-        tv_trees_enter_compensated(view->trees, selection, question->cost), question);
+    const struct tv_call_tree *tree;
+    enum tv_status status =
+        tv_trees_enter_changed(view->trees, selection, &question->changes, &tree, err);
+    if (status != TV_OK)
+        return status;
+    *flame = view_flame_lay_out(tree, question);
     tv_trees_leave(view->trees);
-    return flame;
+    return TV_OK;
 }
 
 enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_parameters *parameters,
@@ -218,12 +238,14 @@ enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_paramet
     if (question.order == IN_TIME)
         flame = view_flame_in_time(view, &selection, &question);
     else if (question.apart)
-        flame = view_flame_of_threads(view, &selection, &question);
+        status = view_flame_of_threads(view, &selection, &question, &flame, err);
     else
-        flame = view_flame_of_all(view, &selection, &question);
+        status = view_flame_of_all(view, &selection, &question, &flame, err);
+    tv_parameter_release_selection(&selection);
+    if (status != TV_OK)
+        return status;
     view_flame_write(out, flame);
     tv_flame_free(flame);
-    tv_parameter_release_selection(&selection);
     return TV_OK;
 }
 
@@ -262,15 +284,18 @@ static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
     return tv_flame_of_samples(view->trace, selection, &options);
 }
 
-static struct tv_flame *view_flame_of_samples(const struct tv_view *view,
-                                              const struct tv_selection *selection,
-                                              const struct flame_request *question,
-                                              const struct tv_sample_question *asked)
+static enum tv_status view_flame_of_samples(const struct tv_view *view,
+                                            const struct tv_selection *selection,
+                                            const struct flame_request *question,
+                                            const struct tv_sample_question *asked,
+                                            struct tv_flame **flame, struct tv_error *err)
 {
     struct tv_call_tree *tree = tv_sample_tree_of_trace(view->trace, selection, NULL, asked);
-    struct tv_flame *flame = view_flame_lay_out(tree, question);
+    enum tv_status status = tv_view_transform_tree(&question->changes, &tree, err);
+    if (status == TV_OK)
+        *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
-    return flame;
+    return status;
 }
 
 enum tv_status tv_view_sample_flame(const struct tv_view *view,
@@ -280,18 +305,24 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
     struct flame_request question = {.layout = {.clock = TV_CLOCK_WALL}};
     struct tv_selection selection;
     struct tv_sample_question sampled;
-    enum tv_status status = view_flame_read_layout(view, parameters, &question, err);
+    struct tv_flame *flame;
+    enum tv_status status = tv_view_read_transforms(parameters, &question.changes, err);
+    if (status == TV_OK)
+        status = view_flame_read_layout(view, parameters, &question, err);
     if (status == TV_OK)
         status = tv_view_read_sampled(view, parameters, &sampled, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
-    struct tv_flame *flame = question.order == IN_TIME
-                                 ? view_flame_samples_in_time(view, &selection, &question, &sampled)
-                                 : view_flame_of_samples(view, &selection, &question, &sampled);
+    if (question.order == IN_TIME)
+        flame = view_flame_samples_in_time(view, &selection, &question, &sampled);
+    else
+        status = view_flame_of_samples(view, &selection, &question, &sampled, &flame, err);
+    tv_parameter_release_selection(&selection);
+    if (status != TV_OK)
+        return status;
     view_flame_write(out, flame);
     tv_flame_free(flame);
-    tv_parameter_release_selection(&selection);
     return TV_OK;
 }

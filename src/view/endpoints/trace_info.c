@@ -452,12 +452,17 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
         view_write_string(out, head, frame->file);
         tv_member_number(out, ",", frame->line > 0 ? frame->line : 0);
         tv_member_number(out, ",", view->rank[i]);
-        if (frame->category != TV_EMPTY_STRING || colours[i] > 0) {
+        bool has_module = frame->module != TV_EMPTY_STRING;
+        if (frame->category != TV_EMPTY_STRING || colours[i] > 0 || has_module) {
             tv_out_char(out, ',');
             view_write_string(out, head, frame->category);
         }
-        if (colours[i] > 0)
+        if (colours[i] > 0 || has_module)
             tv_member_number(out, ",", colours[i]);
+        if (has_module) {
+            tv_out_char(out, ',');
+            view_write_string(out, head, frame->module);
+        }
         tv_out_char(out, ']');
     }
     tv_out_text(out, "]}");

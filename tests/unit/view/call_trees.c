@@ -237,6 +237,14 @@ static const char *const wrong_questions[] = {
     "flame?frame=-1",
     "flame?side=left",
     "flame?threads=both",
+    "tree?transforms=drop",
+    "tree?transforms=drop:0:",
+    "tree?transforms=drop:2:a",
+    "tree?transforms=drop:1:adrop",
+    "tree?transforms=fold:1:a",
+    "profile?transforms=drop:4:none",
+    "sample_profile?transforms=focus:4:none",
+    "flame?order=time&transforms=drop:1:b",
     "flame?fold=2",
     "sample_flame?order=time&inverted=1",
 };
@@ -245,6 +253,41 @@ static void assert_refused(struct asked *asked, const char *question)
 {
     assert_int_equal(ask(asked, question), TV_ERR_USAGE);
     assert_int_equal(asked->out.length, 0);
+    tv_out_release(&asked->out);
+}
+
+/* Of the drawing's 10 ms: B has 4, with C in it; A has 6, of which it uses 4 itself. */
+static void transforms_change_all_tables(void **state)
+{
+    struct asked *asked = *state;
+    assert_lines(asked, "tree?transforms=drop:1:a",
+                 "4 3\n"
+                 "B<0 4/3 3/2 x2 +\n");
+    assert_lines(asked, "tree?transforms=merge:1:a",
+                 "6 5\n"
+                 "C<0 1/1 1/1 x1\n"
+                 "D<0 1/1 1/1 x1\n"
+                 "B<0 4/3 3/2 x2 +\n");
+    assert_lines(asked, "tree?transforms=callers:1:c",
+                 "2 2\n"
+                 "C<0 2/0 2/0 x2 +\n");
+    assert_lines(asked, "tree?transforms=focus:1:adrop:1:c&nodes=0,1",
+                 "5 5\n"
+                 "A<0 5/2 5/2 x1 +\n"
+                 "A<1 2/2 2/2 x1\n"
+                 "D<1 1/1 1/1 x1\n");
+    /* two of three samples are of A in A */
+    assert_lines(asked, "sample_tree?transforms=merge:1:a", "0 0\n");
+    assert_lines(asked, "tree?transforms=merge:1:a&tracks=1",
+                 "2 1\n"
+                 "B<0 2/2 1/1 x1\n");
+    assert_flame(asked, "flame?transforms=merge:1:a&min=0&order=by-name",
+                 "0B 0+4 x2\n"
+                 "1C 0+1 x1\n"
+                 "0C 4+1 x1\n"
+                 "0D 5+1 x1\n");
+    assert_int_equal(ask(asked, "flame?transforms=merge:1:a"), TV_OK);
+    assert_true(f64_at(&asked->out, 8) == 6e6); /* the total */
     tv_out_release(&asked->out);
 }
 
@@ -364,5 +407,5 @@ UNIT_TESTS(call_trees, asked_test(lines_of_calls), asked_test(lines_from_the_bot
            asked_test(the_way_to_a_frame), asked_test(lines_of_samples),
            asked_test(a_profile_of_samples), asked_test(relations_of_samples),
            asked_test(flames_in_time_and_by_thread), asked_test(sides_of_a_frame),
-           asked_test(wrong_questions_are_refused), asked_test(less_what_recording_cost),
-           asked_test(numbers_out_of_range_have_no_lines));
+           asked_test(wrong_questions_are_refused), asked_test(transforms_change_all_tables),
+           asked_test(less_what_recording_cost), asked_test(numbers_out_of_range_have_no_lines));
