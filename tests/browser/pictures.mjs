@@ -68,6 +68,19 @@ const PICTURES = {
       await page.setViewportSize({ width: 1400, height: 900 });
     },
   },
+  stacks: {
+    of: example(),
+    hash:
+      '#tab=flame&transform=focus%3Apress.Worker.run' +
+      '&transform=merge%3Apress.Blocks.block&transform=collapse-package%3Apress.Plot',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.waitForTimeout(REST);
+      const box = await page.locator('.flame canvas').boundingBox();
+      const position = { x: box.width / 2, y: 80 };
+      await page.locator('.flame canvas').click({ button: 'right', position });
+    },
+  },
   states: {
     of: sched,
     hash: '#tab=states',

@@ -97,3 +97,56 @@ test('a line of the kernel shows its name once', () => {
   assert.equal(trackName(track(0, { key: name, name })), name);
   assert.equal(trackName(track(0, { key: '0x7f', name })), `[0x7f] ${name}`);
 });
+
+test('the name for a change of the stacks tells overloads apart', () => {
+  const frames = new Frames([
+    ['com/app/Main', 'run', '()V', '', 0, 1],
+    ['com/app/Main', 'run', '(I)V', '', 0, 2],
+    ['com/app/Main', 'stop', '()V', '', 0, 3],
+  ]);
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => frames.exact(frame)),
+    ['com/app/Main.run()V', 'com/app/Main.run(I)V', 'com/app/Main.stop'],
+  );
+});
+
+test('the package or library of a name', () => {
+  const packages: [string, string, string | null][] = [
+    ['com.app.Main', 'run', 'com.app'],
+    ['Main', 'run', 'Main'],
+    ['', 'com.app.Main.run', 'com.app'],
+    ['', 'java/util/List.add', 'java/util'],
+    ['', 'V8.GC', 'V8'],
+    ['', 'github.com/user/pkg.Func', 'github.com/user/pkg'],
+    ['', 'pkg.module.go', 'pkg.module'],
+    ['', 'std::vector<a::b>::at(int)', 'std'],
+    ['', 'alpha::beta::go', 'alpha::beta'],
+    ['', 'main', null],
+    ['', 'do frame. then', null],
+    ['', '', null],
+  ];
+  for (const [className, method, name] of packages) {
+    const frames = new Frames([[className, method, '', '', 0, 1]]);
+    assert.equal(frames.packageOf(0)?.name ?? null, name, method);
+  }
+  const inLibrary = new Frames([['', 'std::go', '', '', 0, 1, '', 0, '/usr/lib/libc.so.6']]);
+  assert.deepEqual(inLibrary.packageOf(0), { name: 'libc.so.6', library: true });
+});
+
+test('collapsed packages are frames behind those of the trace', () => {
+  const frames = new Frames([['', 'main', '', '', 0, 1]]);
+  assert.equal(frames.has(1), false);
+  frames.setPackages(['java', 'std']);
+  assert.deepEqual(
+    [1, 2].map((frame) => frames.full(frame)),
+    ['java', 'std'],
+  );
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => frames.isPackage(frame)),
+    [false, true, true],
+  );
+  assert.equal(frames.has(3), false);
+  assert.deepEqual([...frames.nameOrder()], [1, 0, 2]);
+  frames.setPackages(['std']);
+  assert.equal(frames.full(1), 'std');
+});

@@ -10,6 +10,7 @@ import { framingView, spanLength, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
 import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
+import { isMenuKey } from '../views/frameMenu';
 import { FlowSteps } from '../views/timeline/followFlow';
 import { RangeKeys } from '../views/timeline/rangeKeys';
 import type { Page } from '../views/page';
@@ -51,6 +52,7 @@ export class Keys {
       return true;
     if (e.ctrlKey || e.metaKey) return this.withControl(e);
     if (Keys.typing(e.target) || e.altKey) return false;
+    if (isMenuKey(e)) return this.menu();
     if (e.shiftKey && (e.key === 'ArrowRight' || e.key === 'ArrowLeft')) {
       this.range.move(e.key === 'ArrowRight' ? 1 : -1);
       return true;
@@ -152,6 +154,17 @@ export class Keys {
               : undefined;
     if (to === undefined) return key === 'ArrowUp';
     if (to) void goToCall(this.page.views, { row: to[0], index: to[1] });
+    return true;
+  }
+
+  /** Open the menu of the selected call, at its place in the time line. */
+  private menu(): boolean {
+    const { views, line } = this.page;
+    const frame = views.viewer.frame.peek();
+    if (frame === null) return false;
+    const box = line.canvas.element.getBoundingClientRect();
+    const x = this.selected ? line.scale.x(this.selected.start_ns) : 0;
+    views.menu(frame, { x: box.left + Math.max(0, Math.min(x, box.width)), y: box.top + 20 });
     return true;
   }
 

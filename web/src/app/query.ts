@@ -21,8 +21,14 @@ export function flameQuery(q: FlameLayout): Query {
 
 /** Return the parameters of a selection of time and threads. */
 export function scopeQuery(scope: Scope): Query {
-  const { from, to, tracks, compensate } = scope;
-  return { from, to, tracks: tracks?.join(','), compensate: compensate ? 1 : undefined };
+  const { from, to, tracks, compensate, transforms } = scope;
+  return {
+    from,
+    to,
+    tracks: tracks?.join(','),
+    compensate: compensate ? 1 : undefined,
+    transforms,
+  };
 }
 
 /** Tell whether a question is about samples. */

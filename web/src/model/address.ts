@@ -18,6 +18,7 @@ import { readOpen, writeOpen } from './openLines';
 import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
+import { readTransforms, writeTransform, type Transform } from './transforms';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
 
 export const TABS = [
@@ -91,6 +92,8 @@ export interface PageState {
   apart: boolean;
   /** Subtract the overhead of recording from profile, trees and flame graph. */
   compensate: boolean;
+  /** Changes to the stacks of profile, trees and flame graph, in order. */
+  transforms: readonly Transform[];
   /** Sort order of the tree tables. */
   tree: ProfileSort | null;
   expanded: readonly number[] | null;
@@ -167,6 +170,7 @@ export function writeAddress(place: PageState): string {
   put('fold', place.fold ? '1' : null);
   put('apart', place.apart ? '1' : null);
   put('compensate', place.compensate ? '1' : null);
+  for (const transform of place.transforms) put('transform', writeTransform(transform));
   put('tree', place.tree && `${place.tree.column}.${place.tree.descending ? 'down' : 'up'}`);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
@@ -296,6 +300,7 @@ export function readAddress(text: string): PageState {
     fold: q.get('fold') === '1',
     apart: q.get('apart') === '1',
     compensate: q.get('compensate') === '1',
+    transforms: readTransforms(q.getAll('transform')),
     tree: readSort(q.get('tree')),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),

@@ -14,8 +14,8 @@ import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
 
-/** Class, method, signature, file, line, rank; category and reserved colour if present. */
-export type FrameRow = [string, string, string, string, number, number, string?, number?];
+/** Class, method, signature, file, line, rank; category, reserved colour and library if present. */
+export type FrameRow = [string, string, string, string, number, number, string?, number?, string?];
 
 /** The part of the trace that a question is about; absent members: all of it. */
 export interface Scope {
@@ -24,6 +24,8 @@ export interface Scope {
   tracks?: readonly number[];
   /** Subtract the overhead of recording from times of calls. */
   compensate?: boolean;
+  /** Changes to the stacks first (transforms.ts). */
+  transforms?: string;
 }
 
 /** A question for a profile: of calls, or of samples by a measure. */

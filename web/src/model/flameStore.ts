@@ -45,7 +45,7 @@ export class FlameStore {
     const order = viewer.flameOrder.get();
     const root = viewer.flameWay().at(-1);
     return {
-      // The order of time shows calls as they were recorded, without compensation.
+      // The order of time shows calls as they were recorded, without compensation and transforms.
       ...(order === 'time' ? viewer.scope() : viewer.callScope()),
       order: order === 'time' || order === 'by-name' ? order : 'left-heavy',
       inverted: order === 'inverted',
@@ -95,7 +95,9 @@ export class FlameStore {
     if (this.viewer.flameOf.peek() !== 'calls')
       return this.all || profileTotal(answer, 'real') || graph.total;
     const clock = this.viewer.clock.peek();
-    const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
+    const inTime = this.viewer.flameOrder.peek() === 'time';
+    if (inTime && this.viewer.transforms.list.peek().length > 0) return this.all || graph.total;
+    const recorded = inTime && answer?.compensated;
     const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;
     return (answer && (profileTotal(answer, clock) ?? 0) + more) || graph.total;
   }

@@ -52,11 +52,22 @@ export function readableSignature(text: string): string {
   return `(${types.join(', ')}) ${result[0]}`;
 }
 
+/** Return what stands before the function, and before its class if it begins with a capital. */
+function packageOfName(text: string): string | null {
+  const name = /^[^(<\s]*/.exec(text)?.[0] ?? '';
+  const colons = name.lastIndexOf('::');
+  if (colons > 0) return name.slice(0, colons);
+  const owner = /^(.+)\.[^./]+$/.exec(name)?.[1] ?? null;
+  return owner && (/^(.+)[./][A-Z][\w$]*$/.exec(owner)?.[1] ?? owner);
+}
+
 /** Names of all frames. Each name is computed on first use and cached. */
 export class Frames {
   private readonly texts: (string | undefined)[];
   private readonly shorts: (string | undefined)[];
 
+  private packages: readonly string[] = [];
+  private overloaded: ReadonlySet<string> | null = null;
   private order: Uint32Array | null = null;
   private readonly hashes: (number | undefined)[];
 
@@ -73,13 +84,30 @@ export class Frames {
     return this.rows.length;
   }
 
+  /** Collapsed packages are frames beyond those of the trace (transforms.ts). */
+  setPackages(names: readonly string[]): void {
+    this.packages = names;
+    this.order = null;
+    for (const cache of [this.texts, this.shorts, this.hashes]) cache.length = this.count;
+  }
+
+  /** Tell whether a frame is a collapsed package, which no event has. */
+  isPackage(frame: number): boolean {
+    return frame >= this.count && frame < this.count + this.packages.length;
+  }
+
+  has(frame: number): boolean {
+    return frame < this.count || this.isPackage(frame);
+  }
+
   /** Number of methods that the trace calls at least once. */
   get called(): number {
     return this.rows.reduce((n, row) => n + (row[5] > 0 ? 1 : 0), 0);
   }
 
   private row(frame: number): FrameRow {
-    return this.rows[frame] ?? ['', `method ${frame}`, '', '', 0, 0];
+    const name = this.packages[frame - this.count] ?? `method ${frame}`;
+    return this.rows[frame] ?? ['', name, '', '', 0, 0];
   }
 
   className(frame: number): string {
@@ -119,7 +147,8 @@ export class Frames {
   colour(frame: number): number {
     const own = this.row(frame)[7];
     if (own) return eventColour(own, 0);
-    if (this.colours === 'name') return (this.hashes[frame] ??= hashedColour(this.row(frame)[1]));
+    if (this.colours === 'name' || this.isPackage(frame))
+      return (this.hashes[frame] ??= hashedColour(this.row(frame)[1]));
     const rank = this.rank(frame);
     return rank > 0 ? (rank - 1) % 16 : 15;
   }
@@ -147,13 +176,43 @@ export class Frames {
     return name ? `${name}.${this.method(frame)}` : this.method(frame);
   }
 
+  /** Return the full name as the file has it. */
+  private raw(frame: number): string {
+    const [className, method] = this.row(frame);
+    return className ? `${className}.${method}` : method;
+  }
+
+  /** Return the name of a frame for transforms: with its signature if other frames have the name. */
+  exact(frame: number): string {
+    if (!this.overloaded) {
+      const seen = new Set<string>();
+      const again = new Set<string>();
+      for (let i = 0; i < this.count; i++) (seen.has(this.raw(i)) ? again : seen).add(this.raw(i));
+      this.overloaded = again;
+    }
+    const name = this.raw(frame);
+    return this.overloaded.has(name) ? name + this.rawSignature(frame) : name;
+  }
+
+  /** Return the library of a frame, else its package; null if it has neither. */
+  packageOf(frame: number): { name: string; library: boolean } | null {
+    if (this.isPackage(frame)) return null;
+    const [className, method, , , , , , , library] = this.row(frame);
+    if (library) return { name: library.slice(library.lastIndexOf('/') + 1), library: true };
+    const name = className
+      ? (/^(.+)[./]/.exec(className)?.[1] ?? className)
+      : packageOfName(method);
+    return name ? { name, library: false } : null;
+  }
+
   /**
    * Return the position of each frame in alphabetical order. Frames with equal names share a
    * position.
    */
   nameOrder(): Uint32Array {
     if (this.order) return this.order;
-    const names = this.rows.map((_, frame) => this.full(frame));
+    const all = this.count + this.packages.length;
+    const names = Array.from({ length: all }, (_, frame) => this.full(frame));
     const sorted = names
       .map((_, frame) => frame)
       .sort((a, b) => {

@@ -97,7 +97,7 @@ export class SelectionStore {
 
   private loadExtents(): void {
     const frame = this.viewer.frame.peek();
-    if (frame === null) return;
+    if (frame === null || this.viewer.frames.isPackage(frame)) return;
     const view = this.viewer.view.peek();
     const nsPerPixel = spanLength(view) / this.width;
     const old = this.extents.peek();

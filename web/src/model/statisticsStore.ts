@@ -29,7 +29,7 @@ export class StatisticsStore extends ScopeAnswer<readonly StatisticsRow[]> {
       if (!shown()) return;
       if (this.durations.peek()?.row[0] !== frame) this.durations.set(null);
       askingOne.cancel();
-      if (frame === null) return;
+      if (frame === null || viewer.frames.isPackage(frame)) return;
       askingOne.run(
         (signal) => viewer.engine.durations(frame, wanted, clock, signal),
         (answer) => this.durations.set(answer),

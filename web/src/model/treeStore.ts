@@ -210,10 +210,13 @@ export class TreeStore {
   private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>, measure: Measure): void {
     const text = JSON.stringify(scope);
     if (text === this.asked) return;
+    const sameNodes = this.scope?.transforms === undefined;
     this.asked = text;
     this.scope = scope;
     this.pending.set(true);
-    const old = this.lines.peek()?.tree ?? null;
+    const before = this.lines.peek()?.tree ?? null;
+    // Transforms number the nodes anew; open lines are then found again by their frames.
+    const old = scope.transforms === undefined && sameNodes ? before : null;
     const open = old?.openLines(REOPENED) ?? [];
     const nodes = ['0', ...open.map((line) => old?.name(line) ?? '0')];
     this.asking.run(
@@ -232,7 +235,7 @@ export class TreeStore {
         });
         this.pending.set(false);
         this.opening = false;
-        const text = this.named.peek();
+        const text = this.named.peek() ?? (before && !old ? writeOpen(before.openShown()) : null);
         if (old || text === null) this.lines.set({ tree });
         else {
           this.opening = true;

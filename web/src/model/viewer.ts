@@ -30,7 +30,9 @@ import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { firstLane, foldOfTrack } from './rows';
+import { sameFlows, sameNumbers, sameOpened } from './same';
 import { clampView, sameSpan, wholeView, type Span } from './span';
+import { Transforms } from './transforms';
 import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { usualMeasure, valueNumberOf, valueTypeOf } from './valueTypes';
@@ -47,18 +49,6 @@ export interface Notice {
   text: string;
   /** True: something failed. False: everything is fine. */
   wrong: boolean;
-}
-
-function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((n, i) => n === b[i]);
-}
-
-function sameOpened(a: readonly number[] | null, b: readonly number[] | null): boolean {
-  return a === b || (a !== null && b !== null && sameNumbers(a, b));
-}
-
-function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
-  return a.selection === b.selection && sameNumbers(a.categories, b.categories);
 }
 
 /** Tell whether both name the same call, or both are null. */
@@ -121,6 +111,8 @@ export class Viewer {
   readonly flameZoom = signal<{ of: string; way: readonly FlameFrame[] }>({ of: '', way: [] });
   /** Subtract the overhead of recording from times of calls. */
   readonly compensate = signal(false);
+  /** Changes to the stacks of profile, trees and flame graph. */
+  readonly transforms: Transforms;
   /** Sort order of the tree tables. */
   readonly treeSort: Signal<ProfileSort>;
   readonly expanded = signal<ReadonlySet<number>>(new Set());
@@ -162,6 +154,7 @@ export class Viewer {
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
+    this.transforms = new Transforms(frames);
     this.tab = signal<Tab>(this.usualTab);
     this.clock = signal<Clock>(this.usualClock());
     this.sort = signal<ProfileSort>(this.usualSort());
@@ -180,16 +173,17 @@ export class Viewer {
     };
   }
 
-  /** Return the scope for tables of calls, with the option of compensation. */
+  /** Return the scope for tables of calls, with compensation and transforms. */
   callScope(): Scope {
-    return this.compensate.get() ? { ...this.scope(), compensate: true } : this.scope();
+    const scope = { ...this.scope(), ...this.transforms.scope() };
+    return this.compensate.get() ? { ...scope, compensate: true } : scope;
   }
 
   /** Return the question for tables of the chosen measure. */
   measured(): ProfileQuestion & { of: FlameOf } {
     const of = this.flameOf.get();
     if (of === 'calls') return { ...this.callScope(), of };
-    return { ...this.scope(), of, value: this.valueType.get() };
+    return { ...this.scope(), ...this.transforms.scope(), of, value: this.valueType.get() };
   }
 
   /** Return what the tables and the flame graph measure. */
@@ -261,6 +255,7 @@ export class Viewer {
     return JSON.stringify([
       ...[kind, this.flameFold.get(), this.flameApart.get()],
       ...[this.flameOf.get(), this.valueType.get(), this.range.get(), this.tracks.get()],
+      this.transforms.scope(),
     ]);
   }
 
@@ -427,6 +422,7 @@ export class Viewer {
       fold: this.flameFold.get(),
       apart: this.flameApart.get(),
       compensate: this.compensate.get(),
+      transforms: this.transforms.list.get(),
       tree: this.unusual(this.treeSort.get()),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
@@ -450,7 +446,8 @@ export class Viewer {
     this.setRange(place.range);
     const known = new Set(this.facts.tracks.map((t) => t.track));
     this.tracks.set(place.tracks.filter((t) => known.has(t)));
-    const named = place.frame !== null && place.frame < this.frames.count ? place.frame : null;
+    this.transforms.set(place.transforms);
+    const named = place.frame !== null && this.frames.has(place.frame) ? place.frame : null;
     // A link may name a call without its method; the page knows the method if the call is selected
     // already.
     const same = place.call !== null && sameCall(place.call, this.call.peek());

@@ -19,6 +19,7 @@ import type { Viewer } from '../model/viewer';
 import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
+import type { MenuPlace } from './frameMenu';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 
@@ -53,6 +54,8 @@ export interface Views {
   files: TraceFiles;
   /** Go to the unfiltered trace. */
   unfilter: () => void;
+  /** Open the context menu of a frame. */
+  menu: (frame: number, at: MenuPlace) => void;
   /** Announce a text to screen readers once. */
   announce: (text: string) => void;
 }

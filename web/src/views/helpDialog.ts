@@ -82,6 +82,16 @@ const SECTIONS: readonly Section[] = [
     ],
   ],
   [
+    'Stacks',
+    [
+      [
+        'right click, Shift+F10, menu key',
+        'on a method anywhere: focus, callers, merge, collapse its package, drop, copy, search',
+      ],
+      ['× on a chip', 'takes that change of the stacks back; Ctrl+Z too'],
+    ],
+  ],
+  [
     'Panels',
     [
       ['Q', 'opens and closes the lower panel'],

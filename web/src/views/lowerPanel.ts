@@ -23,6 +23,7 @@ import { InfoView } from './tables/infoView';
 import { profileFind } from './tables/profileFind';
 import { ProfileTable } from './tables/profileTable';
 import { scopeWords, unitSelect } from './tables/scopeWords';
+import { transformChips } from './tables/transformChips';
 import { searchCount, SearchView } from './tables/searchView';
 import { makeSplitter } from './splitter';
 import { StatesView } from './tables/statesView';
@@ -126,6 +127,7 @@ export class LowerPanel {
       'section',
       { class: 'lower', attrs: { 'aria-label': 'Tables' } },
       this.makeTabRow(),
+      transformChips(viewer),
       this.panes,
     );
     this.splitter = makeSplitter(

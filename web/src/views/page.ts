@@ -39,6 +39,7 @@ import { TimelineGestures } from './timeline/timelineGestures';
 import { TimelineView } from './timeline/timelineView';
 import { ThreadFinder } from './timeline/threadFinder';
 import { Tip } from './tip';
+import { FrameMenu } from './frameMenu';
 import { TopBar } from './topBar';
 
 /** The height of top bar, overview, readout, ruler and splitter. */
@@ -90,6 +91,7 @@ export class Page {
   ) {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
     this.help = new HelpDialog(settings, viewer.facts);
+    const menu = new FrameMenu(viewer);
     const mover = new Mover(viewer.view, viewer.bounds);
     const counters = new CounterStore(viewer);
     const views: Views = {
@@ -113,6 +115,7 @@ export class Page {
       askForRange: () => this.range.open(),
       files: outside,
       unfilter: outside.unfilter,
+      menu: (frame, at) => menu.open(frame, at),
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
@@ -151,6 +154,7 @@ export class Page {
         this.lower.element,
       ),
       tip.element,
+      menu.element,
       spoken,
       liveSummary(viewer),
       this.help.element,

@@ -17,6 +17,7 @@ import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flam
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
+import { isMenuKey } from '../frameMenu';
 import { showCrumbs } from './flameCrumbs';
 import {
   flameToggles,
@@ -187,6 +188,11 @@ export class FlameView {
       // Ignore the second click of a double click: the graph has changed below it.
       if (e.detail <= 1) this.click(this.at(e), e.ctrlKey || e.metaKey);
     });
+    canvas.addEventListener('contextmenu', (e) => {
+      e.preventDefault();
+      const frame = this.graph.peek()?.frame[this.at(e)];
+      if (frame !== undefined) this.v.menu(frame, { x: e.clientX, y: e.clientY });
+    });
     this.place.addEventListener('keydown', (e) => this.key(e));
   }
 
@@ -216,6 +222,22 @@ export class FlameView {
     if (way.length > 0) viewer.zoomFlame(way.slice(0, -1));
   }
 
+  /** Open the menu of the frame that the keyboard or the pointer is on. */
+  private openMenu(): void {
+    const graph = this.graph.peek();
+    const i = this.hovered.peek() >= 0 ? this.hovered.peek() : this.selected();
+    const frame = graph?.frame[i];
+    if (!graph || frame === undefined) return;
+    const box = this.canvas.element.getBoundingClientRect();
+    const { row } = flameHeights(this.v.settings.theme.peek());
+    const share = (graph.start[i] ?? 0) / Math.max(1, graph.total);
+    const y = ((graph.depth[i] ?? 0) + 2) * row - this.place.scrollTop;
+    this.v.menu(frame, {
+      x: box.left + Math.max(0, share) * box.width,
+      y: box.top + Math.max(0, Math.min(y, box.height)),
+    });
+  }
+
   private selected(): number {
     const graph = this.graph.peek();
     return graph ? widestFlameFrame(graph, this.v.viewer.frame.peek()) : -1;
@@ -224,7 +246,8 @@ export class FlameView {
   private key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const page = this.place.clientHeight / 3;
-    if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
+    if (isMenuKey(e)) this.openMenu();
+    else if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
     else if (e.key === '-' || e.key === 'Backspace') this.zoomOut();
     else if (e.key === '0') this.v.viewer.zoomFlame([]);
     else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;

@@ -10,6 +10,7 @@
 //    wheel and keys            -->   exact.line += n      (line by line, then the bar follows)
 
 import { appendChildren, fill, h, setAttribute, type Child } from '../../base/dom';
+import { isMenuKey, type MenuPlace } from '../frameMenu';
 import type { Settings } from '../settings';
 
 /** Browsers lay out some 16 million pixels. Beyond this height one pixel of the bar is several. */
@@ -56,6 +57,8 @@ export interface GridActions {
   /** Lines that open make the grid a tree. */
   tree?: GridTree;
   focused?: (on: boolean) => void;
+  /** Open the context menu of a line. */
+  menu?: (line: number, at: MenuPlace) => void;
   /** The cursor moved to another line. */
   moved?: () => void;
   resized?: () => void;
@@ -126,6 +129,7 @@ export class Grid {
     this.scroller.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
     this.scroller.addEventListener('keydown', (e) => this.key(e));
     this.rows.addEventListener('click', (e) => this.click(e));
+    this.rows.addEventListener('contextmenu', (e) => this.rightClick(e));
     this.rows.addEventListener('mousedown', (e) => {
       if (e.shiftKey) e.preventDefault();
     });
@@ -385,6 +389,23 @@ export class Grid {
     if (!e.shiftKey) this.actions.activate(line, e.target as Element);
   }
 
+  private rightClick(e: MouseEvent): void {
+    const row = (e.target as Element).closest<HTMLElement>('[data-line]');
+    if (!row || !this.actions.menu) return;
+    e.preventDefault();
+    this.scroller.focus({ preventScroll: true });
+    this.moveTo(Number(row.dataset['line']));
+    this.actions.menu(this.line, { x: e.clientX, y: e.clientY });
+  }
+
+  /** Open the menu of the line under the cursor, below it. */
+  private openMenu(): void {
+    if (this.line < 0 || !this.actions.menu) return;
+    const box = this.rendered.get(this.line)?.getBoundingClientRect();
+    const { left, top } = this.scroller.getBoundingClientRect();
+    this.actions.menu(this.line, { x: left + 60, y: box?.bottom ?? top });
+  }
+
   private key(e: KeyboardEvent): void {
     if (e.target !== this.scroller || e.altKey) return;
     const page = Math.max(1, Math.floor(this.room / this.rowHeight()) - 1);
@@ -402,7 +423,8 @@ export class Grid {
       this.anchor = 0;
       this.line = this.count - 1;
       this.renderAll();
-    } else if (to !== undefined) this.moveTo(to, e.shiftKey);
+    } else if (isMenuKey(e)) this.openMenu();
+    else if (to !== undefined) this.moveTo(to, e.shiftKey);
     else if ((e.key === 'Enter' || e.key === ' ') && this.line >= 0)
       this.actions.activate(this.line);
     else if (!this.treeKey(e.key)) return;

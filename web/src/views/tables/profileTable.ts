@@ -17,6 +17,7 @@ import { ProfileHead } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Exported } from './exportMenu';
 import type { Views } from '../context';
+import type { MenuPlace } from '../frameMenu';
 
 /** The table of methods. */
 export class ProfileTable {
@@ -40,6 +41,7 @@ export class ProfileTable {
         row: (at) => this.row(at),
         activate: (at, target) => this.activate(at, target),
         focused: (on) => v.viewer.inTable.set(on),
+        menu: (at, place) => this.menu(at, place),
         resized: () => untracked(() => this.follow()),
         tree: {
           level: (at) => ({ method: 0, group: 1, pending: 1 })[this.kind(at)] ?? 2,
@@ -180,6 +182,12 @@ export class ProfileTable {
       return this.setOpen(at, !line.opened);
     this.shown = line.frame; // The line is where the user clicked, so do not scroll.
     viewer.selectFrame(line.frame);
+  }
+
+  private menu(at: number, place: MenuPlace): void {
+    const line = this.lines[at];
+    if (!line || line.kind === 'group' || line.kind === 'pending') return;
+    this.v.menu(line.kind === 'self' ? line.owner : line.frame, place);
   }
 
   /** Move the cursor to a method without selecting it, while the user types in the find box. */

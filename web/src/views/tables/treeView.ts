@@ -61,6 +61,7 @@ export class TreeView {
         sort: (column) => this.sortBy(column as ColumnId),
         selected: (place) => frameAt(place) === viewer.frame.peek(),
         focused: (on) => viewer.inTable.set(on),
+        menu: (place, at) => v.menu(frameAt(place), at),
         tree: {
           level: (place) => this.tree?.level[this.line(place)] ?? 0,
           isOpen: (place) => store.isOpen(this.line(place)),

@@ -3,7 +3,8 @@
 //
 // At most one Drag exists at a time. pointerdown chooses its kind:
 //
-//    right button, or Shift or Space + left, or touch   pan    (Shift without a move: measureTo)
+//    right button, or Shift or Space + left, or touch   pan    (without a move: measureTo with
+//                                                              Shift, a menu with the right button)
 //    middle button, or left button on the ruler         zoom   (applied at pointerup)
 //    left button on an edge of the range                edge
 //    left button on the tracks                          press  (a click at pointerup)
@@ -202,8 +203,15 @@ export class TimelineGestures {
     if (drag.kind === 'zoom' && zoom && moved) this.v.mover.glide(zoom);
     const still = !moved && Math.abs(this.y(e) - drag.y) < DRAG_FROM;
     if (drag.kind === 'pan' && e.shiftKey && still && !onRuler) void this.measureTo(e);
+    if (e.button === 2 && still && !onRuler) this.openMenu(e);
     const tap = drag.kind === 'pan' && e.pointerType === 'touch' && !moved && !onRuler;
     if (drag.kind === 'press' || tap) void this.click(e);
+  }
+
+  /** Open the menu of the slice under the pointer. */
+  private openMenu(e: PointerEvent): void {
+    const frame = this.line.under(this.x(e), this.y(e))?.hit?.frame;
+    if (frame !== undefined) this.v.menu(frame, { x: e.clientX, y: e.clientY });
   }
 
   /** Set the range from the current range, or the selected call, to the call under the pointer. */

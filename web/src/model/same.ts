@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons of values that the page's state consists of.
+
+import type { FlowChoice } from './address';
+
+export function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((n, i) => n === b[i]);
+}
+
+/** Tell whether both lists are equal, or both are null. */
+export function sameOpened(a: readonly number[] | null, b: readonly number[] | null): boolean {
+  return a === b || (a !== null && b !== null && sameNumbers(a, b));
+}
+
+export function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
+  return a.selection === b.selection && sameNumbers(a.categories, b.categories);
+}
