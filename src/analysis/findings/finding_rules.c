@@ -322,6 +322,8 @@ static const struct {
     const char *format, *thread;
 } main_threads[] = {
     {"Android method trace", "main"},
+    {"Android method trace", "AWT-EventQueue-0"}, /* of a JVM; there `main` is none */
+    {"Android method trace", "JavaFX Application Thread"},
     {"Trace Event Format", "CrRendererMain"},
     {"Trace Event Format", "CrBrowserMain"},
     {"Trace Event Format", "1.ui"}, /* Flutter */
@@ -335,6 +337,28 @@ static const struct {
     {"Perfetto trace", NULL},
 };
 
+/* Return true if the recorder says that a JVM or a native program ran, not Android. */
+static bool rule_is_elsewhere(const struct tv_trace_info *head, uint32_t input)
+{
+    struct tv_bytes vm = tv_trace_info_find_metadata(head, input, "vm");
+    return tv_bytes_equal(vm, TV_BYTES("jvm")) || tv_bytes_equal(vm, TV_BYTES("native"));
+}
+
+static bool rule_is_main_by_name(const struct tv_trace_info *head, const struct tv_thread *thread,
+                                 const char *wanted)
+{
+    return tv_bytes_equal(tv_trace_info_text(head, thread->name), tv_bytes_of(wanted)) &&
+           !(strcmp(wanted, "main") == 0 && rule_is_elsewhere(head, thread->input));
+}
+
+/* The kernel's workers are processes of one thread each, and their work items slices. */
+static bool rule_is_main_by_id(const struct tv_trace_info *head, const struct tv_thread *thread)
+{
+    return thread->process != TV_NONE && head->processes[thread->process].id == thread->id &&
+           !thread->line &&
+           !tv_glob_matches(tv_trace_info_text(head, thread->name), TV_BYTES("kworker/*"));
+}
+
 bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
 {
     const struct tv_thread *t = &head->threads[thread];
@@ -342,13 +366,9 @@ bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
     for (size_t i = 0; i < TV_COUNT(main_threads); i++) {
         if (strcmp(format, main_threads[i].format) != 0)
             continue;
-        if (main_threads[i].thread) {
-            if (tv_bytes_equal(tv_trace_info_text(head, t->name),
-                               tv_bytes_of(main_threads[i].thread)))
-                return true;
-        } else if (t->process != TV_NONE && head->processes[t->process].id == t->id) {
+        if (main_threads[i].thread ? rule_is_main_by_name(head, t, main_threads[i].thread)
+                                   : rule_is_main_by_id(head, t))
             return true;
-        }
     }
     return false;
 }

@@ -100,6 +100,37 @@ static void without_a_main_thread_it_is_said_so(void **state)
     fixture_free(&f);
 }
 
+/* Tell if a call of 60 ms is long on a thread of this name; vm NULL: the file does not say. */
+static bool is_told_on(const char *format, const char *thread, const char *vm, bool line)
+{
+    const struct fixture_thread thread_of = {thread, NULL, {A10 A10 A10 A10 A10 A10}};
+    struct fixture f = draw(&thread_of, 1);
+    struct tv_trace_info *head = f.trace->head;
+    head->inputs[0].format = format;
+    head->threads[0].line = line;
+    if (vm)
+        tv_trace_info_add_metadata(head, 0, tv_bytes_of("vm"), tv_bytes_of(vm));
+    bool told = find(&f, "long-on-main-thread").found;
+    fixture_free(&f);
+    return told;
+}
+
+static void only_threads_that_a_user_waits_for_are_main(void **state)
+{
+    (void)state;
+    const char *method_trace = "Android method trace";
+    assert_true(is_told_on(method_trace, "main", NULL, false));
+    assert_true(is_told_on(method_trace, "main", "art", false));
+    assert_true(is_told_on(method_trace, "main", "dalvik", false));
+    assert_false(is_told_on(method_trace, "main", "jvm", false));
+    assert_false(is_told_on(method_trace, "main", "native", false));
+    assert_true(is_told_on(method_trace, "AWT-EventQueue-0", "jvm", false));
+    assert_true(is_told_on("ftrace text", "app", NULL, false));
+    assert_false(is_told_on("ftrace text", "kworker/4:3", NULL, false));
+    assert_false(is_told_on("Perfetto trace", "kworker/u16:1", NULL, false));
+    assert_false(is_told_on("Perfetto trace", "kgsl-3d0", NULL, true));
+}
+
 /* Of A, B and C around each other only C is told, and D, which is long as well, beside it. */
 static void of_nested_calls_the_innermost_is_long(void **state)
 {
@@ -432,6 +463,7 @@ static void random_traces_are_looked_at_whole(void **state)
 
 UNIT_TESTS(findings, cmocka_unit_test(a_call_of_more_than_50_ms_is_long),
            cmocka_unit_test(without_a_main_thread_it_is_said_so),
+           cmocka_unit_test(only_threads_that_a_user_waits_for_are_main),
            cmocka_unit_test(of_nested_calls_the_innermost_is_long),
            cmocka_unit_test(an_event_loop_is_not_long),
            cmocka_unit_test(a_main_thread_that_waits_is_blocked),
