@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
+#include "analysis/timeline/dense.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/internal.h"
@@ -402,6 +403,19 @@ static void view_trace_write_saves(struct tv_out *out, const struct tv_trace *tr
     tv_out_text(out, file && events ? ",\"trace\"]" : "]");
 }
 
+/* Write the part that holds nearly all events, if it is small and the axis has times. */
+static void view_trace_write_dense(struct tv_out *out, const struct tv_trace *trace)
+{
+    struct tv_dense dense;
+    if (!tv_trace_info_has_times(trace->head) || !tv_trace_find_dense(trace, &dense))
+        return;
+    tv_member_number(out, ",\"dense\":{\"from_ns\":", dense.from);
+    tv_member_number(out, ",\"to_ns\":", dense.to);
+    tv_member_number(out, ",\"before\":", (int64_t)dense.before);
+    tv_member_number(out, ",\"after\":", (int64_t)dense.after);
+    tv_out_char(out, '}');
+}
+
 enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -414,6 +428,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     view_trace_write_display(out, view);
     tv_member_number(out, ",\"start_ns\":", trace->start);
     tv_member_number(out, ",\"end_ns\":", trace->end);
+    view_trace_write_dense(out, trace);
     view_trace_write_sums(out, trace->head);
     view_trace_write_values(out, view->trace);
     tv_member_number(out, ",\"calls\":", (int64_t)trace->recorded_calls);

@@ -69,6 +69,8 @@ export interface TraceFacts {
   unit: 'ns' | 'us' | 'ms' | null;
   start_ns: number;
   end_ns: number;
+  /** The part of at most a quarter of the trace in which 99 % of the events begin, if there is one. */
+  dense?: { from_ns: number; to_ns: number; before: number; after: number };
   recorded: string | null;
   records: number;
   calls: number;

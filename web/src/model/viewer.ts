@@ -17,6 +17,7 @@ import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from
 import type { Call, Engine, ProfileQuestion, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
+import { firstTab, firstView } from './firstScreen';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
@@ -25,13 +26,12 @@ import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
-import { otherEventsHint } from './otherEventsHint';
 import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { firstLane, foldOfTrack } from './rows';
 import { sameFlows, sameNumbers, sameOpened } from './same';
-import { clampView, sameSpan, wholeView, type Span } from './span';
+import { clampView, sameSpan, type Span } from './span';
 import { Transforms } from './transforms';
 import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
@@ -59,6 +59,7 @@ export function sameCall(a: Call | null, b: Call | null): boolean {
 /** The state of the page for one trace. */
 export class Viewer {
   readonly bounds: Span;
+  readonly firstView: Span;
   readonly view: Signal<Span>;
   readonly range = signal<Span | null>(null, sameSpan);
   /** Ranges that the user marked, by time. */
@@ -153,7 +154,8 @@ export class Viewer {
     readonly files: readonly ChosenFile[] | null = null,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
-    this.view = signal<Span>(wholeView(this.bounds), sameSpan);
+    this.firstView = firstView(facts, this.bounds);
+    this.view = signal<Span>(this.firstView, sameSpan);
     this.transforms = new Transforms(frames);
     this.tab = signal<Tab>(this.usualTab);
     this.clock = signal<Clock>(this.usualClock());
@@ -208,11 +210,8 @@ export class Viewer {
     return usualUnit(this.facts);
   }
 
-  /** Stacks without calls open as a flame graph; a table of methods would be empty or mislead. */
   get usualTab(): Tab {
-    const { calls, timeless } = this.facts;
-    const onlySamples = calls === 0 && otherEventsHint(this.facts).tab === 'flame';
-    return timeless || onlySamples ? 'flame' : 'profile';
+    return firstTab(this.facts);
   }
 
   /** Choose a value type by its number; a value is the weight of samples. */
@@ -386,14 +385,13 @@ export class Viewer {
 
   /** Return the state for the address. */
   place(): PageState {
-    const whole = wholeView(this.bounds);
     const view = this.view.get();
     const sort = this.sort.get();
     const clock = this.clock.get();
     return {
       files: this.files,
       filter: this.filter,
-      view: sameSpan(view, whole) ? null : view,
+      view: sameSpan(view, this.firstView) ? null : view,
       range: this.range.get(),
       tracks: this.tracks.get(),
       frame: this.frame.get(),
@@ -491,6 +489,6 @@ export class Viewer {
     this.counterViews.set(place.counters);
     this.hold.set(place.hold);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
-    return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);
+    return place.view ? clampView(place.view, this.bounds) : this.firstView;
   }
 }

@@ -8,7 +8,15 @@ import { otherEventsHint } from '../../model/otherEventsHint';
 import { WEIGHT_AXIS, wordsFor } from '../../model/words';
 import { bucketsFor, busyActivity, fewerLanes } from '../../model/activity';
 import type { Activity } from '../../model/engine';
-import { clampView, spanLength, orderedSpan, wholeView, type Span } from '../../model/span';
+import type { TraceFacts } from '../../model/traceFacts';
+import {
+  clampView,
+  sameSpan,
+  spanLength,
+  orderedSpan,
+  wholeView,
+  type Span,
+} from '../../model/span';
 import { activeThreads } from '../../model/states';
 import { Backdrop } from '../../render/backdrop';
 import { paintOverview, paintOverviewGround } from '../../render/overviewPainter';
@@ -59,6 +67,7 @@ export class OverviewView {
       h('div', { class: 'key' }, h('b', null, 'Whole trace'), about),
       this.place,
     );
+    if (facts.dense) this.place.append(this.restLabel(facts.dense));
     this.listen();
     const buckets = bucketsFor(facts.tracks.length, BUCKETS);
     busyActivity(viewer.engine, facts.tracks, viewer.bounds, buckets)
@@ -78,6 +87,29 @@ export class OverviewView {
       v.settings.theme.get();
       this.canvas.invalidate();
     });
+  }
+
+  /** Return the text beside the first window that says how many events lie outside of it. */
+  private restLabel(dense: NonNullable<TraceFacts['dense']>): HTMLElement {
+    const { viewer } = this.v;
+    const { from, to } = viewer.bounds;
+    const { before, after } = dense;
+    const sides = [
+      ...(before > 0 ? [`${plural(before, 'event')} before`] : []),
+      ...(after > 0 ? [`${plural(after, 'event')} after`] : []),
+    ];
+    const label = h('div', { class: 'rest' }, `${sides.join(', ')} the part shown; 0 shows all`);
+    label.title = 'The first view is the part of the trace in which 99 % of the events begin';
+    // The label stands beside the window, on the side with more room.
+    const { firstView } = viewer;
+    const isLeft = firstView.from - from > to - firstView.to;
+    const edge = isLeft ? to - firstView.from : firstView.to - from;
+    const share = (100 * edge) / (to - from);
+    label.style[isLeft ? 'right' : 'left'] = `calc(${share.toFixed(2)}% + 1.5em)`;
+    effect(() => {
+      label.hidden = !sameSpan(viewer.view.get(), firstView);
+    });
+    return label;
   }
 
   private get scale(): TimeScale {
