@@ -11,7 +11,7 @@
 #ifndef TV_MODEL_SAMPLE_SUMS_H
 #define TV_MODEL_SAMPLE_SUMS_H
 
-#include "base/types.h"
+#include "base/map.h"
 
 enum tv_sample_detail {
     TV_SAMPLES_SINGLE,   /* a row of tv_tables.samples for each sample */
@@ -25,7 +25,7 @@ struct tv_sample_sum {
     int64_t weight; /* saturates */
     uint32_t path;
     uint32_t type; /* in the value types */
-    uint32_t next; /* row + 1 of another sum of this path; 0: none */
+    uint32_t next; /* row + 1 of another sum of this path, of one of the first types; 0: none */
 };
 
 struct tv_sample_sums {
@@ -34,6 +34,7 @@ struct tv_sample_sums {
     size_t count, capacity;
     uint32_t *of_path; /* by path: row + 1 of its first sum, 0 for none */
     size_t path_capacity;
+    struct tv_map of_many; /* path << 32 | type -> row, for all types but the first few */
 };
 
 void tv_sample_sums_release(struct tv_sample_sums *sums);

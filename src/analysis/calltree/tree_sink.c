@@ -22,6 +22,7 @@
 
 #include "analysis/calltree/path_builder.h"
 #include "analysis/calltree/tree_shape.h"
+#include "analysis/calltree/tree_views.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "model/builder/stitch.h"
@@ -228,22 +229,6 @@ static bool *tree_sink_find_skipped(const struct tv_tree_sink *sink)
     return skip;
 }
 
-/* Map each frame to the first frame with the same class and name. */
-static uint32_t *tree_sink_find_folds(const struct tv_tree_sink *sink)
-{
-    if (!sink->options.fold_names)
-        return NULL;
-    const struct tv_trace_info *head = sink->head;
-    uint32_t *fold = tv_alloc(head->frame_count, sizeof *fold);
-    struct tv_map first;
-    tv_map_init(&first);
-    for (uint32_t i = 0; i < head->frame_count; i++)
-        fold[i] = tv_map_add(&first,
-                             (uint64_t)head->frames[i].class_name << 32 | head->frames[i].name, i);
-    tv_map_release(&first);
-    return fold;
-}
-
 static void tree_chunk_init(struct tv_tree_sink *sink, unsigned number)
 {
     struct tree_chunk *chunk = &sink->chunks[number];
@@ -264,7 +249,8 @@ static void tree_sink_begin(struct tv_sink *base, struct tv_trace_info *head, ui
     sink->head = head;
     sink->input = input;
     sink->skip = tree_sink_find_skipped(sink);
-    sink->fold = tree_sink_find_folds(sink);
+    if (sink->options.fold_names)
+        sink->fold = tv_frames_first_of_names(head);
     sink->chunk_count = chunks;
     sink->chunks = tv_alloc(chunks, sizeof *sink->chunks);
     for (unsigned i = 0; i < chunks; i++)

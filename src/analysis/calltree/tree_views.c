@@ -82,8 +82,7 @@ struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree)
     return folded;
 }
 
-/* Map each frame to the first frame with the same class and name; free the map with tv_free. */
-static uint32_t *tree_view_first_of_names(const struct tv_trace_info *head)
+uint32_t *tv_frames_first_of_names(const struct tv_trace_info *head)
 {
     uint32_t *first = tv_alloc(head->frame_count, sizeof *first);
     struct tv_map names;
@@ -98,7 +97,7 @@ static uint32_t *tree_view_first_of_names(const struct tv_trace_info *head)
 struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree)
 {
     struct tree_view making = tree_view_begin(tree);
-    uint32_t *first = tree_view_first_of_names(tree->head);
+    uint32_t *first = tv_frames_first_of_names(tree->head);
     for (uint32_t i = 1; i < tree->count; i++) {
         uint32_t frame = tree->frame[i]; /* or a thread's (TV_THREAD_FRAME) */
         if (frame < tree->head->frame_count)

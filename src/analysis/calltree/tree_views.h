@@ -16,6 +16,9 @@ struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree);
  * graphs show. */
 struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree);
 
+/* Map each frame to the first one with the same class and name; free the map with tv_free. */
+uint32_t *tv_frames_first_of_names(const struct tv_trace_info *head);
+
 /* ---- Calls of some frames ----
  *
  * `frames` [head->frame_count] holds the frames.  A call that is not below another call of them is

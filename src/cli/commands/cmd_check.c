@@ -24,7 +24,7 @@ static const struct tv_option check_options[] = {
     TV_OPTION("format", "text|json|junit|sarif", TV_OPTION_CHOICE, format,
               "output format (default: text)"),
     TV_OPTION(
-        "fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
+        "fail-on", "note|warning|error|FINDING|RULE", TV_OPTION_LIST, fail_on,
         "exit with 1 for this severity or worse (default: error), or for this finding or rule "
         "(repeatable)"),
     TV_OPTION("rules", "FILE", TV_OPTION_TEXT, sql.file,
@@ -73,10 +73,10 @@ static enum tv_severity cmd_check_failing_severity(const struct tv_settings *set
     return least;
 }
 
-static bool cmd_check_names_rule(const struct tv_settings *settings, const char *rule)
+static bool cmd_check_names_rule(const struct tv_settings *settings, struct tv_bytes rule)
 {
     for (size_t i = 0; i < settings->fail_on.count; i++)
-        if (strcmp(settings->fail_on.items[i], rule) == 0)
+        if (tv_bytes_equal(rule, tv_bytes_of(settings->fail_on.items[i])))
             return true;
     return false;
 }
@@ -103,25 +103,23 @@ static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
 {
     enum tv_severity least = cmd_check_failing_severity(settings);
     for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
-        if (findings->of[rule].found && (tv_rules[rule].severity >= least ||
-                                         cmd_check_names_rule(settings, tv_rules[rule].name)))
+        if (findings->of[rule].found &&
+            (tv_rules[rule].severity >= least ||
+             cmd_check_names_rule(settings, tv_bytes_of(tv_rules[rule].name))))
             return true;
     return false;
 }
 
+/* The same for a rule of --rules. */
 static bool cmd_check_any_answer_fails(const struct tv_settings *settings,
                                        const struct tv_check_report *report)
 {
     enum tv_severity least = cmd_check_failing_severity(settings);
     for (size_t i = 0; i < report->answer_count; i++) {
         const struct tv_rule_answer *answer = &report->answers[i];
-        if (answer->count == 0)
-            continue;
-        if (answer->severity >= least)
+        if (answer->count > 0 &&
+            (answer->severity >= least || cmd_check_names_rule(settings, answer->name)))
             return true;
-        for (size_t k = 0; k < settings->fail_on.count; k++)
-            if (tv_bytes_equal(answer->name, tv_bytes_of(settings->fail_on.items[k])))
-                return true;
     }
     return false;
 }
@@ -206,7 +204,6 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
     return tv_output_close(&reports->output, err);
 }
 
-/* Append the report of one file. */
 static void cmd_check_write_report(struct check_reports *reports,
                                    const struct tv_check_report *report)
 {
@@ -253,7 +250,7 @@ static enum tv_status cmd_check_add_report(struct check_reports *reports,
         cmd_check_write_report(reports, &report);
     }
     for (size_t i = 0; i < rules->count; i++)
-        tv_free((void *)(uintptr_t)answers[i].rows.data);
+        tv_out_release(&answers[i].rows);
     tv_free(answers);
     tv_findings_free(findings);
     return status;

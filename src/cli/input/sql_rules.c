@@ -148,30 +148,29 @@ static uint64_t rule_count_lines(struct tv_bytes text)
     return count;
 }
 
-/* Run the query of a rule; the answer takes the rows over. */
+/* Run the query of a rule. */
 static enum tv_status rule_ask(const struct tv_sql_rule *rule, struct tv_sql *sql,
                                struct tv_rule_answer *answer, struct tv_error *err)
 {
     struct tv_sql_output how = {.format = TV_SQL_JSONL, .max_rows = TV_SQL_RULE_ROWS + 1};
-    struct tv_out query, rows;
+    struct tv_out query, *rows = &answer->rows;
     tv_out_init_memory(&query);
-    tv_out_init_memory(&rows);
     tv_out_bytes(&query, rule->query);
     tv_out_char(&query, '\0');
-    enum tv_status status = tv_sql_run(sql, (const char *)query.buffer, &how, &rows, err);
-    answer->rows = (struct tv_bytes){rows.buffer, rows.length};
-    answer->count = status == TV_OK ? rule_count_lines(answer->rows) : 0;
+    enum tv_status status = tv_sql_run(sql, (const char *)query.buffer, &how, rows, err);
+    tv_out_release(&query);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "rule %.*s", (int)rule->name.length,
+                               (const char *)rule->name.data);
+    answer->count = rule_count_lines((struct tv_bytes){rows->buffer, rows->length});
     answer->more = answer->count > TV_SQL_RULE_ROWS;
     if (answer->more) { /* leave the last one out */
         answer->count--;
         do
-            answer->rows.length--;
-        while (answer->rows.data[answer->rows.length - 1] != '\n');
+            rows->length--;
+        while (rows->buffer[rows->length - 1] != '\n');
     }
-    tv_out_release(&query);
-    return status == TV_OK ? TV_OK
-                           : tv_error_prefix(err, "rule %.*s", (int)rule->name.length,
-                                             (const char *)rule->name.data);
+    return TV_OK;
 }
 
 enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
@@ -182,10 +181,12 @@ enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
                                      .max_seconds = settings->sql.max_time};
     struct tv_sql *sql;
     assert(rules->count > 0);
-    for (size_t i = 0; i < rules->count; i++)
+    for (size_t i = 0; i < rules->count; i++) {
         answers[i] = (struct tv_rule_answer){.name = rules->list[i].name,
                                              .text = rules->list[i].text,
                                              .severity = rules->list[i].severity};
+        tv_out_init_memory(&answers[i].rows);
+    }
     if (settings->max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->max_memory / 2; /* the other half is for the trace */
     enum tv_status status = tv_sql_open(trace, &options, &sql, err);

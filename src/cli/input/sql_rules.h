@@ -38,8 +38,8 @@ void tv_sql_rules_release(struct tv_sql_rules *rules);
 /* Return the rule with a name, or NULL. */
 const struct tv_sql_rule *tv_sql_rules_find(const struct tv_sql_rules *rules, struct tv_bytes name);
 
-/* Ask all rules about a trace: answers[rules->count], of which the caller frees each `rows.data`
- * with tv_free, also after an error.  The library of DuckDB must be open (tv_duck_open). */
+/* Ask all rules about a trace: answers[rules->count], whose `rows` the caller releases, also after
+ * an error.  The library of DuckDB must be open (tv_duck_open). */
 enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
                                 const struct tv_settings *settings, const struct tv_trace *trace,
                                 struct tv_rule_answer *answers, struct tv_error *err) TV_MUST_CHECK;

@@ -181,7 +181,7 @@ bool tv_jfr_program_skip(const struct tv_jfr_chunk *chunk, const struct tv_jfr_p
 
 /* ---- Constants (pools.c) ---- */
 
-/* What was made of a constant (names.c). */
+/* Strings, frames and others made of a constant (names.c). */
 enum tv_jfr_made {
     TV_JFR_MADE_NOTHING,
     TV_JFR_MADE_TEXT,

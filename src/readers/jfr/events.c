@@ -190,7 +190,8 @@ static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jf
 }
 
 /* Return the sum of the sample's stack; NULL where single samples are kept, or a stack cannot stand
- * for its samples. */
+ * for its samples.  A chunk can have any number of event types with samples: their sums together
+ * are no larger than the chunk. */
 static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
 {
     struct jfr_plan *plan = moment->plan;
@@ -202,8 +203,13 @@ static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
     uint64_t place = moment->slots[JFR_STACK] - pool->first;
     if (!pool->array || place >= pool->span)
         return NULL;
-    if (!plan->sums)
+    if (!plan->sums) {
+        uint64_t size = pool->span * sizeof *plan->sums;
+        if (size > moment->recording->sum_room)
+            return NULL;
+        moment->recording->sum_room -= size;
         plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
+    }
     return &plan->sums[place];
 }
 
@@ -734,6 +740,7 @@ enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_j
     enum tv_status status = TV_OK;
     struct tv_jfr_event event;
     struct jfr_plan *plans = tv_alloc(chunk->types.count, sizeof *plans);
+    recording->sum_room = chunk->bytes.length;
     uint64_t at = TV_JFR_HEADER_SIZE, last_type = TV_JFR_METADATA, events = 0;
     uint32_t type = TV_NONE;
     tv_jfr_names_enter(&recording->names, chunk, jfr_chunk_process(recording, chunk));

@@ -40,6 +40,7 @@ struct tv_jfr_recording {
     struct tv_map counter_places; /* process << 32 | name -> counter */
     struct tv_map facts;          /* key << 32 | value of metadata -> 0: told already */
     struct tv_map tracks;         /* process << 32 | name -> thread that is a line */
+    uint64_t sum_room; /* bytes that sums by stack may still take in this chunk (events.c) */
 };
 
 void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile);

@@ -519,6 +519,11 @@ static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
 /* Most rows of a rule that text shows. */
 #define ROWS_SHOWN 10
 
+static struct tv_bytes check_rows_of(const struct tv_rule_answer *answer)
+{
+    return (struct tv_bytes){answer->rows.buffer, answer->rows.length};
+}
+
 /* Write "12 rows", or "1000 rows or more". */
 static void check_write_rows(struct tv_out *out, const struct tv_rule_answer *answer)
 {
@@ -529,7 +534,7 @@ static void check_write_rows(struct tv_out *out, const struct tv_rule_answer *an
 static void check_text_answer(struct tv_out *out, const struct tv_trace *trace,
                               const struct tv_rule_answer *answer)
 {
-    struct tv_bytes rest = answer->rows, row;
+    struct tv_bytes rest = check_rows_of(answer), row;
     check_begin_line(out, trace, 0);
     tv_out_text(out, "rule: ");
     tv_layout_text(out, tv_layout_style_of(answer->severity), tv_severity_name(answer->severity));
@@ -555,7 +560,7 @@ static void check_text_answer(struct tv_out *out, const struct tv_trace *trace,
 
 static void check_json_answer(struct tv_out *out, const struct tv_rule_answer *answer)
 {
-    struct tv_bytes rest = answer->rows, row;
+    struct tv_bytes rest = check_rows_of(answer), row;
     bool any = false;
     tv_out_text(out, ", \"kind\": ");
     tv_out_json(out, answer->name);

@@ -20,16 +20,16 @@ bool tv_check_is_usual(enum tv_diagnostic_kind kind);
  * usual, and open calls in formats whose traces mostly end their calls. */
 bool tv_check_reports(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict);
 
-/* What a rule of the user (cli/input/sql_rules.h) has to say of a trace. */
+/* The answer of a user's rule about a trace (cli/input/sql_rules.h). */
 struct tv_rule_answer {
     struct tv_bytes name, text;
     enum tv_severity severity;
-    uint64_t count;       /* rows of its query: it tells something unless this is 0 */
-    bool more;            /* there are more rows, which were not counted */
-    struct tv_bytes rows; /* the rows that were counted, JSON objects, one a line */
+    uint64_t count;     /* rows of its query: it tells something unless this is 0 */
+    bool more;          /* there are more rows, which were not counted */
+    struct tv_out rows; /* in memory: the rows that were counted, JSON objects, one a line */
 };
 
-/* What is known of a file. */
+/* Everything that check found in a file. */
 struct tv_check_report {
     const struct tv_trace *trace;
     const struct tv_findings *findings; /* NULL: not asked for */

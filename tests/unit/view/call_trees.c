@@ -256,7 +256,7 @@ static void assert_refused(struct asked *asked, const char *question)
     tv_out_release(&asked->out);
 }
 
-/* Of the drawing's 10 ms: B has 4, with C in it; A has 6, of which it uses 4 itself. */
+/* The drawing has 10 ms: 4 are B's, with C in it, and 6 are A's, of which 4 are its own. */
 static void transforms_change_all_tables(void **state)
 {
     struct asked *asked = *state;

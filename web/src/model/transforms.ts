@@ -12,7 +12,7 @@ export type TransformWord = (typeof TRANSFORM_WORDS)[number];
 /** One change to all stacks, as an option of the command line has it. */
 export interface Transform {
   word: TransformWord;
-  /** Of functions, or of a package or library. */
+  /** The name of functions, or of a package or library. */
   name: string;
 }
 

@@ -11,7 +11,7 @@ import { isTransformName, MOST_TRANSFORMS, type TransformWord } from '../model/t
 import type { Viewer } from '../model/viewer';
 import { inTermsOf, wordsFor } from '../model/words';
 
-/** Where a menu opens, in pixels of the window. */
+/** The place at which a menu opens, in pixels of the window. */
 export interface MenuPlace {
   x: number;
   y: number;

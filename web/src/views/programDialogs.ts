@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page says of the program behind it: a bar when it does not answer, and the question
-// before it ends.
+// Messages about the program behind the page: a bar when it does not answer, and a question before
+// it ends.
 
 import { fill, h } from '../base/dom';
 import { screenButton } from './screens';
