@@ -370,8 +370,7 @@ enum tv_engine_state tv_engine_wait(struct tv_engine *engine, unsigned timeout_m
 
 void tv_engine_write_status_end(struct tv_out *out, const char *name)
 {
-    tv_out_format(
-        out, ",\"trace\":%d,\"behind\":false,\"files\":[{\"input\":0,\"name\":", TV_ENGINE_TRACE);
+    tv_out_format(out, ",\"trace\":%d,\"files\":[{\"input\":0,\"name\":", TV_ENGINE_TRACE);
     tv_out_json(out, tv_bytes_of(name));
     tv_out_text(
         out, ",\"bytes\":null}],\"start\":[{\"input\":0,\"offset_ns\":\"0\"}],\"home\":\"../\"}");

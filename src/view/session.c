@@ -152,14 +152,6 @@ bool tv_session_has(const struct tv_session *session, uint32_t number)
     return false;
 }
 
-bool tv_session_input(const struct tv_session *session, size_t i, uint32_t *number)
-{
-    if (i >= session->count)
-        return false;
-    *number = session->inputs[i].is.number;
-    return true;
-}
-
 const char *tv_session_error_kind(enum tv_status status)
 {
     switch (status) {

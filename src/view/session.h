@@ -82,9 +82,6 @@ const struct tv_error *tv_session_error(const struct tv_session *session);
 /* Return true if the numbered file is an input. */
 bool tv_session_has(const struct tv_session *session, uint32_t number);
 
-/* Get the file number of input i; false behind the last one. */
-bool tv_session_input(const struct tv_session *session, size_t i, uint32_t *number);
-
 /* Return the class of an error, by which a page can give advice: "io", "syntax", ... */
 const char *tv_session_error_kind(enum tv_status status);
 

@@ -4,7 +4,7 @@
  *
  *     status, quit                   answered by the server itself
  *     upload, drop, open, cancel     files are uploaded in chunks, opened as a trace, or not opened
- *     everything else                answered by the view of the open trace
+ *     everything else                answered by the view of the trace that the question names
  *
  * Questions that change something need TV_HTTP_CSRF_HEADER, which no other page can send.
  */
@@ -188,6 +188,16 @@ static void api_answer_chunk(struct api_chunk_body *body, struct tv_answer *answ
     tv_out_format(&answer->body, "{\"held\":%" PRIu64 "}", body->held);
 }
 
+/* Read the number of the trace that a question is about; without it, the one opened last. */
+static enum tv_status api_read_trace(const struct tv_query *query, uint64_t *number,
+                                     struct tv_error *err)
+{
+    *number = TV_LATEST_TRACE;
+    if (!tv_query_find(query, "trace"))
+        return TV_OK;
+    return api_need_number(query, "trace", UINT32_MAX, number, err);
+}
+
 /* ---- Opening ---- */
 
 static enum tv_status api_read_inputs(struct tv_bytes text, struct tv_open_files *chosen,
@@ -248,11 +258,13 @@ static enum tv_status api_cancel_loading(struct tv_open_traces *traces,
                                          const struct tv_query *query, struct tv_out *out,
                                          struct tv_error *err)
 {
-    (void)query;
-    (void)err;
-    tv_open_traces_cancel(traces);
-    tv_out_text(out, "{}");
-    return TV_OK;
+    uint64_t number;
+    enum tv_status status = api_read_trace(query, &number, err);
+    if (status == TV_OK) {
+        tv_open_traces_cancel(traces, number);
+        tv_out_text(out, "{}");
+    }
+    return status;
 }
 
 static const struct api_file_question {
@@ -309,7 +321,7 @@ static void api_answer_file_question(struct tv_open_traces *traces,
         api_refuse(answer, api_http_status(status), err.message);
 }
 
-/* ---- Questions about the open trace ---- */
+/* ---- Questions about a trace ---- */
 
 /* Refuse with an error of the view. The error of a filter has a column. */
 static void api_refuse_error(struct tv_answer *answer, const struct tv_error *err)
@@ -340,15 +352,6 @@ static bool api_check_method(struct tv_answer *answer, enum tv_http_method metho
     api_refuse(answer, TV_HTTP_METHOD_NOT_ALLOWED, "this question has another method");
     answer->allow = wanted == TV_HTTP_POST ? "POST" : "GET, HEAD";
     return false;
-}
-
-/* Return true when the question is about the open trace: its numbers mean nothing in another
- * one. */
-static bool api_is_about_trace(const struct tv_query *query, uint32_t trace)
-{
-    uint64_t asked;
-    const struct tv_bytes *text = tv_query_find(query, "trace");
-    return text == NULL || (tv_parse_u64(*text, &asked) && asked == trace);
 }
 
 /* Convert the parameters to the form that the view takes. */
@@ -400,24 +403,37 @@ static void api_ask_view_spooled(const struct tv_session *session, struct tv_byt
 }
 
 static void api_ask_open_trace(struct tv_open_traces *traces, struct tv_bytes name,
-                               const struct tv_request *request, struct tv_answer *answer)
+                               const struct tv_query *query, struct tv_answer *answer)
 {
-    struct tv_query query;
     struct tv_error err = {0};
-    uint32_t trace;
-    struct tv_session *session = tv_open_traces_acquire(traces, &trace);
-    if (tv_query_parse(&query, request->query, request->query_length, &err) != TV_OK)
+    struct tv_open_trace *trace;
+    uint64_t number;
+    if (api_read_trace(query, &number, &err) != TV_OK) {
         api_refuse_error(answer, &err);
-    else if (session == NULL)
+        return;
+    }
+    enum tv_open_trace_found found = tv_open_traces_acquire(traces, number, &trace);
+    if (found == TV_OPEN_TRACE_CLOSED)
+        api_refuse(answer, TV_HTTP_GONE, "that trace is not open any more");
+    else if (found == TV_OPEN_TRACE_NOT_READY)
         api_refuse(answer, TV_HTTP_CONFLICT, "the trace is not there yet");
-    else if (!api_is_about_trace(&query, trace))
-        api_refuse(answer, TV_HTTP_GONE, "another trace lies open now");
     else if (tv_view_is_large(name))
-        api_ask_view_spooled(session, name, &query, answer);
+        api_ask_view_spooled(tv_open_trace_session(trace), name, query, answer);
     else
-        api_ask_view(session, name, &query, answer);
-    if (session != NULL)
-        tv_open_traces_release(traces, session);
+        api_ask_view(tv_open_trace_session(trace), name, query, answer);
+    if (trace)
+        tv_open_traces_release(traces, trace);
+}
+
+static void api_answer_status(struct tv_open_traces *traces, const struct tv_query *query,
+                              struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    uint64_t number;
+    if (api_read_trace(query, &number, &err) != TV_OK)
+        api_refuse_error(answer, &err);
+    else
+        tv_open_traces_write_status(traces, number, &answer->body);
 }
 
 bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request *request,
@@ -443,12 +459,18 @@ bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request
         tv_out_text(&answer->body, "{}");
         return true;
     }
+    struct tv_query query;
+    struct tv_error err = {0};
+    if (tv_query_parse(&query, request->query, request->query_length, &err) != TV_OK) {
+        api_refuse_error(answer, &err);
+        return false;
+    }
     if (status) {
-        tv_open_traces_write_status(traces, &answer->body);
+        api_answer_status(traces, &query, answer);
         return false;
     }
     answer->type = tv_answer_type_name(type);
     answer->policy = type == TV_ANSWER_SVG ? TV_ANSWER_SVG_POLICY : NULL;
-    api_ask_open_trace(traces, name, request, answer);
+    api_ask_open_trace(traces, name, &query, answer);
     return false;
 }

@@ -4,7 +4,7 @@
  *
  *     viewer.c            life cycle, authentication of requests, the page
  *     api.c               everything below "/TOKEN/api/"
- *     open_traces.c       the trace that is shown, and the one that is loading
+ *     open_traces.c       the traces that lie open or are loading
  *     uploaded_files.c    the files that traces are made of
  *
  * All functions on open traces and uploaded files may be called from several threads at once.
@@ -147,24 +147,40 @@ struct tv_open_files {
     size_t count;
 };
 
-/* Begin to load a trace from these files, and cancel a loading in progress.  *trace is the number
- * that the new trace will have.  TV_ERR_USAGE: one of the files does not exist. */
+/* Open a trace of these files: begin to load it, unless it lies open already.  *number is the
+ * number of the trace.  TV_ERR_USAGE: one of the files does not exist. */
 enum tv_status tv_open_traces_load(struct tv_open_traces *traces, const struct tv_open_files *files,
-                                   uint32_t *trace, struct tv_error *err) TV_MUST_CHECK;
+                                   uint32_t *number, struct tv_error *err) TV_MUST_CHECK;
 
-/* Cancel the loading in progress, or dismiss its error.  The open trace stays.  Files that were
- * uploaded for the loading only are dropped. */
-void tv_open_traces_cancel(struct tv_open_traces *traces);
+/* As the number of a trace: the one that was opened last. */
+#define TV_LATEST_TRACE UINT64_MAX
 
-/* Return the open trace, or NULL, and its number.  It stays valid until tv_open_traces_release. */
-struct tv_session *tv_open_traces_acquire(struct tv_open_traces *traces, uint32_t *trace);
-void tv_open_traces_release(struct tv_open_traces *traces, struct tv_session *session);
+/* Cancel the loading of a trace, or dismiss its error; a trace that is ready stays open.  Uploads
+ * that no other trace uses are dropped with it. */
+void tv_open_traces_cancel(struct tv_open_traces *traces, uint64_t number);
 
-/* Return true when there is a sketch of the trace that is loading. */
+enum tv_open_trace_found {
+    TV_OPEN_TRACE_READY,
+    TV_OPEN_TRACE_NOT_READY, /* it loads or has failed, or no trace lies open */
+    TV_OPEN_TRACE_CLOSED,    /* no such trace (any more) */
+};
+
+/* An open trace, held for a question. */
+struct tv_open_trace;
+
+/* Hold the trace with this number until tv_open_traces_release; TV_LATEST_TRACE: the one that was
+ * opened last of those that are ready.  *trace is NULL unless the result is READY. */
+enum tv_open_trace_found tv_open_traces_acquire(struct tv_open_traces *traces, uint64_t number,
+                                                struct tv_open_trace **trace);
+const struct tv_session *tv_open_trace_session(const struct tv_open_trace *trace);
+void tv_open_traces_release(struct tv_open_traces *traces, struct tv_open_trace *trace);
+
+/* Return true when there is a sketch of a trace that is loading. */
 bool tv_open_traces_is_sketched(struct tv_open_traces *traces);
 
-/* Write the answer to api/status. */
-void tv_open_traces_write_status(struct tv_open_traces *traces, struct tv_out *out);
+/* Write the answer to api/status about a trace.  The state of one that was closed is "empty". */
+void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number,
+                                 struct tv_out *out);
 
 /* ---- api.c ---- */
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_traces.c - the trace that is shown, and the one that loads to replace it.
+ * open_traces.c - the traces that lie open, each for the pages that ask about it.
  *
- *     next ---- ready ----> open
- *       \---- failed or cancelled: dropped, `open` stays
+ *     open ---- loading ---- ready ---- closed to make room
+ *                  \---- failed ---- dismissed, or opened again
  *
- * The open trace stays until the next one is completely loaded, so a user who cancels a loading is
- * back where he was. Whoever looks first after a loading has ended moves `next` to `open`: when the
- * status says "ready", questions are answered about the new trace.
+ * A page names the trace of each question by its number, so what one page opens changes nothing in
+ * another. Pages that open the same files share one trace. Nobody says when a page has gone;
+ * instead the trace that was asked about least recently is closed when there are too many, or when
+ * their files are too large together. A page whose trace was closed opens its files again.
  *
- * A session has a reference count: one for its slot, one for each question in progress, one for the
- * thread that loads it. The last one to let go frees the session, outside the lock, because freeing
- * a large trace takes long.
+ * A trace has a reference count: one while it is listed, one for each question in progress, one for
+ * the thread that loads it. The last one to let go frees it, outside the lock, because freeing a
+ * large trace takes long.
  */
 #include "viewer/internal.h"
 
@@ -20,22 +21,22 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
 #include "base/workers.h"
 
-/* A session and the number of its trace. */
-struct open_trace_slot {
-    struct tv_session *session; /* NULL: empty */
-    uint32_t trace;
-};
+/* Maximum number of traces that lie open. */
+#define OPEN_TRACES 8u
 
-/* The reference count of a session. */
-struct open_trace_ref {
+struct tv_open_trace {
     struct tv_session *session;
-    uint32_t holders;
+    struct tv_open_files files;
+    uint32_t number;  /* never used again */
+    uint32_t holders; /* references */
+    uint64_t used;    /* rises with each use of any trace: the smallest was used longest ago */
 };
 
 struct tv_open_traces {
@@ -44,19 +45,32 @@ struct tv_open_traces {
     void *context;
     struct tv_uploaded_files *files;
     struct tv_open_files own;
+    uint64_t file_room; /* bytes that the files of all open traces may have together */
     pthread_mutex_t lock;
-    pthread_cond_t idle; /* no loading thread is left */
-    struct open_trace_slot open, next;
-    struct open_trace_ref *holds;
-    size_t hold_count, hold_capacity;
-    uint32_t loadings, last_trace;
+    pthread_cond_t idle;                       /* no loading thread is left */
+    struct tv_open_trace *listed[OPEN_TRACES]; /* by number */
+    uint32_t listed_count, loadings, last_number;
+    uint64_t uses;
+};
+
+/* Traces that nobody holds any more, to be freed without the lock. */
+struct open_traces_left {
+    struct tv_open_trace *traces[OPEN_TRACES + 1];
+    uint32_t count;
 };
 
 /* The argument of a loading thread. */
 struct open_trace_loading {
     struct tv_open_traces *traces;
-    struct tv_session *session;
+    struct tv_open_trace *trace;
 };
+
+/* Half of the machine's memory: a trace takes less than its files. */
+static uint64_t open_traces_file_room(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : (uint64_t)1 << 30;
+}
 
 struct tv_open_traces *tv_open_traces_new(const struct tv_open_traces_options *options)
 {
@@ -66,6 +80,7 @@ struct tv_open_traces *tv_open_traces_new(const struct tv_open_traces_options *o
     traces->ended = options->ended;
     traces->context = options->context;
     traces->files = tv_uploaded_files_new();
+    traces->file_room = open_traces_file_room();
     for (size_t i = 0; i < options->file_count; i++) {
         tv_uploaded_files_add_own(traces->files, options->files[i].name);
         if (i >= TV_OPEN_INPUTS)
@@ -87,87 +102,152 @@ struct tv_uploaded_files *tv_open_traces_files(struct tv_open_traces *traces)
     return traces->files;
 }
 
-/* ---- References; all functions run under the lock ---- */
+/* ---- The list; all functions run under the lock ---- */
 
-static struct open_trace_ref *open_traces_find_ref(struct tv_open_traces *traces,
-                                                   const struct tv_session *session)
+/* Drop a reference. */
+static void open_traces_let_go(struct tv_open_trace *trace, struct open_traces_left *left)
 {
-    size_t i = 0;
-    while (i < traces->hold_count && traces->holds[i].session != session)
-        i++;
-    return i < traces->hold_count ? &traces->holds[i] : NULL;
+    assert(trace->holders > 0);
+    if (--trace->holders == 0)
+        left->traces[left->count++] = trace;
 }
 
-static void open_traces_add_ref(struct tv_open_traces *traces, struct tv_session *session)
+/* Free what nobody holds. The one function here that runs without the lock. */
+static void open_traces_free_left(struct open_traces_left *left)
 {
-    struct open_trace_ref *found = open_traces_find_ref(traces, session);
-    if (!found) {
-        traces->holds = tv_array_reserve(traces->holds, &traces->hold_capacity,
-                                         traces->hold_count + 1, sizeof *traces->holds);
-        found = &traces->holds[traces->hold_count++];
-        *found = (struct open_trace_ref){session, 0};
+    for (uint32_t i = 0; i < left->count; i++) {
+        tv_session_free(left->traces[i]->session);
+        tv_free(left->traces[i]);
     }
-    found->holders++;
 }
 
-/* Drop a reference. Return the session if it was the last one: to be freed without the lock. */
-static struct tv_session *open_traces_drop_ref(struct tv_open_traces *traces,
-                                               struct tv_session *session)
+static struct tv_open_trace *open_traces_use(struct tv_open_traces *traces,
+                                             struct tv_open_trace *trace)
 {
-    struct open_trace_ref *found = session ? open_traces_find_ref(traces, session) : NULL;
-    if (!found || --found->holders > 0)
-        return NULL;
-    *found = traces->holds[--traces->hold_count];
-    return session;
+    trace->used = ++traces->uses;
+    return trace;
 }
 
-/* Move a ready trace from `next` to `open`. Return the session that must be freed, or NULL. */
-static struct tv_session *open_traces_swap_in(struct tv_open_traces *traces)
+/* Close listed trace `i`. Questions in progress keep it until they are answered. */
+static void open_traces_close(struct tv_open_traces *traces, uint32_t i,
+                              struct open_traces_left *left)
 {
-    struct tv_session *old = traces->open.session;
-    if (!traces->next.session || tv_session_state(traces->next.session) != TV_SESSION_READY)
-        return NULL;
-    traces->open = traces->next;
-    traces->next.session = NULL;
-    return open_traces_drop_ref(traces, old);
+    assert(i < traces->listed_count);
+    struct tv_open_trace *trace = traces->listed[i];
+    tv_session_cancel(trace->session);
+    traces->listed_count--;
+    memmove(&traces->listed[i], &traces->listed[i + 1],
+            (traces->listed_count - i) * sizeof traces->listed[0]);
+    open_traces_let_go(trace, left);
 }
 
-struct tv_session *tv_open_traces_acquire(struct tv_open_traces *traces, uint32_t *trace)
+/* Return the number of the listed trace that was used longest ago. */
+static uint32_t open_traces_oldest(const struct tv_open_traces *traces)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < traces->listed_count; i++)
+        if (traces->listed[i]->used < traces->listed[oldest]->used)
+            oldest = i;
+    return oldest;
+}
+
+/* Close traces until the files of the others fit. The one that was used last stays. */
+static void open_traces_fit(struct tv_open_traces *traces, struct open_traces_left *left)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < traces->listed_count; i++)
+        bytes += tv_session_progress(traces->listed[i]->session).total_bytes;
+    while (traces->listed_count > 1 && bytes > traces->file_room) {
+        uint32_t oldest = open_traces_oldest(traces);
+        bytes -= tv_session_progress(traces->listed[oldest]->session).total_bytes;
+        open_traces_close(traces, oldest, left);
+    }
+}
+
+/* Return the trace with this number, or for TV_LATEST_TRACE the one that was opened last, of those
+ * that can answer if `ready`; NULL: there is none. */
+static struct tv_open_trace *open_traces_find(struct tv_open_traces *traces, uint64_t number,
+                                              bool ready)
+{
+    for (uint32_t i = traces->listed_count; i-- > 0;) {
+        struct tv_open_trace *trace = traces->listed[i];
+        bool able = !ready || tv_session_state(trace->session) == TV_SESSION_READY;
+        if (number == TV_LATEST_TRACE ? able : number == trace->number)
+            return able ? trace : NULL;
+    }
+    return NULL;
+}
+
+static bool open_traces_same_files(const struct tv_open_files *a, const struct tv_open_files *b)
+{
+    return a->count == b->count &&
+           memcmp(a->numbers, b->numbers, a->count * sizeof a->numbers[0]) == 0 &&
+           memcmp(a->offsets, b->offsets, a->count * sizeof a->offsets[0]) == 0;
+}
+
+/* Return the index of the trace of these files; listed_count: there is none. */
+static uint32_t open_traces_find_files(const struct tv_open_traces *traces,
+                                       const struct tv_open_files *files)
+{
+    uint32_t i = 0;
+    while (i < traces->listed_count && !open_traces_same_files(&traces->listed[i]->files, files))
+        i++;
+    return i;
+}
+
+/* Hold trace `number` as open_traces_find knows it, for a question. */
+static struct tv_open_trace *open_traces_hold(struct tv_open_traces *traces, uint64_t number,
+                                              bool ready)
+{
+    struct tv_open_trace *trace = open_traces_find(traces, number, ready);
+    if (trace)
+        open_traces_use(traces, trace)->holders++;
+    return trace;
+}
+
+enum tv_open_trace_found tv_open_traces_acquire(struct tv_open_traces *traces, uint64_t number,
+                                                struct tv_open_trace **trace)
 {
     pthread_mutex_lock(&traces->lock);
-    struct tv_session *left = open_traces_swap_in(traces);
-    struct tv_session *session = traces->open.session;
-    *trace = traces->open.trace;
-    if (session)
-        open_traces_add_ref(traces, session);
+    *trace = open_traces_hold(traces, number, true);
+    bool known = *trace || number == TV_LATEST_TRACE || open_traces_find(traces, number, false);
     pthread_mutex_unlock(&traces->lock);
-    tv_session_free(left);
-    return session;
+    return *trace ? TV_OPEN_TRACE_READY : known ? TV_OPEN_TRACE_NOT_READY : TV_OPEN_TRACE_CLOSED;
 }
 
-void tv_open_traces_release(struct tv_open_traces *traces, struct tv_session *session)
+const struct tv_session *tv_open_trace_session(const struct tv_open_trace *trace)
 {
+    return trace->session;
+}
+
+void tv_open_traces_release(struct tv_open_traces *traces, struct tv_open_trace *trace)
+{
+    struct open_traces_left left = {.count = 0};
     pthread_mutex_lock(&traces->lock);
-    struct tv_session *left = open_traces_drop_ref(traces, session);
+    open_traces_let_go(trace, &left);
     pthread_mutex_unlock(&traces->lock);
-    tv_session_free(left);
+    open_traces_free_left(&left);
 }
 
 /* ---- Loading ---- */
 
 /* Report the end of a loading. The last statement of a loading thread, because `traces` may be
  * freed right after it. */
-static void open_traces_end_loading(struct tv_open_traces *traces, struct tv_session *session)
+static void open_traces_end_loading(struct tv_open_traces *traces, struct tv_open_trace *trace)
 {
+    struct open_traces_left left = {.count = 0};
     pthread_mutex_lock(&traces->lock);
-    struct tv_session *old = open_traces_swap_in(traces);
-    bool wanted = traces->open.session == session || traces->next.session == session;
+    bool wanted = open_traces_find(traces, trace->number, false) == trace;
+    if (wanted) {
+        open_traces_use(traces, trace);
+        open_traces_fit(traces, &left);
+    }
     pthread_mutex_unlock(&traces->lock);
-    traces->ended(traces->context, wanted ? tv_session_state(session) : TV_SESSION_EMPTY,
-                  wanted ? tv_session_error(session) : NULL);
-    tv_session_free(old);
-    tv_session_show(session);
-    tv_open_traces_release(traces, session);
+    traces->ended(traces->context, wanted ? tv_session_state(trace->session) : TV_SESSION_EMPTY,
+                  wanted ? tv_session_error(trace->session) : NULL);
+    open_traces_free_left(&left);
+    tv_session_show(trace->session);
+    tv_open_traces_release(traces, trace);
     pthread_mutex_lock(&traces->lock);
     if (--traces->loadings == 0)
         pthread_cond_broadcast(&traces->idle);
@@ -178,19 +258,18 @@ static void *open_traces_run_loading(void *context)
 {
     struct open_trace_loading loading = *(struct open_trace_loading *)context;
     tv_free(context);
-    tv_session_load(loading.session);
-    open_traces_end_loading(loading.traces, loading.session);
+    tv_session_load(loading.trace->session);
+    open_traces_end_loading(loading.traces, loading.trace);
     return NULL;
 }
 
-/* Start a thread that loads the session. Runs under the lock. */
+/* Start a thread that loads the trace, which holds it from now on. Runs under the lock. */
 static enum tv_status open_traces_begin_loading(struct tv_open_traces *traces,
-                                                struct tv_session *session, struct tv_error *err)
+                                                struct tv_open_trace *trace, struct tv_error *err)
 {
-    assert(open_traces_find_ref(traces, session) == NULL);
     pthread_t thread;
     struct open_trace_loading *loading = tv_alloc(1, sizeof *loading);
-    *loading = (struct open_trace_loading){traces, session};
+    *loading = (struct open_trace_loading){traces, trace};
     int error = tv_thread_start(&thread, TV_THREAD_STACK, open_traces_run_loading, loading);
     if (error != 0) {
         tv_free(loading);
@@ -198,44 +277,34 @@ static enum tv_status open_traces_begin_loading(struct tv_open_traces *traces,
     }
     pthread_detach(thread);
     traces->loadings++;
-    open_traces_add_ref(traces, session); /* of the thread */
-    open_traces_add_ref(traces, session); /* of the slot */
+    trace->holders++;
     return TV_OK;
 }
 
-/* Drop the files that neither the open trace nor `spare` uses. */
-static void open_traces_drop_files(struct tv_open_traces *traces, const struct tv_session *session,
-                                   const struct tv_session *spare)
+/* Drop the uploaded files of a trace that no listed trace uses. Runs under the lock. */
+static void open_traces_drop_files(struct tv_open_traces *traces, const struct tv_open_files *files)
 {
-    uint32_t number;
-    for (size_t i = 0; tv_session_input(session, i, &number); i++) {
-        bool wanted = (traces->open.session && tv_session_has(traces->open.session, number)) ||
-                      (spare && tv_session_has(spare, number));
+    for (size_t i = 0; i < files->count; i++) {
+        bool wanted = false;
+        for (uint32_t k = 0; k < traces->listed_count; k++)
+            wanted |= tv_session_has(traces->listed[k]->session, files->numbers[i]);
         if (!wanted)
-            tv_uploaded_files_drop(traces->files, number);
+            tv_uploaded_files_drop(traces->files, files->numbers[i]);
     }
 }
 
-/* Cancel the loading in progress, or dismiss one that failed. Runs under the lock. Return the
- * session that must be freed, or NULL. */
-static struct tv_session *open_traces_take_next(struct tv_open_traces *traces,
-                                                const struct tv_session *spare)
+void tv_open_traces_cancel(struct tv_open_traces *traces, uint64_t number)
 {
-    struct tv_session *session = traces->next.session;
-    if (!session)
-        return NULL;
-    tv_session_cancel(session);
-    open_traces_drop_files(traces, session, spare);
-    traces->next.session = NULL;
-    return open_traces_drop_ref(traces, session);
-}
-
-void tv_open_traces_cancel(struct tv_open_traces *traces)
-{
+    struct open_traces_left left = {.count = 0};
     pthread_mutex_lock(&traces->lock);
-    struct tv_session *left = open_traces_take_next(traces, NULL);
+    struct tv_open_trace *trace = open_traces_find(traces, number, false);
+    if (trace && tv_session_state(trace->session) != TV_SESSION_READY) {
+        const struct tv_open_files files = trace->files;
+        open_traces_close(traces, open_traces_find_files(traces, &files), &left);
+        open_traces_drop_files(traces, &files);
+    }
     pthread_mutex_unlock(&traces->lock);
-    tv_session_free(left);
+    open_traces_free_left(&left);
 }
 
 /* Make a session of these files without loading it. NULL: one of the files does not exist. */
@@ -269,49 +338,75 @@ static struct tv_session *open_traces_make_session(struct tv_open_traces *traces
     return session;
 }
 
-enum tv_status tv_open_traces_load(struct tv_open_traces *traces,
-                                   const struct tv_open_files *chosen, uint32_t *trace,
-                                   struct tv_error *err)
+/* Open files that no listed trace has. Runs under the lock. */
+static enum tv_status open_traces_add(struct tv_open_traces *traces,
+                                      const struct tv_open_files *files,
+                                      struct open_traces_left *left, struct tv_error *err)
 {
-    struct tv_session *session = open_traces_make_session(traces, chosen, err), *left = NULL;
+    struct tv_session *session = open_traces_make_session(traces, files, err);
     if (!session)
         return TV_ERR_USAGE;
-    pthread_mutex_lock(&traces->lock);
-    enum tv_status status = open_traces_begin_loading(traces, session, err);
-    if (status == TV_OK) {
-        left = open_traces_take_next(traces, session);
-        *trace = ++traces->last_trace;
-        traces->next = (struct open_trace_slot){session, *trace};
+    struct tv_open_trace *trace = tv_alloc(1, sizeof *trace);
+    *trace = (struct tv_open_trace){session, *files, traces->last_number + 1, 1, 0};
+    enum tv_status status = open_traces_begin_loading(traces, trace, err);
+    if (status != TV_OK) {
+        open_traces_let_go(trace, left);
+        return status;
     }
+    if (traces->listed_count == OPEN_TRACES)
+        open_traces_close(traces, open_traces_oldest(traces), left);
+    traces->listed[traces->listed_count++] = open_traces_use(traces, trace);
+    traces->last_number++;
+    return TV_OK;
+}
+
+enum tv_status tv_open_traces_load(struct tv_open_traces *traces, const struct tv_open_files *files,
+                                   uint32_t *number, struct tv_error *err)
+{
+    struct open_traces_left left = {.count = 0};
+    enum tv_status status = TV_OK;
+    pthread_mutex_lock(&traces->lock);
+    uint32_t at = open_traces_find_files(traces, files);
+    if (at < traces->listed_count &&
+        tv_session_state(traces->listed[at]->session) == TV_SESSION_FAILED) {
+        open_traces_close(traces, at, &left);
+        at = traces->listed_count;
+    }
+    if (at == traces->listed_count) {
+        status = open_traces_add(traces, files, &left, err);
+        at = traces->listed_count - 1;
+    }
+    if (status == TV_OK)
+        *number = open_traces_use(traces, traces->listed[at])->number;
     pthread_mutex_unlock(&traces->lock);
-    tv_session_free(status == TV_OK ? left : session);
+    open_traces_free_left(&left);
     return status;
 }
 
 enum tv_status tv_open_traces_start(struct tv_open_traces *traces, struct tv_error *err)
 {
-    uint32_t trace;
-    return traces->own.count > 0 ? tv_open_traces_load(traces, &traces->own, &trace, err) : TV_OK;
+    uint32_t number;
+    return traces->own.count > 0 ? tv_open_traces_load(traces, &traces->own, &number, err) : TV_OK;
 }
 
 bool tv_open_traces_free(struct tv_open_traces *traces, unsigned timeout_ms)
 {
     struct timespec until;
+    struct open_traces_left left = {.count = 0};
     int error = 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += timeout_ms / 1000;
-    tv_open_traces_cancel(traces);
     pthread_mutex_lock(&traces->lock);
+    while (traces->listed_count > 0)
+        open_traces_close(traces, traces->listed_count - 1, &left);
     while (traces->loadings > 0 && error == 0)
         error = pthread_cond_timedwait(&traces->idle, &traces->lock, &until);
     bool over = traces->loadings == 0;
-    struct tv_session *left = over ? open_traces_drop_ref(traces, traces->open.session) : NULL;
     pthread_mutex_unlock(&traces->lock);
+    open_traces_free_left(&left);
     if (!over)
         return false;
-    tv_session_free(left);
     tv_uploaded_files_free(traces->files);
-    tv_free(traces->holds);
     pthread_cond_destroy(&traces->idle);
     pthread_mutex_destroy(&traces->lock);
     tv_free(traces);
@@ -320,8 +415,10 @@ bool tv_open_traces_free(struct tv_open_traces *traces, unsigned timeout_ms)
 
 bool tv_open_traces_is_sketched(struct tv_open_traces *traces)
 {
+    bool sketched = false;
     pthread_mutex_lock(&traces->lock);
-    bool sketched = traces->next.session && tv_session_is_sketched(traces->next.session);
+    for (uint32_t i = 0; i < traces->listed_count; i++)
+        sketched |= tv_session_is_sketched(traces->listed[i]->session);
     pthread_mutex_unlock(&traces->lock);
     return sketched;
 }
@@ -336,27 +433,21 @@ static void open_traces_write_start(const struct tv_open_files *own, struct tv_o
     tv_out_char(out, ']');
 }
 
-void tv_open_traces_write_status(struct tv_open_traces *traces, struct tv_out *out)
+void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number, struct tv_out *out)
 {
     pthread_mutex_lock(&traces->lock);
-    struct tv_session *left = open_traces_swap_in(traces);
-    struct open_trace_slot place = traces->next.session ? traces->next : traces->open;
-    bool behind = traces->next.session && traces->open.session;
-    if (place.session)
-        open_traces_add_ref(traces, place.session);
+    struct tv_open_trace *trace = open_traces_hold(traces, number, false);
     pthread_mutex_unlock(&traces->lock);
-    tv_session_free(left);
     tv_out_char(out, '{');
-    if (place.session)
-        tv_session_write_status(place.session, out);
+    if (trace)
+        tv_session_write_status(trace->session, out);
     else
         tv_out_text(out, "\"state\":\"empty\",\"name\":\"\",\"bytes\":0,\"total_bytes\":0,"
                          "\"records\":0,\"inputs\":[]");
-    tv_out_format(out, ",\"trace\":%" PRIu32 ",\"behind\":%s,\"files\":",
-                  place.session ? place.trace : 0, behind ? "true" : "false");
+    tv_out_format(out, ",\"trace\":%" PRIu32 ",\"files\":", trace ? trace->number : 0);
     tv_uploaded_files_write(traces->files, out);
     open_traces_write_start(&traces->own, out);
     tv_out_char(out, '}');
-    if (place.session)
-        tv_open_traces_release(traces, place.session);
+    if (trace)
+        tv_open_traces_release(traces, trace);
 }

@@ -23,7 +23,14 @@ function file(name, data) {
 }
 
 /** Two slices on one clock, 4 us apart, and a call of a thread of their own each. */
-const slice = (name, pid, ts, dur) => ({ ph: 'X', name, pid, tid: pid, ts, dur });
+const slice = (name, pid, ts, dur) => ({
+  ph: 'X',
+  name,
+  pid,
+  tid: pid,
+  ts,
+  dur,
+});
 const first = file('first.json', JSON.stringify([slice('alpha', 1, 1000, 10)]));
 const second = file('second.json', JSON.stringify([slice('beta', 2, 1004, 2)]));
 const packed = file('third.json.gz', gzipSync(JSON.stringify([slice('gamma', 3, 1020, 5)])));
@@ -217,7 +224,11 @@ test('an error names file, place and remedy, and leads back', async () => {
         value: () => ({ isDirectory: true, name: 'traces' }),
       });
       document.body.dispatchEvent(
-        new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }),
+        new DragEvent('drop', {
+          bubbles: true,
+          cancelable: true,
+          dataTransfer: data,
+        }),
       );
     }, dataTransfer);
     await page.getByRole('heading', { name: 'traces could not be opened' }).waitFor();
@@ -355,7 +366,7 @@ test('Cancel of a reading leads back to what was open', async () => {
   });
 });
 
-test('a page notices that another one opened something', async () => {
+test('what one page opens changes nothing in another', async () => {
   await onProgram([first], async (page, viewer) => {
     await ready(page);
     const other = await openPage(viewer.address);
@@ -364,13 +375,66 @@ test('a page notices that another one opened something', async () => {
     await button(other.page, 'Open instead').click();
     await title(other.page, 'second.json');
     await ready(other.page);
-    await page.getByRole('tab', { name: 'Flame' }).click();
-    await title(page, 'second.json');
-    // A page that noticed before the click has the new trace's flame graph open.
     await page.getByRole('tab', { name: 'Profile' }).click();
     await ready(page);
-    await until(() => place(page).then((p) => p.files), '1', 'files in the address');
+    assert.match(await page.locator('#pane-profile').innerText(), /alpha/);
+    for (const shown of [page, other.page]) await shown.reload();
+    await title(page, 'first.json');
+    await title(other.page, 'second.json');
+    // The address of the one leads to its trace in the other.
+    await page.goto(other.page.url());
+    await title(page, 'second.json');
+    // Each page has a history of its own.
+    await other.page.goBack();
+    await title(other.page, 'first.json');
+    await title(page, 'second.json');
     await other.close();
+  });
+});
+
+test('a trace that the program closed to make room is opened again', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    // Eight may lie open.
+    const last = await page.evaluate(async () => {
+      const change = { method: 'POST', headers: { 'X-Traceview': '1' } };
+      let trace = 0;
+      for (let i = 1; i <= 8; i++)
+        ({ trace } = await (await fetch(`api/open?inputs=0&offsets=${i}`, change)).json());
+      return trace;
+    });
+    assert.equal(last, 9);
+    const old = await page.evaluate(async () => (await fetch('api/status?trace=1')).json());
+    assert.equal(old.state, 'empty');
+    await page.getByRole('tab', { name: 'Profile' }).click();
+    await ready(page);
+    await title(page, 'first.json');
+    assert.match(await page.locator('#pane-profile').innerText(), /alpha/);
+  });
+});
+
+test('a wrong file leaves the trace where it is, also after a reload', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    await drop(page, broken);
+    await button(page, 'Open instead').click();
+    await page.getByRole('heading', { name: 'broken.trace could not be opened' }).waitFor();
+    await page.reload();
+    await ready(page);
+    await title(page, 'first.json');
+  });
+});
+
+test('Back leads to the empty page that a trace was opened on', async () => {
+  await onProgram([], async (page) => {
+    await drop(page, first);
+    await ready(page);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
+    await page.goForward();
+    await ready(page);
+    await title(page, 'first.json');
   });
 });
 

@@ -14,7 +14,8 @@ after(() => rmSync(folder, { recursive: true }));
 
 /** What the program would answer half way through a file that takes long. */
 const half = {
-  ...{ trace: 1, behind: false, inputs: [], files: [], start: [] },
+  ...{ trace: 1, files: [], start: [{ input: 0, offset_ns: '0' }] },
+  inputs: [{ input: 0, name: '', offset_ns: '0' }],
   state: 'loading',
   name: 'long.json',
   bytes: 500,
@@ -60,7 +61,7 @@ test('strips of activity are there before the trace is', async () => {
   const viewer = await view(file);
   const { page, troubles, close } = await openPage('about:blank');
   let held = true;
-  await page.route('**/api/status', (route) =>
+  await page.route('**/api/status*', (route) =>
     held ? route.fulfill({ json: half }) : route.continue(),
   );
   await page.goto(viewer.address);
@@ -83,8 +84,8 @@ async function loading(run) {
   const viewer = await view(file);
   const { page, troubles, close } = await openPage('about:blank');
   const answer = { now: half, cancelled: 0 };
-  await page.route('**/api/status', (route) => route.fulfill({ json: answer.now }));
-  await page.route('**/api/cancel', (route) => {
+  await page.route('**/api/status*', (route) => route.fulfill({ json: answer.now }));
+  await page.route('**/api/cancel*', (route) => {
     answer.cancelled++;
     answer.now = { ...half, state: 'empty' };
     return route.fulfill({ json: {} });
@@ -113,7 +114,13 @@ test('what is done is said, with a rate of what it goes over', () =>
     const grow = setInterval(() => {
       if (answer.now.unpacking) answer.now = { ...answer.now, bytes: answer.now.bytes + 1 };
     }, 50);
-    answer.now = { ...half, unpacking: true, records: 0, sketch: undefined, bytes: 500 };
+    answer.now = {
+      ...half,
+      unpacking: true,
+      records: 0,
+      sketch: undefined,
+      bytes: 500,
+    };
     await shown(/^Unpacking, \d+ %$/, [/ of 1\.0 kB$/, /^\d+ bytes a second$/, /^– events$/]);
     clearInterval(grow);
     answer.now = half;

@@ -163,10 +163,10 @@ test('opening names files and offsets; a status has them', async () => {
       { input: 0, offset: 0n },
       { input: 7, offset: -(2n ** 60n) },
     ]);
-    await opening.cancel();
+    await opening.cancel(3);
     assert.deepEqual(
       asked.map((a) => a.line),
-      ['POST api/open?inputs=0,7&offsets=0,-1152921504606846976', 'POST api/cancel'],
+      ['POST api/open?inputs=0,7&offsets=0,-1152921504606846976', 'POST api/cancel?trace=3'],
     );
   });
   const status = JSON.stringify({

@@ -168,7 +168,7 @@ static void shows_nothing_before_it_is_ready(void **state)
     struct tv_open_traces *traces = traces_of(&source);
     assert_json(get(traces, "api/status", ""), TV_HTTP_OK,
                 "{\"state\":\"empty\",\"name\":\"\",\"bytes\":0,\"total_bytes\":0,\"records\":0,"
-                "\"inputs\":[],\"trace\":0,\"behind\":false" FILES);
+                "\"inputs\":[],\"trace\":0" FILES);
     assert_refused(get(traces, "api/trace", ""), TV_HTTP_CONFLICT, "the trace is not there yet");
     assert_refused(get(traces, "api/tiles", "res=0"), TV_HTTP_CONFLICT,
                    "the trace is not there yet");
@@ -201,13 +201,13 @@ static void answers_once_it_is_ready(void **state)
     struct tv_open_traces *traces = loaded_traces(&source);
     assert_json(get(traces, "api/status", ""), TV_HTTP_OK,
                 "{\"state\":\"ready\",\"name\":\"a \\\"b\\\".trace\",\"bytes\":200,"
-                "\"total_bytes\":500,\"records\":20" INPUTS ",\"trace\":1,\"behind\":false" FILES);
+                "\"total_bytes\":500,\"records\":20" INPUTS ",\"trace\":1" FILES);
     assert_int_equal(get(traces, "api/trace", "").answer.status, TV_HTTP_OK);
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
     assert_refused(get(traces, "api/trace", "trace=2"), TV_HTTP_GONE,
-                   "another trace lies open now");
-    assert_refused(get(traces, "api/trace", "trace=x"), TV_HTTP_GONE,
-                   "another trace lies open now");
+                   "that trace is not open any more");
+    assert_refused(get(traces, "api/trace", "trace=x"), TV_HTTP_BAD_REQUEST,
+                   "trace: expected a number up to 4294967295");
     /* the second call of the first row, which has only one */
     assert_int_equal(get(traces, "api/slice", "row=0&index=1").answer.status, TV_HTTP_BAD_REQUEST);
     struct asked slice = get(traces, "api/slice", "row=0&ind%65x=0");
@@ -245,7 +245,7 @@ static void explains_why_there_is_no_trace(void **state)
                 "{\"state\":\"error\",\"name\":\"a \\\"b\\\".trace\",\"bytes\":200,"
                 "\"total_bytes\":500,\"records\":20" INPUTS ",\"error\":{\"message\":"
                 "\"a \\\"b\\\".trace: byte 123: expected a tab, found 'x'\","
-                "\"kind\":\"syntax\",\"offset\":123},\"trace\":1,\"behind\":false" FILES);
+                "\"kind\":\"syntax\",\"offset\":123},\"trace\":1" FILES);
     assert_int_equal(get(traces, "api/trace", "").answer.status, TV_HTTP_CONFLICT);
     /* dismissed */
     assert_json(post(traces, "api/cancel", ""), TV_HTTP_OK, "{}");
@@ -253,7 +253,7 @@ static void explains_why_there_is_no_trace(void **state)
     end(traces, &source);
 }
 
-static void keeps_the_trace_until_the_next_is_there(void **state)
+static void keeps_each_trace_for_its_pages(void **state)
 {
     (void)state;
     struct source source = ready_source(false);
@@ -261,24 +261,56 @@ static void keeps_the_trace_until_the_next_is_there(void **state)
     atomic_store(&source.go, false);
     source.broken = true;
     assert_json(post(traces, "api/open", "inputs=0&offsets=-7"), TV_HTTP_OK, "{\"trace\":2}");
-    struct asked status = get(traces, "api/status", "");
+    /* another page that opens the same files waits for the same trace */
+    assert_json(post(traces, "api/open", "inputs=0&offsets=-7"), TV_HTTP_OK, "{\"trace\":2}");
+    struct asked status = get(traces, "api/status", "trace=2");
     assert_non_null(strstr(status.body, "\"state\":\"loading\""));
     assert_non_null(strstr(status.body, "\"offset_ns\":\"-7\"}],"));
-    assert_non_null(strstr(status.body, "\"trace\":2,\"behind\":true"));
+    assert_non_null(strstr(status.body, "\"trace\":2,"));
+    assert_refused(get(traces, "api/trace", "trace=2"), TV_HTTP_CONFLICT,
+                   "the trace is not there yet");
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
     atomic_store(&source.go, true);
     wait_until(traces, "\"state\":\"error\"");
+    assert_non_null(strstr(get(traces, "api/status", "trace=1").body, "\"state\":\"ready\""));
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
-    assert_json(post(traces, "api/cancel", ""), TV_HTTP_OK, "{}");
-    assert_non_null(strstr(get(traces, "api/status", "").body, "\"state\":\"ready\""));
-    /* another picture replaces it */
+    /* what is ready cannot be cancelled */
+    assert_json(post(traces, "api/cancel", "trace=1"), TV_HTTP_OK, "{}");
+    assert_json(post(traces, "api/cancel", "trace=2"), TV_HTTP_OK, "{}");
+    assert_non_null(strstr(get(traces, "api/status", "trace=2").body, "\"state\":\"empty\""));
+    assert_non_null(strstr(get(traces, "api/status", "").body, "\"trace\":1,"));
     fixture_free(&source.fixture);
     source.fixture = fixture_draw(drawing, 1);
     source.broken = false;
     assert_json(post(traces, "api/open", "inputs=0"), TV_HTTP_OK, "{\"trace\":3}");
     wait_until(traces, "\"state\":\"ready\"");
-    assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_GONE);
+    assert_json(post(traces, "api/open", "inputs=0&offsets=1500000"), TV_HTTP_OK, "{\"trace\":1}");
+    assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
     assert_int_equal(get(traces, "api/trace", "trace=3").answer.status, TV_HTTP_OK);
+    end(traces, &source);
+}
+
+/* Eight traces may lie open; the ninth takes the place of the one that was asked about least
+ * recently. A trace that failed takes a place as well, until its page dismisses it. */
+static void closes_what_was_asked_about_longest_ago(void **state)
+{
+    (void)state;
+    struct source source = ready_source(false);
+    struct tv_open_traces *traces = loaded_traces(&source);
+    source.broken = true;
+    for (int i = 2; i <= 8; i++) {
+        char query[64];
+        snprintf(query, sizeof query, "inputs=0&offsets=%d", i);
+        post(traces, "api/open", query);
+        wait_until(traces, "\"state\":\"error\"");
+    }
+    assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
+    post(traces, "api/open", "inputs=0&offsets=9");
+    wait_until(traces, "\"state\":\"error\"");
+    assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
+    assert_int_equal(get(traces, "api/trace", "trace=2").answer.status, TV_HTTP_GONE);
+    assert_int_equal(get(traces, "api/trace", "trace=3").answer.status, TV_HTTP_CONFLICT);
+    assert_int_equal(get(traces, "api/trace", "trace=9").answer.status, TV_HTTP_CONFLICT);
     end(traces, &source);
 }
 
@@ -372,7 +404,8 @@ UNIT_TESTS(api, cmocka_unit_test(shows_nothing_before_it_is_ready),
            cmocka_unit_test(counts_while_it_loads), cmocka_unit_test(answers_once_it_is_ready),
            cmocka_unit_test(explains_wrong_questions),
            cmocka_unit_test(explains_why_there_is_no_trace),
-           cmocka_unit_test(keeps_the_trace_until_the_next_is_there),
+           cmocka_unit_test(keeps_each_trace_for_its_pages),
+           cmocka_unit_test(closes_what_was_asked_about_longest_ago),
            cmocka_unit_test(opens_only_what_is_there),
            cmocka_unit_test(changes_nothing_for_other_pages), cmocka_unit_test(knows_its_paths),
            cmocka_unit_test(quits_only_by_post));

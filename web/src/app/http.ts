@@ -17,7 +17,7 @@ export interface Ask {
    */
   changing?: boolean;
   body?: Blob;
-  /** Called if the trace of the request is not open any more. */
+  /** Called if the trace of the request was closed. */
   changed?: () => void;
 }
 
@@ -66,7 +66,7 @@ export async function sendEngineRequest(path: string, asked: Ask): Promise<Respo
   }
   if (response.status === GONE && changed) {
     changed();
-    throw new DOMException('another trace lies open now', 'AbortError');
+    throw new DOMException('the trace was closed', 'AbortError');
   }
   if (!response.ok) throw await engineErrorOf(response);
   return response;

@@ -73,14 +73,14 @@ export class HttpEngine implements Engine {
   readonly opening: OpeningEngine;
 
   /**
-   * Every request is about the trace number `of` (0: any open trace) after the filter. `changed` is
-   * called when another trace has been opened.
+   * Every request is about the trace number `of` (0: the latest) after the filter. `closed` is
+   * called when the program has closed that trace.
    */
   constructor(
     private readonly host: Host,
     private readonly filter = '',
     private readonly of = 0,
-    private readonly changed: () => void = () => undefined,
+    private readonly closed: () => void = () => undefined,
   ) {
     this.opening = host.opening;
   }
@@ -108,7 +108,7 @@ export class HttpEngine implements Engine {
       filter: this.filter === '' ? undefined : this.filter,
       trace: this.of === 0 ? undefined : this.of,
     };
-    return { query: asked, changed: this.changed, send: this.send };
+    return { query: asked, changed: this.closed, send: this.send };
   }
 
   private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
@@ -119,10 +119,9 @@ export class HttpEngine implements Engine {
     return requestEngineBytes(path, { ...this.about(query), signal });
   }
 
-  async status(signal?: AbortSignal): Promise<LoadingStatus> {
-    return readStatus(
-      await requestEngineJson<StatusAnswer>('api/status', { signal, send: this.send }),
-    );
+  async status(trace?: number): Promise<LoadingStatus> {
+    const asked = { query: { trace }, send: this.send };
+    return readStatus(await requestEngineJson<StatusAnswer>('api/status', asked));
   }
 
   async same(call: Call, was: string): Promise<Call | null> {

@@ -111,12 +111,14 @@ export class HttpOpening implements OpeningEngine {
     await postOpening('drop', { input });
   }
 
-  async open(files: readonly ChosenFile[]): Promise<void> {
+  async open(files: readonly ChosenFile[]): Promise<number> {
     const inputs = files.map((file) => file.input).join(',');
-    await postOpening('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
+    const offsets = files.map((file) => file.offset).join(',');
+    const { trace } = await postOpening<{ trace: number }>('open', { inputs, offsets });
+    return trace;
   }
 
-  async cancel(): Promise<void> {
-    await postOpening('cancel', {});
+  async cancel(trace: number): Promise<void> {
+    await postOpening('cancel', { trace });
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine inside the page, which replaces server and program. Each trace has its own worker. The
-// open trace stays open until the next one is loaded.
+// open trace stays open until the next one is loaded; a page has no memory for more.
 
 import { EngineError } from '../model/engine';
 import { MOST_FILES, sameFiles, type ChosenFile, type OpeningEngine } from '../model/opening';
@@ -119,27 +119,37 @@ export class LocalHost implements Host {
 
   readonly send = async (address: string, init: RequestInit): Promise<Response> => {
     const [path = '', query = ''] = address.split('?', 2);
-    if (path === 'api/status') return jsonResponse(FOUND, this.status());
-    const asked = new URLSearchParams(query).get('trace');
-    if (!this.current) return jsonResponse(NOT_READY, { error: 'the trace is not there yet' });
-    if (asked !== null && Number(asked) !== this.current.trace)
-      return jsonResponse(GONE, { error: 'another trace lies open now' });
-    return await this.current.ask(address.slice('api/'.length), init.signal);
+    const number = new URLSearchParams(query).get('trace');
+    const latest = path === 'api/status' ? (this.next ?? this.current) : this.current;
+    const trace = number === null ? latest : this.find(Number(number));
+    if (path === 'api/status') return jsonResponse(FOUND, this.status(trace));
+    if (number !== null && !trace)
+      return jsonResponse(GONE, { error: 'that trace is not open any more' });
+    if (trace?.state !== 'ready')
+      return jsonResponse(NOT_READY, { error: 'the trace is not there yet' });
+    return await trace.ask(address.slice('api/'.length), init.signal);
   };
 
-  private status(): unknown {
-    const shown = this.next ?? this.current;
+  private find(number: number): LocalSession | null {
+    return [this.next, this.current].find((session) => session?.trace === number) ?? null;
+  }
+
+  private status(shown: LocalSession | null): unknown {
     const empty = { state: 'empty', name: '', bytes: 0, total_bytes: 0, records: 0, inputs: [] };
     return {
       ...(shown?.members ?? empty),
       trace: shown?.trace ?? 0,
-      behind: this.next !== null && this.current !== null,
       files: this.shelf.map(({ number, name, bytes }) => ({ input: number, name, bytes })),
       start: this.start.map(({ input, offset }) => ({ input, offset_ns: String(offset) })),
     };
   }
 
-  private openFiles(chosen: readonly ChosenFile[]): void {
+  /** Return the number of the trace. */
+  private openFiles(chosen: readonly ChosenFile[]): number {
+    const open = [this.next, this.current].find(
+      (session) => session && session.state !== 'error' && sameFiles(session.chosen, chosen),
+    );
+    if (open) return open.trace;
     const shelved = chosen.map(({ input, offset }) => {
       const file = this.shelf.find(({ number }) => number === input);
       if (!file) throw new EngineError(`file ${input} is not here (any more)`, false);
@@ -151,6 +161,7 @@ export class LocalHost implements Host {
     );
     this.next = session;
     void this.fill(session, shelved);
+    return session.trace;
   }
 
   private async fill(
@@ -206,14 +217,14 @@ export class LocalHost implements Host {
       if (files.length > MOST_FILES)
         return Promise.reject(new EngineError('too many files', false, null, 'many'));
       try {
-        this.openFiles(files);
+        return Promise.resolve(this.openFiles(files));
       } catch (error) {
         return Promise.reject(error as Error);
       }
-      return Promise.resolve();
     },
-    cancel: () => {
-      this.next?.end();
+    cancel: (trace) => {
+      if (this.next?.trace !== trace) return Promise.resolve();
+      this.next.end();
       this.next = null;
       return Promise.resolve();
     },

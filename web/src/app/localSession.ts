@@ -2,6 +2,7 @@
 // One trace in an engine of this page. Its worker first loads the trace and then answers requests.
 
 import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
+import type { ChosenFile } from '../model/opening';
 import { NOT_STARTED, engineEndReason, startWorker } from './localWorker';
 
 type State = 'loading' | 'ready' | 'error';
@@ -25,6 +26,11 @@ export class LocalSession {
   state: State = 'loading';
   /** The members of the answer to api/status. */
   members: Record<string, unknown>;
+
+  /** The files as the page knows them. */
+  get chosen(): readonly ChosenFile[] {
+    return this.files.map(({ number, offset }) => ({ input: number, offset }));
+  }
 
   /** `done` is called when the trace is loaded or has failed. */
   constructor(

@@ -34,7 +34,7 @@ const RETRY = 2000;
 const PATIENCE = 300;
 
 const NO_STATUS: LoadingStatus = {
-  ...{ state: 'error', name: '', trace: 0, behind: false, inputs: [], files: [], start: [] },
+  ...{ state: 'error', name: '', trace: 0, inputs: [], files: [], start: [] },
   ...{ bytes: 0, total_bytes: 0, records: 0 },
 };
 
@@ -62,6 +62,8 @@ class App {
     gone: () => this.ended(false),
   });
   private status = NO_STATUS;
+  /** The files of the trace that was shown last; empty if the page shows none. */
+  private shown: readonly ChosenFile[] = [];
   private loading: LoadingScreen | null = null;
   private pages: Pages | null = null;
   /** The bar of a page whose program does not answer. */
@@ -116,7 +118,7 @@ class App {
     }
     bar.element.remove();
     this.silence = null;
-    if (status) await this.run({ address: location.hash.slice(1), move: false }, '', status);
+    if (status) await this.follow(status);
   }
 
   /** Return the action that ends the program, or null if there is none. */
@@ -147,31 +149,58 @@ class App {
   async start(): Promise<void> {
     document.body.replaceChildren(this.root, ...this.opener.elements);
     document.addEventListener('keydown', this.stopByKey);
-    const address = location.hash.slice(1);
-    let said = '';
-    let first: LoadingStatus | undefined;
     try {
-      first = await this.engine.status();
-      this.opener.refuses = first.home !== undefined;
-      const { files } = readAddress(address);
-      if (files && !sameFiles(files, first.inputs)) {
-        first = undefined;
-        await this.engine.opening.open(files);
-      }
+      const latest = await this.engine.status();
+      this.opener.refuses = latest.home !== undefined;
+      this.status = latest;
+      await this.follow(latest);
     } catch (error) {
-      // The files of an old address may be gone. Show the open trace instead.
       if (error instanceof EngineError && error.gone) return this.ended(false);
-      said = GONE_FILES;
+      throw error;
     }
-    await this.run({ address, move: false }, said, first);
   }
 
-  /** Show the open or loading trace from now on. `first` is its status if it is known. */
-  private async run(aim: Aim, said = '', first?: LoadingStatus): Promise<void> {
+  /** Return the files that an address means. */
+  private filesOf(address: string): readonly ChosenFile[] {
+    return readAddress(address).files ?? this.status.start;
+  }
+
+  /** Show the trace of the address. `latest` is the status of any trace if it is known. */
+  private async follow(latest: LoadingStatus = this.status): Promise<void> {
+    const address = location.hash.slice(1);
+    const aim = { address, move: false };
+    if (latest.home !== undefined) return this.run(aim, latest.trace, '', latest);
+    const files = this.filesOf(address);
+    if (files.length > 0 && sameFiles(files, latest.inputs))
+      return this.run(aim, latest.trace, '', latest);
+    try {
+      await this.openFiles(files, aim);
+    } catch (error) {
+      if (error instanceof EngineError && error.gone) return this.ended(false);
+      // The files of an old address may be gone. Show those of the command line instead.
+      if (readAddress(address).files === null) throw error;
+      this.history.replace('');
+      await this.openFiles(this.status.start, { address: '', move: false }, GONE_FILES);
+    }
+  }
+
+  /** Open files and show their trace from then on; without files, the empty screen. */
+  private async openFiles(files: readonly ChosenFile[], aim: Aim, said = ''): Promise<void> {
+    const left = this.running ? this.status : null;
+    const trace = files.length > 0 ? await this.engine.opening.open(files) : 0;
+    // This page waits for one trace only.
+    this.turn++;
+    if (left?.state === 'loading' && left.trace !== trace)
+      await this.engine.opening.cancel(left.trace).catch(() => undefined);
+    void this.run(aim, trace, said);
+  }
+
+  /** Show trace number `trace` from now on. `first` is its status if it is known. */
+  private async run(aim: Aim, trace: number, said: string, first?: LoadingStatus): Promise<void> {
     const turn = ++this.turn;
     this.running = true;
     try {
-      const status = await this.read(turn, first);
+      const status = trace === 0 ? await this.noTrace() : await this.read(turn, trace, first);
       if (!status || turn !== this.turn || this.over) return;
       if (status.state === 'error') this.showError(status);
       else if (status.state === 'empty') this.showEmpty(said);
@@ -190,12 +219,16 @@ class App {
    * Poll until the trace is loaded or has failed. Show the loading screen only if that takes a
    * while.
    */
-  private async read(turn: number, first?: LoadingStatus): Promise<LoadingStatus | null> {
+  private async read(
+    turn: number,
+    trace: number,
+    first?: LoadingStatus,
+  ): Promise<LoadingStatus | null> {
     const start = performance.now();
     let screen: LoadingScreen | null = null;
     let known = first;
     for (;;) {
-      const status = known ?? (await this.engine.status());
+      const status = known ?? (await this.engine.status(trace));
       known = undefined;
       if (turn !== this.turn || this.over) return null;
       this.status = status;
@@ -203,7 +236,7 @@ class App {
       if (status.state !== 'loading') return status;
       const now = performance.now();
       if (!screen && (!this.pages || now - start > PATIENCE)) {
-        screen = new LoadingScreen(status, this.tools(), () => void this.cancel());
+        screen = new LoadingScreen(status, this.tools(), this.behind, () => void this.cancel());
         this.loading = screen;
         this.leave();
         this.showScreen(screen);
@@ -214,13 +247,30 @@ class App {
   }
 
   private readonly back = async (said: string): Promise<void> => {
+    this.turn++;
+    this.running = false;
     try {
-      await this.engine.opening.cancel();
+      await this.engine.opening.cancel(this.status.trace);
     } catch {
       // The next request reports that the server does not answer.
     }
-    await this.run({ address: location.hash.slice(1), move: false }, said);
+    const files = this.behind ? this.shown : [];
+    await this.openFiles(files, { address: location.hash.slice(1), move: false }, said);
   };
+
+  /** True if the page showed another trace before the one that loads or has failed. */
+  private get behind(): boolean {
+    return this.shown.length > 0 && !sameFiles(this.shown, this.status.inputs);
+  }
+
+  /** Return the state of a page that has no trace. */
+  private async noTrace(): Promise<LoadingStatus> {
+    const { files, start } = await this.engine.status();
+    this.status = { ...NO_STATUS, state: 'empty', files, start };
+    this.shown = [];
+    document.title = 'traceview';
+    return this.status;
+  }
 
   private cancel(): Promise<void> {
     return this.back(`The reading of ${fileName(this.status.name)} was cancelled.`);
@@ -230,6 +280,7 @@ class App {
     this.leave();
     const screen = new ErrorScreen(status, this.tools(), {
       choose: this.opener.choose,
+      behind: this.behind,
       back: () => void this.back(''),
       quit: this.quit,
     });
@@ -265,7 +316,7 @@ class App {
 
   private async openPages(status: LoadingStatus, aim: Aim, turn: number): Promise<void> {
     const engineFor = (filter: string): Engine =>
-      new HttpEngine(this.host, filter, status.trace, () => this.changed());
+      new HttpEngine(this.host, filter, status.trace, () => this.closed());
     const engine = engineFor('');
     const frames = await engine.frames();
     const facts = await engine.trace();
@@ -276,11 +327,11 @@ class App {
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
     // An address with other files is not about this trace.
-    const asked = readAddress(aim.address).files ?? status.start;
-    const fits = sameFiles(asked, status.inputs);
+    const fits = sameFiles(this.filesOf(aim.address), status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
     const box = this.offsetBoxes().indexOf(document.activeElement);
     this.leave();
+    this.shown = status.inputs;
     if (aim.move) this.history.push(address);
     else if (!fits) this.history.replace(address);
     this.pages = new Pages(this.settings, new Frames(frames, facts.colours), this.history, {
@@ -305,37 +356,39 @@ class App {
     return [...this.root.querySelectorAll('.files .offset')];
   }
 
-  /** Handle that another page has opened another trace. */
-  private changed(): void {
-    if (!this.running && !this.over) void this.run({ address: '', move: false });
+  /** Handle that the program has closed the trace for those of other pages: open it again. */
+  private closed(): void {
+    if (this.running || this.over) return;
+    const aim = { address: location.hash.slice(1), move: false };
+    this.openFiles(this.status.inputs, aim).catch((error: unknown) => {
+      if (error instanceof EngineError && error.gone) this.ended(false);
+      else this.pages?.wrong(GONE_FILES);
+    });
   }
 
-  private async current(): Promise<Current | null> {
-    const { state, name, inputs } = await this.engine.status();
+  private current(): Current | null {
+    const { state, name, inputs } = this.status;
     return state === 'ready' || state === 'loading' ? { name, files: inputs } : null;
   }
 
   private async open(files: readonly ChosenFile[], address: string): Promise<void> {
-    await this.engine.opening.open(files);
-    void this.run({ address, move: true });
+    await this.openFiles(files, { address, move: true });
   }
 
   /** Handle Back and Forward, which may lead to other files. */
   private async arrived(place: PageState, address: string): Promise<void> {
-    const files = place.files ?? this.status.start;
-    if (files.length === 0 || sameFiles(files, this.status.inputs)) {
+    const files = this.filesOf(address);
+    if (this.status.home !== undefined || sameFiles(files, this.status.inputs)) {
       await this.pages?.arrive(place);
       return;
     }
     try {
-      await this.engine.opening.open(files);
+      await this.openFiles(files, { address, move: false });
     } catch (error) {
       if (error instanceof EngineError && error.gone) return this.ended(false);
       this.pages?.wrong(GONE_FILES);
       this.history.replace(this.plainAddress(this.status.inputs));
-      return;
     }
-    await this.run({ address, move: false });
   }
 }
 

@@ -15,7 +15,7 @@ export interface Current {
 }
 
 interface Outside {
-  current: () => Promise<Current | null>;
+  current: () => Current | null;
   open: (files: readonly ChosenFile[]) => Promise<void>;
   gone: () => void;
 }
@@ -79,7 +79,7 @@ export class Opener {
     let at = names[0] ?? '';
     try {
       if (files.length > MOST_FILES) refuseAll(files.length);
-      const current = await this.outside.current();
+      const current = this.outside.current();
       const how = current ? await this.dialog.ask(names, current.name) : 'instead';
       if (!how) return;
       const all = files.length + (how === 'beside' ? (current?.files.length ?? 0) : 0);

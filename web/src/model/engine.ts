@@ -355,7 +355,7 @@ export type Extents = { tracks: [number, number[]][] };
 export interface Engine {
   /** Resolve when no question is pending and the page has drawn the last answer. */
   idle(): Promise<void>;
-  status(signal?: AbortSignal): Promise<LoadingStatus>;
+  status(trace?: number): Promise<LoadingStatus>;
   trace(): Promise<TraceFacts>;
   frames(): Promise<FrameRow[]>;
   /**

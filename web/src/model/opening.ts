@@ -21,12 +21,9 @@ export interface KnownFile {
 }
 
 export interface LoadingStatus {
-  /** State of loading; "ready" and "empty" also describe what is shown meanwhile. */
   state: 'empty' | 'loading' | 'ready' | 'error';
-  /** Number of the trace; every opening increments it. */
+  /** Number of the trace; 0: none. */
   trace: number;
-  /** Another trace is open, and stays open until this one is loaded. */
-  behind: boolean;
   inputs: OpenedInput[];
   /** Every file that can be opened, and the default selection. */
   files: KnownFile[];
@@ -84,10 +81,13 @@ export interface OpeningEngine {
   take(file: File, told: (bytes: number) => void, signal: AbortSignal): Promise<number>;
   /** Forget an uploaded file. */
   drop(input: number): Promise<void>;
-  /** Start to read these files as one trace; the status reports the progress. */
-  open(files: readonly ChosenFile[]): Promise<void>;
-  /** Stop reading, or dismiss its error. The trace that was open before stays open. */
-  cancel(): Promise<void>;
+  /**
+   * Start to read these files as one trace, unless that trace is open, and return its number. Its
+   * status reports the progress. Other traces stay open.
+   */
+  open(files: readonly ChosenFile[]): Promise<number>;
+  /** Stop reading a trace, or dismiss its error. */
+  cancel(trace: number): Promise<void>;
 }
 
 const OFFSET_UNITS: Record<string, bigint> = {

@@ -175,6 +175,8 @@ function errorQuote(offset: number, error: { quoted_at?: number; quote?: string 
 
 export interface ErrorActions {
   choose: () => void;
+  /** True if another trace was open. */
+  behind: boolean;
   /** Go back to the trace open before, or to the empty screen. */
   back: () => void;
   /** Null if there is no program to end. */
@@ -200,7 +202,7 @@ export class ErrorScreen extends Screen {
         status.home !== undefined && homeLink(status.home, 'About this trace'),
         status.home === undefined && screenButton('Open other files…', 'primary', act.choose),
         status.home === undefined &&
-          screenButton(status.behind ? 'Back to what was open' : 'Back', '', act.back),
+          screenButton(act.behind ? 'Back to what was open' : 'Back', '', act.back),
         screenButton(
           'Copy report',
           '',

@@ -32,12 +32,17 @@ export class LoadingScreen extends Screen {
   private readonly rate = h('b', null, NOTHING);
   private readonly rateOf = h('span', null, NOTHING);
   private readonly heading = h('h1', null, 'Reading');
-  private readonly behind = h('p', { class: 'second' });
   private readonly sketch = new SketchView();
   private recent: { at: number; done: number }[] = [];
   private doing: Doing = 'Reading';
 
-  constructor({ name, home }: LoadingStatus, tools: HTMLElement, cancel: () => void) {
+  /** `behind` tells that another trace was open. */
+  constructor(
+    { name, home }: LoadingStatus,
+    tools: HTMLElement,
+    behind: boolean,
+    cancel: () => void,
+  ) {
     super(name, tools);
     const stop =
       home === undefined ? screenButton('Cancel', '', cancel) : homeLink(home, 'About this trace');
@@ -52,7 +57,12 @@ export class LoadingScreen extends Screen {
         h('div', null, this.rate, this.rateOf),
         h('div', null, this.records, h('span', null, 'events')),
       ),
-      h('div', { class: 'actions' }, stop, this.behind),
+      h(
+        'div',
+        { class: 'actions' },
+        stop,
+        behind && h('p', { class: 'second' }, 'leads back to what was open'),
+      ),
       this.sketch.element,
     );
   }
@@ -66,7 +76,6 @@ export class LoadingScreen extends Screen {
     this.progress.setAttribute('aria-valuenow', String(percent));
     this.progress.setAttribute('aria-valuetext', `${what}, ${percent} %`);
     setText(this.heading, status.total_bytes > 0 ? `${what}, ${percent} %` : what);
-    setText(this.behind, status.behind ? 'leads back to what was open' : '');
     setText(this.bytes, formatBytes(status.bytes));
     setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
     setText(this.records, status.unpacking ? '–' : formatBig(status.records));
