@@ -7,9 +7,9 @@
 
 enum { COUNTER_TIME, COUNTER_DELTA, COUNTER_COUNT, COUNTER_COLUMNS };
 static const struct tv_firefox_column counter_columns[COUNTER_COLUMNS] = {
-    TV_FIREFOX_COLUMN(COUNTER, TIME, "time", MS),
-    TV_FIREFOX_COLUMN(COUNTER, DELTA, "timeDeltas", MS),
-    TV_FIREFOX_COLUMN(COUNTER, COUNT, "count", INTEGER),
+    [COUNTER_TIME] = TV_FIREFOX_COLUMN("time", MS),
+    [COUNTER_DELTA] = TV_FIREFOX_COLUMN("timeDeltas", MS),
+    [COUNTER_COUNT] = TV_FIREFOX_COLUMN("count", INTEGER),
 };
 
 enum {

@@ -35,8 +35,10 @@ struct tv_firefox_column {
     size_t count, capacity;
 };
 
-#define TV_FIREFOX_COLUMN(table, id, name, kind)                                                   \
-    [table##_##id] = {name, TV_FIREFOX_##kind, NULL, 0, 0}
+#define TV_FIREFOX_COLUMN(name, kind)                                                              \
+    {                                                                                              \
+        name, TV_FIREFOX_##kind, NULL, 0, 0                                                        \
+    }
 
 /* Strings, or stacks, in the model's numbers. */
 struct tv_firefox_numbers {
@@ -69,7 +71,7 @@ struct tv_firefox {
 int64_t tv_firefox_value(const struct tv_firefox_column *column, int64_t row);
 void tv_firefox_numbers_add(struct tv_firefox_numbers *numbers, uint32_t value);
 uint32_t tv_firefox_number(const struct tv_firefox_numbers *numbers, int64_t row,
-                               uint32_t otherwise);
+                           uint32_t otherwise);
 bool tv_firefox_at(const struct tv_firefox *file, uint64_t offset, struct tv_json_stream *stream);
 
 /* Take a value as text, valid until the next one; empty for null, objects and arrays. */
@@ -78,28 +80,27 @@ uint32_t tv_firefox_string_at(struct tv_firefox *file, uint64_t offset);
 int64_t tv_firefox_ms_at(const struct tv_firefox *file, uint64_t offset);
 /* Read an array of texts, or the names in an array of objects. */
 void tv_firefox_read_texts(struct tv_firefox *file, uint64_t offset,
-                               struct tv_firefox_numbers *numbers);
+                           struct tv_firefox_numbers *numbers);
 void tv_firefox_read_names(struct tv_firefox *file, uint64_t offset,
-                               struct tv_firefox_numbers *numbers);
+                           struct tv_firefox_numbers *numbers);
 
 /* Add a row to a column. */
 void tv_firefox_column_add(struct tv_firefox_column *column, int64_t value);
 /* Read the columns that are wanted of a table at an offset.  Release them later. */
 void tv_firefox_read_table(struct tv_firefox *file, uint64_t offset,
-                               struct tv_firefox_column *columns,
-                                const struct tv_firefox_column *model,
-                               size_t count);
+                           struct tv_firefox_column *columns, const struct tv_firefox_column *model,
+                           size_t count);
 void tv_firefox_release_table(struct tv_firefox_column *columns, size_t count);
 /* Find the time of a row: a time, or the sum of differences in *now. */
 bool tv_firefox_row_time(struct tv_firefox *file, const struct tv_firefox_column *time,
-                             const struct tv_firefox_column *delta, size_t row, int64_t *now);
+                         const struct tv_firefox_column *delta, size_t row, int64_t *now);
 
 /* ---- Stacks (stacks.c) ---- */
 
 /* Read the tables in an object, a thread or "shared".  A thread without its own strings or sources
  * uses the shared ones. */
 void tv_firefox_read_stacks(struct tv_firefox *file, uint64_t offset,
-                                struct tv_firefox_stacks *stacks);
+                            struct tv_firefox_stacks *stacks);
 void tv_firefox_release_stacks(struct tv_firefox_stacks *stacks);
 
 /* ---- Rows of a thread, and counters (samples.c, markers.c, counters.c) ---- */
@@ -120,9 +121,9 @@ struct tv_firefox_weights {
 /* Return the meaning of the weights in a table of samples. */
 struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_t offset);
 void tv_firefox_read_samples(struct tv_firefox *file, const struct tv_firefox_thread *thread,
-                                 uint64_t offset, const struct tv_firefox_weights *weights);
+                             uint64_t offset, const struct tv_firefox_weights *weights);
 void tv_firefox_read_markers(struct tv_firefox *file, const struct tv_firefox_thread *thread,
-                                 uint64_t offset);
+                             uint64_t offset);
 void tv_firefox_read_counters(struct tv_firefox *file, uint64_t offset);
 
 /* ---- The file (firefox.c) ---- */

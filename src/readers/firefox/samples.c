@@ -8,11 +8,11 @@
 
 enum { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_DELTA, SAMPLE_WEIGHT, SAMPLE_CPU, SAMPLE_COLUMNS };
 static const struct tv_firefox_column sample_columns[SAMPLE_COLUMNS] = {
-    TV_FIREFOX_COLUMN(SAMPLE, STACK, "stack", INTEGER),
-    TV_FIREFOX_COLUMN(SAMPLE, TIME, "time", MS),
-    TV_FIREFOX_COLUMN(SAMPLE, DELTA, "timeDeltas", MS),
-    TV_FIREFOX_COLUMN(SAMPLE, WEIGHT, "weight", INTEGER),
-    TV_FIREFOX_COLUMN(SAMPLE, CPU, "threadCPUDelta", INTEGER),
+    [SAMPLE_STACK] = TV_FIREFOX_COLUMN("stack", INTEGER),
+    [SAMPLE_TIME] = TV_FIREFOX_COLUMN("time", MS),
+    [SAMPLE_DELTA] = TV_FIREFOX_COLUMN("timeDeltas", MS),
+    [SAMPLE_WEIGHT] = TV_FIREFOX_COLUMN("weight", INTEGER),
+    [SAMPLE_CPU] = TV_FIREFOX_COLUMN("threadCPUDelta", INTEGER),
 };
 
 static int64_t firefox_multiply(int64_t value, int64_t factor)
