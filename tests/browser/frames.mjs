@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How smoothly the page moves over a trace: the time between frames while one pans and zooms, and
-// the processor time that the page's thread needs for each, which says more on a busy machine.
+// How smoothly the page moves over a trace: the time between frames while one pans, zooms and
+// scrolls, and the processor time that the page's thread needs for each, which says more on a busy
+// machine.
 //
 //     TRACEVIEW=... npm --prefix tests/browser run --silent frames -- FILE
 //         [--seconds N] [--size 1600x1000] [--profile OUT.cpuprofile]
@@ -40,6 +41,10 @@ function measure({ kind, length }) {
     document.body.dispatchEvent(
       new KeyboardEvent('keydown', { bubbles: true, code, key: code.at(-1).toLowerCase() }),
     );
+  const scroll = (selector, share) => {
+    const place = document.querySelector(selector);
+    place.scrollTop += there(share) ? 40 : -40;
+  };
   // There and back, twice, so that many places and zooms are seen.
   const there = (share) => Math.floor(share * 4) % 2 === 0;
   const steps = {
@@ -48,6 +53,8 @@ function measure({ kind, length }) {
     // As often as keyboards repeat.
     'pan, keys': (share, n) => n % 2 === 0 && key(there(share) ? 'KeyD' : 'KeyA'),
     'zoom, keys': (share, n) => n % 2 === 0 && key(there(share) ? 'KeyW' : 'KeyS'),
+    'scroll, lines': (share) => scroll('.tracks', share),
+    'scroll, table': (share) => scroll('#pane-profile .scroller', share),
   };
   return new Promise((done) => {
     const between = [];
@@ -83,7 +90,7 @@ const figures = (list) =>
 
 const viewer = await view(file);
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
   args: ['--headless', '--no-sandbox', '--disable-gpu'],
 });
 const page = await browser.newPage({ viewport: { width, height } });
@@ -111,15 +118,23 @@ if (values.profile) {
   await session.send('Profiler.start');
 }
 console.log(`load ${loadavg()[0].toFixed(1)}, ${width} x ${height}; ms: median, 95 %, most`);
-console.log('gesture      frames   between frames         processor time');
-for (const kind of ['pan, wheel', 'zoom, wheel', 'pan, keys', 'zoom, keys']) {
+console.log('gesture       frames   between frames         processor time');
+const KINDS = [
+  'pan, wheel',
+  'zoom, wheel',
+  'pan, keys',
+  'zoom, keys',
+  'scroll, lines',
+  'scroll, table',
+];
+for (const kind of KINDS) {
   await zoom(kind.startsWith('pan') ? 6 : 0);
   const trace = join(folder, 'trace.json');
   await browser.startTracing(page, { path: trace, categories: ['cc', '-*'] });
   const between = await page.evaluate(measure, { kind, length });
   await browser.stopTracing();
   const frames = String(between.length).padStart(6);
-  console.log(`${kind.padEnd(12)} ${frames}   ${figures(between)}   ${figures(frameCosts(trace))}`);
+  console.log(`${kind.padEnd(13)} ${frames}   ${figures(between)}   ${figures(frameCosts(trace))}`);
 }
 console.log(`load ${loadavg()[0].toFixed(1)}`);
 if (values.profile) {

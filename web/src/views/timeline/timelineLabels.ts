@@ -53,6 +53,13 @@ function objectWords({ type }: ObjectsRow): string {
   return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
 }
 
+/** From this height on, in px, the name of a label stays in view while its rows scroll. */
+const TALL = 48;
+
+function labelClass(more: string, { height }: { height: number }): string {
+  return `label ${more}${height >= TALL ? ' tall' : ''}`;
+}
+
 /** The column of labels. */
 export class TimelineLabels {
   readonly element: HTMLElement;
@@ -271,7 +278,7 @@ export class TimelineLabels {
     return h(
       'div',
       {
-        class: 'label row',
+        class: labelClass('row', box),
         title,
         style: { top: `${box.top}px`, height: `${box.height}px` },
       },
@@ -342,7 +349,7 @@ export class TimelineLabels {
     return h(
       'div',
       {
-        class: 'label counter',
+        class: labelClass('counter', box),
         title: `Counter ${counter.name}${series ? `: ${series}` : ''}${without}, ${plural(counter.samples, 'sample')}`,
         style: { top: `${box.top}px`, height: `${box.height}px` },
       },
@@ -405,7 +412,7 @@ export class TimelineLabels {
     return h(
       'div',
       {
-        class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
+        class: labelClass(`${chosen ? 'selected ' : ''}${holds ? 'holds' : ''}`, box),
         style: { top: `${box.top}px`, height: `${box.height}px` },
         on: { dblclick: () => viewer.toggleExpanded(track.track) },
       },
