@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "cli/confine.h"
 #include "cli/input/index_cache.h"
+#include "cli/input/recent_files.h"
 #include "cli/input/symbols.h"
 #include "cli/options.h"
 #include "cli/output/atomic_file.h"
@@ -324,6 +325,18 @@ static void broker_open_browser(struct broker *broker, struct tv_broker_reply *r
         reply->done = tv_browser_open(&broker->browser, broker->address);
 }
 
+/* ---- Recent files ---- */
+
+static void broker_remember(const struct broker *broker, const struct tv_broker_request *request)
+{
+    const struct tv_words *files = &broker->settings->files;
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->items[i], request->path) == 0) {
+            tv_recent_files_remember(request->path);
+            return;
+        }
+}
+
 /* ---- The loop ---- */
 
 /* Handle one request. Return the descriptor for the reply, or -1. */
@@ -363,6 +376,9 @@ static int broker_answer(struct broker *broker, struct tv_broker_request *reques
         break;
     case TV_BROKER_BROWSER_OPEN:
         broker_open_browser(broker, reply);
+        break;
+    case TV_BROKER_REMEMBER:
+        broker_remember(broker, request);
         break;
     default:
         break;

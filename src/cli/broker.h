@@ -17,7 +17,8 @@
  *   - in the cache: entries whose key the broker has computed itself from those files;
  *   - temporary files, which have no name;
  *   - the pager, if standard output is a terminal;
- *   - the browser, for the viewer's address.
+ *   - the browser, for the viewer's address;
+ *   - a place in the list of recent files (input/recent_files.h), for a FILE.
  *
  * Requests and replies are packets on one socket. Each request has one reply, with a descriptor if
  * one was asked for. The broker ends when the command ends.
@@ -45,6 +46,7 @@ enum tv_broker_word {
     TV_BROKER_PAGER_START,
     TV_BROKER_PAGER_FINISH,
     TV_BROKER_BROWSER_OPEN,
+    TV_BROKER_REMEMBER, /* path */
 };
 
 struct tv_broker_request {

@@ -294,6 +294,14 @@ bool tv_confined_browser_open(void)
     return done;
 }
 
+void tv_confined_remember(const char *path)
+{
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_REMEMBER);
+    if (broker_exchange_set_path(exchange, path))
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
+    tv_free(exchange);
+}
+
 /* ---- Entering and leaving ---- */
 
 static void confine_warn(const struct tv_confine_options *options)

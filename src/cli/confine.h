@@ -65,6 +65,9 @@ void tv_confined_file_discard(struct tv_atomic_file *file);
 /* See tv_browser_open; the broker removes the file when it ends. */
 bool tv_confined_browser_open(void);
 
+/* See tv_recent_files_remember. */
+void tv_confined_remember(const char *path);
+
 /* Start the pager; return a descriptor to write to, or -1. */
 int tv_confined_pager_start(void);
 /* Wait until the user leaves the pager; close the descriptor before. */

@@ -145,6 +145,7 @@ struct tv_settings {
     const char *salt;    /* NULL: a random one */
     uint64_t max_memory; /* memory limit of the program, in bytes; TV_ANY_MEMORY: none */
     bool no_browser, no_cache;
+    bool recent;     /* not an option: the files are those of earlier commands */
     bool one_by_one; /* not an option: see input/inputs.h */
     uint64_t port;
     struct tv_serve_settings serve;

@@ -119,7 +119,7 @@ void tv_uploaded_files_write(struct tv_uploaded_files *files, struct tv_out *out
 struct tv_open_traces_options {
     struct tv_loader loader; /* its context must live until tv_open_traces_free returned true */
     const struct tv_viewer_file *files;
-    size_t file_count;
+    size_t file_count, begin_count;
     /* A loading ended in this state; EMPTY: it was cancelled.  Called by the loading thread. */
     void (*ended)(void *context, enum tv_session_state state, const struct tv_error *error);
     void *context;

@@ -83,7 +83,7 @@ struct tv_open_traces *tv_open_traces_new(const struct tv_open_traces_options *o
     traces->file_room = open_traces_file_room();
     for (size_t i = 0; i < options->file_count; i++) {
         tv_uploaded_files_add_own(traces->files, options->files[i].name);
-        if (i >= TV_OPEN_INPUTS)
+        if (i >= TV_OPEN_INPUTS || i >= options->begin_count)
             continue;
         traces->own.numbers[i] = (uint32_t)i;
         traces->own.offsets[i] = options->files[i].offset;

@@ -188,13 +188,14 @@ enum tv_status tv_viewer_new(const struct tv_viewer_options *options, struct tv_
         .loader = options->loader,
         .files = options->files,
         .file_count = options->file_count,
+        .begin_count = options->begin_count,
         .ended = viewer_note_loading_end,
         .context = made,
     };
     viewer_init_waiting(made);
     tv_page_describe((struct tv_bytes){(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)},
                      &made->page);
-    made->loaded = options->file_count == 0;
+    made->loaded = options->begin_count == 0;
     made->first = made->loaded ? TV_SESSION_EMPTY : TV_SESSION_LOADING;
     made->traces = tv_open_traces_new(&traces);
     enum tv_status status = viewer_listen(made, options->port, err);

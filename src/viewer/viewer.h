@@ -19,7 +19,7 @@
 /* Maximum number of files of one trace. */
 #define TV_OPEN_INPUTS 64u
 
-/* A file from the command line; the trace of these files is opened first. */
+/* A file that only the loader can read. */
 struct tv_viewer_file {
     const char *name;
     tv_ns offset; /* added to its times */
@@ -27,8 +27,10 @@ struct tv_viewer_file {
 
 struct tv_viewer_options {
     const struct tv_viewer_file *files;
-    size_t file_count; /* 0: the page lets the user choose files */
-    uint16_t port;     /* 0: a home port, or any free port (http.h) */
+    size_t file_count;
+    size_t begin_count; /* the trace of so many files, the first ones, is opened first; 0: the page
+                           lets the user choose files */
+    uint16_t port;      /* 0: a home port, or any free port (http.h) */
     struct tv_loader loader;
 };
 

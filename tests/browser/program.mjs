@@ -51,7 +51,7 @@ export function view(...files) {
   const words = ['--no-browser', '-q', '--port', freePort(), ...files];
   const child = spawn(program(), words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, XDG_CACHE_HOME: cache },
+    env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null' },
   });
   let output = '';
   running.add(child);

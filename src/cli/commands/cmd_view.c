@@ -24,6 +24,7 @@
 #include "cli/confine.h"
 #include "cli/input/index_cache.h"
 #include "cli/input/load.h"
+#include "cli/input/recent_files.h"
 #include "cli/input/selection.h"
 #include "cli/output/html_report.h"
 #include "cli/output/message.h"
@@ -186,6 +187,15 @@ static void viewer_files_write_to_cache(void *context, const struct tv_trace *tr
     tv_free(pending);
 }
 
+/* Put the files of a trace at the head of the recent ones, the first file first. */
+static void viewer_files_remember(const struct viewer_files *files,
+                                  const struct tv_session_input *inputs, size_t count)
+{
+    for (size_t i = count; i-- > 0;)
+        if (inputs[i].source == NULL && !files->settings->no_cache)
+            tv_recent_files_remember(files->paths[inputs[i].number]);
+}
+
 /* A trace, and how it was read. */
 struct viewer_reading {
     struct tv_trace *trace;
@@ -234,6 +244,7 @@ static enum tv_status viewer_files_load(void *context, const struct tv_session_i
             viewer_files_add_pending(files, &cache, reading.trace);
     }
     *trace = reading.trace;
+    viewer_files_remember(files, inputs, count);
     tv_load_report(files->settings, (*trace)->head);
     return TV_OK;
 }
@@ -255,8 +266,10 @@ static enum tv_status viewer_files_init(struct viewer_files *files,
         if (tv_inputs_is_second_half(words->items, i))
             continue;
         files->paths[files->count] = words->items[i];
-        files->files[files->count++] =
-            (struct tv_viewer_file){tv_inputs_shown_name(words->items[i]), offsets[i]};
+        /* two recent files may have one name in different folders */
+        const char *name =
+            settings->recent ? words->items[i] : tv_inputs_shown_name(words->items[i]);
+        files->files[files->count++] = (struct tv_viewer_file){name, offsets[i]};
     }
     tv_free(offsets);
     pthread_mutex_init(&files->lock, NULL);
@@ -279,6 +292,8 @@ static enum tv_status cmd_view_check(const struct tv_settings *settings,
                                      const struct viewer_files *files, struct tv_error *err)
 {
     enum tv_status status = tv_load_check(settings, err);
+    if (settings->recent)
+        return status;
     for (size_t i = 0; i < files->count && status == TV_OK; i++)
         if (cmd_view_is_regular(files->paths[i]))
             status = tv_load_check_file(files->paths[i], err);
@@ -412,6 +427,7 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
         return tv_command_failed(command, &err);
     served.files = files.files;
     served.file_count = files.count;
+    served.begin_count = settings->recent ? 0 : files.count;
     if (tv_viewer_new(&served, &server, &err) == TV_OK) {
         code = cmd_view_confine_and_run(command, settings, &files, server);
         atomic_store(&files.stop, true);
@@ -426,6 +442,16 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
     return code;
 }
 
+/* Without a file, the page offers those that were open last. */
+static enum tv_status cmd_view_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    (void)err;
+    settings->recent = settings->files.count == 0 && !settings->no_cache;
+    if (settings->recent)
+        tv_recent_files_find(settings, &settings->files);
+    return TV_OK;
+}
+
 const struct tv_command tv_command_view = {
     .name = "view",
     .summary = "open the viewer",
@@ -433,5 +459,6 @@ const struct tv_command tv_command_view = {
     .options = view_options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,
+    .prepare = cmd_view_prepare,
     .run = cmd_view_run,
 };

@@ -44,6 +44,7 @@ static int start_broker(void **state, bool split)
     if (p->broker == 0) {
         static const char *files[1];
         files[0] = p->file;
+        setenv("XDG_STATE_HOME", p->folder, 1);
         tv_settings_init(&p->settings);
         p->settings.files.items = files;
         p->settings.files.count = 1;
@@ -209,10 +210,31 @@ static void names_of_threads_stay_in_the_folder(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static void remembers_files_of_the_command_line_only(void **state)
+{
+    struct place *p = *state;
+    struct tv_broker_reply reply;
+    char folder[100], path[120], text[200] = "", expected[200];
+    snprintf(folder, sizeof folder, "%s/traceview", p->folder);
+    snprintf(path, sizeof path, "%s/recent", folder);
+    ask_broker(p, TV_BROKER_REMEMBER, "/etc/passwd", &reply);
+    assert_int_equal(access(path, F_OK), -1);
+    ask_broker(p, TV_BROKER_REMEMBER, p->file, &reply);
+    ask_broker(p, TV_BROKER_REMEMBER, p->file, &reply); /* it stands there once */
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0 && read(fd, text, sizeof text - 1) > 0);
+    close(fd);
+    snprintf(expected, sizeof expected, "%s\n", p->file);
+    assert_string_equal(text, expected);
+    unlink(path);
+    rmdir(folder);
+}
+
 #define TEST_IN(name, how) cmocka_unit_test_setup_teardown(name, how, end_broker)
 
 UNIT_TESTS(broker, TEST_IN(opens_what_the_command_line_names, make_one),
            TEST_IN(refuses_everything_else, make_one), TEST_IN(lives_through_nonsense, make_one),
            TEST_IN(gives_the_output_its_name_at_the_end, make_one),
            TEST_IN(drops_the_output_of_a_command_that_ends, make_one),
-           TEST_IN(names_of_threads_stay_in_the_folder, make_split));
+           TEST_IN(names_of_threads_stay_in_the_folder, make_split),
+           TEST_IN(remembers_files_of_the_command_line_only, make_one));

@@ -73,6 +73,7 @@ static struct tv_open_traces *traces_of(struct source *source)
         .loader = {.load = load, .context = source},
         .files = &file,
         .file_count = 1,
+        .begin_count = 1,
         .ended = note_end,
         .context = source,
     };

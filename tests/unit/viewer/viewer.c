@@ -51,8 +51,10 @@ static struct tv_viewer *serve(struct source *source)
 {
     static const struct fixture_thread drawing[] = {{"main", NULL, {"AAAA", " BB "}}};
     struct tv_viewer_file file = {"x", 0};
-    struct tv_viewer_options options = {
-        .files = &file, .file_count = 1, .loader = {.load = load, .context = source}};
+    struct tv_viewer_options options = {.files = &file,
+                                        .file_count = 1,
+                                        .begin_count = 1,
+                                        .loader = {.load = load, .context = source}};
     struct tv_viewer *server;
     if (source->how == LOADS)
         source->fixture = fixture_draw(drawing, 1);

@@ -68,6 +68,11 @@ const FORMATS = [
   ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
 ] as const;
 
+/** Return the folder of a path, or "" if it has none. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.length - fileName(path).length - 1));
+}
+
 function knownFiles(files: readonly KnownFile[], open: (file: KnownFile) => void): HTMLElement {
   return h(
     'section',
@@ -76,8 +81,14 @@ function knownFiles(files: readonly KnownFile[], open: (file: KnownFile) => void
     ...files.map((file) =>
       h(
         'button',
-        { class: 'link', attrs: { type: 'button' }, on: { click: () => open(file) } },
+        {
+          class: 'link',
+          title: file.name,
+          attrs: { type: 'button' },
+          on: { click: () => open(file) },
+        },
         fileName(file.name),
+        folderOf(file.name) && h('span', { class: 'second' }, folderOf(file.name)),
       ),
     ),
   );
@@ -109,6 +120,7 @@ export class EmptyScreen extends Screen {
           act.quit && screenButton('Quit', '', act.quit),
         ),
         h('p', null, act.alone ? ALONE : `${NOWHERE}.`),
+        files.length > 0 && knownFiles(files, act.open),
         h(
           'dl',
           null,
@@ -123,7 +135,6 @@ export class EmptyScreen extends Screen {
             : 'In a terminal: ',
           h('span', { class: 'mono' }, 'traceview app.trace'),
         ),
-        files.length > 0 && knownFiles(files, act.open),
       ),
     );
   }

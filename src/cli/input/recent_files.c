@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/input/recent_files.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "cli/confine.h"
+
+/* The list as a text. */
+struct recent_text {
+    char bytes[TV_RECENT_FILES * (size_t)PATH_MAX];
+    size_t length;
+};
+
+/* Find the folder of the list (XDG Base Directory Specification). */
+static bool recent_find_folder(char *path, size_t size)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (state && state[0] == '/')
+        length = snprintf(path, size, "%s/traceview", state);
+    else if (home && home[0] == '/')
+        length = snprintf(path, size, "%s/.local/state/traceview", home);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Make a folder and those above it. */
+static void recent_make_folder(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+    (void)mkdir(path, 0700);
+}
+
+/* Open the folder of the list; -1: there is none that only the user can write to. */
+static int recent_open_folder(bool make)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    if (!recent_find_folder(path, sizeof path))
+        return -1;
+    if (make)
+        recent_make_folder(path);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0 &&
+        (fstat(folder, &info) != 0 || info.st_uid != geteuid() || (info.st_mode & 022) != 0)) {
+        close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+static void recent_read(int folder, struct recent_text *text)
+{
+    text->length = 0;
+    int fd = openat(folder, "recent", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    ssize_t got = 1;
+    while (got > 0 && text->length < sizeof text->bytes) {
+        got = read(fd, text->bytes + text->length, sizeof text->bytes - text->length);
+        text->length += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+}
+
+/* Write the path and the lines of the old list that are not the path. */
+static bool recent_write(int fd, struct tv_bytes path, const struct recent_text *old)
+{
+    FILE *out = fdopen(fd, "w");
+    if (!out) {
+        close(fd);
+        return false;
+    }
+    struct tv_bytes rest = {(const uint8_t *)old->bytes, old->length}, line;
+    fprintf(out, "%.*s\n", (int)path.length, (const char *)path.data);
+    for (size_t lines = 1; rest.length > 0 && lines < TV_RECENT_FILES;) {
+        tv_bytes_split(&rest, '\n', &line);
+        if (line.length == 0 || tv_bytes_equal(line, path))
+            continue;
+        fwrite(line.data, 1, line.length, out);
+        fputc('\n', out);
+        lines++;
+    }
+    bool whole = !ferror(out);
+    return fclose(out) == 0 && whole;
+}
+
+void tv_recent_files_remember(const char *path)
+{
+    char whole[PATH_MAX], name[64];
+    struct stat info;
+    if (tv_is_confined()) {
+        tv_confined_remember(path);
+        return;
+    }
+    if (!realpath(path, whole) || stat(whole, &info) != 0 || !S_ISREG(info.st_mode) ||
+        strchr(whole, '\n'))
+        return;
+    int folder = recent_open_folder(true);
+    if (folder < 0)
+        return;
+    struct recent_text *old = tv_alloc(1, sizeof *old);
+    recent_read(folder, old);
+    snprintf(name, sizeof name, "recent.%ld.new", (long)getpid());
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && (!recent_write(fd, tv_bytes_of(whole), old) ||
+                    renameat(folder, name, folder, "recent") != 0))
+        (void)unlinkat(folder, name, 0);
+    tv_free(old);
+    close(folder);
+}
+
+void tv_recent_files_find(struct tv_settings *settings, struct tv_words *words)
+{
+    struct stat info;
+    int folder = recent_open_folder(false);
+    if (folder < 0)
+        return;
+    struct recent_text *text = tv_alloc(1, sizeof *text);
+    recent_read(folder, text);
+    close(folder);
+    struct tv_bytes rest = {(const uint8_t *)text->bytes, text->length}, line;
+    for (size_t lines = 0; rest.length > 0 && lines < TV_RECENT_FILES; lines++) {
+        tv_bytes_split(&rest, '\n', &line);
+        if (line.length == 0 || line.data[0] != '/' || line.length >= PATH_MAX)
+            continue;
+        char *path = tv_alloc(line.length + 1, 1);
+        memcpy(path, line.data, line.length);
+        tv_words_add(&settings->owned, path);
+        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            tv_words_add(words, path);
+    }
+    tv_free(text);
+}
