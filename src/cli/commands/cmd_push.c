@@ -9,9 +9,12 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -670,6 +673,38 @@ static enum tv_status cmd_push_file(struct upload_sender *sender,
     return status;
 }
 
+/* Find $XDG_CONFIG_HOME/traceview/push, else ~/.config/traceview/push. */
+static bool push_find_config(char *path, size_t size)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (config && config[0] == '/')
+        length = snprintf(path, size, "%s/traceview/push", config);
+    else if (home && home[0] == '/')
+        length = snprintf(path, size, "%s/.config/traceview/push", home);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Without --to, the user's file names the server and the token. With it the file is not read: its
+ * token belongs to its own server. */
+static enum tv_status cmd_push_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    char path[PATH_MAX], *text = NULL;
+    struct stat info;
+    if (settings->push.to || !push_find_config(path, sizeof path))
+        return TV_OK;
+    if (stat(path, &info) != 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "expected --to URL, or a line \"to = URL\" in %s", path);
+    if (info.st_uid != geteuid() || (info.st_mode & 077) != 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "%s: it may hold a token, and other users can read it: chmod 600 it", path);
+    enum tv_status status = tv_config_read(push_options, path, settings, &text, err);
+    if (text)
+        tv_words_add(&settings->owned, text);
+    return status;
+}
+
 static int cmd_push_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct upload_sender *sender = NULL;
@@ -700,5 +735,6 @@ const struct tv_command tv_command_push = {
     .options = push_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .prepare = cmd_push_prepare,
     .run = cmd_push_run,
 };
