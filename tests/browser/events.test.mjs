@@ -74,7 +74,7 @@ test('tracks stand under their processes, in the order of the file', async () =>
     await page.locator('.labels .group').first().getAttribute('title'),
     /^Renderer, process 2, a tab, up for 90\.0 s, 1 thread\./,
   );
-  assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'memory', 'main', 'load']);
+  assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'main', 'load', 'memory']);
   assert.deepEqual(await texts('.label .kind'), ['overlap', 'async']);
   assert.match(await page.locator('.label .pick').nth(3).getAttribute('title'), /\[11\] main/);
   assert.match(await page.locator('.ruler .key').innerText(), /2 of 2 threads\s+2 processes/);
@@ -83,7 +83,7 @@ test('tracks stand under their processes, in the order of the file', async () =>
 test('a process is closed and opened by its line, and the address keeps it', async () => {
   const line = page.locator('.labels .group').first();
   await line.click();
-  await until(() => texts('.label .name').then((t) => t.join()), 'memory,main,load', 'tracks left');
+  await until(() => texts('.label .name').then((t) => t.join()), 'main,load,memory', 'tracks left');
   assert.equal(await line.getAttribute('aria-expanded'), 'false');
   await until(async () => 'closed' in (await place(page)), true, 'the address');
   await page.locator('.labels .group').first().press('Enter');
@@ -290,7 +290,8 @@ test('a table of memory scrolls sideways with its names whole', async () => {
   const opened = await showFile('memory.json', [work, dump], { options: NARROW });
   const other = opened.page;
   const canvas = await other.locator('.lanes canvas').boundingBox();
-  await other.mouse.click(canvas.x + canvas.width / 2, canvas.y + 33);
+  const label = await other.locator('.label', { hasText: 'Memory dumps' }).boundingBox();
+  await other.mouse.click(canvas.x + canvas.width / 2, label.y + label.height / 2);
   const wide = other.locator('.details.beside .wide').last();
   await wide.waitFor();
   const seen = await wide.evaluate((e) => {

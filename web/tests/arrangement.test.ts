@@ -63,11 +63,11 @@ function order(placed: TimelineLayout): string {
 const { pinned, hidden, moves } = UNARRANGED;
 
 test('nothing arranged: everything as the trace has it', () => {
-  assert.equal(order(laid(UNARRANGED)), 'P0 c4 0 1 2 P1 3');
+  assert.equal(order(laid(UNARRANGED)), 'P0 0 1 2 c4 P1 3');
 });
 
 test('what is pinned stands first, with all that belongs to it, and leaves its process', () => {
-  assert.equal(order(laid({ hidden, moves, pinned: ['t3', 't0'] })), '3 0 1 | P0 c4 2');
+  assert.equal(order(laid({ hidden, moves, pinned: ['t3', 't0'] })), '3 0 1 | P0 2 c4');
 });
 
 test('what is pinned stays when its process is closed', () => {
@@ -76,16 +76,16 @@ test('what is pinned stays when its process is closed', () => {
 
 test('what is hidden is counted, a process as one', () => {
   const placed = laid({ pinned, moves, hidden: ['t0', 'p1'] });
-  assert.equal(order(placed), 'P0 c4 2');
+  assert.equal(order(placed), 'P0 2 c4');
   assert.equal(placed.hidden, 2);
 });
 
 test('units move within their process, processes among each other', () => {
   const down = [
-    { what: 'c4', before: '' },
+    { what: 't0', before: '' },
     { what: 'p1', before: 'p0' },
   ];
-  assert.equal(order(laid({ pinned, hidden, moves: down })), 'P1 3 P0 0 1 2 c4');
+  assert.equal(order(laid({ pinned, hidden, moves: down })), 'P1 3 P0 2 c4 0 1');
 });
 
 test('a text leaves what has it in its name, or its process, open or closed', () => {

@@ -58,7 +58,7 @@ test('rows stand in their process, those of a thread under its slices', () => {
   };
   const rows = timelineRows(beside, [counter(0, 0)], tracks);
   const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
-  assert.equal(order(placed), 'P0 c0 lanes.0 t0 o1 s0 a2 u9 s9 P1 d1 t3');
+  assert.equal(order(placed), 'P0 t0 o1 s0 a2 u9 s9 c0 lanes.0 P1 t3 d1');
   // Nothing lies over anything else.
   const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
   const over = boxes.filter((box, i) => box.top + box.height > (boxes[i + 1]?.top ?? Infinity));
@@ -92,7 +92,7 @@ test('processes and threads without slices stand where they belong as well', () 
   };
   assert.equal(
     order(layoutTimeline(facts, SHUT, heights, rows)),
-    'P2 t3 P3 d3 P0 u8 P1 c1 s9 t0 u4 t1 u7 a2 P-1 c2',
+    'P2 t3 P3 d3 P0 u8 P1 s9 t0 u4 t1 u7 a2 c1 P-1 c2',
   );
 });
 
@@ -154,6 +154,21 @@ test('many counters of a process are one line until it is opened', () => {
   assert.equal(open[0]?.kind === 'fold' && open[0].count, UNFOLDED_ROWS + 1);
   // As many as that need no line.
   assert.equal(foldRows(rows.slice(1), new Set()).length, UNFOLDED_ROWS);
+});
+
+test('counters of several processes fold together, but one row is not worth a line', () => {
+  const tracks = [
+    track(0),
+    track(1, { thread: 1, process: 1 }),
+    track(2, { thread: 2, process: 2 }),
+  ];
+  const owners = [0, 0, 0, 1, 1, 1, 2];
+  const counters = owners.map((process, i) => counter(i, process));
+  const facts = { order: 'owner' as const, processes: [], tracks };
+  const laid = (some: typeof counters): string =>
+    order(layoutTimeline(facts, SHUT, heights, timelineRows(NOTHING, some, tracks)));
+  assert.equal(laid(counters), 'P0 t0 counter.0 P1 t1 counter.1 P2 t2 c6');
+  assert.equal(laid(counters.slice(1)), 'P0 t0 c1 c2 P1 t1 c3 c4 c5 P2 t2 c6');
 });
 
 test('a row of many objects shows a few lanes until more are asked for', () => {

@@ -11,7 +11,7 @@ import { applyMoves, processKey, UNARRANGED, type Arrangement } from './arrangem
 import type { TileLane } from './engine';
 import type { Track, TraceFacts } from './traceFacts';
 import { substringMatcher, processName, trackName } from './names';
-import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
+import { FIRST_LANES, foldedKinds, foldRows, foldTracks, rowName, type Row } from './rows';
 import { CPUS } from './states';
 import { listAt, NO_PLACES, unitsOf, type TimelineUnit } from './units';
 
@@ -277,14 +277,20 @@ function processGroups(
   const place = processPlaces(orderPositions(facts.standing?.processes));
   // Computed once for all processes: there may be as many processes as threads.
   const threads = orderPositions(facts.standing?.threads);
-  const processes = [...processesOf(facts.tracks, others)];
-  processes.sort(([a], [b]) => place(a) - place(b));
-  return processes.map(([process, own]) => {
+  const processes = [...processesOf(facts.tracks, others)].map(([process, own]) => {
     const name = processName(facts.processes, process);
-    const shown = foldTracks(filterByName(own, trackName, name, only), folds);
-    const beside = foldRows(filterByName(rows.get(process) ?? [], rowName, name, only), folds);
-    const units = unitsOf(laid(shown.tracks), beside, shown.folds, threads);
-    return { process, units };
+    return {
+      process,
+      tracks: filterByName(own, trackName, name, only),
+      rows: filterByName(rows.get(process) ?? [], rowName, name, only),
+    };
+  });
+  processes.sort((a, b) => place(a.process) - place(b.process));
+  const folded = foldedKinds(processes.flatMap((own) => own.rows));
+  return processes.map(({ process, tracks, rows: own }) => {
+    const shown = foldTracks(tracks, folds);
+    const beside = foldRows(own, folds, folded);
+    return { process, units: unitsOf(laid(shown.tracks), beside, shown.folds, threads) };
   });
 }
 

@@ -14,7 +14,7 @@ interface RowOwner {
   key: string;
   /** Index of the process; -1: no process. */
   process: number;
-  /** Index of the thread that the row belongs to; -1: the row stands above all threads. */
+  /** Index of the thread that the row belongs to; -1: the row stands below all threads. */
   thread: number;
 }
 
@@ -85,7 +85,7 @@ export function rowName(row: Row): string {
 /** Number of lanes that are visible at first if there are many. */
 export const FIRST_LANES = 3;
 
-/** Number of rows of a kind that a process shows without folding. */
+/** Number of rows of a kind that the timeline shows without folding. */
 export const UNFOLDED_ROWS = 6;
 
 /**
@@ -183,19 +183,39 @@ function lanesShown(row: ObjectsRow, opened: ReadonlySet<string>): number {
   return lanes <= FIRST_LANES + 2 || opened.has(row.key) ? lanes : FIRST_LANES;
 }
 
+function countKinds(rows: readonly Row[]): Map<Row['kind'], number> {
+  const counts = new Map<Row['kind'], number>();
+  for (const { kind } of rows) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
 /**
- * Put many rows of a kind behind a fold line; they are visible if that line is open. All rows
- * belong to one process.
+ * Return the kinds with so many rows, in all processes together, that they would push threads off
+ * the screen.
  */
-export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row[] {
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(row.kind, (counts.get(row.kind) ?? 0) + 1);
+export function foldedKinds(rows: readonly Row[]): ReadonlySet<Row['kind']> {
+  const kinds = [...countKinds(rows)].filter(
+    ([kind, count]) => (kind === 'counter' || kind === 'objects') && count > UNFOLDED_ROWS,
+  );
+  return new Set(kinds.map(([kind]) => kind));
+}
+
+/**
+ * Put several rows of a folded kind behind a fold line; they are visible if that line is open. All
+ * rows belong to one process.
+ */
+export function foldRows(
+  rows: readonly Row[],
+  opened: ReadonlySet<string>,
+  folded = foldedKinds(rows),
+): Row[] {
+  const counts = countKinds(rows);
   const told = new Set<string>();
   return rows.flatMap((row): Row[] => {
     const { kind, process } = row;
     if (row.kind === 'objects') row = { ...row, shown: lanesShown(row, opened) };
     const count = counts.get(kind) ?? 0;
-    if ((kind !== 'counter' && kind !== 'objects') || count <= UNFOLDED_ROWS) return [row];
+    if ((kind !== 'counter' && kind !== 'objects') || !folded.has(kind) || count < 2) return [row];
     const key = foldKey(kind, process);
     const open = opened.has(key);
     const line: FoldRow = { kind: 'fold', key, process, thread: -1, what: kind, count, open };

@@ -52,14 +52,11 @@ function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   return found;
 }
 
-/**
- * Return the thread of a unit; Infinity: the process, sorted behind its threads; -1: sorted before
- * them.
- */
+/** Return the thread of a unit; Infinity: the process, sorted behind its threads. */
 function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first) return -1;
-  if ('row' in first) return first.row.thread;
-  return first.box.track.thread < 0 ? Infinity : first.box.track.thread;
+  const { thread } = 'row' in first ? first.row : first.box.track;
+  return thread < 0 ? Infinity : thread;
 }
 
 /** Return the running maximum of positions, which a binary search can use. */
@@ -91,7 +88,7 @@ function insertThreads(
 ): TimelineUnit[] {
   if (threads.size === 0) return [...units];
   const placeOf = (thread: number): number =>
-    thread < 0 ? -1 : (places.get(thread) ?? places.size);
+    thread < 0 ? -1 : thread === Infinity ? Infinity : (places.get(thread) ?? places.size);
   const highest = highestPlaces(units, placeOf);
   const before = new Map<number, { place: number; unit: TimelineUnit }[]>();
   for (const [thread, own] of threads) {
@@ -105,7 +102,7 @@ function insertThreads(
 }
 
 /**
- * Build the units of a process. Its own rows come before its tracks; rows of a thread come below
+ * Build the units of a process. Its own rows come below its tracks; rows of a thread come below
  * the thread's tracks, except a row with its name, which comes above. `places` orders the threads.
  */
 export function unitsOf(
@@ -131,7 +128,6 @@ export function unitsOf(
   for (const row of rows) {
     const track = under(row);
     if (track !== undefined) listAt(below, track).push(row);
-    else if (row.thread < 0) put(begin(row.key), [row]);
   }
   let first: Track | undefined;
   let unit: TimelineUnit = { key: '', items: [] };
@@ -157,5 +153,7 @@ export function unitsOf(
     );
     ofThreads.delete(thread);
   });
+  for (const row of rows)
+    if (row.thread < 0 && under(row) === undefined) put(begin(row.key), [row]);
   return insertThreads(units, ofThreads, places);
 }
