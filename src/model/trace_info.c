@@ -240,6 +240,14 @@ bool tv_trace_info_has_times(const struct tv_trace_info *head)
     return head->input_count == 0;
 }
 
+bool tv_thread_leads_process(const struct tv_trace_info *head, uint32_t thread)
+{
+    const struct tv_thread *t = &head->threads[thread];
+    return t->process < head->process_count && head->processes[t->process].id == t->id &&
+           !t->line &&
+           !tv_bytes_starts_with(tv_trace_info_text(head, t->name), TV_BYTES("kworker/"));
+}
+
 struct tv_sampling tv_trace_info_sampling(const struct tv_trace_info *head)
 {
     struct tv_sampling sampling = {0};

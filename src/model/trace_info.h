@@ -282,6 +282,10 @@ bool tv_trace_info_has_times(const struct tv_trace_info *head);
 /* Count one diagnostic when a sum of times saturated, that is, one of the two is INT64_MAX. */
 void tv_trace_info_note_saturation(struct tv_trace_info *head, tv_ns wall, tv_ns cpu);
 
+/* Return true if a thread has the id of its process, which marks the main thread.  Lines of the
+ * kernel and its workers, which are processes of one thread that work for others, do not count. */
+bool tv_thread_leads_process(const struct tv_trace_info *head, uint32_t thread);
+
 /* Return the shortest interval of the sampled inputs (0: none), and whether any was inferred. */
 struct tv_sampling {
     tv_ns interval;

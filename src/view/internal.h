@@ -27,7 +27,7 @@ struct tv_filtered_views;
 /* A track as the page shows it. */
 struct tv_view_track {
     uint32_t track;
-    int64_t wall, cpu; /* sums over its calls of depth 0 */
+    int64_t wall, cpu; /* sums over its calls of depth 0; of states: the time that it ran */
 };
 
 struct tv_view {
@@ -43,6 +43,7 @@ struct tv_view {
     struct tv_filtered_views *filtered;      /* cached views of filtered traces */
     const struct tv_view_reporter *reporter; /* of the whole trace; NULL: no reports */
     uint32_t *thread_track;                  /* [threads] track of its slices; TV_NONE: none */
+    uint32_t *processes, *threads;           /* in display order; NULL unless by_owner */
     bool wall, cpu;                          /* clocks of the trace */
     bool by_owner; /* order tracks by process and thread, not busiest first */
 };
@@ -240,13 +241,12 @@ void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *
 /* Write numbers without padding. */
 void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t count);
 
-/* ---- Order of tracks ----
- */
+/* ---- Order of tracks ---- */
 
-/* Fill view->tracks.  For method traces, the busiest track comes first.  Other formats follow
- * trace-event.md section 3.10: processes, within them threads, each by sort index, then named ones
- * by name, then by id; overflow and asynchronous tracks follow their thread, asynchronous tracks of
- * a process follow its threads. */
+/* Fill view->tracks, and where the order is by owner view->processes and view->threads.  For method
+ * traces, the busiest track comes first.  Other formats are ordered by process and thread as
+ * order.c says; overflow and asynchronous tracks follow their thread, asynchronous tracks of a
+ * process follow its threads. */
 void tv_view_order_tracks(struct tv_view *view);
 
 /* If tracks are ordered by process and thread, write the order of these as object members,
@@ -256,9 +256,10 @@ void tv_view_write_order(const struct tv_view *view, struct tv_out *out);
 /* Compare names in the order in which people look for them: below, equal to (only for equal
  * bytes) or above 0.
  *
- * Like Trace Viewer's localeCompare for ASCII: blanks, marks, digits, letters; upper case next to
- * lower case, and behind it if nothing else differs.  Control characters come first; bytes of other
- * letters come last, in the order of their code points. */
+ * Like localeCompare of a browser for ASCII: blanks, marks, digits, letters; digits together are
+ * one number, so that "worker-2" stands before "worker-10"; upper case next to lower case, and
+ * behind it if nothing else differs.  Control characters come first; bytes of other letters come
+ * last, in the order of their code points. */
 int tv_collate(struct tv_bytes a, struct tv_bytes b);
 
 /* ---- Marks in pixels ----

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of tracks on the screen, and the collation of names.
+ *
+ * Method traces show the busiest threads first.  Other traces are ordered by owner:
+ *
+ *   processes   sort index of the file, then work of the main thread, then name, labels and id;
+ *               Chrome's busiest renderer before all others
+ *   threads     sort index of the file, then the main thread, then busy before idle threads, then
+ *               name and id
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/findings/findings.h"
 #include "analysis/states/states.h"
+#include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
@@ -34,16 +43,45 @@ static int collation_weight(uint8_t c)
     return mark ? FIRST_MARK + (int)(mark - marks) : c % FIRST_MARK;
 }
 
+static bool is_digit_at(struct tv_bytes text, size_t at)
+{
+    return at < text.length && text.data[at] >= '0' && text.data[at] <= '9';
+}
+
+/* Return the digits at `at` without leading zeros, and step over them. */
+static struct tv_bytes collation_take_number(struct tv_bytes text, size_t *at)
+{
+    while (is_digit_at(text, *at) && text.data[*at] == '0')
+        (*at)++;
+    size_t first = *at;
+    while (is_digit_at(text, *at))
+        (*at)++;
+    return (struct tv_bytes){text.data + first, *at - first};
+}
+
+static int collation_compare_numbers(struct tv_bytes a, struct tv_bytes b)
+{
+    if (a.length != b.length)
+        return a.length < b.length ? -1 : 1;
+    return tv_bytes_compare(a, b);
+}
+
 int tv_collate(struct tv_bytes a, struct tv_bytes b)
 {
-    size_t shorter = a.length < b.length ? a.length : b.length;
-    for (size_t i = 0; i < shorter; i++) {
-        int order = collation_weight(a.data[i]) - collation_weight(b.data[i]);
+    size_t i = 0, j = 0;
+    while (i < a.length && j < b.length) {
+        int order;
+        if (is_digit_at(a, i) && is_digit_at(b, j)) {
+            struct tv_bytes left = collation_take_number(a, &i);
+            order = collation_compare_numbers(left, collation_take_number(b, &j));
+        } else {
+            order = collation_weight(a.data[i++]) - collation_weight(b.data[j++]);
+        }
         if (order)
             return order;
     }
-    if (a.length != b.length)
-        return a.length < b.length ? -1 : 1;
+    if (i < a.length || j < b.length)
+        return i < a.length ? 1 : -1;
     /* lower case letters have the higher bytes */
     return tv_bytes_compare(b, a);
 }
@@ -67,6 +105,15 @@ static void track_runs_add(struct track_runs *all, uint32_t first, uint32_t coun
     all->rows[all->count++] = (struct track_run){first, count};
 }
 
+/* Return true if a slice counts as time of its track: every call, but only one state. */
+static bool track_is_busy(const struct tv_trace *trace, uint32_t track,
+                          const struct tv_slice *slice)
+{
+    return trace->tracks[track].kind != TV_TRACK_STATES ||
+           tv_state_of_frame(trace->head, trace->paths.nodes[slice->path].frame) ==
+               TV_STATE_RUNNING;
+}
+
 /* Add up a run; the children of calls without CPU time are appended to `inside`. */
 static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct track_run run,
                           struct tv_view_track *track, struct track_runs *inside)
@@ -80,7 +127,8 @@ static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct tra
         tv_slices_read(trace, row, run.first + done, count, slices);
         for (uint32_t i = 0; i < count; i++) {
             struct track_run made;
-            tv_time_add(&track->wall, wall ? slices[i].length : 0);
+            if (wall && track_is_busy(trace, track->track, &slices[i]))
+                tv_time_add(&track->wall, slices[i].length);
             tv_time_add(&track->cpu, slices[i].cpu_length);
             if (!(slices[i].flags & TV_SLICE_NO_CPU))
                 continue;
@@ -124,15 +172,74 @@ static int track_compare_by_wall(const void *left, const void *right)
     return (a->track > b->track) - (a->track < b->track);
 }
 
-/* A track with what it is sorted by. */
-struct sortable_track {
-    struct tv_view_track shown;
-    const struct tv_trace *trace;
-    const struct tv_trace_info *head;
-    const struct tv_track *track;
-};
+/* ---- By owner ---- */
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Work of a thread.  Of two threads, the first figure that differs decides. */
+struct owner_work {
+    int64_t calls;   /* time in calls, on the CPU clock if there is one */
+    int64_t running; /* time on a processor */
+    int64_t samples;
+};
+
+/* A process or thread with the keys of its order, the most important one first. */
+struct sortable_owner {
+    const struct tv_trace_info *head;
+    bool behind; /* not Chrome's busiest renderer */
+    int64_t sort_index;
+    int role; /* of a thread in its process */
+    struct owner_work work;
+    uint32_t name, labels; /* in the string table */
+    uint64_t id;
+    uint32_t index;
+};
+
+enum {
+    ROLE_MAIN,
+    ROLE_RENDER, /* draws for the main thread */
+    ROLE_OTHER,
+};
+
+static struct tv_bytes order_thread_name(const struct tv_trace_info *head, uint32_t thread)
+{
+    return tv_trace_info_text(head, head->threads[thread].name);
+}
+
+/* In a container or sandbox, the main thread has another id than its process, but a known name. */
+static int order_thread_role(const struct tv_trace_info *head, uint32_t thread)
+{
+    static const char *const main_names[] = {"main",      "main thread", "MainThread",
+                                             "UI thread", "GeckoMain",   "Cr*Main"};
+    struct tv_bytes name = order_thread_name(head, thread);
+    if (tv_thread_leads_process(head, thread) || tv_rule_is_main(head, thread))
+        return ROLE_MAIN;
+    for (size_t i = 0; i < TV_COUNT(main_names); i++)
+        if (tv_glob_matches(name, tv_bytes_of(main_names[i])))
+            return ROLE_MAIN;
+    return tv_bytes_equal(name, TV_BYTES("RenderThread")) ? ROLE_RENDER : ROLE_OTHER;
+}
+
+/* Return false if each sort index of a thread is only its id, as some programs write, which would
+ * hide the main thread among the others. */
+static bool order_has_thread_indexes(const struct tv_trace_info *head)
+{
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        int64_t index = head->threads[i].sort_index;
+        if (index != 0 && (index < 0 || (uint64_t)index != head->threads[i].id))
+            return true;
+    }
+    return false;
+}
+
+static int order_compare_work(const struct owner_work *a, const struct owner_work *b)
+{
+    if (a->calls != b->calls)
+        return ORDER(b->calls, a->calls);
+    if (a->running != b->running)
+        return ORDER(b->running, a->running);
+    return ORDER(b->samples, a->samples);
+}
 
 /* Named ones come first. */
 static int order_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b)
@@ -142,34 +249,144 @@ static int order_compare_names(const struct tv_trace_info *head, uint32_t a, uin
     return a == b ? 0 : tv_collate(tv_trace_info_text(head, a), tv_trace_info_text(head, b));
 }
 
-/* Compare processes by sort index, name, labels and id. */
-static int order_compare_processes(const struct tv_trace_info *head, uint32_t a, uint32_t b)
+static int owner_compare(const void *left, const void *right)
 {
-    if (a == b || a >= head->process_count || b >= head->process_count)
-        return ORDER(a, b);
-    const struct tv_process *left = &head->processes[a], *right = &head->processes[b];
-    if (left->sort_index != right->sort_index)
-        return ORDER(left->sort_index, right->sort_index);
-    int names = order_compare_names(head, left->name, right->name);
-    int labels = names ? names : order_compare_names(head, left->labels, right->labels);
-    if (labels)
-        return labels;
-    return left->id != right->id ? ORDER(left->id, right->id) : ORDER(a, b);
+    const struct sortable_owner *a = left, *b = right;
+    int order = ORDER(a->behind, b->behind);
+    if (order == 0)
+        order = ORDER(a->sort_index, b->sort_index);
+    if (order == 0)
+        order = ORDER(a->role, b->role);
+    if (order == 0)
+        order = order_compare_work(&a->work, &b->work);
+    if (order == 0)
+        order = order_compare_names(a->head, a->name, b->name);
+    if (order == 0)
+        order = order_compare_names(a->head, a->labels, b->labels);
+    if (order == 0)
+        order = ORDER(a->id, b->id);
+    return order ? order : ORDER(a->index, b->index);
 }
 
-/* TV_NONE, the tracks of a process, comes last. */
-static int order_compare_threads(const struct tv_trace_info *head, uint32_t a, uint32_t b)
+/* Return the work of each thread. */
+static struct owner_work *order_thread_work(const struct tv_view *view)
 {
-    if (a == b || a == TV_NONE || b == TV_NONE)
-        return ORDER(a, b);
-    const struct tv_thread *left = &head->threads[a], *right = &head->threads[b];
-    if (left->sort_index != right->sort_index)
-        return ORDER(left->sort_index, right->sort_index);
-    int names = order_compare_names(head, left->name, right->name);
-    if (names)
-        return names;
-    return left->id != right->id ? ORDER(left->id, right->id) : ORDER(a, b);
+    const struct tv_trace *trace = view->trace;
+    struct owner_work *work = tv_alloc(trace->head->thread_count, sizeof *work);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_view_track *shown = &view->tracks[i];
+        const struct tv_track *track = &trace->tracks[shown->track];
+        if (track->thread >= trace->head->thread_count)
+            continue;
+        if (track->kind == TV_TRACK_THREAD)
+            tv_time_add(&work[track->thread].calls, shown->cpu > 0 ? shown->cpu : shown->wall);
+        else if (track->kind == TV_TRACK_STATES)
+            tv_time_add(&work[track->thread].running, shown->wall);
+    }
+    const struct tv_sample *samples = trace->tables.samples.rows;
+    for (size_t i = 0; i < trace->tables.samples.count; i++)
+        if (samples[i].thread < trace->head->thread_count)
+            work[samples[i].thread].samples++;
+    return work;
 }
+
+/* Return the process of Chrome's busiest renderer; TV_NONE: none.  Chrome gives its browser process
+ * the lowest sort index, but the page that somebody traced runs in a renderer. */
+static uint32_t order_find_renderer(const struct tv_trace_info *head,
+                                    const struct sortable_owner *processes)
+{
+    uint32_t found = TV_NONE;
+    bool browser = false;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        struct tv_bytes name = order_thread_name(head, i);
+        uint32_t process = head->threads[i].process;
+        browser |= tv_bytes_equal(name, TV_BYTES("CrBrowserMain"));
+        if (process < head->process_count && tv_bytes_equal(name, TV_BYTES("CrRendererMain")) &&
+            (found == TV_NONE ||
+             order_compare_work(&processes[process].work, &processes[found].work) < 0))
+            found = process;
+    }
+    return browser ? found : TV_NONE;
+}
+
+/* Sort processes by the work of their main threads. */
+static void order_processes(struct sortable_owner *processes, const struct tv_trace_info *head,
+                            const struct sortable_owner *threads, const struct owner_work *work)
+{
+    for (uint32_t i = 0; i < head->process_count; i++) {
+        const struct tv_process *p = &head->processes[i];
+        processes[i] = (struct sortable_owner){.head = head,
+                                               .behind = true,
+                                               .sort_index = p->sort_index,
+                                               .name = p->name,
+                                               .labels = p->labels,
+                                               .id = p->id,
+                                               .index = i};
+    }
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        uint32_t process = head->threads[i].process;
+        if (process >= head->process_count || threads[i].role != ROLE_MAIN)
+            continue;
+        tv_time_add(&processes[process].work.calls, work[i].calls);
+        tv_time_add(&processes[process].work.running, work[i].running);
+        tv_time_add(&processes[process].work.samples, work[i].samples);
+    }
+    uint32_t renderer = order_find_renderer(head, processes);
+    if (renderer != TV_NONE)
+        processes[renderer].behind = false;
+    if (head->process_count > 0)
+        qsort(processes, head->process_count, sizeof *processes, owner_compare);
+}
+
+/* Fill the keys of threads.  Busy threads stand before idle ones; how busy they are does not count,
+ * so that threads of one name stand together. */
+static void order_fill_threads(struct sortable_owner *threads, const struct tv_trace_info *head,
+                               const struct owner_work *work)
+{
+    bool indexed = order_has_thread_indexes(head);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *t = &head->threads[i];
+        threads[i] = (struct sortable_owner){
+            .head = head,
+            .sort_index = indexed ? t->sort_index : 0,
+            .role = order_thread_role(head, i),
+            .work = {work[i].calls > 0, work[i].running > 0, work[i].samples > 0},
+            .name = t->name,
+            .labels = TV_EMPTY_STRING,
+            .id = t->id,
+            .index = i};
+    }
+}
+
+/* Sort processes and threads. */
+static void order_owners(struct tv_view *view)
+{
+    const struct tv_trace_info *head = view->trace->head;
+    struct owner_work *work = order_thread_work(view);
+    struct sortable_owner *threads = tv_alloc(head->thread_count, sizeof *threads);
+    struct sortable_owner *processes = tv_alloc(head->process_count, sizeof *processes);
+    order_fill_threads(threads, head, work);
+    order_processes(processes, head, threads, work);
+    if (head->thread_count > 0)
+        qsort(threads, head->thread_count, sizeof *threads, owner_compare);
+    view->threads = tv_alloc(head->thread_count, sizeof *view->threads);
+    view->processes = tv_alloc(head->process_count, sizeof *view->processes);
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        view->threads[i] = threads[i].index;
+    for (uint32_t i = 0; i < head->process_count; i++)
+        view->processes[i] = processes[i].index;
+    tv_free(work);
+    tv_free(threads);
+    tv_free(processes);
+}
+
+/* A track with the keys of its order. */
+struct sortable_track {
+    struct tv_view_track shown;
+    const struct tv_trace *trace;
+    const struct tv_track *track;
+    uint32_t process, thread; /* their places; TV_NONE, the last one: none */
+};
 
 /* A thread's states follow its slices. */
 static int order_of_track_kind(enum tv_track_kind kind)
@@ -187,77 +404,72 @@ static int track_compare_by_owner(const void *left, const void *right)
     const struct sortable_track *a = left, *b = right;
     int order = ORDER(a->track->kind != TV_TRACK_CPU, b->track->kind != TV_TRACK_CPU);
     if (order == 0)
-        order = order_compare_processes(a->head, a->track->process, b->track->process);
+        order = ORDER(a->process, b->process);
     if (order == 0)
-        order = order_compare_threads(a->head, a->track->thread, b->track->thread);
-    if (order == 0 && a->track->kind != b->track->kind)
+        order = ORDER(a->thread, b->thread);
+    if (order == 0)
         order = ORDER(order_of_track_kind(a->track->kind), order_of_track_kind(b->track->kind));
     if (order == 0 && a->track->kind == TV_TRACK_CPU)
         order =
             ORDER(tv_cpu_number(a->trace, a->shown.track), tv_cpu_number(b->trace, b->shown.track));
     if (order == 0)
-        order = order_compare_names(a->head, a->track->name, b->track->name);
+        order = order_compare_names(a->trace->head, a->track->name, b->track->name);
     return order ? order : ORDER(a->shown.track, b->shown.track);
 }
 
-/* A process or thread to be sorted. */
-struct sortable_owner {
-    const struct tv_trace_info *head;
-    uint32_t index;
-};
-
-static int owner_compare_processes(const void *left, const void *right)
+/* Return the place of each index in an order. */
+static uint32_t *order_places(const uint32_t *order, uint32_t count)
 {
-    const struct sortable_owner *a = left, *b = right;
-    return order_compare_processes(a->head, a->index, b->index);
-}
-
-static int owner_compare_threads(const void *left, const void *right)
-{
-    const struct sortable_owner *a = left, *b = right;
-    return order_compare_threads(a->head, a->index, b->index);
-}
-
-/* Write processes or threads in order, as a list of indices. */
-static void order_write_owners(struct tv_out *out, const struct tv_trace_info *head, uint32_t count,
-                               int (*compare)(const void *, const void *))
-{
-    struct sortable_owner *places = tv_alloc(count, sizeof *places);
+    uint32_t *places = tv_alloc(count, sizeof *places);
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct sortable_owner){head, i};
-    if (count > 0)
-        qsort(places, count, sizeof *places, compare);
-    for (uint32_t i = 0; i < count; i++) {
-        tv_out_text(out, i > 0 ? "," : "");
-        tv_out_u64(out, places[i].index);
-    }
-    tv_free(places);
-}
-
-void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
-{
-    const struct tv_trace_info *head = view->trace->head;
-    if (!view->by_owner)
-        return;
-    tv_out_text(out, ",\"standing\":{\"processes\":[");
-    order_write_owners(out, head, head->process_count, owner_compare_processes);
-    tv_out_text(out, "],\"threads\":[");
-    order_write_owners(out, head, head->thread_count, owner_compare_threads);
-    tv_out_text(out, "]}");
+        places[order[i]] = i;
+    return places;
 }
 
 /* Sort the tracks by process and thread. */
 static void order_tracks_by_owner(struct tv_view *view)
 {
-    uint32_t count = view->trace->track_count;
+    const struct tv_trace *trace = view->trace;
+    uint32_t count = trace->track_count;
+    uint32_t *processes = order_places(view->processes, trace->head->process_count);
+    uint32_t *threads = order_places(view->threads, trace->head->thread_count);
     struct sortable_track *keyed = tv_alloc(count, sizeof *keyed);
-    for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (struct sortable_track){view->tracks[i], view->trace, view->trace->head,
-                                           &view->trace->tracks[i]};
-    qsort(keyed, count, sizeof *keyed, track_compare_by_owner);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        bool owned = track->process < trace->head->process_count;
+        keyed[i] = (struct sortable_track){
+            view->tracks[i], trace, track, owned ? processes[track->process] : TV_NONE,
+            track->thread == TV_NONE ? TV_NONE : threads[track->thread]};
+    }
+    if (count > 0)
+        qsort(keyed, count, sizeof *keyed, track_compare_by_owner);
     for (uint32_t i = 0; i < count; i++)
         view->tracks[i] = keyed[i].shown;
     tv_free(keyed);
+    tv_free(processes);
+    tv_free(threads);
+}
+
+static void order_write_indices(struct tv_out *out, const uint32_t *indices, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_u64(out, indices[i]);
+    }
+}
+
+void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
+{
+    /* A filter moves nothing. */
+    const struct tv_view *whole = view->whole ? view->whole : view;
+    const struct tv_trace_info *head = whole->trace->head;
+    if (!whole->by_owner)
+        return;
+    tv_out_text(out, ",\"standing\":{\"processes\":[");
+    order_write_indices(out, whole->processes, head->process_count);
+    tv_out_text(out, "],\"threads\":[");
+    order_write_indices(out, whole->threads, head->thread_count);
+    tv_out_text(out, "]}");
 }
 
 void tv_view_order_tracks(struct tv_view *view)
@@ -271,9 +483,11 @@ void tv_view_order_tracks(struct tv_view *view)
         view->tracks[i].track = i;
         track_sum_calls(view->trace, &view->tracks[i]);
     }
-    if (view->by_owner)
+    if (view->by_owner) {
+        order_owners(view);
         order_tracks_by_owner(view);
-    else
+    } else {
         qsort(view->tracks, count, sizeof *view->tracks,
               view->cpu ? track_compare_by_cpu : track_compare_by_wall);
+    }
 }

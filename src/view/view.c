@@ -126,6 +126,8 @@ void tv_view_free(struct tv_view *view)
     tv_free(view->rank);
     tv_free(view->thread_track);
     tv_free(view->tracks);
+    tv_free(view->processes);
+    tv_free(view->threads);
     tv_free(view);
 }
 

@@ -10,8 +10,11 @@ import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'arrange-'));
 
-/** Two processes: app with disk, main and net, gpu with raster; each thread is busy all the time. */
-function trace(pids, names = ['disk', 'main', 'net', 'raster']) {
+/**
+ * Two processes: app with disk, io and net, gpu with raster. No thread is the main one and all are
+ * equally busy, so they stand by name.
+ */
+function trace(pids, names = ['disk', 'io', 'net', 'raster']) {
   const events = [
     { ph: 'M', name: 'process_name', pid: pids[0], args: { name: 'app' } },
     { ph: 'M', name: 'process_name', pid: pids[1], args: { name: 'gpu' } },
@@ -61,7 +64,7 @@ const order = () =>
   );
 const label = (name) => page.locator('.labels .pick', { hasText: name });
 const shows = (expected, what) => until(order, expected, what);
-const USUAL = 'app disk main net gpu raster';
+const USUAL = 'app disk io net gpu raster';
 
 /** Names that are listed anew lose the focus, so keys wait for a page at rest. */
 async function focus(locator) {
@@ -81,7 +84,7 @@ test('a pinned track stands first, does not scroll, and is drawn where it stands
   await shows(USUAL, 'nothing is arranged');
   await focus(label('net'));
   await page.keyboard.press('p');
-  await shows('net app disk main gpu raster', 'pinned by its key');
+  await shows('net app disk io gpu raster', 'pinned by its key');
   await until(
     () => under('net'),
     (text) => text.includes('work of net'),
@@ -176,7 +179,7 @@ test('the list scrolls for as long as a dragged name is held at its end', async 
   await page.mouse.move(box.x + 20, place.y + place.height - 6);
   await until(left, (pixels) => pixels < 1, 'its end, without another move');
   await page.mouse.up();
-  await shows('app main net disk gpu raster', 'dropped at the end of its process');
+  await shows('app io net disk gpu raster', 'dropped at the end of its process');
   await page.setViewportSize({ width: 1600, height: 1000 });
   await tracks.evaluate((e) => (e.scrollTop = 0));
   await focus(label('disk'));
@@ -186,15 +189,15 @@ test('the list scrolls for as long as a dragged name is held at its end', async 
 
 test('the keys that the buttons name work on what the pointer is on', async () => {
   await page.evaluate(() => document.activeElement?.blur());
-  await label('main').hover();
+  await label('io').hover();
   await page.keyboard.press('p');
-  await until(order, (now) => now.startsWith('main '), 'pinned');
-  await label('main').hover();
+  await until(order, (now) => now.startsWith('io '), 'pinned');
+  await label('io').hover();
   await page.keyboard.press('p');
   await shows(USUAL, 'as before');
   // Not where letters are written.
   await focus(page.getByRole('textbox', { name: 'Filter events' }));
-  await label('main').hover();
+  await label('io').hover();
   await page.keyboard.press('p');
   await page.keyboard.press('Backspace');
   assert.equal(await order(), USUAL);
@@ -204,12 +207,12 @@ test('the keys that the buttons name work on what the pointer is on', async () =
 test('a hidden track is counted and comes back', async () => {
   await label('disk').hover();
   await page.getByRole('button', { name: 'Hide (H): disk' }).click();
-  await shows('app main net gpu raster', 'hidden by its button');
+  await shows('app io net gpu raster', 'hidden by its button');
   await page.getByRole('button', { name: '1 hidden' }).click();
   await shows(USUAL, 'shown again');
   await focus(page.locator('.labels .group').last());
   await page.keyboard.press('h');
-  await shows('app disk main net', 'a process');
+  await shows('app disk io net', 'a process');
   await rested(page); // the address, and with it the history, is written a moment later
   await page.keyboard.press('Control+z');
   await shows(USUAL, 'undone');
@@ -218,7 +221,7 @@ test('a hidden track is counted and comes back', async () => {
 test('what is asked for is not left hidden', async () => {
   await focus(label('disk'));
   await page.keyboard.press('h');
-  await shows('app main net gpu raster', 'hidden');
+  await shows('app io net gpu raster', 'hidden');
   await page.keyboard.press('Control+p');
   await page.keyboard.type('disk');
   await page.keyboard.press('Enter');
@@ -228,11 +231,11 @@ test('what is asked for is not left hidden', async () => {
 test('tracks move by keys and by dragging, within their process', async () => {
   await focus(label('net'));
   await page.keyboard.press('Alt+ArrowUp');
-  await shows('app disk net main gpu raster', 'one up');
+  await shows('app disk net io gpu raster', 'one up');
   await page.keyboard.press('Alt+ArrowUp');
   await page.keyboard.press('Alt+ArrowUp');
-  await shows('app net disk main gpu raster', 'no farther than the first');
-  const [from, to] = [await label('net').boundingBox(), await label('main').boundingBox()];
+  await shows('app net disk io gpu raster', 'no farther than the first');
+  const [from, to] = [await label('net').boundingBox(), await label('io').boundingBox()];
   await page.mouse.move(from.x + 5, from.y + 9);
   await page.mouse.down();
   await page.mouse.move(from.x + 5, from.y + 30);
@@ -255,11 +258,11 @@ test('the next trace of the kind is arranged alike, an address as it says', asyn
   await page.keyboard.press('p');
   await focus(label('net'));
   await page.keyboard.press('h');
-  await shows('disk app main gpu raster', 'arranged');
+  await shows('disk app io gpu raster', 'arranged');
   const kept = await page.evaluate(() => ({ ...localStorage }));
   await close();
   const again = async (hash) => {
-    writeFileSync(join(folder, 'app.json'), trace([5, 4], ['raster', 'net', 'main', 'disk']));
+    writeFileSync(join(folder, 'app.json'), trace([5, 4], ['raster', 'net', 'io', 'disk']));
     viewer = await view(join(folder, 'app.json'));
     opened = await openPage('about:blank');
     page = opened.page;
@@ -270,8 +273,8 @@ test('the next trace of the kind is arranged alike, an address as it says', asyn
     await ready(page);
   };
   await again('');
-  await shows('disk app main gpu raster', 'by names');
+  await shows('disk app io gpu raster', 'by names');
   await close();
   await again('#pin=t2');
-  await shows('main app disk net gpu raster', 'as the address says');
+  await shows('io app disk net gpu raster', 'as the address says');
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How processes and threads stand: by sort index, then those with a name, by name, by labels, by id,
-// whatever they have.
+// Order of processes: sort index, work of the main thread, name, labels, id; order of threads: sort
+// index, the main thread, busy before idle threads, name, id. Rows of the process stand below.
 import { strict as assert } from 'node:assert';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
@@ -73,7 +73,7 @@ test('labels of a process give way to its name', async () => {
   ]);
 });
 
-test('threads without slices stand among those that have some', async () => {
+test('threads without slices stand behind those that have some', async () => {
   const { page } = await showFile('threads.json', {
     stackFrames: { 1: { name: 'main' } },
     traceEvents: [
@@ -88,9 +88,91 @@ test('threads without slices stand among those that have some', async () => {
   });
   assert.deepEqual(squeeze(await page.locator('.label .name').allInnerTexts()), [
     'sampled',
-    'Alone',
     'worker',
     '(no name)',
+    'Alone',
     'last',
+  ]);
+});
+
+const lasting = (pid, tid, dur) => ({ ph: 'X', name: 'work', pid, tid, ts: 10, dur });
+
+test('the main thread stands first, numbers in names by value, counters below', async () => {
+  const { page } = await showFile('main.json', [
+    ...thread(7, 1, 'worker-10'),
+    ...thread(7, 2, 'worker-2'),
+    ...thread(7, 3, 'RenderThread'),
+    ...thread(7, 7, 'zygote'),
+    ...[1, 2, 3, 7].map((tid) => slice(7, tid)),
+    { ph: 'C', name: 'memory', pid: 7, ts: 40, args: { used: 1 } },
+  ]);
+  assert.deepEqual(squeeze(await page.locator('.label .name').allInnerTexts()), [
+    'zygote',
+    'RenderThread',
+    'worker-2',
+    'worker-10',
+    'memory',
+  ]);
+});
+
+test('without sort indices the process with most work of its main thread stands first', async () => {
+  const { page } = await showFile('work.json', [
+    ...named(1, 'a helper'),
+    ...named(2, 'the program'),
+    lasting(1, 1, 50),
+    lasting(1, 9, 900),
+    lasting(2, 2, 60),
+  ]);
+  assert.deepEqual(squeeze(await page.locator('.labels .group').allInnerTexts()), [
+    'the program pid 2',
+    'a helper pid 1',
+  ]);
+});
+
+test('where threads have states only, the time that they ran is their work', async () => {
+  const idle = 'comm=swapper prev_pid=0';
+  const text = [
+    ['a', 100, '001', '002'],
+    ['b', 200, '003', '007'],
+  ].flatMap(([name, id, from, to]) => [
+    `<idle>-0 (-----) [000] d..3 1.${from}: sched_switch: prev_${idle} prev_prio=120 prev_state=R ==> next_comm=${name} next_pid=${id} next_prio=120`,
+    `${name}-${id} (${id}) [000] d..3 1.${to}: sched_switch: prev_comm=${name} prev_pid=${id} prev_prio=120 prev_state=S ==> next_comm=swapper next_pid=0 next_prio=120`,
+  ]);
+  const waits = (opened) => opened.locator('.label .name').first().waitFor();
+  const { page } = await showFile('sched.txt', `# tracer: nop\n#\n${text.join('\n')}\n`, { waits });
+  const groups = squeeze(await page.locator('.labels .group').allInnerTexts());
+  assert.deepEqual(groups.slice(0, 3), ['CPUs', 'b pid 200', 'a pid 100']);
+});
+
+test('sort indexes that are only the ids of threads are none', async () => {
+  const { page } = await showFile('ids.json', [
+    ...thread(9, 3, 'worker', 3),
+    ...thread(9, 5, 'helper', 5),
+    ...thread(9, 9, 'program', 9),
+    ...[3, 5, 9].map((tid) => slice(9, tid)),
+  ]);
+  assert.deepEqual(squeeze(await page.locator('.label .name').allInnerTexts()), [
+    'program',
+    'helper',
+    'worker',
+  ]);
+});
+
+test('in Chrome the busiest renderer stands before the browser process', async () => {
+  const { page } = await showFile('chrome.json', [
+    ...named(1, 'Browser', -6),
+    ...named(2, 'Renderer', -5),
+    ...named(3, 'Renderer', -5),
+    ...thread(1, 1, 'CrBrowserMain'),
+    ...thread(2, 20, 'CrRendererMain'),
+    ...thread(3, 30, 'CrRendererMain'),
+    lasting(1, 1, 500),
+    lasting(2, 20, 50),
+    lasting(3, 30, 90),
+  ]);
+  assert.deepEqual(squeeze(await page.locator('.labels .group').allInnerTexts()), [
+    'Renderer pid 3',
+    'Browser pid 1',
+    'Renderer pid 2',
   ]);
 });

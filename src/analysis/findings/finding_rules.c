@@ -351,14 +351,6 @@ static bool rule_is_main_by_name(const struct tv_trace_info *head, const struct 
            !(strcmp(wanted, "main") == 0 && rule_is_elsewhere(head, thread->input));
 }
 
-/* The kernel's workers are processes of one thread each, and their work items slices. */
-static bool rule_is_main_by_id(const struct tv_trace_info *head, const struct tv_thread *thread)
-{
-    return thread->process != TV_NONE && head->processes[thread->process].id == thread->id &&
-           !thread->line &&
-           !tv_glob_matches(tv_trace_info_text(head, thread->name), TV_BYTES("kworker/*"));
-}
-
 bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
 {
     const struct tv_thread *t = &head->threads[thread];
@@ -367,7 +359,7 @@ bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
         if (strcmp(format, main_threads[i].format) != 0)
             continue;
         if (main_threads[i].thread ? rule_is_main_by_name(head, t, main_threads[i].thread)
-                                   : rule_is_main_by_id(head, t))
+                                   : tv_thread_leads_process(head, thread))
             return true;
     }
     return false;

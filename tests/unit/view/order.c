@@ -12,11 +12,13 @@
 
 static void orders_as_a_browser_does(void **state)
 {
-    /* Sorted by Node 20: names.sort((a, b) => a.localeCompare(b, 'en')). */
+    /* Sorted by Node 20: names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })). */
     static const char *const sorted[] = {
-        "",     "_x",  "-x",  "(x",    "$x",        "1",         "10",        "9",
-        "a b",  "a-b", "ab",  "alpha", "Beta",      "chrome",    "Chrome_IO", "ChromeX",
-        "Cr_A", "cra", "crA", "CrA",   "CrBrowser", "thread 10", "thread 9",  "Zeta",
+        "",           "_x",          "-x",   "(x",        "$x",        "1",         "9",
+        "10",         "10a",         "a b",  "a-b",       "a1b",       "a01c",      "a2",
+        "ab",         "alpha",       "Beta", "chrome",    "Chrome_IO", "ChromeX",   "Cr_A",
+        "cra",        "crA",         "CrA",  "CrBrowser", "thread 9",  "thread 10", "thread 010x",
+        "worker-2/7", "worker-10/1", "Zeta",
     };
     (void)state;
     for (size_t i = 0; i < TV_COUNT(sorted); i++)
