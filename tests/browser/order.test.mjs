@@ -2,6 +2,7 @@
 // Order of processes: sort index, work of the main thread, name, labels, id; order of threads: sort
 // index, the main thread, busy before idle threads, name, id. Rows of the process stand below.
 import { strict as assert } from 'node:assert';
+import { place, ready, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
 
@@ -175,4 +176,47 @@ test('in Chrome the busiest renderer stands before the browser process', async (
     'Browser pid 1',
     'Renderer pid 2',
   ]);
+});
+
+test('the menu above the names changes the order, and the address keeps it', async () => {
+  const opened = await showFile('menu.json', [
+    ...named(1, 'zeta'),
+    ...named(2, 'alpha'),
+    ...thread(1, 1, 'main'),
+    ...thread(1, 12, 'worker-10', -3),
+    ...thread(1, 13, 'worker-9'),
+    ...thread(2, 21, 'helper'),
+    lasting(1, 1, 300),
+    lasting(1, 12, 40),
+    { ...lasting(1, 13, 500), ts: 400 },
+    lasting(2, 21, 50),
+    { ph: 'C', name: 'memory', pid: 2, ts: 40, args: { used: 1 } },
+  ]);
+  const { page } = opened;
+  const names = () =>
+    page
+      .locator('.label .name, .group b')
+      .allInnerTexts()
+      .then((all) => all.join(' '));
+  const menu = page.getByLabel('Order of rows');
+  const choose = async (text, expected) => {
+    await menu.selectOption({ label: text });
+    await until(names, expected, text);
+  };
+  await until(names, 'zeta worker-10 main worker-9 alpha helper memory', 'at first');
+  await choose('Busiest first', 'zeta worker-9 main worker-10 alpha helper memory');
+  await choose('By name', 'alpha helper memory zeta main worker-9 worker-10');
+  await until(async () => (await place(page)).sorted, 'name', 'the address');
+  // Only worker-9 has a call at 600 to 800 us.
+  await page.locator('.lanes canvas').focus();
+  await page.keyboard.press('r');
+  await page.getByRole('textbox', { name: /range/i }).fill('0.6 .. 0.8 ms');
+  await page.keyboard.press('Enter');
+  await choose('Only active rows', 'zeta worker-9');
+  await until(async () => (await place(page)).sorted, 'name,active', 'the address');
+  await page.reload();
+  await ready(page);
+  await until(names, 'zeta worker-9', 'loaded again');
+  await choose('Show all rows', 'alpha helper memory zeta main worker-9 worker-10');
+  assert.deepEqual(opened.troubles, []);
 });

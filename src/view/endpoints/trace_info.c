@@ -145,6 +145,13 @@ static void view_trace_write_key(struct tv_out *out, const struct tv_trace_info 
     view_write_string(out, head, key);
 }
 
+/* Write the sort index of a process or thread, if it has one. */
+static void view_trace_write_sort_index(struct tv_out *out, int64_t index)
+{
+    if (index != 0)
+        tv_member_number(out, ",\"sort_index\":", index);
+}
+
 /* How tracks are ordered and coloured, and the unit in which the file wants times shown. */
 static void view_trace_write_display(struct tv_out *out, const struct tv_view *view)
 {
@@ -189,6 +196,7 @@ static void view_trace_write_lists(struct tv_out *out, const struct tv_trace_inf
         }
         if (head->processes[i].uptime > 0)
             tv_member_number(out, ",\"uptime_ns\":", head->processes[i].uptime);
+        view_trace_write_sort_index(out, head->processes[i].sort_index);
         tv_out_char(out, '}');
     }
     tv_out_char(out, ']');
@@ -220,6 +228,7 @@ static void view_trace_write_owner(struct tv_out *out, const struct tv_trace_inf
     if (of_thread) {
         view_trace_write_key(out, head, head->threads[track->thread].key);
         view_trace_write_line(out, &head->threads[track->thread]);
+        view_trace_write_sort_index(out, head->threads[track->thread].sort_index);
     }
     if (track->kind == TV_TRACK_OVERFLOW && head->threads[track->thread].input != track->input)
         tv_out_text(out, ",\"beside\":true");
@@ -340,6 +349,7 @@ static void view_trace_write_idle_threads(struct tv_out *out, const struct tv_vi
             tv_member_text(out, ",\"key\":", head, thread->key);
         tv_member_text(out, ",\"name\":", head, thread->name);
         view_trace_write_line(out, thread);
+        view_trace_write_sort_index(out, thread->sort_index);
         tv_out_char(out, '}');
         any = true;
     }

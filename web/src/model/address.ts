@@ -15,6 +15,7 @@ import { MARK_KINDS, type Mark } from './marks';
 import { readFiles, writeFiles, type ChosenFile } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
+import { readRowChoice, writeRowChoice, type RowChoice } from './rowOrder';
 import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
@@ -102,6 +103,8 @@ export interface PageState {
   arrangement: Arrangement;
   /** Show only tracks whose name contains this text. */
   only: string;
+  /** Order of processes and threads, and whether only active ones are shown. */
+  rows: RowChoice;
   notes: readonly Note[];
   flameOf: FlameOf | null;
   /** Name of the value type of samples; empty: the one that is shown first. */
@@ -179,6 +182,7 @@ export function writeAddress(place: PageState): string {
   put('hide', place.arrangement.hidden.join(','));
   put('order', writeMoves(place.arrangement.moves));
   put('only', place.only);
+  put('sorted', writeRowChoice(place.rows));
   for (const note of place.notes) put('note', writeNote(note));
   put('samples', place.flameOf);
   put('value', place.value);
@@ -311,6 +315,7 @@ export function readAddress(text: string): PageState {
       moves: readMoves(q.get('order') ?? ''),
     },
     only: q.get('only') ?? '',
+    rows: readRowChoice(q.get('sorted') ?? ''),
     notes: readNotes(q.getAll('note')),
     flameOf: readFlame(q.get('samples')),
     value: q.get('value') ?? '',

@@ -19,6 +19,8 @@ export interface Track {
   line?: true;
   beside?: true;
   name: string;
+  /** Sort index of the thread in the file; absent: none, or 0. */
+  sort_index?: number;
   process: number;
   first_row: number;
   rows: number;
@@ -38,6 +40,7 @@ export interface Process {
   labels?: string;
   /** Uptime that the process itself reported. */
   uptime_ns?: number;
+  sort_index?: number;
 }
 
 /** A thread without slices of its own. */
@@ -48,6 +51,7 @@ export interface IdleThread {
   key?: string;
   line?: true;
   name: string;
+  sort_index?: number;
 }
 
 /** Trace info: everything that the page knows about the trace before it asks for events. */

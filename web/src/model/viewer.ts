@@ -29,6 +29,7 @@ import type { Note } from './notes';
 import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
+import { USUAL_ROWS, type RowChoice } from './rowOrder';
 import { firstLane, foldOfTrack } from './rows';
 import { sameFlows, sameNumbers, sameOpened } from './same';
 import { clampView, sameSpan, type Span } from './span';
@@ -125,6 +126,7 @@ export class Viewer {
   readonly arrangement = signal<Arrangement>(UNARRANGED);
   /** Show only tracks whose name contains this text. */
   readonly only = signal('');
+  readonly rows = signal<RowChoice>(USUAL_ROWS);
   /** The flows that are drawn. */
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
   /** Counters whose series are not stacked; and whether last values are drawn until the end. */
@@ -346,7 +348,7 @@ export class Viewer {
     if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
   }
 
-  /** Show a track that is hidden or filtered out by name. */
+  /** Show a track that is hidden, filtered out by name or not active. */
   unhide(number: number): void {
     const track = this.facts.tracks.find((t) => t.track === number);
     if (!track) return;
@@ -354,6 +356,7 @@ export class Viewer {
     const keys = [unitKey(first), processKey(track.process)];
     this.arrangement.update((a) => ({ ...a, hidden: a.hidden.filter((k) => !keys.includes(k)) }));
     this.only.set('');
+    this.rows.update((rows) => ({ ...rows, active: false }));
   }
 
   toggleWhole(track: number): void {
@@ -427,6 +430,7 @@ export class Viewer {
       folds: [...this.folds.get()].sort(),
       arrangement: this.arrangement.get(),
       only: this.only.get(),
+      rows: this.rows.get(),
       notes: this.notes.get(),
       flameOf: this.flameOf.get() === usualMeasure(this.facts) ? null : this.flameOf.get(),
       value: this.valueType.get() === 0 ? '' : this.measure().name,
@@ -479,6 +483,7 @@ export class Viewer {
     this.folds.set(new Set(place.folds));
     this.arrangement.set(place.arrangement);
     this.only.set(place.only);
+    this.rows.set(place.rows);
     this.notes.set(place.notes);
     this.flameOf.set(
       this.facts.samples > 0 && place.flameOf ? place.flameOf : usualMeasure(this.facts),

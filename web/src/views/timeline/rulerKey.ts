@@ -9,6 +9,7 @@ import type { TimelineLayout } from '../../model/layout';
 import { allThreads, CPUS, threadsIn } from '../../model/states';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
+import { rowOrderInWords, rowOrderMenu } from './rowOrderMenu';
 import { hiddenButton, trackFilter } from './trackFilter';
 
 /** Return the element in the corner. */
@@ -30,8 +31,13 @@ export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElem
     // A filter leaves out threads that are not counted here.
     const left = viewer.facts.filtered !== undefined;
     const threads = left ? plural(shown, 'thread') : `${shown} of ${plural(all, 'thread')}`;
-    const more = left ? 'filtered' : order === 'owner' ? processes : 'busiest first';
-    const where = order === 'owner' ? `in ${processes}` : 'busiest first';
+    const chosen = rowOrderInWords(viewer);
+    const usual = order === 'owner' ? processes : 'busiest first';
+    const more = left ? 'filtered' : chosen || usual;
+    const where =
+      order === 'owner'
+        ? [`in ${processes}`, chosen].filter((text) => text).join(', ')
+        : chosen || usual;
     words.title = `${threads} with events${left ? ' that the filter leaves' : ''}, ${where}`;
     fill(words, h('span', null, threads), h('span', { class: 'dim' }, more));
   });
@@ -55,6 +61,7 @@ export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElem
     toggle,
     words,
     hiddenButton(viewer, placed),
+    rowOrderMenu(viewer),
     ...trackFilter(viewer, words),
   );
 }

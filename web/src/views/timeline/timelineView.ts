@@ -35,6 +35,7 @@ import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
 import { labelEdge } from './labelEdge';
+import { chosenRows } from './rowOrderMenu';
 import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
 
@@ -103,9 +104,10 @@ export class TimelineView {
         viewer.facts.idle_threads,
       ),
     );
+    const ordered = chosenRows(viewer, this.rows);
     this.placed = computed(() =>
       layoutTimeline(
-        viewer.facts,
+        ordered.get().facts,
         {
           expanded: viewer.expanded.get(),
           whole: viewer.whole.get(),
@@ -115,7 +117,7 @@ export class TimelineView {
           only: viewer.only.get(),
         },
         settings.theme.get().heights,
-        this.rows.get(),
+        ordered.get().rows,
       ),
     );
     this.labels = new TimelineLabels(
