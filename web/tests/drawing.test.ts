@@ -97,7 +97,8 @@ test('a closed track shows who was innermost, each piece without ends of its own
 
 test('what is shorter than a pixel is a strip: as much of the row as was covered', async () => {
   const strip = { frame: new Uint32Array(512), height: new Uint8Array(512) };
-  strip.height.set([255, 128, 0, 26], 100);
+  strip.height.set([255, 128, 0, 26, 26], 100);
+  strip.height.set([1], 110);
   const g = await paintTrack({ rows: [[]], strips: [strip] });
   const [drawn] = g.of('strip');
   const { pixels } = drawn ?? {};
@@ -113,6 +114,7 @@ test('what is shorter than a pixel is a strip: as much of the row as was covered
     ).length;
   assert.deepEqual([99, 100, 101, 102, 103].map(covered), [0, 17, 9, 0, 2]);
   assert.equal(pixels.data[16 * pixels.stride + 103] !== 0, true, 'it stands at the foot');
+  assert.equal(covered(110), 9, 'half a row if nothing is beside it, such as a call of length 0');
 });
 
 test('teeth stand at the end that is open, the slant at the right alone', async () => {

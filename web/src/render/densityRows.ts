@@ -7,6 +7,9 @@
 //                    #  # #   #       one column per pixel, TILE_PIXELS per tile
 //                   ##  ####  ##
 //
+// A call alone in its surroundings is an event of its own and no density: it is at least half a bar
+// high, so that a call of length 0 is visible.
+//
 // Each row is rendered into an image once (DensityImages) and then only copied. The cache holds MOST_CACHED
 // images and reuses the least recently drawn one.
 
@@ -54,7 +57,9 @@ export function densityRowPixels(
     const dim = look.only !== null && !look.only[frame];
     const fill = dim ? theme.dimPixel : (theme.pixels[colour] ?? 0);
     const top = look.flat || dim ? fill : (theme.edgePixels[colour] ?? 0);
-    const covered = Math.max(Math.round(LOWEST * look.ratio), Math.round((share / 255) * rows));
+    const alone = !strip.height[x - 1] && !strip.height[x + 1];
+    const lowest = alone ? Math.ceil(rows / 2) : Math.round(LOWEST * look.ratio);
+    const covered = Math.max(lowest, Math.round((share / 255) * rows));
     const high = Math.min(rows, look.states ? stateHeight(colour, rows, look.ratio) : covered);
     for (let y = rows - high; y < rows; y++)
       pixels[y * TILE_PIXELS + x] = y < rows - high + edge ? top : fill;
