@@ -69,12 +69,14 @@ test('the details stand beside the table from 1240 pixels on, else a line leads 
   ]) {
     await onPage(
       async (page) => {
-        assert.equal(await page.locator('.details.beside').isVisible(), beside, `${width}`);
+        const details = page.locator('.details.beside');
+        assert.equal(await details.isVisible(), false, 'nothing is selected');
         assert.equal((await box(page, '.labels')).width, labels);
         const hint = page.locator('.details-hint');
         assert.equal(await hint.isVisible(), false, 'nothing is selected');
         await page.locator('.profile .row.method').first().click();
-        const name = await page.locator('.details.beside h2').textContent();
+        const name = await details.locator('h2').textContent();
+        assert.equal(await details.isVisible(), beside, `${width}`);
         await until(() => hint.isVisible(), !beside, 'the line under the table');
         if (beside) return;
         assert.equal(await hint.locator('.text').innerText(), name.trim());
@@ -125,7 +127,7 @@ test('where a name has not room enough its package gives way, whole rather than 
           const [className, method] = own.split('.');
           trace.frames[0].splice(0, 2, `org.example.a.long.enough.package.${className}`, method);
         },
-        options: { viewport: { width: 1130, height: 800 } },
+        options: { viewport: { width: 770, height: 800 } },
       },
     );
   }

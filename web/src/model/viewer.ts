@@ -301,6 +301,11 @@ export class Viewer {
     this.frame.set(frame);
   }
 
+  /** Tell whether anything has details: a method, a call or a mark. */
+  hasSelection(): boolean {
+    return this.frame.get() !== null || this.mark.get() !== null;
+  }
+
   clearSelection(): void {
     this.mark.set(null);
     this.frame.set(null);

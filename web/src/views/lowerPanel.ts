@@ -139,8 +139,10 @@ export class LowerPanel {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
       const withTable = tab === 'profile' || tab === 'flame' || tab in trees;
-      beside.hidden = !withTable;
-      this.panes.classList.toggle('with-details', withTable);
+      // Without a selection there are no details, and the table has their room.
+      const withDetails = withTable && viewer.hasSelection();
+      beside.hidden = !withDetails;
+      this.panes.classList.toggle('with-details', withDetails);
     });
   }
 

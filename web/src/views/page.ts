@@ -24,6 +24,7 @@ import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
 import { Meters, revealCall, type TraceFiles, type Views } from './context';
 import { CallList } from './timeline/callList';
+import { explainCutTexts } from './cutTexts';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
@@ -161,6 +162,7 @@ export class Page {
       this.threads.element,
       this.range.element,
     );
+    explainCutTexts(this.element);
     effect(() => {
       const width = settings.labelWidth.get();
       if (width === null) this.element.style.removeProperty('--w-labels');

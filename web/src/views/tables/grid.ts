@@ -61,7 +61,8 @@ export interface GridActions {
   menu?: (line: number, at: MenuPlace) => void;
   /** The cursor moved to another line. */
   moved?: () => void;
-  resized?: () => void;
+  /** `width`: of the lines, in CSS pixels; 0 while the table is hidden. */
+  resized?: (width: number) => void;
 }
 
 export interface GridTree {
@@ -137,7 +138,7 @@ export class Grid {
     this.scroller.addEventListener('blur', () => actions.focused?.(false));
     new ResizeObserver(() => {
       this.render();
-      actions.resized?.();
+      actions.resized?.(this.scroller.clientWidth);
     }).observe(this.scroller);
   }
 

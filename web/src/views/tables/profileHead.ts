@@ -5,18 +5,30 @@ import { fill, h } from '../../base/dom';
 import { effect, untracked, type ReadSignal } from '../../base/signal';
 import { widestProfileText, type Column } from '../../model/profileColumns';
 import { compensationWords } from '../../model/compensation';
-import type { ProfileAnswer } from '../../model/engine';
 import { scaleLabel, type Scale } from '../../model/measure';
 import type { ProfileSort } from '../../model/profileRows';
 import { countNames, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
+/** The width below which the table is scrolled sideways instead of making the names narrower. */
 const NAME_LEAST = 200;
 /** The padding on both sides and the line between groups. */
 const PADDING = 18;
 const HINT =
   'Tracing slows every call, small ones most: compare these times with each other, ' +
   'do not take them as absolute.';
+
+/** Make each column as wide as its longest number, so that digits are never cut off. */
+export function widenedColumns(v: Views, columns: readonly Column[]): readonly Column[] {
+  const meter = v.meters.get(v.settings.theme.get().bodyFont);
+  const answer = v.profile.answer.get();
+  const scale = v.profile.scale();
+  return columns.map((column) => {
+    if (column.kind === 'name') return column;
+    const text = answer ? widestProfileText(answer, column, scale) : '';
+    return { ...column, width: Math.max(column.width, Math.ceil(meter.width(text)) + PADDING) };
+  });
+}
 
 /** The head of the profile table. */
 export class ProfileHead {
@@ -29,19 +41,11 @@ export class ProfileHead {
     private readonly sorted: () => void,
   ) {
     effect(() => this.show());
-    effect(() => this.setWidths(v.profile.answer.get(), v.profile.scale()));
+    effect(() => this.setWidths(this.columns.get()));
   }
 
-  /** Make each column as wide as its longest number, so that digits are never cut off. */
-  private setWidths(answer: ProfileAnswer | null, scale: Scale): void {
-    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const widths = this.columns
-      .get()
-      .slice(1)
-      .map((column) => {
-        const text = answer ? widestProfileText(answer, column, scale) : '';
-        return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
-      });
+  private setWidths(columns: readonly Column[]): void {
+    const widths = columns.slice(1).map(({ width }) => width);
     const total = NAME_LEAST + widths.reduce((a, b) => a + b, 0);
     const tracks = widths.map((w) => `${w}px`).join(' ');
     this.table.style.setProperty('--columns', `minmax(${NAME_LEAST}px, 1fr) ${tracks}`);

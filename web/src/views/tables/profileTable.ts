@@ -2,10 +2,11 @@
 // The profile table: methods, and below an opened method its callers and callees.
 
 import { h, setAttribute, type Child } from '../../base/dom';
-import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { fixedUnit } from '../../base/format';
 import { nameOfTable } from '../../model/compensation';
 import { otherEventsHint } from '../../model/otherEventsHint';
+import { fittingColumns } from '../../model/columnFit';
 import { measureColumns, type Column } from '../../model/profileColumns';
 import type { ProfileLine, RankedMethod } from '../../model/profileRows';
 import { profileSheet } from '../../model/profileSheet';
@@ -13,7 +14,7 @@ import { sheetText, type Sheet } from '../../model/sheet';
 import { wordsFor } from '../../model/words';
 import { measureBar } from './flameSwitches';
 import { Grid, lineHeight } from './grid';
-import { ProfileHead } from './profileHead';
+import { ProfileHead, widenedColumns } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Exported } from './exportMenu';
 import type { Views } from '../context';
@@ -23,14 +24,23 @@ import type { MenuPlace } from '../frameMenu';
 export class ProfileTable {
   readonly element: HTMLElement;
   private readonly grid: Grid;
+  /** Every column that the table can have, with its width; and the shown ones of them. */
+  private readonly all: ReadSignal<readonly Column[]>;
   private readonly columns: ReadSignal<readonly Column[]>;
+  /** The width of the lines in CSS pixels; 0 before the table is shown. */
+  private readonly width = signal(0);
   private lines: readonly ProfileLine[] = [];
   private shown: number | null = null;
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
     const { facts } = v.viewer;
-    this.columns = computed(() => measureColumns(v.profile.measure.of, facts, wordsFor(facts)));
+    const measured = computed(() => measureColumns(v.profile.measure.of, facts, wordsFor(facts)));
+    this.all = computed(() => widenedColumns(v, measured.get()));
+    this.columns = computed(() => {
+      const { sort } = v.profile;
+      return fittingColumns(this.all.get(), this.width.get(), v.viewer.clock.get(), sort.column);
+    });
     const bar = measureBar(v.viewer, 'What the profile is of');
     this.element = h('div', { class: bar ? 'profile with-bar' : 'profile' }, bar);
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
@@ -42,7 +52,10 @@ export class ProfileTable {
         activate: (at, target) => this.activate(at, target),
         focused: (on) => v.viewer.inTable.set(on),
         menu: (at, place) => this.menu(at, place),
-        resized: () => untracked(() => this.follow()),
+        resized: (width) => {
+          if (width > 0) this.width.set(width);
+          untracked(() => this.follow());
+        },
         tree: {
           level: (at) => ({ method: 0, group: 1, pending: 1 })[this.kind(at)] ?? 2,
           isOpen: (at) => this.isOpen(at),
@@ -107,7 +120,7 @@ export class ProfileTable {
     const before = this.lines;
     this.lines = profile.lines.get();
     for (const read of [viewer.unit, viewer.find, viewer.frame]) read.get();
-    for (const read of [settings.theme, settings.density]) read.get();
+    for (const read of [settings.theme, settings.density, this.columns]) read.get();
     const empty = this.whyEmpty();
     untracked(() => this.grid.show(this.lines.length, empty, (at) => this.wentTo(before[at], at)));
   }
@@ -210,7 +223,7 @@ export class ProfileTable {
     const { viewer, profile } = this.v;
     const answer = profile.answer.peek();
     const scale = untracked(() => profile.scale(fixedUnit(viewer.unit.peek())));
-    return answer && profileSheet(methods, this.columns.peek(), answer, viewer.frames, scale);
+    return answer && profileSheet(methods, this.all.peek(), answer, viewer.frames, scale);
   }
 
   exported(): Exported {

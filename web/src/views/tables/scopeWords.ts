@@ -20,14 +20,20 @@ function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void
   const time = (ns: number): string => formatTime(ns, unit);
   const count = tracks.length || tracksOfSlices(viewer.facts.tracks);
   const threads = count > 0 ? `, ${plural(count, track)}` : ''; // a trace of samples has none
+  // A narrow page shortens the words, so the tooltip has them too.
+  const say = (what: string): void => {
+    const text = `Computed for ${what}${threads}`;
+    setText(words, text);
+    words.title = `${text}. Type the range (R)`;
+  };
   if (!range && tracks.length === 0) {
-    setText(words, `Computed for the whole trace${threads}`);
+    say('the whole trace');
     return fill(chips);
   }
   const what = range
     ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
     : 'the whole trace';
-  setText(words, `Computed for ${what}${threads}`);
+  say(what);
   const names = tracks
     .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
     .join(', ');
@@ -54,7 +60,6 @@ export function scopeWords(
 ): HTMLElement[] {
   const words = h('button', {
     class: 'wide scope-words',
-    title: 'Type the range (R)',
     attrs: { type: 'button' },
     on: { click: askForRange },
   });

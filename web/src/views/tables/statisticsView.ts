@@ -4,7 +4,7 @@
 
 import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
-import { effect, untracked } from '../../base/signal';
+import { effect, signal, untracked } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { indexOfMatch, trackPlace } from '../../model/names';
 import {
@@ -17,6 +17,8 @@ import {
   type StatisticsColumn,
   type StatisticsRow,
 } from '../../model/statistics';
+import { fittingColumns } from '../../model/columnFit';
+import type { Clock } from '../../model/traceFacts';
 import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
 import { countSlices, wordsFor, type Words } from '../../model/words';
@@ -31,6 +33,8 @@ import { markedText } from './tableTab';
 /** The padding on both sides. */
 const PADDING = 18;
 const LEAST = 62;
+/** The sums of each clock; all other times are in the chosen one. */
+const STATISTICS_CLOCKS: Partial<Record<StatisticsColumn, Clock>> = { total: 'real', cpu: 'cpu' };
 
 /** The view of slice durations. */
 export class StatisticsView {
@@ -38,6 +42,8 @@ export class StatisticsView {
   private readonly grid: Grid;
   private readonly one = h('section', { class: 'durations', hidden: true });
   private readonly words: Words;
+  /** The width of the lines in CSS pixels; 0 before the table is shown. */
+  private readonly width = signal(0);
 
   constructor(
     private readonly v: Views,
@@ -52,6 +58,9 @@ export class StatisticsView {
         sort: (column) => this.sortBy(column as StatisticsColumn),
         selected: (line) => this.row(line)?.[0] === viewer.frame.peek(),
         focused: (on) => viewer.inTable.set(on),
+        resized: (width) => {
+          if (width > 0) this.width.set(width);
+        },
       },
       () => lineHeight(v.settings),
     );
@@ -97,23 +106,29 @@ export class StatisticsView {
     const widest = (column: StatisticsColumn): number =>
       rows.reduce((most, row) => Math.max(most, statisticsText(row, column, unit).length), 0);
     const digit = meter.width('0');
-    const columns = statisticsColumns(viewer.facts).map((id): GridColumn => {
-      const time = id !== 'name' && id !== 'count';
-      const head = statisticsHead(id, viewer.facts);
-      const text = time ? unitHead(head, unit) : head;
-      const width = Math.max(LEAST, widest(id) * digit, meter.width(`▾ ${text}`)) + PADDING;
-      return {
-        id,
-        head: text,
-        title: STATISTICS_HEADS[id][1],
-        width: id === 'name' ? 0 : Math.ceil(width),
-        least: 200,
-        number: id !== 'name',
-        sorts: true,
-        cell: (line) => this.cell(line, id),
-      };
-    });
-    this.grid.setColumns(columns, viewer.by.get());
+    const columns = statisticsColumns(viewer.facts).map(
+      (id): GridColumn & { clock: Clock | null } => {
+        const time = id !== 'name' && id !== 'count';
+        const head = statisticsHead(id, viewer.facts);
+        const text = time ? unitHead(head, unit) : head;
+        const width = Math.max(LEAST, widest(id) * digit, meter.width(`▾ ${text}`)) + PADDING;
+        return {
+          id,
+          clock: STATISTICS_CLOCKS[id] ?? null,
+          head: text,
+          title: STATISTICS_HEADS[id][1],
+          width: id === 'name' ? 0 : Math.ceil(width),
+          least: 200,
+          number: id !== 'name',
+          sorts: true,
+          cell: (line) => this.cell(line, id),
+        };
+      },
+    );
+    const sort = viewer.by.get();
+    const fitting = fittingColumns(columns, this.width.get(), viewer.clock.get(), sort.column);
+    this.grid.setColumns(fitting, sort);
+    untracked(() => this.grid.refresh());
   }
 
   private cell(line: number, id: StatisticsColumn): Child | Child[] {

@@ -5,6 +5,7 @@ import { h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount } from '../../base/format';
 import { effect, signal, untracked } from '../../base/signal';
 import { nameOfTable } from '../../model/compensation';
+import { fittingColumns } from '../../model/columnFit';
 import type { Scale } from '../../model/measure';
 import type { ColumnId } from '../../model/profileColumns';
 import { otherEventsHint } from '../../model/otherEventsHint';
@@ -37,10 +38,14 @@ const INDENT = 12;
 /** Deeper lines are not indented further. */
 const DEEPEST = 40;
 
+type GridTreeColumn = GridColumn & Pick<TreeColumn, 'id' | 'clock'>;
+
 /** The tree table. */
 export class TreeView {
   readonly element: HTMLElement;
   private readonly grid: Grid;
+  /** The width of the lines in CSS pixels; 0 before the table is shown. */
+  private readonly width = signal(0);
   /** The match of the find box under the cursor. */
   private readonly match = signal(-1);
   private shownFrame: number | null = null;
@@ -62,6 +67,9 @@ export class TreeView {
         selected: (place) => frameAt(place) === viewer.frame.peek(),
         focused: (on) => viewer.inTable.set(on),
         menu: (place, at) => v.menu(frameAt(place), at),
+        resized: (width) => {
+          if (width > 0) this.width.set(width);
+        },
         tree: {
           level: (place) => this.tree?.level[this.line(place)] ?? 0,
           isOpen: (place) => store.isOpen(this.line(place)),
@@ -133,13 +141,16 @@ export class TreeView {
     const { viewer } = this.v;
     const tree = this.store.lines.get()?.tree ?? null;
     const scale = this.store.scale();
-    const columns = treeColumns(viewer.facts, this.store.measure.of, this.store.bottomUp);
+    const { sort, measure, bottomUp } = this.store;
+    const columns = treeColumns(viewer.facts, measure.of, bottomUp);
     const made = columns.map((column) => this.gridColumn(column, tree, scale));
-    this.grid.setColumns(made, this.store.sort);
+    const { width } = this;
+    this.grid.setColumns(fittingColumns(made, width.get(), viewer.clock.get(), sort.column), sort);
+    untracked(() => this.grid.refresh());
   }
 
   /** Return a column as wide as its longest number, so that digits are never cut off. */
-  private gridColumn(column: TreeColumn, tree: TreeLines | null, scale: Scale): GridColumn {
+  private gridColumn(column: TreeColumn, tree: TreeLines | null, scale: Scale): GridTreeColumn {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     const head = treeHead(column, scale);
     const widest = tree ? widestTreeText(tree, column, scale) : '';
@@ -147,7 +158,7 @@ export class TreeView {
     const text = (place: number): string =>
       this.tree ? treeText(this.tree, this.line(place), column, scale) : '';
     return {
-      ...{ id: column.id, head, title: column.title, number, sorts: true },
+      ...{ id: column.id, clock: column.clock, head, title: column.title, number, sorts: true },
       begins: column.begins,
       width: number
         ? Math.ceil(Math.max(meter.width(widest), meter.width(`▾ ${head}`))) + PADDING

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Narrow windows: names keep their room, and nothing is cut off.
+import { strict as assert } from 'node:assert';
+import { openPage, ready, rested, until } from './browser.mjs';
+import { showFile } from './files.mjs';
+import { after, before, test } from './limited.mjs';
+import { example, json, view } from './program.mjs';
+
+const SIZES = [
+  { width: 900, height: 700 },
+  { width: 1280, height: 800 },
+  { width: 1440, height: 900 },
+];
+const [longest] = json('profile', '--format', 'json', '--limit', '1', example());
+
+let viewer;
+before(async () => {
+  viewer = await view(example());
+});
+after(() => viewer.stop());
+
+async function show(viewport, hash = '') {
+  const opened = await openPage(viewer.address + hash, { viewport });
+  await ready(opened.page);
+  return opened;
+}
+
+const headWidth = (page) =>
+  page
+    .locator('.profile .head .name-head')
+    .evaluate((head) => Math.floor(head.getBoundingClientRect().width));
+
+/** Every control in the bars and every column head that does not lie in view with all its text. */
+const cutControls = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.top, .tab-row, .profile .head, .grid-head')]
+      .flatMap((bar) => [...bar.querySelectorAll('button, input, select')])
+      .filter((control) => {
+        const { left, right, width } = control.getBoundingClientRect();
+        if (width === 0 || getComputedStyle(control).visibility === 'hidden') return false;
+        for (let box = control; box; box = box.parentElement) {
+          const style = getComputedStyle(box);
+          if (box === control && style.textOverflow === 'ellipsis') continue;
+          const edge = box.getBoundingClientRect();
+          const inner = box === control && box.textContent && box.scrollWidth > box.clientWidth + 1;
+          const hides = box !== control && edge.width > 0 && style.overflowX !== 'visible';
+          if (inner || (hides && (right > edge.right + 1 || left < edge.left - 1))) return true;
+        }
+        return right > innerWidth || left < 0;
+      })
+      .map((control) => control.ariaLabel || control.textContent || control.id),
+  );
+
+for (const size of SIZES) {
+  test(`at ${size.width} px names have 350 px, and no control is cut off`, async () => {
+    const { page, troubles, close } = await show(size);
+    assert.ok((await headWidth(page)) >= 350, `${await headWidth(page)} px for names`);
+    assert.equal(await page.locator('.details.beside').isVisible(), false);
+    assert.deepEqual(await cutControls(page), []);
+    for (const tab of ['Flame', 'Top-down', 'Bottom-up', 'Selection', 'Health', 'Info']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await rested(page);
+      assert.deepEqual(await cutControls(page), [], tab);
+    }
+    await close();
+    // With chips for a range and a thread.
+    const chosen = await show(size, '#range=100000000-200000000&threads=0');
+    assert.equal(await chosen.page.locator('.scope .chip').count(), 2);
+    assert.deepEqual(await cutControls(chosen.page), []);
+    assert.deepEqual([...troubles, ...chosen.troubles], []);
+    await chosen.close();
+  });
+}
+
+test('the details fold out with a selection, and fold away without', async () => {
+  const { page, close } = await show({ width: 1280, height: 800 });
+  const details = page.locator('.details.beside');
+  assert.equal(await details.isVisible(), false);
+  await page.locator('.profile .row.method .own', { hasText: longest.method }).first().click();
+  await details.getByText(longest.method).first().waitFor();
+  await page.keyboard.press('Escape');
+  await until(() => details.isVisible(), false, 'folded away');
+  await close();
+});
+
+test('where names lack room, the clock that is not chosen gives way', async () => {
+  const { page, close } = await show({ width: 900, height: 700 });
+  const heads = () => page.locator('.profile .head .group').allInnerTexts();
+  const shown = async (clock) => {
+    await page.getByRole('button', { name: clock, exact: true }).click();
+    return until(
+      heads,
+      (all) => all.every((head) => !/Real|CPU/.test(head) || head.endsWith(clock)),
+      clock,
+    );
+  };
+  assert.ok((await shown('CPU')).includes('Incl CPU'));
+  assert.ok((await shown('Real')).includes('Incl Real'));
+  await page.setViewportSize({ width: 1600, height: 900 });
+  await until(heads, (all) => all.includes('Incl CPU') && all.includes('Incl Real'), 'both clocks');
+  await close();
+});
+
+test('a text that is cut off has a tooltip', async () => {
+  const name = `thread ${'with a long name '.repeat(6)}`.trim();
+  const events = [
+    { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name } },
+    { ph: 'X', name: 'work', pid: 1, tid: 1, ts: 0, dur: 10 },
+  ];
+  const { page } = await showFile('long.json', events, { options: { viewport: SIZES[0] } });
+  const label = page.locator('.label .name', { hasText: 'with a long name' });
+  await label.hover();
+  await until(
+    () => label.evaluate((element) => element.closest('[title]')?.title ?? ''),
+    (title) => title.includes(name),
+    'the whole name',
+  );
+});
