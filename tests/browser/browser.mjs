@@ -54,11 +54,21 @@ after(async () => {
   clearTimeout(late);
 });
 
-/** A context whose pages tell when they are at rest. */
-export async function newContext(options) {
+/**
+ * A context whose pages tell when they are at rest. Tests compare numbers of one unit, so their
+ * reader has chosen milliseconds.
+ */
+export async function newContext({ unit = 'ms', ...options } = {}) {
   const context = await (await browser()).newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(watchRest);
+  await context.addInitScript((chosen) => {
+    try {
+      localStorage['traceview.unit'] ??= chosen;
+    } catch {
+      // A page without an origin has no storage.
+    }
+  }, unit);
   return context;
 }
 

@@ -38,7 +38,6 @@ function graph(total: number, rows: [number, number, number, number, number][]):
 const FACTS = {
   clocks: ['real', 'cpu'],
   order: 'busiest',
-  unit: null,
   start_ns: 0,
   end_ns: 10000,
   calls: 5,

@@ -156,7 +156,6 @@ const FACTS = {
   clocks: ['real'],
   start_ns: 0,
   end_ns: 100000,
-  unit: null,
   flows: 3,
   tracks: [track(3), track(5)],
 } as object as TraceFacts;

@@ -95,6 +95,24 @@ test('lengths choose a unit', () => {
   assert.equal(formatShort(4812337000), '4.812 s');
   assert.equal(formatShort(1e6), '1.000 ms');
   assert.equal(formatShort(999), '999 ns');
+  assert.equal(formatShort(0), '0');
+  assert.equal(formatShort(469_076_500_000), '7 min 49 s');
+  assert.equal(formatShort(-120e9), '-2 min');
+  assert.equal(formatShort((2 * 3600 + 13 * 60 + 59) * 1e9), '2 h 13 min');
+  assert.equal(formatShort((3 * 24 + 4) * 3600e9), '3 d 4 h');
+  // Rounded up to the next unit, a length has that unit.
+  assert.equal(formatShort(59.96e9), '1 min');
+  assert.equal(formatShort(999.96e6), '1.000 s');
+  assert.equal(formatShort(999.6), '1.000 µs');
+});
+
+test('a time on the ruler has minutes from a minute on, if no unit is chosen', () => {
+  assert.equal(formatTick(59e9, 1e9, 'auto'), '59 s');
+  assert.equal(formatTick(600e9, 60e9, 'auto'), '10 min');
+  assert.equal(formatTick(469.25e9, 0.25e9, 'auto'), '7 min 49.3 s');
+  assert.equal(formatTick(119.99e9, 1e9, 'auto'), '2 min');
+  assert.equal(formatTick(-90e9, 10e9, 'auto'), '-1 min 30 s');
+  assert.equal(formatTick(600e9, 60e9, 's'), '600 s');
 });
 
 test('versions are told in words', () => {

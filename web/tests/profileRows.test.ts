@@ -294,12 +294,12 @@ test('a value of samples stands in one unit: times, KiB, MiB, or a number with i
 
 test('an axis of weights is written in their unit, not in times', () => {
   const axis = (axis_unit: string, end_ns = 0): [Unit, number] => {
-    const facts = { axis: 'weight' as const, axis_unit, unit: null, end_ns };
+    const facts = { axis: 'weight' as const, axis_unit, end_ns };
     return [usualUnit(facts), axisUnits(facts).length];
   };
   assert.deepEqual(axis('bytes', 3_000_000), ['MiB', 4]);
   assert.deepEqual(axis('bytes', 1023), ['bytes', 4]);
-  assert.deepEqual(axis('nanoseconds', 1e9), ['ms', 5]);
+  assert.deepEqual(axis('nanoseconds', 1e9), ['auto', 5]);
   // The page does not know what one of these is on the axis; "": several value types differ.
   for (const unit of ['', 'count', 'microseconds', 'KiB'])
     assert.deepEqual(axis(unit, 9), ['weight', 1]);

@@ -32,7 +32,6 @@ const FACTS: TraceFacts = {
   axis: 'real',
   order: 'busiest',
   colours: 'rank',
-  unit: null,
   start_ns: 100,
   end_ns: 10000,
   recorded: null,

@@ -134,7 +134,6 @@ test('a line from the bottom up is named with its level', () => {
 const FACTS = {
   clocks: ['real'],
   order: 'busiest',
-  unit: null,
   start_ns: 0,
   end_ns: 10000,
   calls: 5,

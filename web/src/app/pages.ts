@@ -154,7 +154,9 @@ export class Pages {
     old?.end();
     const end = ownEffects(() => {
       const { quit, choose, home, inputs, files } = this.outside;
-      const viewer = new Viewer(engine, facts, this.frames, filter, files);
+      const viewer = new Viewer(engine, facts, this.frames, filter, files, {
+        unit: this.settings.unit,
+      });
       const page = new Page(viewer, this.settings, {
         quit,
         choose,

@@ -96,18 +96,44 @@ export function formatTimeUnit(ns: number, unit: Unit): string {
   return `${formatTime(ns, unit)} ${unitLabel(unit)}`.trim();
 }
 
-/** Format a length with about four digits, in a unit that suits it. */
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Format a point in time from a minute on: "7 min 49.25 s". */
+function formatMinutes(seconds: number, digits: number): string {
+  const rest = (seconds % MINUTE).toFixed(digits);
+  const minutes = `${formatCount(Math.floor(seconds / MINUTE))} min`;
+  return Number(rest) > 0 ? `${minutes} ${rest} s` : minutes;
+}
+
+/** Format whole seconds from a minute on with two units: "7 min 49 s", "2 h 13 min", "3 d 4 h". */
+function formatLong(seconds: number): string {
+  const two = (size: number, unit: string, less: number, lessUnit: string): string => {
+    const [whole, rest] = [Math.floor(seconds / size), Math.floor((seconds % size) / less)];
+    return `${formatCount(whole)} ${unit}${rest > 0 ? ` ${rest} ${lessUnit}` : ''}`;
+  };
+  if (seconds >= DAY) return two(DAY, 'd', HOUR, 'h');
+  return seconds >= HOUR ? two(HOUR, 'h', MINUTE, 'min') : two(MINUTE, 'min', 1, 's');
+}
+
+/**
+ * Format a length with about four digits, in a unit that suits it. A length that would be rounded
+ * up to the next unit has that unit: 999.96 ms are 1.000 s.
+ */
 export function formatShort(ns: number): string {
   const a = Math.abs(ns);
-  if (a >= 1e9) return `${(ns / 1e9).toFixed(a >= 1e10 ? 1 : 3)} s`;
-  if (a >= 1e6) return `${(ns / 1e6).toFixed(a >= 1e8 ? 1 : 3)} ms`;
-  if (a >= 1e3) return `${(ns / 1e3).toFixed(3)} µs`;
-  return `${Math.round(ns)} ns`;
+  if (a >= 59.95e9) return `${ns < 0 ? '-' : ''}${formatLong(Math.round(a / 1e9))}`;
+  if (a >= 999.95e6) return `${(ns / 1e9).toFixed(a >= 9.9995e9 ? 1 : 3)} s`;
+  if (a >= 999_999.5) return `${(ns / 1e6).toFixed(a >= 99.9995e6 ? 1 : 3)} ms`;
+  if (a >= 999.5) return `${(ns / 1e3).toFixed(3)} µs`;
+  return a < 0.5 ? '0' : `${Math.round(ns)} ns`;
 }
 
 /** Format a time with few digits, for a label with little room. */
 export function formatRough(ns: number, unit: Unit): string {
   if (!isTimeUnit(unit)) return formatTimeUnit(ns, unit);
+  if (unit === 'auto' && ns >= 59.95e9) return formatShort(ns);
   const fits = ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
   // A time that would read "0.0" gets a smaller unit.
   const none = unit !== 'auto' && ns > 0 && ns < NS_PER[unit] / (unit === 's' ? 2000 : 20);
@@ -167,6 +193,12 @@ function unitOfStep(ns: number, step: number): FixedUnit {
 /** Format a mark of the ruler, with as many digits as the distance of the marks needs. */
 export function formatTick(ns: number, step: number, unit: Unit): string {
   const fixed = unit === 'auto' ? unitOfStep(ns, step) : unit;
+  const seconds = Math.abs(ns) / 1e9;
+  if (unit === 'auto' && seconds >= MINUTE) {
+    const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(1e9 / step) - 1e-9)));
+    const rounded = Number(seconds.toFixed(digits));
+    return `${ns < 0 ? '-' : ''}${formatMinutes(rounded, digits)}`;
+  }
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[fixed] / step) - 1e-9)));
   const number = groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits));
   return `${number} ${unitLabel(fixed)}`.trim();

@@ -66,12 +66,16 @@ export function axisUnits(facts: AxisFacts): readonly Unit[] {
   return BYTES_OF_UNITS[unit] === 1 ? BYTE_UNITS : ['weight'];
 }
 
-/** Return the unit of the time line that is shown first. */
-export function usualUnit(facts: AxisFacts & Pick<TraceFacts, 'unit' | 'end_ns'>): Unit {
+/** Return the unit of the time line that is shown first; `preferred` is that of the reader. */
+export function usualUnit(
+  facts: AxisFacts & Pick<TraceFacts, 'end_ns'>,
+  preferred: Unit | null = null,
+): Unit {
   const units = axisUnits(facts);
   const bytes = byteUnit(facts.end_ns);
   if (units.includes(bytes)) return bytes;
-  return units.includes('ms') ? (facts.unit ?? 'ms') : (units[0] ?? 'weight');
+  if (!units.includes('auto')) return units[0] ?? 'weight';
+  return preferred !== null && units.includes(preferred) ? preferred : 'auto';
 }
 
 /** Return the scale of times: the page's unit. */
@@ -81,7 +85,7 @@ export function timeScale(unit: Unit, nsPer = 1): Scale {
     unit: unit === 'auto' ? '' : unit,
     text: (figure: number) => formatTime(figure * nsPer, unit),
   };
-  return unit === 'auto' ? { ...scale, widest: '999.999 ms' } : scale;
+  return unit === 'auto' ? { ...scale, widest: '59 min 59 s' } : scale;
 }
 
 function countScale(unit: string): Scale {
@@ -96,7 +100,7 @@ function byteScale(bytesPer: number, most: number): Scale {
 function weightScale({ name, unit }: Measure, time: Unit, most: number): Scale {
   const ns = NS_OF_UNITS[unit];
   const bytes = BYTES_OF_UNITS[unit];
-  if (ns !== undefined) return timeScale(isTimeUnit(time) ? time : 'ms', ns);
+  if (ns !== undefined) return timeScale(isTimeUnit(time) ? time : 'auto', ns);
   if (bytes !== undefined) return byteScale(bytes, most * bytes);
   return countScale(unit === 'count' ? name : unit === '' ? 'weight' : unit);
 }

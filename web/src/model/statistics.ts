@@ -85,6 +85,7 @@ export function statisticsColumns(facts: TraceFacts): StatisticsColumn[] {
 }
 
 export function statisticsHead(column: StatisticsColumn, facts: TraceFacts): string {
+  if (column === 'total' && facts.axis === 'weight') return 'Total';
   return column === 'total' && facts.axis === 'cpu' ? 'CPU' : STATISTICS_HEADS[column][0];
 }
 

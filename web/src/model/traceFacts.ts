@@ -69,8 +69,6 @@ export interface TraceFacts {
   order: 'busiest' | 'owner';
   /** Automatic colours: by the rank of a method, or by the hash of a name. */
   colours: 'rank' | 'name';
-  /** Unit in which the file wants its times to be shown. */
-  unit: 'ns' | 'us' | 'ms' | null;
   start_ns: number;
   end_ns: number;
   /** The part of at most a quarter of the trace in which 99 % of the events begin, if there is one. */

@@ -17,7 +17,7 @@ import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from
 import type { Call, Engine, ProfileQuestion, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
-import { firstTab, firstView } from './firstScreen';
+import { firstTab, firstView, NOTHING_PREFERRED, type Preferred } from './firstScreen';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
@@ -154,6 +154,7 @@ export class Viewer {
     readonly filter = '',
     /** The files of the trace, as in the address. */
     readonly files: readonly ChosenFile[] | null = null,
+    private readonly preferred: Preferred = NOTHING_PREFERRED,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.firstView = firstView(facts, this.bounds);
@@ -209,7 +210,7 @@ export class Viewer {
   }
 
   get usualUnit(): Unit {
-    return usualUnit(this.facts);
+    return usualUnit(this.facts, this.preferred.unit);
   }
 
   get usualTab(): Tab {
@@ -301,7 +302,7 @@ export class Viewer {
     this.frame.set(frame);
   }
 
-  /** Tell whether anything has details: a method, a call or a mark. */
+  /** Tell whether anything has details. */
   hasSelection(): boolean {
     return this.frame.get() !== null || this.mark.get() !== null;
   }
@@ -394,7 +395,6 @@ export class Viewer {
   /** Return the state for the address. */
   place(): PageState {
     const view = this.view.get();
-    const sort = this.sort.get();
     const clock = this.clock.get();
     return {
       files: this.files,
@@ -407,7 +407,7 @@ export class Viewer {
       mark: this.mark.get(),
       tab: this.tab.get() === this.usualTab ? null : this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
-      sort: this.unusual(sort),
+      sort: this.unusual(this.sort.get()),
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
       onlyFound: this.onlyFound.get(),

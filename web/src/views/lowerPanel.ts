@@ -272,7 +272,7 @@ export class LowerPanel {
       { class: 'scope' },
       ...scopeWords(viewer, applies, this.v.askForRange),
       compensateSwitch(this.v),
-      unitSelect(viewer),
+      unitSelect(this.v),
       tools,
     );
   }

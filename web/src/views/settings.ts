@@ -2,6 +2,7 @@
 // The settings of this machine: theme, palette, row height. The browser stores them, not the
 // address, so a copied link shows the same trace in the reader's own style.
 
+import { isTimeUnit, UNITS, type Unit } from '../base/format';
 import { effect, signal, type ReadSignal } from '../base/signal';
 import { readTheme, type Palette, type Theme } from '../render/theme';
 
@@ -49,6 +50,8 @@ export class Settings {
   /** The width of the track names in CSS pixels; null is the default width. */
   readonly labelWidth = signal<number | null>(Number(readSetting('labels')) || null);
   readonly theme: ReadSignal<Theme>;
+  /** The unit of times that was chosen last, for the next trace; null: none was. */
+  unit: Unit | null = UNITS.find((unit) => unit === readSetting('unit')) ?? null;
   private readonly changes = signal(0);
 
   constructor() {
@@ -106,6 +109,12 @@ export class Settings {
   setWheelZooms(on: boolean): void {
     this.wheelZooms.set(on);
     writeSetting('wheel', on ? 'zooms' : 'scrolls');
+  }
+
+  setUnit(unit: Unit): void {
+    if (!isTimeUnit(unit)) return;
+    this.unit = unit;
+    writeSetting('unit', unit);
   }
 
   setLabelWidth(pixels: number | null): void {

@@ -341,8 +341,10 @@ export class FlameView {
     const of = viewer.flameOf.get();
     const which = order === 'inverted' ? 'exclusive' : 'inclusive';
     const { name } = viewer.measure();
+    const ofCalls = viewer.facts.axis === 'weight' ? MEASURES.weight : `${which} ${clock} time`;
+    const counts = viewer.units[0] === 'samples' || (of === 'weight' && name === 'samples');
     const value = of === 'weight' && name !== '' ? `${shortened(name)} of samples` : null;
-    const measure = of === 'calls' ? `${which} ${clock} time` : (value ?? MEASURES[of]);
+    const measure = counts ? MEASURES.count : of === 'calls' ? ofCalls : (value ?? MEASURES[of]);
     return `width is ${measure}; a click ${order === 'sandwich' ? 'selects' : 'zooms'}`;
   }
 

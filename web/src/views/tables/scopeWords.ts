@@ -7,6 +7,7 @@ import { effect } from '../../base/signal';
 import { tracksOfSlices } from '../../model/states';
 import type { Viewer } from '../../model/viewer';
 import { wordsFor } from '../../model/words';
+import type { Views } from '../context';
 
 function scopeChip(text: string, label: string, clear: () => void): HTMLElement {
   return h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
@@ -71,15 +72,19 @@ export function scopeWords(
   return [words, chips];
 }
 
-/** Return the menu of time units. */
-export function unitSelect(viewer: Viewer): HTMLElement {
+/** Return the menu of units; null: the numbers of the trace have only one. */
+export function unitSelect({ viewer, settings }: Views): HTMLElement | null {
+  if (viewer.units.length < 2) return null;
   const title = viewer.facts.axis === 'weight' ? 'Unit of weights' : 'Unit of times';
   const unit = h(
     'select',
     { class: 'small-select', title, attrs: { 'aria-label': title } },
     ...viewer.units.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
   );
-  unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
+  unit.addEventListener('change', () => {
+    viewer.unit.set(unit.value as Unit);
+    settings.setUnit(unit.value as Unit);
+  });
   effect(() => {
     unit.value = viewer.unit.get();
   });

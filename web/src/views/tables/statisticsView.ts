@@ -244,6 +244,7 @@ export class StatisticsView {
   private slowest(d: Durations): HTMLElement {
     const { viewer } = this.v;
     const unit = viewer.unit.peek();
+    const isWeight = viewer.facts.axis === 'weight';
     const line = ([
       row,
       index,
@@ -274,7 +275,7 @@ export class StatisticsView {
     return h(
       'div',
       { class: 'slowest' },
-      h('h3', null, `Slowest ${this.words.slices}${this.byClock}`),
+      h('h3', null, `${isWeight ? 'Longest' : 'Slowest'} ${this.words.slices}${this.byClock}`),
       h('ol', null, ...d.slowest.map(line)),
     );
   }

@@ -91,7 +91,7 @@ export class Readout {
     if (details) return fill(this.values, ...this.times(details));
     // The length of a bar is known at once; its other times are still loading. On a collapsed track
     // a bar is only a part of its call.
-    const clock = viewer.facts.axis === 'cpu' ? 'incl CPU' : 'incl real';
+    const clock = { cpu: 'incl CPU', real: 'incl real', weight: 'inclusive' }[viewer.facts.axis];
     if (hover?.hit.call && viewer.expanded.get().has(hover.track.track))
       fill(this.values, `${clock}`, h('b', null, formatTimeUnit(hover.hit.length, unit)));
     else fill(this.values);
@@ -105,12 +105,13 @@ export class Readout {
   private times(call: CallDetails): HTMLElement[] {
     const { viewer } = this.v;
     const unit = viewer.unit.get();
+    const isWeight = viewer.facts.axis === 'weight';
     const inclReal = viewer.facts.axis !== 'cpu' ? call.length_ns : null;
     const values: [string, number | null][] = [
       ['excl CPU', call.excl_cpu_ns],
       ['incl CPU', call.cpu_length_ns],
-      ['excl real', call.excl_real_ns],
-      ['incl real', inclReal],
+      [isWeight ? 'exclusive' : 'excl real', call.excl_real_ns],
+      [isWeight ? 'inclusive' : 'incl real', inclReal],
     ];
     const known = values.filter((pair): pair is [string, number] => pair[1] !== null);
     return known.map(([what, ns], i) =>
