@@ -120,6 +120,7 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
     const char *range;
+    const char *at;             /* counters: a time; NULL: none */
     struct tv_words ranges;     /* diff: one range for both files, or one for each */
     const char *filter;         /* docs/filter.md; NULL: none */
     uint64_t limit;             /* 0: no limit; TV_ANY_LIMIT: not given */

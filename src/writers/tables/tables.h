@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.h - the tables that commands print: profile, call tree, comparison, states of threads, and
- * Traceview's regression output; each as text and in formats for programs.
+ * tables.h - the tables that commands print: profile, call tree, comparison, states of threads,
+ * counters, and Traceview's regression output; each as text and in formats for programs.
  *
  * Columns and keys are defined in traceview(1), under the command; those of CSV and JSON are a
  * contract. Times are milliseconds in text and nanoseconds elsewhere.
@@ -13,6 +13,7 @@
 #include "analysis/calltree/profile.h"
 #include "analysis/flame/flame.h"
 #include "analysis/states/states.h"
+#include "analysis/timeline/counters.h"
 #include "base/out.h"
 
 /* ---- Profile ---- */
@@ -132,6 +133,32 @@ enum tv_states_format {
 void tv_states_table_write(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_states *states, enum tv_states_format format,
                            uint64_t limit);
+
+/* ---- Counters: figures of each series in a range ---- */
+
+enum tv_counters_format {
+    TV_COUNTERS_TEXT,
+    TV_COUNTERS_CSV,
+    TV_COUNTERS_JSON,
+};
+
+/* The columns of the text that --columns can name. */
+#define TV_COUNTERS_COLUMNS "at|mean|min|max|first|last|change|rate|samples"
+
+struct tv_counters_table_options {
+    enum tv_counters_format format;
+    uint64_t limit; /* rows; 0: all */
+    bool has_at;    /* add the value at `at`, a time on the trace's axis */
+    tv_ns at;
+};
+
+/* Write the rows in their order. */
+void tv_counters_table_write(struct tv_out *out, const struct tv_trace *trace,
+                             const struct tv_counter_figures *figures,
+                             const struct tv_counters_table_options *options);
+
+/* Write the figures of a row as JSON members, without the braces. */
+void tv_counter_row_json(struct tv_out *out, const struct tv_series_figures *row);
 
 /*
  * ---- Regression output: everything that Traceview's -r printed ----

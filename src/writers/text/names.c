@@ -249,6 +249,17 @@ void tv_json_put_double(struct tv_out *out, double value)
     tv_out_text(out, text);
 }
 
+void tv_names_double(struct tv_out *out, double value)
+{
+    double size = fabs(value);
+    if (isnan(value))
+        tv_out_char(out, '-');
+    else if (size >= 1e5 && size < 1e15)
+        tv_out_format(out, "%.0f", value);
+    else
+        tv_out_format(out, "%.6g", value + 0.0); /* no "-0" */
+}
+
 /* ---- Figures ---- */
 
 #define MS 1000000

@@ -47,6 +47,10 @@ void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit
 void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole);
 void tv_names_number_column(struct tv_out *out, int width, uint64_t value);
 
+/* Write a value of a counter for people: whole numbers with all digits, others with six significant
+ * digits, and with all digits before the point; below 1e15. "-" for NaN. */
+void tv_names_double(struct tv_out *out, double value);
+
 /* A cache of the full names of frames, for writers of a line per call. */
 struct tv_name_cache {
     const struct tv_trace_info *head;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters.h - what counters did in a range: the first and the last value of each series, its
+ * extremes, its mean over time, how fast it changed; its value at a time, and its peaks and
+ * troughs.
+ *
+ * A series is a step function: a value holds from its sample to the next sample of its counter.
+ *
+ *     value     4 |      ,---.
+ *               2 |  ,---'   |       ,---
+ *               0 |  :       '--- .. :          ..  a sample without a value for this series
+ *                  --+---+---+---+---+---->
+ *                  unknown       unknown
+ *
+ * A series has no value before its first sample, and none behind a sample that has a value for
+ * other series only.  The last value holds to the end of the range, the trace's end at the latest.
+ *
+ * A range is [from, to): the value that holds when it begins counts, that of a sample at its end
+ * does not, unless the trace ends there, too.
+ */
+#ifndef TV_ANALYSIS_TIMELINE_COUNTERS_H
+#define TV_ANALYSIS_TIMELINE_COUNTERS_H
+
+#include "model/trace.h"
+
+/* A value of a series, and when it begins. */
+struct tv_counter_point {
+    tv_ns time;
+    double value; /* NaN: the series has no value */
+};
+
+/* Figures of one series.  Without a value in the range all doubles are NaN, and times are 0. */
+struct tv_series_figures {
+    uint32_t counter, series; /* numbers of the counter, and of the series within it */
+    uint64_t samples; /* values told in the range, without the one that holds at its start */
+    tv_ns time;       /* part of the range in which it has a value, in nanoseconds */
+    struct tv_counter_point first, last, low, high; /* times are not before the range; of several
+                                                       equal extremes the earliest */
+    double mean;                                    /* weighted by time; NaN when `time` is 0 */
+    double change;                                  /* last minus first */
+    double rate; /* change per second of `time`; NaN when that is 0 */
+};
+
+/* The figures of all series, by counter and series. */
+struct tv_counter_figures {
+    tv_ns from, to; /* the range, clamped to the trace */
+    struct tv_series_figures *rows;
+    size_t count;
+};
+
+struct tv_counters_question {
+    tv_ns from, to;       /* on the trace's axis */
+    const bool *counters; /* [tables.counters.count] the wanted ones; NULL: all */
+};
+
+/* Compute the figures of every series of the wanted counters, in one pass over their samples in the
+ * range.  Free them with tv_counter_figures_free. */
+struct tv_counter_figures *tv_counter_figures_of(const struct tv_trace *trace,
+                                                 const struct tv_counters_question *question);
+void tv_counter_figures_free(struct tv_counter_figures *figures);
+
+enum tv_counter_order {
+    TV_COUNTERS_AS_RECORDED, /* by counter and series */
+    TV_COUNTERS_BY_NAME,     /* name, then series, byte by byte */
+    TV_COUNTERS_BY_SAMPLES,
+    TV_COUNTERS_BY_FIRST,
+    TV_COUNTERS_BY_LAST,
+    TV_COUNTERS_BY_MIN,
+    TV_COUNTERS_BY_MEAN,
+    TV_COUNTERS_BY_MAX,
+    TV_COUNTERS_BY_CHANGE,
+    TV_COUNTERS_BY_RATE,
+};
+
+/* Sort the rows: by name from the smallest, by a figure from the largest; rows without the figure
+ * come last, equal rows stay as recorded. */
+void tv_counter_figures_sort(struct tv_counter_figures *figures, const struct tv_trace *trace,
+                             enum tv_counter_order order);
+
+/* Return the value that a series has at a time, with the time of its sample. */
+struct tv_counter_point tv_counter_value_at(const struct tv_trace *trace, uint32_t counter,
+                                            uint32_t series, tv_ns time);
+
+/* Where to look for an extreme: a value that is higher (lower) than the different values before and
+ * after it.  At an end of the series one of the two suffices; samples without a value are skipped.
+ */
+struct tv_extreme_question {
+    uint32_t counter, series;
+    tv_ns time; /* an extreme must begin after it, or with `back` before it */
+    bool trough, back;
+};
+
+/* Find the nearest extreme; false when there is none. */
+bool tv_counter_find_extreme(const struct tv_trace *trace,
+                             const struct tv_extreme_question *question,
+                             struct tv_counter_point *extreme);
+
+#endif
