@@ -60,6 +60,7 @@ tv_view_function tv_view_slice, tv_view_step;                          /* slices
 tv_view_function tv_view_extents, tv_view_activity;                    /* timeline.c */
 tv_view_function tv_view_flame, tv_view_sample_flame;                  /* flames.c */
 tv_view_function tv_view_counters, tv_view_counter_values;             /* counters.c */
+tv_view_function tv_view_counter_figures, tv_view_counter_step;        /* counters.c */
 tv_view_function tv_view_instants, tv_view_instant;                    /* moments.c */
 tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories; /* flows.c */
 tv_view_function tv_view_arrows;                                       /* flows.c */

@@ -112,6 +112,7 @@ static void ask_whole(struct asking *a)
     ask_ranges(a, "extents", "&frame=0&pixels=100");
     ask_ranges(a, "objects", "&rows=0,1,2,3&pixels=100");
     ask_ranges(a, "counter_values", "&counters=0,1,2&pixels=100");
+    ask_ranges(a, "counter_figures", "");
     ask_ranges(a, "tree", "&nodes=0,1,2,3");
     ask_ranges(a, "tree", "&bottom_up=1&nodes=0,1,2,3");
     ask_ranges(a, "sample_profile", "&measure=weight");

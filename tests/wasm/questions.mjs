@@ -82,6 +82,10 @@ function drawn(facts) {
     address('extents', { frame: 1, pixels, ...half }),
     address('counters'),
     address('counter_values', { counters: 0, ...piece, pixels }),
+    address('counter_figures', { ...half, at: half.from }),
+    ...['change', 'peak', 'trough'].map((to) =>
+      address('counter_step', { counter: 0, series: 0, t: half.from, direction: 1, to }),
+    ),
     ...['instants', 'samples', 'memory_dumps'].map((name) => address(name, { ...half, pixels })),
     address('objects', { rows: 0, ...half, pixels }),
     address('arrows', { ...half, pixels, categories: '' }),

@@ -13,22 +13,6 @@
 
 /* ---- Samples ---- */
 
-static tv_ns counter_time(const struct tv_trace *trace, const struct tv_counter *counter,
-                          uint32_t sample)
-{
-    assert(sample < counter->sample_count);
-    return tv_trace_time(trace, counter->input,
-                         trace->tables.counter_times[counter->first_sample + sample]);
-}
-
-static double counter_value_of(const struct tv_trace *trace, const struct tv_counter *counter,
-                               uint32_t sample, uint32_t series)
-{
-    assert(sample < counter->sample_count && series < counter->series_count);
-    return trace->tables
-        .counter_values[counter->first_value + (uint64_t)sample * counter->series_count + series];
-}
-
 /* Return the number of samples before a time, or with `with` also of those at it. */
 static uint32_t counter_samples_before(const struct tv_trace *trace,
                                        const struct tv_counter *counter, tv_ns time, bool with)
@@ -36,7 +20,7 @@ static uint32_t counter_samples_before(const struct tv_trace *trace,
     uint32_t low = 0, high = counter->sample_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        tv_ns at = counter_time(trace, counter, middle);
+        tv_ns at = tv_counter_sample_time(trace, counter, middle);
         if (at < time || (with && at == time))
             low = middle + 1;
         else
@@ -103,12 +87,12 @@ static void counter_fill_rows(const struct tv_trace *trace, uint32_t number,
     uint32_t first = counter_samples_before(trace, counter, figures->from, false);
     uint32_t last = counter_samples_before(trace, counter, figures->to, figures->to >= trace->end);
     bool holds = first > 0 && (first == counter->sample_count ||
-                               counter_time(trace, counter, first) > figures->from);
+                               tv_counter_sample_time(trace, counter, first) > figures->from);
     for (uint32_t i = first - holds; i < last; i++) {
-        tv_ns begin = i < first ? figures->from : counter_time(trace, counter, i);
-        tv_ns end = i + 1 < last ? counter_time(trace, counter, i + 1) : figures->to;
+        tv_ns begin = i < first ? figures->from : tv_counter_sample_time(trace, counter, i);
+        tv_ns end = i + 1 < last ? tv_counter_sample_time(trace, counter, i + 1) : figures->to;
         for (uint32_t k = 0; k < counter->series_count; k++) {
-            double value = counter_value_of(trace, counter, i, k);
+            double value = tv_counter_sample_value(trace, counter, i, k);
             if (isnan(value))
                 continue;
             rows[k].samples += i >= first;
@@ -234,8 +218,8 @@ struct tv_counter_point tv_counter_value_at(const struct tv_trace *trace, uint32
     uint32_t sample = counter_samples_before(trace, of, time, true);
     if (sample == 0)
         return (struct tv_counter_point){0, NAN};
-    return (struct tv_counter_point){counter_time(trace, of, sample - 1),
-                                     counter_value_of(trace, of, sample - 1, series)};
+    return (struct tv_counter_point){tv_counter_sample_time(trace, of, sample - 1),
+                                     tv_counter_sample_value(trace, of, sample - 1, series)};
 }
 
 /* ---- Peaks and troughs ---- */
@@ -245,12 +229,14 @@ struct series_walk {
     const struct tv_trace *trace;
     const struct tv_counter *counter;
     uint32_t series;
+    enum tv_counter_stop stop;
 };
 
 static double walk_value(const struct series_walk *walk, uint32_t sample)
 {
-    return sample == TV_NONE ? NAN
-                             : counter_value_of(walk->trace, walk->counter, sample, walk->series);
+    return sample == TV_NONE
+               ? NAN
+               : tv_counter_sample_value(walk->trace, walk->counter, sample, walk->series);
 }
 
 /* Return the next sample before (step -1) or after (1) `sample`, from -1 on, whose value is known
@@ -267,18 +253,25 @@ static uint32_t walk_to_other(const struct series_walk *walk, int64_t sample, in
     return TV_NONE;
 }
 
-/* Is the value an extreme between its neighbours?  TV_NONE: there is none on that side. */
-static bool walk_is_extreme(const struct series_walk *walk, uint32_t before, uint32_t sample,
-                            uint32_t after, bool trough)
+/* Is the value a stop between its neighbours?  TV_NONE: there is none on that side. */
+static bool walk_is_stop(const struct series_walk *walk, uint32_t before, uint32_t sample,
+                         uint32_t after)
 {
     double value = walk_value(walk, sample), a = walk_value(walk, before),
            b = walk_value(walk, after);
-    bool above = trough ? !(a < value) && !(b < value) : !(a > value) && !(b > value);
-    return above && (before != TV_NONE || after != TV_NONE);
+    switch (walk->stop) {
+    case TV_STOP_PEAK:
+        return !(a > value) && !(b > value) && (before != TV_NONE || after != TV_NONE);
+    case TV_STOP_TROUGH:
+        return !(a < value) && !(b < value) && (before != TV_NONE || after != TV_NONE);
+    case TV_STOP_CHANGE:
+        break;
+    }
+    return true;
 }
 
-/* Return the first extreme run that begins after the time, as its first sample, or TV_NONE. */
-static uint32_t walk_forward(const struct series_walk *walk, tv_ns time, bool trough)
+/* Return the first stop that lies after the time, as its first sample, or TV_NONE. */
+static uint32_t walk_forward(const struct series_walk *walk, tv_ns time)
 {
     uint32_t begin = counter_samples_before(walk->trace, walk->counter, time, true);
     uint32_t before = begin == 0 ? TV_NONE : walk_to_other(walk, begin, -1, NAN);
@@ -286,7 +279,7 @@ static uint32_t walk_forward(const struct series_walk *walk, tv_ns time, bool tr
                                         : walk_to_other(walk, before, 1, walk_value(walk, before));
     while (sample != TV_NONE) {
         uint32_t after = walk_to_other(walk, sample, 1, walk_value(walk, sample));
-        if (walk_is_extreme(walk, before, sample, after, trough))
+        if (walk_is_stop(walk, before, sample, after))
             return sample;
         before = sample;
         sample = after;
@@ -294,8 +287,8 @@ static uint32_t walk_forward(const struct series_walk *walk, tv_ns time, bool tr
     return TV_NONE;
 }
 
-/* Return the last extreme run that begins before the time, as its first sample, or TV_NONE. */
-static uint32_t walk_back(const struct series_walk *walk, tv_ns time, bool trough)
+/* Return the last stop that lies before the time, as its first sample, or TV_NONE. */
+static uint32_t walk_back(const struct series_walk *walk, tv_ns time)
 {
     uint32_t end = counter_samples_before(walk->trace, walk->counter, time, false);
     uint32_t sample = walk_to_other(walk, end, -1, NAN), after = TV_NONE;
@@ -305,7 +298,7 @@ static uint32_t walk_back(const struct series_walk *walk, tv_ns time, bool troug
         uint32_t before = walk_to_other(walk, sample, -1, walk_value(walk, sample));
         /* The run begins at the first known sample behind the one before. */
         uint32_t begin = walk_to_other(walk, before == TV_NONE ? -1 : (int64_t)before, 1, NAN);
-        if (walk_is_extreme(walk, before, sample, after, trough))
+        if (walk_is_stop(walk, before, sample, after))
             return begin;
         after = begin;
         sample = before;
@@ -313,18 +306,16 @@ static uint32_t walk_back(const struct series_walk *walk, tv_ns time, bool troug
     return TV_NONE;
 }
 
-bool tv_counter_find_extreme(const struct tv_trace *trace,
-                             const struct tv_extreme_question *question,
-                             struct tv_counter_point *extreme)
+bool tv_counter_find_stop(const struct tv_trace *trace, const struct tv_counter_step *step,
+                          struct tv_counter_point *point)
 {
-    assert(question->counter < trace->tables.counters.count);
-    struct series_walk walk = {trace, &trace->tables.counters.rows[question->counter],
-                               question->series};
-    uint32_t sample = question->back ? walk_back(&walk, question->time, question->trough)
-                                     : walk_forward(&walk, question->time, question->trough);
+    assert(step->counter < trace->tables.counters.count);
+    struct series_walk walk = {trace, &trace->tables.counters.rows[step->counter], step->series,
+                               step->stop};
+    uint32_t sample = step->back ? walk_back(&walk, step->time) : walk_forward(&walk, step->time);
     if (sample == TV_NONE)
         return false;
-    *extreme = (struct tv_counter_point){counter_time(trace, walk.counter, sample),
-                                         walk_value(&walk, sample)};
+    *point = (struct tv_counter_point){tv_counter_sample_time(trace, walk.counter, sample),
+                                       walk_value(&walk, sample)};
     return true;
 }

@@ -21,6 +21,8 @@
 #ifndef TV_ANALYSIS_TIMELINE_COUNTERS_H
 #define TV_ANALYSIS_TIMELINE_COUNTERS_H
 
+#include <assert.h>
+
 #include "model/trace.h"
 
 /* A value of a series, and when it begins. */
@@ -28,6 +30,25 @@ struct tv_counter_point {
     tv_ns time;
     double value; /* NaN: the series has no value */
 };
+
+/* Return the time of a sample on the trace's axis. */
+static inline tv_ns tv_counter_sample_time(const struct tv_trace *trace,
+                                           const struct tv_counter *counter, uint32_t sample)
+{
+    assert(sample < counter->sample_count);
+    return tv_trace_time(trace, counter->input,
+                         trace->tables.counter_times[counter->first_sample + sample]);
+}
+
+/* Return the value of a series at a sample; NaN: the sample has none. */
+static inline double tv_counter_sample_value(const struct tv_trace *trace,
+                                             const struct tv_counter *counter, uint32_t sample,
+                                             uint32_t series)
+{
+    assert(sample < counter->sample_count && series < counter->series_count);
+    uint64_t at = counter->first_value + (uint64_t)sample * counter->series_count + series;
+    return trace->tables.counter_values[at];
+}
 
 /* Figures of one series.  Without a value in the range all doubles are NaN, and times are 0. */
 struct tv_series_figures {
@@ -81,18 +102,24 @@ void tv_counter_figures_sort(struct tv_counter_figures *figures, const struct tv
 struct tv_counter_point tv_counter_value_at(const struct tv_trace *trace, uint32_t counter,
                                             uint32_t series, tv_ns time);
 
-/* Where to look for an extreme: a value that is higher (lower) than the different values before and
- * after it.  At an end of the series one of the two suffices; samples without a value are skipped.
- */
-struct tv_extreme_question {
-    uint32_t counter, series;
-    tv_ns time; /* an extreme must begin after it, or with `back` before it */
-    bool trough, back;
+/* Where a series is of interest: it changes to another value; or to one that is higher (a peak) or
+ * lower (a trough) than the different values before and after it.  At an end of the series one of
+ * the two suffices for that.  Samples without a value are skipped. */
+enum tv_counter_stop {
+    TV_STOP_CHANGE,
+    TV_STOP_PEAK,
+    TV_STOP_TROUGH,
 };
 
-/* Find the nearest extreme; false when there is none. */
-bool tv_counter_find_extreme(const struct tv_trace *trace,
-                             const struct tv_extreme_question *question,
-                             struct tv_counter_point *extreme);
+struct tv_counter_step {
+    uint32_t counter, series;
+    tv_ns time; /* the stop must lie after it, or with `back` before it */
+    enum tv_counter_stop stop;
+    bool back;
+};
+
+/* Find the nearest stop; false when there is none. */
+bool tv_counter_find_stop(const struct tv_trace *trace, const struct tv_counter_step *step,
+                          struct tv_counter_point *point);
 
 #endif

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters: their list, and their values in a range at the resolution of a screen.
+ * Counters: their list, their values in a range at the resolution of a screen, figures of a range,
+ * and the way to the next change, peak or trough.
  */
 #include <assert.h>
 #include <math.h>
 
+#include "analysis/timeline/counters.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/internal.h"
+#include "writers/tables/tables.h"
+#include "writers/text/names.h"
 
 #define COUNTER_LIMIT 256      /* counters per question */
 #define PIXEL_LIMIT 8192       /* pixels per question */
 #define VALUE_LIMIT (1u << 18) /* pixels times series, of all counters asked for */
-
-/* Return a value of a series. */
-static double counter_value(const struct tv_tables *tables, const struct tv_counter *counter,
-                            uint32_t sample, uint32_t series)
-{
-    uint64_t at = counter->first_value + (uint64_t)sample * counter->series_count + series;
-    return tables->counter_values[at];
-}
 
 /* Return what a series adds to the stack: 0 if its event did not say. */
 static double counter_height(double value)
@@ -27,23 +23,15 @@ static double counter_height(double value)
     return isfinite(value) ? value : 0;
 }
 
-/* Return the time of a sample on the trace's axis. */
-static tv_ns counter_sample_time(const struct tv_trace *trace, const struct tv_counter *counter,
-                                 uint32_t sample)
-{
-    return tv_trace_time(trace, counter->input,
-                         trace->tables.counter_times[counter->first_sample + sample]);
-}
-
 /* Find the lowest and the highest point of the stack in the whole trace, including 0. */
-static void counter_find_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
+static void counter_find_bounds(const struct tv_trace *trace, const struct tv_counter *counter,
                                 double *low, double *high)
 {
     *low = *high = 0;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
         double sum = 0;
         for (uint32_t k = 0; k < counter->series_count; k++) {
-            sum += counter_height(counter_value(tables, counter, i, k));
+            sum += counter_height(tv_counter_sample_value(trace, counter, i, k));
             *low = sum < *low ? sum : *low;
             *high = sum > *high ? sum : *high;
         }
@@ -51,14 +39,14 @@ static void counter_find_bounds(const struct tv_tables *tables, const struct tv_
 }
 
 /* Find the lowest and the highest value of a series, including 0; false if it has no numbers. */
-static bool counter_find_series_bounds(const struct tv_tables *tables,
+static bool counter_find_series_bounds(const struct tv_trace *trace,
                                        const struct tv_counter *counter, uint32_t series,
                                        double *low, double *high)
 {
     bool any = false;
     *low = *high = 0;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
-        double value = counter_value(tables, counter, i, series);
+        double value = tv_counter_sample_value(trace, counter, i, series);
         any |= !isnan(value);
         value = counter_height(value);
         *low = value < *low ? value : *low;
@@ -84,7 +72,7 @@ static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint
     const struct tv_counter *counter = &tables->counters.rows[number];
     bool of_process = counter->process < trace->head->process_count;
     double low, high;
-    counter_find_bounds(tables, counter, &low, &high);
+    counter_find_bounds(trace, counter, &low, &high);
     tv_out_format(out, "{\"counter\":%u,\"name\":", number);
     tv_out_json(out, tv_trace_info_text(trace->head, counter->name));
     tv_out_text(out, ",\"category\":");
@@ -103,7 +91,7 @@ static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint
     tv_out_text(out, ",\"bounds\":[");
     for (uint32_t k = 0; k < counter->series_count; k++) {
         tv_out_text(out, k > 0 ? "," : "");
-        if (!counter_find_series_bounds(tables, counter, k, &low, &high)) {
+        if (!counter_find_series_bounds(trace, counter, k, &low, &high)) {
             tv_out_text(out, "null");
             continue;
         }
@@ -113,7 +101,7 @@ static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint
     }
     tv_out_text(out, "],\"last_ns\":");
     tv_out_i64(out, counter->sample_count > 0
-                        ? counter_sample_time(trace, counter, counter->sample_count - 1)
+                        ? tv_counter_sample_time(trace, counter, counter->sample_count - 1)
                         : trace->start);
     tv_out_format(out, ",\"colour\":%u}", counter->colour);
 }
@@ -151,7 +139,7 @@ static uint32_t counter_find_sample(const struct shown_counter *shown, tv_ns tim
     uint32_t low = 0, high = shown->counter->sample_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (counter_sample_time(shown->trace, shown->counter, middle) < time)
+        if (tv_counter_sample_time(shown->trace, shown->counter, middle) < time)
             low = middle + 1;
         else
             high = middle;
@@ -172,7 +160,7 @@ static void counter_group_samples(struct shown_counter *shown)
     uint32_t last_pixel = UINT32_MAX;
     shown->merged = shown->last - shown->first > shown->pixels + 1;
     for (uint32_t i = shown->first; i < shown->last; i++) {
-        tv_ns time = counter_sample_time(shown->trace, shown->counter, i);
+        tv_ns time = tv_counter_sample_time(shown->trace, shown->counter, i);
         uint32_t pixel = time < shown->from ? UINT32_MAX : counter_sample_pixel(shown, time);
         if (shown->merged && shown->groups > 0 && pixel == last_pixel) {
             shown->count[shown->groups - 1]++;
@@ -205,15 +193,14 @@ enum counter_group_figure { FIRST, LAST, LOWEST, HIGHEST };
 static double counter_group_value(const struct shown_counter *shown, uint32_t group,
                                   uint32_t series, enum counter_group_figure what)
 {
-    const struct tv_tables *tables = &shown->trace->tables;
     uint32_t begin = shown->begin[group], count = shown->count[group];
     if (!shown->merged || what == FIRST)
-        return counter_value(tables, shown->counter, begin, series);
+        return tv_counter_sample_value(shown->trace, shown->counter, begin, series);
     if (what == LAST)
-        return counter_value(tables, shown->counter, begin + count - 1, series);
+        return tv_counter_sample_value(shown->trace, shown->counter, begin + count - 1, series);
     double value = NAN;
     for (uint32_t i = 0; i < count; i++) {
-        double other = counter_value(tables, shown->counter, begin + i, series);
+        double other = tv_counter_sample_value(shown->trace, shown->counter, begin + i, series);
         if (isnan(value) || (what == LOWEST ? other < value : other > value))
             value = other;
     }
@@ -231,7 +218,7 @@ static void counter_write_samples(struct tv_out *out, const struct shown_counter
     tv_out_le32(out, shown->merged);
     for (uint32_t i = 0; i < shown->groups; i++)
         column.times[i] =
-            (double)counter_sample_time(shown->trace, shown->counter, shown->begin[i]);
+            (double)tv_counter_sample_time(shown->trace, shown->counter, shown->begin[i]);
     tv_column_write_times(out, &column);
     for (uint32_t k = 0; k < shown->counter->series_count; k++)
         for (int what = FIRST; what <= (shown->merged ? HIGHEST : FIRST); what++) {
@@ -302,5 +289,126 @@ enum tv_status tv_view_counter_values(const struct tv_view *view,
         tv_free(shown.begin);
         tv_free(shown.count);
     }
+    return TV_OK;
+}
+
+/* ---- Figures ---- */
+
+static const struct tv_parameter_bounds any_time = {-((int64_t)1 << 61), (int64_t)1 << 61};
+
+/* Read the counters as marks, which the caller frees; NULL: all. */
+static enum tv_status counter_read_marks(const struct tv_parameters *parameters,
+                                         const struct tv_trace *trace, bool **marks,
+                                         struct tv_error *err)
+{
+    uint32_t numbers[COUNTER_LIMIT], count;
+    *marks = NULL;
+    if (!tv_parameter_text(parameters, "counters").data)
+        return TV_OK;
+    enum tv_status status = counter_read_numbers(parameters, trace, numbers, &count, err);
+    if (status != TV_OK)
+        return status;
+    *marks = tv_alloc(trace->tables.counters.count, sizeof **marks);
+    for (uint32_t i = 0; i < count; i++)
+        (*marks)[numbers[i]] = true;
+    return TV_OK;
+}
+
+/* Write the rows; `at` INT64_MIN: without the value at a time. */
+static void counter_write_figures(struct tv_out *out, const struct tv_trace *trace,
+                                  const struct tv_counter_figures *figures, tv_ns at)
+{
+    tv_member_number(out, "{\"from_ns\":", figures->from);
+    tv_member_number(out, ",\"to_ns\":", figures->to);
+    tv_out_text(out, ",\"rows\":[");
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct tv_series_figures *row = &figures->rows[i];
+        tv_member_number(out, i > 0 ? ",\n{\"counter\":" : "{\"counter\":", row->counter);
+        tv_member_number(out, ",\"series\":", row->series);
+        tv_out_char(out, ',');
+        tv_counter_row_json(out, row);
+        if (at != INT64_MIN) {
+            tv_out_text(out, ",\"value\":");
+            tv_json_put_double(out,
+                               tv_counter_value_at(trace, row->counter, row->series, at).value);
+        }
+        tv_out_char(out, '}');
+    }
+    tv_out_text(out, "]}");
+}
+
+enum tv_status tv_view_counter_figures(const struct tv_view *view,
+                                       const struct tv_parameters *parameters, struct tv_out *out,
+                                       struct tv_error *err)
+{
+    struct tv_selection selection;
+    struct tv_counters_question question = {.counters = NULL};
+    bool *marks = NULL;
+    int64_t at;
+    enum tv_status status = tv_parameter_integer(parameters, "at", any_time, INT64_MIN, &at, err);
+    if (status == TV_OK)
+        status = counter_read_marks(parameters, view->trace, &marks, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status == TV_OK) {
+        question = (struct tv_counters_question){selection.from, selection.to, marks};
+        tv_parameter_release_selection(&selection);
+        struct tv_counter_figures *figures = tv_counter_figures_of(view->trace, &question);
+        counter_write_figures(out, view->trace, figures, at);
+        tv_counter_figures_free(figures);
+    }
+    tv_free(marks);
+    return status;
+}
+
+/* ---- The next change, peak or trough ---- */
+
+static enum tv_status counter_read_step(const struct tv_parameters *parameters,
+                                        const struct tv_trace *trace, struct tv_counter_step *step,
+                                        struct tv_error *err)
+{
+    static const char *const directions[] = {"1", "-1", NULL};
+    static const char *const stops[] = {"change", "peak", "trough", NULL};
+    struct tv_parameter_bounds counters = {0, (int64_t)trace->tables.counters.count - 1};
+    int64_t counter, series;
+    unsigned back, stop;
+    enum tv_status status = tv_parameter_required(parameters, "counter", counters, &counter, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_parameter_bounds within = {
+        0, (int64_t)trace->tables.counters.rows[counter].series_count - 1};
+    status = tv_parameter_required(parameters, "series", within, &series, err);
+    if (status == TV_OK)
+        status = tv_parameter_required(parameters, "t", any_time, &step->time, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "direction", directions, &back, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "to", stops, &stop, err);
+    if (status != TV_OK)
+        return status;
+    step->counter = (uint32_t)counter;
+    step->series = (uint32_t)series;
+    step->stop = (enum tv_counter_stop)stop;
+    step->back = back;
+    return TV_OK;
+}
+
+enum tv_status tv_view_counter_step(const struct tv_view *view,
+                                    const struct tv_parameters *parameters, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    struct tv_counter_step step;
+    struct tv_counter_point point;
+    enum tv_status status = counter_read_step(parameters, view->trace, &step, err);
+    if (status != TV_OK)
+        return status;
+    if (!tv_counter_find_stop(view->trace, &step, &point)) {
+        tv_out_text(out, "null");
+        return TV_OK;
+    }
+    tv_member_number(out, "{\"time_ns\":", point.time);
+    tv_out_text(out, ",\"value\":");
+    tv_json_put_double(out, point.value);
+    tv_out_char(out, '}');
     return TV_OK;
 }

@@ -212,50 +212,50 @@ static void figures_equal_those_of_cells(void **state)
 
 /* ---- Peaks and troughs ---- */
 
-/* Check that going on from `from` finds the extremes at these milliseconds, and no more. */
-static void assert_extremes(const char *series, bool trough, bool back, const char *expected)
+/* Check that going on from one end finds the stops at these milliseconds, and no more. */
+static void assert_stops(const char *series, enum tv_counter_stop stop, bool back,
+                         const char *expected)
 {
     const char *drawn[] = {series};
     struct fixture f = draw_counter(drawn, 1);
-    struct tv_extreme_question question = {.trough = trough, .back = back};
+    struct tv_counter_step step = {.stop = stop, .back = back};
     struct tv_counter_point found;
-    question.time = back ? INT64_MAX : INT64_MIN;
+    step.time = back ? INT64_MAX : INT64_MIN;
     size_t length = strlen(series);
     char marks[MOST + 1];
     memset(marks, ' ', length);
     marks[length] = 0;
-    while (tv_counter_find_extreme(f.trace, &question, &found)) {
+    while (tv_counter_find_stop(f.trace, &step, &found)) {
         size_t at = (size_t)(found.time / MS);
         assert_in_range(at, 0, length - 1);
-        assert_true(back ? found.time < question.time : found.time > question.time);
+        assert_true(back ? found.time < step.time : found.time > step.time);
         assert_near(found.value, cell(series, (int)at));
         marks[at] = '^';
-        question.time = found.time;
+        step.time = found.time;
     }
     assert_string_equal(marks, expected);
     fixture_free(&f);
 }
 
-static void extremes_are_found_from_both_sides(void **state)
+static void stops_are_found_from_both_sides(void **state)
 {
     (void)state;
     static const struct {
-        const char *series, *peaks, *troughs;
+        const char *series, *stops[3]; /* changes, peaks, troughs */
     } cases[] = {
-        {"1-3-2-5-4", "  ^   ^  ", "^   ^   ^"},
-        {"1-33-2?2-3", "  ^      ^",
-         "^    ^    "},              /* runs of equal values are one; '?' is skipped */
-        {"4-4-4", "     ", "     "}, /* a constant has none */
-        {"?-?", "   ", "   "},
-        {"7--", "   ", "   "},
-        {"?5?1?", " ^   ", "   ^ "},
-        {"12345", "    ^", "^    "},
+        {"1-3-2-5-4", {"^ ^ ^ ^ ^", "  ^   ^  ", "^   ^   ^"}},
+        {"1-33-2?2-3", {"^ ^  ^   ^", "  ^      ^", "^    ^    "}}, /* '?' is skipped */
+        {"4-4-4", {"^    ", "     ", "     "}},                     /* a constant has no extremes */
+        {"?-?", {"   ", "   ", "   "}},
+        {"?7--", {" ^  ", "    ", "    "}},
+        {"?5?1?", {" ^ ^ ", " ^   ", "   ^ "}},
+        {"12345", {"^^^^^", "    ^", "^    "}},
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++)
-        for (int back = 0; back < 2; back++) {
-            assert_extremes(cases[i].series, false, back, cases[i].peaks);
-            assert_extremes(cases[i].series, true, back, cases[i].troughs);
-        }
+        for (int back = 0; back < 2; back++)
+            for (int stop = 0; stop < 3; stop++)
+                assert_stops(cases[i].series, (enum tv_counter_stop)stop, back,
+                             cases[i].stops[stop]);
 }
 
 /* ---- Order ---- */
@@ -286,5 +286,5 @@ UNIT_TESTS(counters, cmocka_unit_test(figures_are_those_of_the_step_function),
            cmocka_unit_test(last_sample_of_the_trace_counts), cmocka_unit_test(samples_at_one_time),
            cmocka_unit_test(huge_values_keep_the_mean_within),
            cmocka_unit_test(figures_equal_those_of_cells),
-           cmocka_unit_test(extremes_are_found_from_both_sides),
+           cmocka_unit_test(stops_are_found_from_both_sides),
            cmocka_unit_test(rows_without_the_figure_come_last));

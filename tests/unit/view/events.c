@@ -106,6 +106,73 @@ static void lists_counters(void **state)
                   ",\"last_ns\":2000000,\"colour\":0}]}");
 }
 
+/* used is 5, 1 and 7 for 1, 1 and 3 ms; free is 2 for 1 ms, then unknown, then -9 for 3 ms. */
+static void figures_of_a_counter(void **state)
+{
+    assert_answer(*state, "counter_figures?counters=0&at=2999999",
+                  "{\"from_ns\":0,\"to_ns\":6000000,\"rows\":[{\"counter\":0,\"series\":0,"
+                  "\"samples\": 3, \"known_ns\": 5000000, \"first\": 5, \"last\": 7, "
+                  "\"change\": 2, \"rate_per_s\": 400, \"mean\": 5.4, \"min\": 1, "
+                  "\"min_at_ns\": 2000000, \"max\": 7, \"max_at_ns\": 3000000,\"value\":1},\n"
+                  "{\"counter\":0,\"series\":1,"
+                  "\"samples\": 2, \"known_ns\": 4000000, \"first\": 2, \"last\": -9, "
+                  "\"change\": -11, \"rate_per_s\": -2750, \"mean\": -6.25, \"min\": -9, "
+                  "\"min_at_ns\": 3000000, \"max\": 2, \"max_at_ns\": 1000000,\"value\":null}]}");
+    assert_answer(*state, "counter_figures?counters=2&from=1000000&to=2000000",
+                  "{\"from_ns\":1000000,\"to_ns\":2000000,\"rows\":[{\"counter\":2,\"series\":0,"
+                  "\"samples\": 0, \"known_ns\": 0, \"first\": null, \"last\": null, "
+                  "\"change\": null, \"rate_per_s\": null, \"mean\": null, \"min\": null, "
+                  "\"min_at_ns\": null, \"max\": null, \"max_at_ns\": null}]}");
+}
+
+/* Every series of every counter is a row, unless the question names counters. */
+static void figures_of_all_counters(void **state)
+{
+    static const char row[] = "\"known_ns\"";
+    struct asked *asked = *state;
+    size_t rows = 0;
+    assert_int_equal(ask(asked, "counter_figures"), TV_OK);
+    tv_out_char(&asked->out, '\0');
+    for (const char *at = (const char *)asked->out.buffer; (at = strstr(at, row)); at++)
+        rows++;
+    assert_int_equal(rows, 4);
+    tv_out_release(&asked->out);
+    assert_answer(asked,
+                  "counter_figures?counters=", "{\"from_ns\":0,\"to_ns\":6000000,\"rows\":[]}");
+}
+
+/* load climbs from 0 to 1000 at 40 ns, falls to 41, climbs to 59, falls to -3 and climbs. */
+static void steps_along_a_counter(void **state)
+{
+    assert_answer(*state, "counter_step?counter=1&series=0&t=0&direction=1&to=peak",
+                  "{\"time_ns\":2000040,\"value\":1000}");
+    assert_answer(*state, "counter_step?counter=1&series=0&t=2000040&direction=1&to=peak",
+                  "{\"time_ns\":2000059,\"value\":59}");
+    assert_answer(*state, "counter_step?counter=1&series=0&t=2000099&direction=-1&to=trough",
+                  "{\"time_ns\":2000060,\"value\":-3}");
+    assert_answer(*state, "counter_step?counter=1&series=0&t=2000060&direction=1&to=change",
+                  "{\"time_ns\":2000061,\"value\":61}");
+    assert_answer(*state, "counter_step?counter=1&series=0&t=2000099&direction=1&to=change",
+                  "null");
+}
+
+static void wrong_counters_are_refused(void **state)
+{
+    static const char *const questions[] = {
+        "counter_figures?counters=3",
+        "counter_figures?at=x",
+        "counter_step?counter=3&series=0&t=0",
+        "counter_step?counter=1&series=1&t=0",
+        "counter_step?counter=1&series=0&t=0&to=valley",
+        "counter_step?counter=1&t=0",
+    };
+    struct asked *asked = *state;
+    for (size_t i = 0; i < TV_COUNT(questions); i++) {
+        assert_int_equal(ask(asked, questions[i]), TV_ERR_USAGE);
+        tv_out_release(&asked->out);
+    }
+}
+
 static uint32_t u32_at(const struct tv_out *out, size_t at)
 {
     uint32_t value;
@@ -232,7 +299,9 @@ static void an_answer_is_bounded(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(events, asked_test(lists_counters), asked_test(few_samples_come_as_they_are),
+UNIT_TESTS(events, asked_test(lists_counters), asked_test(figures_of_a_counter),
+           asked_test(figures_of_all_counters), asked_test(steps_along_a_counter),
+           asked_test(wrong_counters_are_refused), asked_test(few_samples_come_as_they_are),
            asked_test(many_samples_are_merged_by_pixel), asked_test(instants_of_a_range),
            asked_test(flows_of_a_slice), asked_test(wrong_questions_are_refused),
            asked_test(an_answer_is_bounded));
