@@ -74,7 +74,7 @@ test('the way to a frame goes by all it lies on, and on from where one is', () =
     way?.map((f) => f.path),
     [1, 2, 3],
   );
-  viewer.zoomFlame(store.wayTo(MAIN, 1) ?? []);
+  viewer.flameZoom.set(store.wayTo(MAIN, 1) ?? []);
   // The zoomed graph begins with frame 2.
   const zoomed = graph(50, [
     [0, 50, 0, 1, 2],
@@ -90,7 +90,7 @@ test('the way to a frame goes by all it lies on, and on from where one is', () =
 
 test('a zoom holds for its graph alone, whatever the clock', async () => {
   const { viewer, asked } = onStore();
-  viewer.zoomFlame([{ path: 2, frame: 1 }]);
+  viewer.flameZoom.set([{ path: 2, frame: 1 }]);
   flushEffects();
   assert.equal(asked.at(-1)?.root, 2);
   viewer.setClock('cpu');
@@ -109,15 +109,15 @@ test('a zoom holds for its graph alone, whatever the clock', async () => {
 test('the address tells the zoom, and goes back on the way', () => {
   const { viewer } = onStore();
   const way = [1, 2, 3].map((path) => ({ path, frame: path }));
-  viewer.zoomFlame(way);
+  viewer.flameZoom.set(way);
   const place = viewer.place();
   assert.deepEqual(place.zoom, { path: 3, frame: 3 });
   viewer.goTo({ ...place, zoom: { path: 2, frame: 2 } });
-  assert.deepEqual(viewer.flameWay(), way.slice(0, 2));
+  assert.deepEqual(viewer.flameZoom.way(), way.slice(0, 2));
   viewer.goTo({ ...place, zoom: { path: 9, frame: 1 } });
-  assert.deepEqual(viewer.flameWay(), [{ path: 9, frame: 1 }]);
+  assert.deepEqual(viewer.flameZoom.way(), [{ path: 9, frame: 1 }]);
   viewer.goTo({ ...place, zoom: null });
-  assert.deepEqual(viewer.flameWay(), []);
+  assert.deepEqual(viewer.flameZoom.way(), []);
 });
 
 test('a sandwich asks for both sides of the selected method, for nothing without one', async () => {

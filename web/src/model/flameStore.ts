@@ -43,7 +43,7 @@ export class FlameStore {
   private layout(): FlameLayout {
     const { viewer } = this;
     const order = viewer.flameOrder.get();
-    const root = viewer.flameWay().at(-1);
+    const root = viewer.flameZoom.way().at(-1);
     return {
       // The order of time shows calls as they were recorded, without compensation and transforms.
       ...(order === 'time' ? viewer.scope() : viewer.callScope()),
@@ -104,7 +104,7 @@ export class FlameStore {
 
   /** True if the graph shows less than everything. */
   get isPart(): boolean {
-    return this.viewer.flameWay().length > 0 || this.isSandwich;
+    return this.viewer.flameZoom.way().length > 0 || this.isSandwich;
   }
 
   /** Return the frames from the root to entry i; null: the graph cannot be zoomed to it. */
@@ -117,7 +117,7 @@ export class FlameStore {
       depth = own;
       way.unshift({ path: graph.path[k] ?? NO_PATH, frame: graph.frame[k] ?? 0 });
     }
-    const before = this.viewer.flameWay();
+    const before = this.viewer.flameZoom.way();
     if (way.at(-1)?.path === NO_PATH || way.length === 0) return null;
     // A zoomed graph begins with the last frame of the path to it.
     return [...before.slice(0, -1), ...way];

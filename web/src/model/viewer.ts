@@ -13,11 +13,12 @@
 
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
+import type { FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
 import type { Call, Engine, ProfileQuestion, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
 import { firstTab, firstView, NOTHING_PREFERRED, type Preferred } from './firstScreen';
+import { FlameZoom } from './flameZoom';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
@@ -106,11 +107,7 @@ export class Viewer {
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly flameFold = signal(false);
   readonly flameApart = signal(false);
-  /**
-   * The path of frames from the root of the flame graph to the zoomed frame, and the graph that it
-   * refers to.
-   */
-  readonly flameZoom = signal<{ of: string; way: readonly FlameFrame[] }>({ of: '', way: [] });
+  readonly flameZoom: FlameZoom = new FlameZoom(() => this.graph());
   /** Subtract the overhead of recording from times of calls. */
   readonly compensate = signal(false);
   /** Changes to the stacks of profile, trees and flame graph. */
@@ -261,23 +258,6 @@ export class Viewer {
     ]);
   }
 
-  /** Return the path to the zoomed frame; empty: the whole graph is shown. */
-  flameWay(): readonly FlameFrame[] {
-    const { of, way } = this.flameZoom.get();
-    return of === this.graph() ? way : [];
-  }
-
-  zoomFlame(way: readonly FlameFrame[]): void {
-    this.flameZoom.set({ of: this.graph(), way });
-  }
-
-  /** Zoom to the frame that an address names, along the known path if the frame lies on it. */
-  private zoomBack(frame: FlameFrame | null): void {
-    const { way } = this.flameZoom.peek();
-    const at = way.findIndex((known) => known.path === frame?.path);
-    this.zoomFlame(frame === null ? [] : at >= 0 ? way.slice(0, at + 1) : [frame]);
-  }
-
   setRange(range: Span | null): void {
     if (range === null) return this.range.set(null);
     const from = Math.max(Math.round(range.from), this.bounds.from);
@@ -424,7 +404,7 @@ export class Viewer {
       findings: this.findings.get(),
       health: this.health.get(),
       flame: this.flameOrder.get(),
-      zoom: this.flameWay().at(-1) ?? null,
+      zoom: this.flameZoom.way().at(-1) ?? null,
       fold: this.flameFold.get(),
       apart: this.flameApart.get(),
       compensate: this.compensate.get(),
@@ -494,7 +474,7 @@ export class Viewer {
       this.facts.samples > 0 && place.flameOf ? place.flameOf : usualMeasure(this.facts),
     );
     this.valueType.set(valueNumberOf(this.facts, place.value));
-    this.zoomBack(place.zoom);
+    this.flameZoom.goTo(place.zoom);
     this.flows.set(place.flows);
     this.counterViews.set(place.counters);
     this.hold.set(place.hold);

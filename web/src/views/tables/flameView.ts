@@ -200,7 +200,7 @@ export class FlameView {
   private click(i: number, selectOnly: boolean): void {
     const frame = this.graph.peek()?.frame[i];
     if (frame === undefined) {
-      if (this.v.viewer.flameWay().length > 0) this.zoomOut();
+      if (this.v.viewer.flameZoom.way().length > 0) this.zoomOut();
       else this.v.viewer.selectFrame(null);
       return;
     }
@@ -213,13 +213,13 @@ export class FlameView {
     const { viewer } = this.v;
     if (!graph || i < 0 || this.store.isSandwich) return;
     const way = this.store.wayTo(graph, i);
-    if (way && way.at(-1)?.path !== viewer.flameWay().at(-1)?.path) viewer.zoomFlame(way);
+    if (way && way.at(-1)?.path !== viewer.flameZoom.way().at(-1)?.path) viewer.flameZoom.set(way);
   }
 
   private zoomOut(): void {
     const { viewer } = this.v;
-    const way = viewer.flameWay();
-    if (way.length > 0) viewer.zoomFlame(way.slice(0, -1));
+    const way = viewer.flameZoom.way();
+    if (way.length > 0) viewer.flameZoom.set(way.slice(0, -1));
   }
 
   /** Open the menu of the frame that the keyboard or the pointer is on. */
@@ -249,7 +249,7 @@ export class FlameView {
     if (isMenuKey(e)) this.openMenu();
     else if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
     else if (e.key === '-' || e.key === 'Backspace') this.zoomOut();
-    else if (e.key === '0') this.v.viewer.zoomFlame([]);
+    else if (e.key === '0') this.v.viewer.flameZoom.set([]);
     else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;
     else if (e.code === 'KeyS' || e.key === 'PageDown') this.place.scrollTop += page;
     else if (!this.walk(e.key)) return;
@@ -353,8 +353,8 @@ export class FlameView {
     const graph = this.graph.get();
     const i = this.hovered.get();
     viewer.unit.get();
-    showCrumbs(this.crumbs, viewer.flameWay(), this.names, this.hint(), (way) =>
-      viewer.zoomFlame(way),
+    showCrumbs(this.crumbs, viewer.flameZoom.way(), this.names, this.hint(), (way) =>
+      viewer.flameZoom.set(way),
     );
     if (!graph || i < 0 || i >= graph.frame.length) {
       return fill(
