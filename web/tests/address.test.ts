@@ -30,6 +30,7 @@ const USUAL: PageState = {
   hits: null,
   by: null,
   states: null,
+  figures: null,
   findings: { sort: null, open: null },
   health: { sort: null, open: null },
   flame: 'left-heavy',
@@ -88,6 +89,7 @@ test('everything comes back as it was written', () => {
     hits: { column: 'name', descending: true },
     by: { column: 'p95', descending: false },
     states: { by: 'cpu', column: 'cpu3', descending: false },
+    figures: { column: 'rate_per_s', descending: true },
     findings: { sort: { column: 'start', descending: true }, open: ['slow-frame', 'looked-for'] },
     health: { sort: null, open: [] },
     flame: 'inverted',
@@ -124,6 +126,11 @@ test('everything comes back as it was written', () => {
     hold: false,
   };
   assert.deepEqual(readAddress(writeAddress(place)), place);
+  const counter: PageState = {
+    ...place,
+    mark: { kind: 'counter', number: 3, series: 1, at: -2500000 },
+  };
+  assert.deepEqual(readAddress(writeAddress(counter)), counter);
 });
 
 test('all tracks collapsed is not the same as not said', () => {

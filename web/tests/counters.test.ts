@@ -62,6 +62,7 @@ function paint(
     values: new Map([[3, values]]),
     pointer,
     hovered: pointer === null ? null : 3,
+    selected: null,
     views: view === 'stack' ? new Map() : new Map([[3, view]]),
   };
   paintCounters(context, scene, boxes, 0, 100);

@@ -122,6 +122,8 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     instants: refuse,
     instant: refuse,
     counterValues: refuse,
+    counterFigures: refuse,
+    counterStep: refuse,
     nonSlice: {
       rows: refuse,
       objects: refuse,

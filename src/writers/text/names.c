@@ -255,7 +255,7 @@ void tv_names_double(struct tv_out *out, double value)
     if (isnan(value))
         tv_out_char(out, '-');
     else if (size >= 1e5 && size < 1e15)
-        tv_out_format(out, "%.0f", value);
+        tv_out_format(out, "%.0f", copysign(floor(size + 0.5), value));
     else
         tv_out_format(out, "%.6g", value + 0.0); /* no "-0" */
 }

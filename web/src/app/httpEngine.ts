@@ -9,6 +9,7 @@ import type {
   Call,
   CallDetails,
   CounterFacts,
+  CounterStep,
   CounterValues,
   Engine,
   Extents,
@@ -30,6 +31,7 @@ import type {
   TileLane,
 } from '../model/engine';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
+import type { CounterFigures, CounterPoint } from '../model/counterFigures';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
@@ -61,6 +63,15 @@ function readEnd([row, index, time, track, frame, thread]: EndRow): FlowEnd {
 
 function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
   return { flow, frame, id: makeVisible(id), from: readEnd(from), to: readEnd(to), count };
+}
+
+/** Turn the texts "Infinity" and "-Infinity", for which JSON has no numbers, into numbers. */
+function readInfinite<T>(answer: T): T {
+  if (typeof answer === 'string' && /^-?Infinity$/.test(answer)) return Number(answer) as T;
+  if (typeof answer !== 'object' || answer === null) return answer;
+  for (const [key, value] of Object.entries(answer))
+    (answer as Record<string, unknown>)[key] = readInfinite(value);
+  return answer;
 }
 
 /** The client of one open trace. */
@@ -279,6 +290,21 @@ export class HttpEngine implements Engine {
   ): Promise<CounterValues[]> {
     const query = { counters: counters.join(','), ...range, pixels };
     return decodeCounters(await this.ask('api/counter_values', query, signal));
+  }
+
+  async counterFigures(
+    range: { from?: number; to?: number },
+    { counter, at, signal }: { counter?: number; at?: number; signal?: AbortSignal },
+  ): Promise<CounterFigures> {
+    const query = { from: range.from, to: range.to, counters: counter, at };
+    return readInfinite(await this.json<CounterFigures>('api/counter_figures', query, signal));
+  }
+
+  async counterStep(step: CounterStep, signal?: AbortSignal): Promise<CounterPoint | null> {
+    const { time: t, ...others } = step;
+    return readInfinite(
+      await this.json<CounterPoint | null>('api/counter_step', { ...others, t }, signal),
+    );
   }
 
   async search(q: SearchQuestion, signal?: AbortSignal): Promise<SearchStep> {

@@ -11,6 +11,7 @@ import { sameCall } from '../model/viewer';
 import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { isMenuKey } from '../views/frameMenu';
+import { stepCounter, stepSeries } from '../views/timeline/counterSteps';
 import { FlowSteps } from '../views/timeline/followFlow';
 import { RangeKeys } from '../views/timeline/rangeKeys';
 import type { Page } from '../views/page';
@@ -134,6 +135,7 @@ export class Keys {
   private walk(key: string): boolean {
     const call = this.selected;
     const along = { ArrowRight: 1, '.': 1, ArrowLeft: -1, ',': -1 }[key];
+    if (this.page.views.viewer.mark.peek()?.kind === 'counter') return this.walkCounter(key, along);
     if (!call) {
       if (key !== 'ArrowRight' && key !== 'ArrowLeft') return false;
       // A call is selected, but its neighbours are not loaded yet.
@@ -155,6 +157,14 @@ export class Keys {
     if (to === undefined) return key === 'ArrowUp';
     if (to) void goToCall(this.page.views, { row: to[0], index: to[1] });
     return true;
+  }
+
+  /** Go along the selected counter: from change to change, or from series to series. */
+  private walkCounter(key: string, along: number | undefined): boolean {
+    const { views } = this.page;
+    if (along !== undefined) return stepCounter(views, 'change', along > 0 ? 1 : -1);
+    if (key !== 'ArrowDown' && key !== 'ArrowUp') return false;
+    return stepSeries(views, key === 'ArrowDown' ? 1 : -1);
   }
 
   /** Open the menu of the selected call, at its place in the time line. */
@@ -197,6 +207,12 @@ export class Keys {
       case 'R':
         this.page.range.open();
         return true;
+      case 'x':
+      case 'X':
+        return stepCounter(this.page.views, 'peak', e.shiftKey ? -1 : 1);
+      case 'n':
+      case 'N':
+        return stepCounter(this.page.views, 'trough', e.shiftKey ? -1 : 1);
       case 'q':
       case 'Q':
         lower.toggle();

@@ -152,6 +152,9 @@ export function formatValue(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) {
     return `${value < 0 ? '-' : ''}${groupDigits(String(Math.abs(value)))}`;
   }
+  // All digits before the point, and six significant ones in total, as the command line does.
+  if (Math.abs(value) >= 1e5 && Math.abs(value) < 1e15)
+    return formatValue(Math.sign(value) * Math.round(Math.abs(value)));
   return String(Number(value.toPrecision(6)));
 }
 

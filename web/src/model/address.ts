@@ -6,12 +6,13 @@ import { ALL_UNITS, type Unit } from '../base/format';
 import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement';
 import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
 import { isProfileColumn } from './profileColumns';
+import { readFigureSort, writeFigureSort, type FigureSort } from './counterFigures';
 import { readViews, writeViews, type CounterView } from './counters';
 import type { Call } from './engine';
 import type { Clock } from './traceFacts';
 import { readGroups, writeGroups, type GroupState } from './groups';
 import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './eventAnswers';
-import { MARK_KINDS, type Mark } from './marks';
+import { readMark, writeMark, type Mark } from './marks';
 import { readFiles, writeFiles, type ChosenFile } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
@@ -29,6 +30,7 @@ export const TABS = [
   'bottom-up',
   'selection',
   'states',
+  'counters',
   'search',
   'findings',
   'health',
@@ -82,6 +84,8 @@ export interface PageState {
   by: StatisticsSort | null;
   /** Columns and sort order of the table of states. */
   states: StatesChoice | null;
+  /** Sort order of the table of counters. */
+  figures: FigureSort | null;
   /** Sort order and open groups of these tables. */
   findings: GroupState;
   health: GroupState;
@@ -146,7 +150,7 @@ export function writeAddress(place: PageState): string {
   put('threads', place.tracks.join(','));
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
-  put('mark', place.mark && `${place.mark.kind}.${place.mark.number}`);
+  put('mark', place.mark && writeMark(place.mark));
   put('tab', place.tab);
   put('clock', place.clock);
   put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
@@ -166,6 +170,7 @@ export function writeAddress(place: PageState): string {
   put('hits', place.hits && `${place.hits.column}.${place.hits.descending ? 'down' : 'up'}`);
   put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
   put('states', place.states && writeStates(place.states));
+  put('figures', place.figures && writeFigureSort(place.figures));
   put('findings', writeGroups(place.findings));
   put('health', writeGroups(place.health));
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
@@ -248,12 +253,6 @@ function readCall(text: string | null): Call | null {
   return found && { row: Number(found[1]), index: Number(found[2]) };
 }
 
-function readMark(text: string | null): Mark | null {
-  const [word, number = ''] = (text ?? '').split('.');
-  const kind = MARK_KINDS.find((known) => known === word);
-  return kind && /^\d+$/.test(number) ? { kind, number: Number(number) } : null;
-}
-
 function readZoom(text: string | null): FlameFrame | null {
   const found = /^(\d+)\.(\d+)$/.exec(text ?? '');
   return found && { path: Number(found[1]), frame: Number(found[2]) };
@@ -297,6 +296,7 @@ export function readAddress(text: string): PageState {
     hits: readHits(q.get('hits')),
     by: readBy(q.get('by')),
     states: readStates(q.get('states')),
+    figures: readFigureSort(q.get('figures')),
     findings: readGroups(q.get('findings')),
     health: readGroups(q.get('health')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),

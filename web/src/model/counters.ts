@@ -63,6 +63,33 @@ export function sampleAt(values: CounterValues, time: number): number {
   return low - 1;
 }
 
+/** Return the time at which a counter is looked at that is selected without one. */
+export function counterTime(viewer: Viewer): number {
+  const mark = viewer.mark.peek();
+  if (mark?.kind === 'counter') return mark.at;
+  const { from, to } = viewer.range.peek() ?? viewer.view.peek();
+  return Math.round((from + to) / 2);
+}
+
+/** Select a counter at a time; of its series, the one that is selected or drawn alone. */
+export function selectCounter(
+  viewer: Viewer,
+  counter: CounterFacts,
+  at: number,
+  series?: number,
+): void {
+  const old = viewer.mark.peek();
+  const kept = old?.kind === 'counter' && old.number === counter.counter ? old.series : undefined;
+  const drawn = viewer.counterViews.peek().get(counter.counter);
+  const alone = typeof drawn === 'number' ? drawn : numericSeries(counter)[0];
+  viewer.selectMark({
+    kind: 'counter',
+    number: counter.counter,
+    series: series ?? kept ?? alone ?? 0,
+    at: Math.round(at),
+  });
+}
+
 /** Holds the counters of the trace and their values around the view. */
 export class CounterStore {
   readonly list = signal<readonly CounterFacts[]>([]);

@@ -4,6 +4,7 @@
 // server or from a worker. Members in snake_case are JSON keys of the protocol. Times are in
 // nanoseconds from the begin of the trace unless a name says otherwise.
 
+import type { CounterFigures, CounterPoint, CounterStop } from './counterFigures';
 import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
@@ -268,6 +269,15 @@ export interface CounterValues {
   }[];
 }
 
+/** Where a step along a series begins, and what it looks for. */
+export interface CounterStep {
+  counter: number;
+  series: number;
+  time: number;
+  direction: 1 | -1;
+  to: CounterStop;
+}
+
 /** The first of `count` instants of one owner that share a pixel. */
 export interface Instant {
   instant: number;
@@ -405,6 +415,13 @@ export interface Engine {
     pixels: number,
     signal?: AbortSignal,
   ): Promise<CounterValues[]>;
+  /** Return figures of a range: of one counter, with its values at a time, or of all counters. */
+  counterFigures(
+    range: { from?: number; to?: number },
+    of: { counter?: number; at?: number; signal?: AbortSignal },
+  ): Promise<CounterFigures>;
+  /** Return the next point of that kind; null: there is none. */
+  counterStep(step: CounterStep, signal?: AbortSignal): Promise<CounterPoint | null>;
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
   /** Return the frames whose names a regular expression matches. */
   searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]>;

@@ -57,6 +57,7 @@ const MARK_COUNTS = {
   snapshot: 'objects',
   sample: 'samples',
   memory: 'memory_dumps',
+  counter: 'counters',
 } as const;
 
 /** State that is needed in addition to the old place. */

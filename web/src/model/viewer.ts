@@ -24,6 +24,7 @@ import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import { axisUnits, usualUnit, type Measure } from './measure';
 import type { CounterView } from './counters';
+import { USUAL_FIGURE_SORT, type FigureSort } from './counterFigures';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
@@ -101,6 +102,8 @@ export class Viewer {
   readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
   /** Columns and sort order of the state table. */
   readonly states = signal<StatesChoice>(usualStates('state'));
+  /** Sort order of the table of counters. */
+  readonly figures = signal<FigureSort>(USUAL_FIGURE_SORT);
   /** Sort order and open groups of these tables. */
   readonly findings = signal<GroupState>(USUAL_GROUPS);
   readonly health = signal<GroupState>(USUAL_GROUPS);
@@ -338,8 +341,12 @@ export class Viewer {
   unhide(number: number): void {
     const track = this.facts.tracks.find((t) => t.track === number);
     if (!track) return;
-    const first = firstLane(this.facts.tracks, track);
-    const keys = [unitKey(first), processKey(track.process)];
+    this.unhideUnit(unitKey(firstLane(this.facts.tracks, track)), track.process);
+  }
+
+  /** Show a unit of the timeline that is hidden or filtered out by name. */
+  unhideUnit(key: string, process: number): void {
+    const keys = [key, processKey(process)];
     this.arrangement.update((a) => ({ ...a, hidden: a.hidden.filter((k) => !keys.includes(k)) }));
     this.only.set('');
     this.rows.update((rows) => ({ ...rows, active: false }));
@@ -401,6 +408,7 @@ export class Viewer {
       hits: this.hitSort.get() === USUAL_HIT_SORT ? null : this.hitSort.get(),
       by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
       states: isUsualStates(this.states.get()) ? null : this.states.get(),
+      figures: this.figures.get() === USUAL_FIGURE_SORT ? null : this.figures.get(),
       findings: this.findings.get(),
       health: this.health.get(),
       flame: this.flameOrder.get(),
@@ -457,6 +465,7 @@ export class Viewer {
     this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.states.set(place.states ?? usualStates('state'));
+    this.figures.set(place.figures ?? USUAL_FIGURE_SORT);
     this.findings.set(place.findings);
     this.health.set(place.health);
     this.flameOrder.set(place.flame);

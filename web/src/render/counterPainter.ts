@@ -20,6 +20,8 @@ export interface CounterScene {
   /** The time under the pointer, and the counter under it. */
   pointer: number | null;
   hovered: number | null;
+  /** The counter and the time that are selected. */
+  selected: { counter: number; at: number } | null;
   /** The view of each counter that is not stacked. */
   views: ReadonlyMap<number, CounterView>;
 }
@@ -209,12 +211,32 @@ function paintCounterValues(
   const least = low < 0 ? `min ${formatValue(low)}   ` : '';
   const most = `${least}max ${formatValue(high)}`;
   paintCounterText(g, s, most, s.scale.width - s.meter.width(most) - 8, y + 9, 'text-3');
-  if (s.hovered !== box.counter.counter || s.pointer === null) return;
-  const at = sampleAt(values, s.pointer);
+  const { counter } = box.counter;
+  if (s.selected?.counter === counter) {
+    const x = s.scale.x(s.selected.at);
+    g.fillStyle = s.theme.colour.select;
+    g.fillRect(Math.round(x), y, 1, box.height);
+    paintCounterPoint(g, s, box, y, values, place, s.selected.at);
+  }
+  if (s.hovered === counter && s.pointer !== null)
+    paintCounterPoint(g, s, box, y, values, place, s.pointer);
+}
+
+/** Write the values at a time, with dots. */
+function paintCounterPoint(
+  g: Surface,
+  s: CounterScene,
+  box: CounterBox,
+  y: number,
+  values: CounterValues,
+  place: (value: number) => number,
+  time: number,
+): void {
+  const at = sampleAt(values, time);
   if (at < 0) return;
-  if (s.pointer > box.end && at === values.time.length - 1) return;
+  if (time > box.end && at === values.time.length - 1) return;
   const { dots, text } = counterValueText(s, box, values, at);
-  const x = s.scale.x(s.pointer);
+  const x = s.scale.x(time);
   g.fillStyle = s.theme.colour.text;
   for (const value of dots) {
     g.beginPath();

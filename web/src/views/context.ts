@@ -49,6 +49,8 @@ export interface Views {
   meters: Meters;
   /** Scroll a track into view and expand it. */
   showTrack: (track: Track) => void;
+  /** Show a counter that is hidden or folded, and scroll it into view. */
+  showCounter: (counter: number) => void;
   /** Let the user type a range. */
   askForRange: () => void;
   files: TraceFiles;

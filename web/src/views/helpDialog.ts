@@ -43,6 +43,11 @@ const SECTIONS: readonly Section[] = [
       ['Down Up', 'first call inside, caller'],
       ['] [', 'along the flow, and back; again from the same call: its next one'],
       ['click on an arrow', 'goes to its other end'],
+      [
+        'click on a counter',
+        'selects it at that time; Left, Right: its changes; Down, Up: its series',
+      ],
+      ['X N', 'next peak, trough of the selected counter; with Shift the previous one'],
       ['Ctrl+P', 'find a thread'],
       [
         'Tab from the time line',

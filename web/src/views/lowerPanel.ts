@@ -14,6 +14,7 @@ import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './details/detailsHint';
 import { DetailsView } from './details/detailsView';
 import { compensateSwitch } from './tables/compensateSwitch';
+import { CountersView } from './tables/countersView';
 import { exportButton } from './tables/exportMenu';
 import { FindBox } from './tables/findBox';
 import { FindingsView } from './tables/findingsView';
@@ -39,6 +40,7 @@ const NAMES: Record<Tab, string> = {
   'bottom-up': 'Bottom-up',
   selection: 'Selection',
   states: 'States',
+  counters: 'Counters',
   search: 'Search',
   findings: 'Findings',
   health: 'Health',
@@ -84,7 +86,10 @@ export class LowerPanel {
     const shown = (tab: Tab) => (): boolean => viewer.tab.get() === tab;
     // Not every trace has scheduler events.
     const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
-    this.tabs = TABS.filter((tab) => tab !== 'states' || states);
+    const counters = viewer.facts.counters > 0 ? new CountersView(v, shown('counters')) : null;
+    this.tabs = TABS.filter(
+      (tab) => (tab !== 'states' || states) && (tab !== 'counters' || counters),
+    );
     const trees = {
       'top-down': this.makeTree('top-down', false),
       'bottom-up': this.makeTree('bottom-up', true),
@@ -96,6 +101,7 @@ export class LowerPanel {
     const views = {
       ...trees,
       ...(states ? { states } : {}),
+      ...(counters ? { counters } : {}),
       search: new SearchView(v, this.searching, focusSearch),
       findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
       health,
@@ -138,7 +144,7 @@ export class LowerPanel {
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
-      const withTable = tab === 'profile' || tab === 'flame' || tab in trees;
+      const withTable = tab === 'profile' || tab === 'flame' || tab === 'counters' || tab in trees;
       // Without a selection there are no details, and the table has their room.
       const withDetails = withTable && viewer.hasSelection();
       beside.hidden = !withDetails;

@@ -38,6 +38,7 @@ import type { Settings } from './settings';
 import { liveSummary } from './timeline/summary';
 import { TimelineGestures } from './timeline/timelineGestures';
 import { TimelineView } from './timeline/timelineView';
+import { showCounter } from './timeline/showCounter';
 import { ThreadFinder } from './timeline/threadFinder';
 import { Tip } from './tip';
 import { FrameMenu } from './frameMenu';
@@ -113,6 +114,7 @@ export class Page {
       }),
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),
+      showCounter: (counter) => showCounter(viewer, this.line, counter),
       askForRange: () => this.range.open(),
       files: outside,
       unfilter: outside.unfilter,

@@ -15,6 +15,7 @@ const MARK_WORDS: Record<MarkKind, string> = {
   snapshot: 'A snapshot is selected',
   sample: 'A sample is selected',
   memory: 'A memory dump is selected',
+  counter: 'A counter is selected',
 };
 
 export function detailsHint(v: Views, open: () => void): HTMLElement {

@@ -10,6 +10,7 @@ import { StateOfCall } from '../../model/stateStore';
 import { inTermsOf, wordsFor } from '../../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from '../context';
+import { counterDetails } from './counterDetails';
 import { frameHead } from './detailsParts';
 import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
@@ -31,6 +32,8 @@ function markDetails(v: Views, mark: MarkDetails, flows: HTMLElement): HTMLEleme
       return sampleDetails(v, mark.sample);
     case 'memory':
       return memoryDetails(v, mark.dump);
+    case 'counter':
+      return counterDetails(v, mark);
   }
 }
 

@@ -2,7 +2,7 @@
 // Describes where an event lies, and goes there.
 
 import { EVENT, type EventRow, type SearchRow } from '../../model/eventAnswers';
-import type { Mark, MarkKind } from '../../model/marks';
+import type { EventKind, Mark } from '../../model/marks';
 import { ownerId, trackPlace } from '../../model/names';
 import { revealingView } from '../../model/span';
 import { goToCall, type Views } from '../context';
@@ -26,7 +26,7 @@ export function eventPlace(v: Views, event: Found): string {
 }
 
 /** The event kinds that can be selected by number. */
-const MARKS: Record<number, MarkKind> = {
+const MARKS: Record<number, EventKind> = {
   [EVENT.instant]: 'instant',
   [EVENT.snapshot]: 'snapshot',
   [EVENT.sample]: 'sample',
@@ -37,6 +37,8 @@ const MARKS: Record<number, MarkKind> = {
 /** Return the mark that selects an event, if it is not a slice. */
 export function markOfEvent(event: Found): Mark | null {
   const kind = MARKS[event[0]];
+  if (event[0] === EVENT.counter)
+    return { kind: 'counter', number: event[1], series: 0, at: event[3] };
   return kind ? { kind, number: event[1] } : null;
 }
 
@@ -60,6 +62,7 @@ export async function goToEvent(v: Views, event: Found): Promise<void> {
   if (kind === EVENT.metadata) return v.viewer.tab.set('info');
   if (kind === EVENT.process || kind === EVENT.thread) return showEventOwner(v, event);
   const mark = markOfEvent(event);
+  if (mark?.kind === 'counter') v.showCounter(mark.number);
   if (mark) v.viewer.selectMark(mark);
   const span = { from: time, to: time + Math.max(1, length) };
   v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));

@@ -23,7 +23,7 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
     {
       class: view === 'stack' ? 'counter-choice' : 'counter-choice chosen',
       title: 'How it is drawn',
-      attrs: { 'aria-label': `How ${counter.name} is drawn`, 'data-key': `c${counter.counter}` },
+      attrs: { 'aria-label': `How ${counter.name} is drawn`, 'data-key': `v${counter.counter}` },
     },
     option('stack', several ? 'stacked' : 'steps'),
     several && option('overlap', 'overlaid'),

@@ -114,7 +114,12 @@ function counterEntries(v: Views, counter: CounterFacts, view: Span): Entry[] {
       depth: '',
       length: null,
       remark: 'value',
-      what: null,
+      what: {
+        mark: {
+          ...{ kind: 'counter', number: counter.counter },
+          ...{ series: numericSeries(counter)[0] ?? 0, at: values.time[at] ?? 0 },
+        },
+      },
     }));
 }
 

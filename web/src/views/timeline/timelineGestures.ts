@@ -14,6 +14,7 @@
 // Two touch points pinch: the times below both fingers stay below them.
 
 import { listen } from '../../base/dom';
+import { selectCounter } from '../../model/counters';
 import { resolveDensity } from '../../model/hit';
 import {
   framingView,
@@ -247,6 +248,8 @@ export class TimelineGestures {
       return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
     const mark = this.line.markAt(this.x(e), this.y(e));
     if (mark) return viewer.selectMark(mark.mark);
+    const counter = this.line.counterAt(this.y(e));
+    if (counter) return selectCounter(viewer, counter, this.line.scale.t(this.x(e)));
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {

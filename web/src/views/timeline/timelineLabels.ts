@@ -5,7 +5,7 @@
 import { fill, h, icon } from '../../base/dom';
 import { formatCount, formatRough, formatShort, plural } from '../../base/format';
 import { processKey } from '../../model/arrangement';
-import { numericSeries } from '../../model/counters';
+import { counterTime, numericSeries, selectCounter } from '../../model/counters';
 import type { CounterFacts } from '../../model/engine';
 import type { Track } from '../../model/traceFacts';
 import {
@@ -94,6 +94,7 @@ export class TimelineLabels {
     viewer.whole.get();
     viewer.unit.get();
     viewer.counterViews.get();
+    viewer.mark.get();
     viewer.hold.get();
     this.placed = placed;
     this.pinned.style.height = `${placed.pinned}px`;
@@ -346,17 +347,29 @@ export class TimelineLabels {
     const series = names(numeric);
     const words = names(counter.series.map((_, k) => k).filter((k) => !numeric.includes(k)));
     const without = words ? `; without a number: ${words}` : '';
+    const { viewer } = this.v;
+    const mark = viewer.mark.peek();
+    const chosen = mark?.kind === 'counter' && mark.number === counter.counter;
     return h(
       'div',
       {
-        class: labelClass('counter', box),
+        class: labelClass(chosen ? 'counter holds' : 'counter', box),
         title: `Counter ${counter.name}${series ? `: ${series}` : ''}${without}, ${plural(counter.samples, 'sample')}`,
         style: { top: `${box.top}px`, height: `${box.height}px` },
       },
       h(
         'div',
         { class: 'line' },
-        h('span', { class: 'name' }, counter.name),
+        h(
+          'button',
+          {
+            class: 'pick',
+            title: 'Select this counter: its values and figures stand in the details',
+            attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': box.row.key },
+            on: { click: () => selectCounter(viewer, counter, counterTime(viewer)) },
+          },
+          h('span', { class: 'name' }, counter.name),
+        ),
         counterChoice(this.v.viewer, counter),
       ),
       // A low row below its processor has room for one line of text.

@@ -348,6 +348,7 @@ export class TimelineView {
 
   private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
     const seen = this.counterBoxes(boxesIn(placed.rows, scroll, scroll + bottom));
+    const mark = this.v.viewer.mark.peek();
     const counters: CounterScene = {
       theme: scene.theme,
       scale: scene.scale,
@@ -355,6 +356,7 @@ export class TimelineView {
       values: this.v.counters.values.peek(),
       pointer: scene.pointer,
       hovered: this.overCounter.peek()?.counter ?? null,
+      selected: mark?.kind === 'counter' ? { counter: mark.number, at: mark.at } : null,
       views: this.v.viewer.counterViews.peek(),
     };
     paintCounters(g, counters, seen, scroll, bottom);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Counters tab: figures of all counters in the selected range.
+
+import { h, type Child } from '../../base/dom';
+import { fixedUnit, formatCount } from '../../base/format';
+import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { shortened } from '../../base/visible';
+import {
+  CounterFiguresStore,
+  FIGURE_COLUMNS,
+  FIGURE_HEADS,
+  figureLines,
+  figuresSheet,
+  figureText,
+  usualFigureSort,
+  type FigureColumn,
+  type FigureLine,
+} from '../../model/counterFigures';
+import { counterTime } from '../../model/counters';
+import { seriesColour } from '../../render/counterPainter';
+import type { Views } from '../context';
+import { goToCounter } from '../timeline/counterSteps';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { markedText } from './tableTab';
+
+const PADDING = 18;
+const LEAST = 62;
+
+/** The table of counters. */
+export class CountersView {
+  readonly element: HTMLElement;
+  private readonly store: CounterFiguresStore;
+  private readonly lines: ReadSignal<readonly FigureLine[]>;
+  private readonly grid: Grid;
+
+  constructor(
+    private readonly v: Views,
+    shown: () => boolean,
+  ) {
+    const { viewer } = v;
+    this.store = new CounterFiguresStore(viewer, shown);
+    this.lines = computed(() => {
+      const answer = this.store.answer.get();
+      const find = shown() ? viewer.find.get() : '';
+      const { processes } = viewer.facts;
+      return answer
+        ? figureLines(answer, v.counters.list.get(), processes, viewer.figures.get(), find)
+        : [];
+    });
+    this.grid = new Grid(
+      'Counters',
+      {
+        activate: (line) => this.activate(line),
+        sort: (column) => this.sortBy(column as FigureColumn),
+        selected: (line) => this.isSelected(line),
+        focused: (on) => viewer.inTable.set(on),
+      },
+      () => lineHeight(v.settings),
+    );
+    this.element = h('div', { class: 'with-bar counters' }, this.grid.element);
+    effect(() => this.showColumns());
+    effect(() => this.show());
+    effect(() => {
+      viewer.mark.get();
+      untracked(() => this.grid.refresh());
+    });
+    effect(() => {
+      this.element.classList.toggle('pending', this.store.pending.get());
+    });
+  }
+
+  private isSelected(at: number): boolean {
+    const mark = this.v.viewer.mark.peek();
+    const figures = this.lines.peek()[at]?.figures;
+    if (mark?.kind !== 'counter' || !figures) return false;
+    return mark.number === figures.counter && mark.series === figures.series;
+  }
+
+  /** Select the series at the selected time, else where it is largest. */
+  private activate(at: number): void {
+    const line = this.lines.peek()[at];
+    if (!line) return;
+    const { viewer } = this.v;
+    const { series, max_at_ns: peak } = line.figures;
+    const chosen = viewer.mark.peek()?.kind === 'counter';
+    const time = chosen || peak === null ? counterTime(viewer) : peak;
+    goToCounter(this.v, line.counter, time, series);
+  }
+
+  private sortBy(column: FigureColumn): void {
+    const { figures } = this.v.viewer;
+    const old = figures.peek();
+    const descending = old.column === column ? !old.descending : column !== 'name';
+    figures.set(usualFigureSort({ column, descending }));
+    this.grid.reset();
+  }
+
+  /** Make each column as wide as its longest number. */
+  private showColumns(): void {
+    const lines = this.lines.get();
+    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    const columns = FIGURE_COLUMNS.map((id): GridColumn => {
+      const [head, title] = FIGURE_HEADS[id];
+      const text = (line: FigureLine): string =>
+        id === 'name' ? '' : figureText(line.figures, id);
+      const widest = lines.reduce((most, line) => Math.max(most, text(line).length), 0);
+      const width = Math.max(LEAST, widest * meter.width('0'), meter.width(`▾ ${head}`)) + PADDING;
+      return {
+        id,
+        head,
+        title,
+        width: id === 'name' ? 0 : Math.ceil(width),
+        least: 200,
+        number: id !== 'name',
+        sorts: true,
+        cell: (line) => this.cell(line, id),
+      };
+    });
+    this.grid.setColumns(columns, this.v.viewer.figures.get());
+  }
+
+  private cell(at: number, id: FigureColumn): Child | Child[] {
+    const line = this.lines.peek()[at];
+    if (!line) return null;
+    if (id !== 'name') return figureText(line.figures, id);
+    const colour = seriesColour(this.v.settings.theme.peek(), line.counter, line.figures.series);
+    return [
+      h('i', {
+        class: 'swatch',
+        style: { 'background-color': colour },
+        attrs: { 'aria-hidden': 'true' },
+      }),
+      h('span', { class: 'text', title: shortened(line.name) }, shortened(line.name)),
+      line.process !== '' && h('span', { class: 'text second' }, `  ${shortened(line.process)}`),
+    ];
+  }
+
+  private show(): void {
+    const lines = this.lines.get();
+    const answer = this.store.answer.get();
+    this.v.settings.theme.get();
+    this.v.settings.density.get();
+    const empty = answer === null ? '' : 'No counter holds the text to find.';
+    untracked(() => this.grid.show(lines.length, empty));
+  }
+
+  exported(): Exported {
+    const unit = fixedUnit(this.v.viewer.unit.peek());
+    return {
+      name: 'counters',
+      sheet: () => (this.store.answer.peek() ? figuresSheet(this.lines.peek(), unit) : null),
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+
+  readonly findable: Findable = {
+    text: () => this.foundText(),
+    miss: () => this.foundText().startsWith('0 '),
+    typed: () => undefined,
+    step: () => undefined,
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  private foundText(): string {
+    const answer = this.store.answer.get();
+    if (this.v.viewer.find.get() === '' || answer === null) return '';
+    return `${formatCount(this.lines.get().length)} of ${formatCount(answer.rows.length)}`;
+  }
+}
