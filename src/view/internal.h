@@ -56,7 +56,7 @@ tv_view_function tv_view_trace, tv_view_frames;                        /* trace_
 tv_view_function tv_view_profile, tv_view_relations;                   /* call_trees.c */
 tv_view_function tv_view_sample_profile, tv_view_sample_relations;     /* call_trees.c */
 tv_view_function tv_view_tree, tv_view_sample_tree;                    /* call_trees.c */
-tv_view_function tv_view_slice, tv_view_step;                          /* slices.c */
+tv_view_function tv_view_slice, tv_view_step, tv_view_inside;          /* slices.c */
 tv_view_function tv_view_extents, tv_view_activity;                    /* timeline.c */
 tv_view_function tv_view_flame, tv_view_sample_flame;                  /* flames.c */
 tv_view_function tv_view_counters, tv_view_counter_values;             /* counters.c */

@@ -34,6 +34,7 @@ static const struct {
     {"tree", tv_view_tree, TV_ANSWER_BYTES, "tree"},
     {"sample_tree", tv_view_sample_tree, TV_ANSWER_BYTES, "collapse --samples count"},
     {"slice", tv_view_slice, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"inside", tv_view_inside, TV_ANSWER_JSON, NULL},
     {"step", tv_view_step, TV_ANSWER_JSON, NULL},
     {"extents", tv_view_extents, TV_ANSWER_JSON, "dump --format jsonl"},
     {"tiles", tv_view_tiles, TV_ANSWER_BYTES, NULL},

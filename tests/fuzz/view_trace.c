@@ -41,6 +41,7 @@ static const char *const usual[] = {
     "statistics",
     "statistics?frame=0",
     "slice?row=0&index=0",
+    "inside?row=0&index=0",
     "step?frame=0&t=0&direction=1",
     "extents?frame=0",
     "tiles?rows=0&from=0&to=99999",

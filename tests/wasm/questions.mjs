@@ -101,6 +101,7 @@ function ones(facts) {
   return [
     ...things.flatMap((thing) => [0, 3].map((number) => address(thing, { [thing]: number }))),
     ...[0, 1, 2].map((index) => address('slice', { row: 0, index })),
+    address('inside', { row: 0, index: 0 }),
     address('slice', { row: 1, index: 0 }),
     address('state', { row: 0, index: 0 }),
     address('flows', { row: 0, index: 0 }),

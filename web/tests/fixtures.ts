@@ -109,6 +109,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     profile: refuse,
     relations: refuse,
     slice: refuse,
+    inside: refuse,
     step: refuse,
     extents: refuse,
     flame: refuse,

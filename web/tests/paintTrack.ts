@@ -79,6 +79,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     pointer: null,
     frame: null,
     call: null,
+    pinned: null,
     extents: null,
     hovered: null,
     matches: null,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about slices: one call and its neighbours, and statistics by name.
+ * Questions about slices: one call, its neighbours and what it made, and statistics by name.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "analysis/search/call_search.h"
 #include "analysis/states/statistics.h"
@@ -229,6 +230,78 @@ enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_paramet
         tv_view_write_joins(out, trace, async->group);
     view_slice_write_event(out, &call);
     tv_out_char(out, '}');
+    return TV_OK;
+}
+
+/* ---- What a call made, by name ---- */
+
+#define INSIDE_LIMIT 2000 /* names that are listed */
+
+/* Calls of one name directly inside another call. */
+struct inside_name {
+    uint32_t frame;
+    uint64_t calls;
+    int64_t wall, cpu; /* sums */
+};
+
+static int view_inside_compare(const void *left, const void *right)
+{
+    const struct inside_name *a = left, *b = right;
+    if (a->wall != b->wall)
+        return a->wall > b->wall ? -1 : 1;
+    return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Add up the children of a call by frame, longest first.  The caller frees the names. */
+static struct inside_name *view_inside_names(const struct slice_facts *call, size_t *count)
+{
+    const struct tv_trace *trace = call->view->trace;
+    uint32_t *place = tv_alloc(trace->head->frame_count, sizeof *place); /* in names, from 1 */
+    struct inside_name *names = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < call->children; i++) {
+        struct tv_slice slice = tv_slice_get(trace, call->row + 1, call->first_child + i);
+        uint32_t frame = trace->paths.nodes[slice.path].frame;
+        if (place[frame] == 0) {
+            names = tv_array_reserve(names, &capacity, *count + 1, sizeof *names);
+            names[*count] = (struct inside_name){.frame = frame};
+            place[frame] = (uint32_t)++ * count;
+        }
+        struct inside_name *name = &names[place[frame] - 1];
+        name->calls++;
+        tv_time_add(&name->wall, slice.length);
+        tv_time_add(&name->cpu, slice.cpu_length);
+    }
+    tv_free(place);
+    if (*count > 1)
+        qsort(names, *count, sizeof *names, view_inside_compare);
+    return names;
+}
+
+enum tv_status tv_view_inside(const struct tv_view *view, const struct tv_parameters *parameters,
+                              struct tv_out *out, struct tv_error *err)
+{
+    uint32_t row, index;
+    enum tv_status status = tv_parameter_slice(parameters, view->trace, &row, &index, err);
+    if (status != TV_OK)
+        return status;
+    struct slice_facts call = view_slice_read(view, row, index);
+    size_t count;
+    struct inside_name *names = view_inside_names(&call, &count);
+    size_t listed = count < INSIDE_LIMIT ? count : INSIDE_LIMIT;
+    tv_member_number(out, "{\"left_out\":", (int64_t)(count - listed));
+    tv_out_text(out, ",\"rows\":[");
+    for (size_t i = 0; i < listed; i++) {
+        tv_member_number(out, i > 0 ? ",[" : "[", names[i].frame);
+        tv_member_number(out, ",", (int64_t)names[i].calls);
+        tv_member_number(out, ",", names[i].wall);
+        tv_out_char(out, ',');
+        tv_view_time(out, call.cpu, names[i].cpu);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "]}");
+    tv_free(names);
     return TV_OK;
 }
 

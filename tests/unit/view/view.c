@@ -577,12 +577,28 @@ static void an_empty_trace_has_answers(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
+/* A makes B three times, for 2 ms each, and C once; the last B makes D, which is not A's. */
+static void adds_up_what_a_call_made(void **state)
+{
+    (void)state;
+    static const struct fixture_thread thread = {
+        "main", NULL, {"AAAAAAAA", "BBCbb BB", "      D "}};
+    struct asked *asked = tv_alloc(1, sizeof *asked);
+    asked->fixture = fixture_draw(&thread, 1);
+    asked->view = tv_view_new(asked->fixture.trace);
+    assert_answer(asked, "inside?row=0&index=0",
+                  "{\"left_out\":0,\"rows\":[[1,3,6000000,6000000],[2,1,1000000,1000000]]}");
+    assert_answer(asked, "inside?row=1&index=0", "{\"left_out\":0,\"rows\":[]}");
+    void *done = asked;
+    asked_tear_down(&done);
+}
+
 UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
            cmocka_unit_test(is_named_by_its_main_trace), cmocka_unit_test(knows_its_questions),
            asked_test(ranks_the_frames), asked_test(profiles_a_selection),
            asked_test(opens_a_method), asked_test(describes_a_call),
-           asked_test(steps_from_call_to_call), asked_test(finds_extents),
-           asked_test(activity_bytes), asked_test(flame_bytes), asked_test(tile_bytes),
-           asked_test(wrong_questions_are_refused), asked_test(random_parameters_do_no_harm),
-           asked_test(several_ask_at_once), cmocka_unit_test(a_missing_clock_is_null),
-           cmocka_unit_test(an_empty_trace_has_answers));
+           cmocka_unit_test(adds_up_what_a_call_made), asked_test(steps_from_call_to_call),
+           asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
+           asked_test(tile_bytes), asked_test(wrong_questions_are_refused),
+           asked_test(random_parameters_do_no_harm), asked_test(several_ask_at_once),
+           cmocka_unit_test(a_missing_clock_is_null), cmocka_unit_test(an_empty_trace_has_answers));

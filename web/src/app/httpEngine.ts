@@ -31,6 +31,7 @@ import type {
   TileLane,
 } from '../model/engine';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
+import type { InsideAnswer } from '../model/callPair';
 import type { CounterFigures, CounterPoint } from '../model/counterFigures';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
@@ -168,6 +169,10 @@ export class HttpEngine implements Engine {
 
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails> {
     return this.json('api/slice', { row: call.row, index: call.index }, signal);
+  }
+
+  inside(call: Call, signal?: AbortSignal): Promise<InsideAnswer> {
+    return this.json('api/inside', { row: call.row, index: call.index }, signal);
   }
 
   async step(

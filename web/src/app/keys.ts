@@ -207,6 +207,9 @@ export class Keys {
       case 'R':
         this.page.range.open();
         return true;
+      case 'c':
+      case 'C':
+        return this.pinCall();
       case 'x':
       case 'X':
         return stepCounter(this.page.views, 'peak', e.shiftKey ? -1 : 1);
@@ -246,6 +249,14 @@ export class Keys {
       default:
         return false;
     }
+  }
+
+  /** Hold the selected call beside those that are selected next, or let it go. */
+  private pinCall(): boolean {
+    const { pinnedCall, call } = this.page.views.viewer;
+    const selected = call.peek();
+    if (selected) pinnedCall.set(sameCall(pinnedCall.peek(), selected) ? null : selected);
+    return selected !== null;
   }
 
   private zoomToSelection(): void {

@@ -57,6 +57,8 @@ export interface PageState {
   tracks: readonly number[];
   frame: number | null;
   call: Call | null;
+  /** The call that is held beside the selected one. */
+  pinned: Call | null;
   mark: Mark | null;
   /** Null: the one that suits the trace. */
   tab: Tab | null;
@@ -150,6 +152,7 @@ export function writeAddress(place: PageState): string {
   put('threads', place.tracks.join(','));
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
+  put('pinned', place.pinned && `${place.pinned.row}.${place.pinned.index}`);
   put('mark', place.mark && writeMark(place.mark));
   put('tab', place.tab);
   put('clock', place.clock);
@@ -279,6 +282,7 @@ export function readAddress(text: string): PageState {
     tracks: readNumbers(q.get('threads')),
     frame: method !== null && /^\d+$/.test(method) ? Number(method) : null,
     call: readCall(q.get('call')),
+    pinned: readCall(q.get('pinned')),
     mark: readMark(q.get('mark')),
     tab: TABS.find((tab) => tab === q.get('tab')) ?? null,
     clock: clock === 'real' || clock === 'cpu' ? clock : null,

@@ -4,6 +4,7 @@
 // server or from a worker. Members in snake_case are JSON keys of the protocol. Times are in
 // nanoseconds from the begin of the trace unless a name says otherwise.
 
+import type { InsideAnswer } from './callPair';
 import type { CounterFigures, CounterPoint, CounterStop } from './counterFigures';
 import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
@@ -375,6 +376,8 @@ export interface Engine {
   profile(question: ProfileQuestion, signal?: AbortSignal): Promise<ProfileAnswer>;
   relations(frame: number, question: ProfileQuestion, signal?: AbortSignal): Promise<Relations>;
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
+  /** Return the calls that a call made, by name. */
+  inside(call: Call, signal?: AbortSignal): Promise<InsideAnswer>;
   step(
     frame: number,
     time: number,

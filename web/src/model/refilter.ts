@@ -94,6 +94,7 @@ export function refilter(
     expanded: openTracks.move(place.expanded, from, to),
     folds: place.folds.flatMap(fold),
     call,
+    pinned: null,
     mark: place.mark && same(MARK_COUNTS[place.mark.kind]) ? place.mark : null,
     closed: [],
     arrangement: UNARRANGED,

@@ -71,6 +71,8 @@ export class Viewer {
   readonly tracks = signal<readonly number[]>([], sameNumbers);
   readonly frame = signal<number | null>(null);
   readonly call = signal<Call | null>(null, sameCall);
+  /** The call that is held beside the selected one. */
+  readonly pinnedCall = signal<Call | null>(null, sameCall);
   /** The selected event other than a call; excludes `call`. */
   readonly mark = signal<Mark | null>(null, sameMark);
   /** The selected end of flows: a call, or an instant, which is written as a call of row -1. */
@@ -391,6 +393,7 @@ export class Viewer {
       tracks: this.tracks.get(),
       frame: this.frame.get(),
       call: this.call.get(),
+      pinned: this.pinnedCall.get(),
       mark: this.mark.get(),
       tab: this.tab.get() === this.usualTab ? null : this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
@@ -448,6 +451,7 @@ export class Viewer {
     const same = place.call !== null && sameCall(place.call, this.call.peek());
     this.frame.set(named ?? (same ? this.frame.peek() : null));
     this.call.set(place.call);
+    this.pinnedCall.set(place.pinned);
     this.mark.set(place.mark);
     this.tab.set(place.tab ?? this.usualTab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());

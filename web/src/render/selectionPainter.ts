@@ -58,6 +58,21 @@ function ringSingle(
     });
 }
 
+/** Paint the ring of the pinned call, as high as its bar. */
+export function paintPinnedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
+  const call = s.pinned;
+  if (!call || call.track !== box.track.track) return;
+  if (box.expanded && call.depth >= box.shown) return;
+  const from = s.scale.x(call.start_ns);
+  const to = Math.max(s.scale.x(call.start_ns + call.length_ns), from + 2);
+  if (isSingle(box.track)) return ringSingle(g, s, box, scroll, from, to);
+  const { bar, row } = s.theme.heights;
+  const level = box.expanded ? call.depth : 0;
+  const x = Math.max(-PAST, from);
+  const y = box.top + TRACK_PADDING + level * row - scroll;
+  drawRing(g, s.theme, { x, y, w: Math.min(s.scale.width + PAST, to) - x, h: bar });
+}
+
 /** Paint the ring of the selected call. */
 export function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const call = s.call;

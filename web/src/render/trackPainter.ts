@@ -39,7 +39,7 @@ import {
 } from './lanes';
 import { paintState } from './statePainter';
 import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
-import { paintExtents, paintSelectedCall } from './selectionPainter';
+import { paintExtents, paintPinnedCall, paintSelectedCall } from './selectionPainter';
 import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
 import type { DensityImages } from './densityRows';
@@ -70,6 +70,7 @@ export interface Scene {
   pointer: number | null;
   frame: number | null;
   call: CallDetails | null;
+  pinned: CallDetails | null;
   extents: ExtentsOfFrame | null;
   hovered: Call | null;
   /** The frames that match the search. All others are dimmed while `dimmed` is set. */
@@ -194,6 +195,7 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
     paintTrackLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
   }
   paintExtents(g, s, box, scroll);
+  paintPinnedCall(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
 }
 

@@ -3,6 +3,7 @@
 
 import { formatCount, formatTimeUnit } from '../base/format';
 import { shortened } from '../base/visible';
+import type { CallPairStore } from '../model/callPair';
 import type { NonSliceStore } from '../model/nonSliceStore';
 import type { CounterStore } from '../model/counters';
 import type { FlowStore } from '../model/flows';
@@ -44,6 +45,7 @@ export interface Views {
   instants: InstantStore;
   beside: NonSliceStore;
   marks: MarkStore;
+  pair: CallPairStore;
   settings: Settings;
   mover: Mover;
   meters: Meters;

@@ -41,6 +41,7 @@ const SECTIONS: readonly Section[] = [
       ['Shift+click', 'range from the selected call, or the range, to this call: measures between'],
       ['Right Left, . ,', 'next, previous call or state in the row'],
       ['Down Up', 'first call inside, caller'],
+      ['C', 'pins the selected call: what is selected next stands beside it, with the differences'],
       ['] [', 'along the flow, and back; again from the same call: its next one'],
       ['click on an arrow', 'goes to its other end'],
       [

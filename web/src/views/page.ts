@@ -13,6 +13,7 @@ import {
   totalHeight,
 } from '../model/layout';
 import { NonSliceStore } from '../model/nonSliceStore';
+import { CallPairStore } from '../model/callPair';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
@@ -108,6 +109,7 @@ export class Page {
       instants: new InstantStore(viewer),
       beside: new NonSliceStore(viewer),
       marks: new MarkStore(viewer),
+      pair: new CallPairStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
         revealCall(views, call);

@@ -6,6 +6,7 @@ import { formatCount, formatPercent, formatTime } from '../../base/format';
 import { shortened } from '../../base/visible';
 import type { CallDetails } from '../../model/engine';
 import { ownerId, trackName } from '../../model/names';
+import { sameCall } from '../../model/viewer';
 import { inTermsOf, countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, callSpan, zoomToCall, type Views } from '../context';
 import {
@@ -116,6 +117,7 @@ export function callDetails(
       { class: 'actions' },
       linkButton('Zoom to it', () => zoomToCall(v, call)),
       linkButton('Use as range', () => viewer.setRange(callSpan(call))),
+      pinButton(v, call),
       call.first_child &&
         linkButton(
           inTermsOf(words, 'First call inside'),
@@ -127,6 +129,19 @@ export function callDetails(
     ...joinParts(v, call.joins),
     ...callerLines(v, call),
   ];
+}
+
+/** Return the button that holds the call beside those that are selected next. */
+function pinButton({ viewer }: Views, call: CallDetails): HTMLElement {
+  const pinned = sameCall(viewer.pinnedCall.peek(), call);
+  const text = pinned ? 'Unpin' : 'Pin';
+  const button = linkButton(text, () =>
+    viewer.pinnedCall.set(pinned ? null : { row: call.row, index: call.index }),
+  );
+  button.title = pinned
+    ? 'Do not hold it any more (C)'
+    : 'Hold it beside what is selected next, with the differences (C)';
+  return button;
 }
 
 function callNotes(call: CallDetails, { events }: Words): HTMLElement[] {

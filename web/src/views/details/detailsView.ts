@@ -17,6 +17,7 @@ import { instantDetails } from './instantDetails';
 import { memoryDetails } from './memoryDetails';
 import { methodDetails } from './methodDetails';
 import { objectDetails, snapshotDetails } from './objectDetails';
+import { pairDetails } from './pairDetails';
 import { sampleDetails } from './sampleDetails';
 import { scheduleDetails, statesInside } from './stateDetails';
 
@@ -74,7 +75,12 @@ export class DetailsView {
         this.flows.element,
         ...contextLines(this.v, call),
       ];
-      return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
+      const pair = this.v.pair.pair.get();
+      viewer.pinnedCall.get();
+      return [
+        ...(pair ? [pairDetails(this.v, pair)] : []),
+        ...(scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside)),
+      ];
     }
     // Wait for the answers before deciding that there are no slices.
     if (!row && (!answer || viewer.call.get())) return frameHead(this.v, frame);

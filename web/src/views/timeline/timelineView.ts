@@ -195,6 +195,7 @@ export class TimelineView {
     viewer.hover.get();
     viewer.call.get();
     selection.details.get();
+    this.v.pair.pinned.get();
     selection.extents.get();
     search.hits.get();
     search.focused.get();
@@ -261,6 +262,7 @@ export class TimelineView {
       pointer: viewer.pointer.peek(),
       frame: viewer.frame.peek(),
       call: selection.details.peek(),
+      pinned: this.v.pair.pinned.peek()?.call ?? null,
       extents: selection.extents.peek(),
       hovered: viewer.hover.peek()?.hit.call ?? null,
       matches: search.hits.peek()?.matches ?? null,
