@@ -2,9 +2,13 @@
 // Order of processes: sort index, work of the main thread, name, labels, id; order of threads: sort
 // index, the main thread, busy before idle threads, name, id. Rows of the process stand below.
 import { strict as assert } from 'node:assert';
-import { place, ready, until } from './browser.mjs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPage, place, ready, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
+import { example, view } from './program.mjs';
 
 const named = (pid, name, index) => [
   { ph: 'M', name: 'process_name', pid, args: { name } },
@@ -219,4 +223,32 @@ test('the menu above the names changes the order, and the address keeps it', asy
   await until(names, 'zeta worker-9', 'loaded again');
   await choose('Show all rows', 'alpha helper memory zeta main worker-9 worker-10');
   assert.deepEqual(opened.troubles, []);
+});
+
+test('processes and threads of several files name their file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'order-'));
+  const write = (name, content) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const json = (pid) => JSON.stringify([...named(pid, 'app'), slice(pid, pid)]);
+  const labels = async (selector, ...files) => {
+    const viewer = await view(...files);
+    const { page, troubles, close } = await openPage(viewer.address);
+    await ready(page);
+    const texts = squeeze(await page.locator(selector).allInnerTexts());
+    assert.deepEqual(troubles, []);
+    await close();
+    await viewer.stop();
+    return texts;
+  };
+  const both = [write('a.json', json(1)), write('b.json', json(2))];
+  const groups = await labels('.labels .group', ...both);
+  assert.deepEqual(groups.sort(), ['app pid 1 a.json', 'app pid 2 b.json']);
+  assert.deepEqual(await labels('.labels .group', both[0]), ['app pid 1']);
+  const trace = readFileSync(example());
+  const sides = await labels('.label .side', write('c.trace', trace), write('d.trace', trace));
+  const count = (name) => sides.filter((text) => text === name).length;
+  assert.ok(count('c.trace') > 0 && count('c.trace') === count('d.trace'), sides.join());
+  rmSync(folder, { recursive: true });
 });

@@ -248,6 +248,8 @@ static void view_trace_write_track(struct tv_out *out, const struct tv_view *vie
     tv_ns offset = trace->offset[track->input];
     tv_member_number(out, "{\"track\":", shown->track);
     view_trace_write_owner(out, trace->head, track);
+    if (trace->head->input_count > 1)
+        tv_member_number(out, ",\"file\":", track->input);
     tv_member_number(out, ",\"first_row\":", track->first_row);
     tv_member_number(out, ",\"rows\":", track->row_count);
     tv_member_number(out, ",\"calls\":", (int64_t)track->slice_count);

@@ -22,6 +22,8 @@ export interface Track {
   /** Sort index of the thread in the file; absent: none, or 0. */
   sort_index?: number;
   process: number;
+  /** Index in the files of the trace; absent: there is only one. */
+  file?: number;
   first_row: number;
   rows: number;
   calls: number;

@@ -28,7 +28,7 @@ import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
-import { busyTime, trackKind, processWords } from './trackWords';
+import { busyTime, fileOf, trackKind, processWords } from './trackWords';
 
 /** Labels this far above and below the view, in CSS pixels, are created in advance. */
 const AHEAD = 600;
@@ -71,6 +71,8 @@ export class TimelineLabels {
   private placed: TimelineLayout | null = null;
   /** The tracks of each process. */
   private readonly own: ReadonlyMap<number, readonly Track[]>;
+  /** Tracks are from several files, which are named beside them. */
+  private readonly severalFiles: boolean;
   /** The interval of lines that are elements. */
   private from = 0;
   private to = 0;
@@ -82,7 +84,10 @@ export class TimelineLabels {
   ) {
     this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
     this.roving = new Roving(this.element);
-    this.own = processesOf(v.viewer.facts.tracks);
+    const { facts } = v.viewer;
+    this.own = processesOf(facts.tracks);
+    this.severalFiles =
+      facts.tracks.length > 0 && fileOf(facts.tracks, facts) === null && facts.files.length > 1;
     this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
   }
 
@@ -199,6 +204,9 @@ export class TimelineLabels {
     const name = label.querySelector('.name')?.textContent ?? '';
     const of = this.processOf(line);
     if (of !== null) label.querySelector('.line')?.append(h('span', { class: 'side' }, of));
+    const file = this.fileAt(line);
+    if (file !== null)
+      label.querySelector('.line')?.append(h('span', { class: 'side file' }, file));
     label.append(this.arrange.buttons(key, name, true));
     return label;
   }
@@ -211,6 +219,13 @@ export class TimelineLabels {
     return process === null ? null : processName(processes, process);
   }
 
+  /** Return the file of a track that stands below no process, if tracks are from several files. */
+  private fileAt({ top }: Line): string | null {
+    const { facts } = this.v.viewer;
+    const box = facts.order === 'owner' ? null : boxAt(this.placed?.tracks ?? [], top);
+    return box && this.severalFiles ? fileOf([box.track], facts) : null;
+  }
+
   /** Create the label of a process: name, id, labels. A click folds or unfolds it. */
   private group(group: GroupBox): HTMLElement {
     const { viewer } = this.v;
@@ -221,8 +236,9 @@ export class TimelineLabels {
     const id = process ? ownerId(process) : '';
     const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
+    const file = this.severalFiles ? fileOf(own, viewer.facts) : null;
     const up = process?.uptime_ns ? `up for ${formatShort(process.uptime_ns)}` : '';
-    const words = [name, id && `process ${id}`, labels, up, threads];
+    const words = [name, id && `process ${id}`, labels, up, threads, file && `in ${file}`];
     const title = words.filter((word) => word).join(', ');
     const button = h(
       'button',
@@ -236,6 +252,7 @@ export class TimelineLabels {
       h('b', null, name),
       process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
       labels ? h('span', { class: 'tid' }, labels) : null,
+      file ? h('span', { class: 'tid' }, file) : null,
     );
     const key = processKey(group.process);
     return h(

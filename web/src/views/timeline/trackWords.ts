@@ -53,8 +53,17 @@ export function trackKind(
   return { title: `async slices ${of}`, mark: mark('async') };
 }
 
+/** Return the name of the file that all tracks are from; null: there are several. */
+export function fileOf(tracks: readonly Track[], { files }: TraceFacts): string | null {
+  const file = tracks[0]?.file;
+  if (file === undefined || tracks.some((track) => track.file !== file)) return null;
+  return files[file]?.replace(/^.*\//, '') ?? null;
+}
+
+/** Return the process and the file of a track, as the end of a title. */
 export function processWords(track: Track, facts: TraceFacts): string {
   const { processes } = facts;
   const process = processes.length > 1 ? processes[track.process] : undefined;
-  return process ? `, process ${ownerId(process)} ${process.name}` : '';
+  const file = fileOf([track], facts);
+  return `${process ? `, process ${ownerId(process)} ${process.name}` : ''}${file ? `, in ${file}` : ''}`;
 }
