@@ -29,7 +29,6 @@
     X(SHARED, "shared")                                                                            \
     X(PROFILES, "profiles")                                                                        \
     X(RESOURCE_SPANS, "resourceSpans")                                                             \
-    X(RESOURCE_PROFILES, "resourceProfiles")                                                       \
     X(RESOURCE_METRICS, "resourceMetrics")                                                         \
     X(RESOURCE_LOGS, "resourceLogs")                                                               \
     X(LOG, "log")                                                                                  \
@@ -79,7 +78,6 @@ static const struct {
 } formats[] = {
     {BIT(SNAPSHOT), BIT(NODE_FIELDS), {"a V8 heap snapshot", OPENS_DEVTOOLS}},
     {BIT(RESOURCE_SPANS), 0, {"OpenTelemetry spans (OTLP JSON)", OPENS_JAEGER}},
-    {BIT(RESOURCE_PROFILES), 0, {"OpenTelemetry profiles (OTLP JSON)", NULL}},
     {BIT(RESOURCE_METRICS), 0, {"OpenTelemetry metrics (OTLP JSON)", READS_OTLP}},
     {BIT(RESOURCE_LOGS), 0, {"OpenTelemetry logs (OTLP JSON)", READS_OTLP}},
     {BIT(LOG),

@@ -14,6 +14,7 @@
 #include "readers/jfr/jfr.h"
 #include "readers/method_trace/method_trace.h"
 #include "readers/ninja_log.h"
+#include "readers/otlp/otlp.h"
 #include "readers/perf/perf_data.h"
 #include "readers/perf/perf_script.h"
 #include "readers/perf/simpleperf.h"
@@ -34,9 +35,11 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_cgroup_dump,
     &tv_reader_battor,
     &tv_reader_hprof,
+    /* Profiles, and small formats. */
     &tv_reader_pprof,
     &tv_reader_pprof_text,
     &tv_reader_gperftools,
+    &tv_reader_otlp,
     &tv_reader_callgrind,
     &tv_reader_pstats,
     &tv_reader_strace,

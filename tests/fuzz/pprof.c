@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pprof.c - fuzzes the readers of pprof profiles, and of the text and words of their ancestors. */
+/* pprof.c - fuzzes the readers of pprof profiles, of the text and words of their ancestors, and of
+ * OpenTelemetry profiles. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/out.h"
 #include "model/builder/builder.h"
+#include "readers/otlp/otlp.h"
 #include "readers/pprof/pprof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,5 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_read(&tv_reader_pprof, (struct tv_bytes){data, size});
     fuzz_read(&tv_reader_pprof_text, (struct tv_bytes){data, size});
     fuzz_read(&tv_reader_gperftools, (struct tv_bytes){data, size});
+    fuzz_read(&tv_reader_otlp, (struct tv_bytes){data, size});
     return 0;
 }

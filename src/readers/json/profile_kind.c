@@ -30,7 +30,11 @@
     X(LABEL, "label")                                                                              \
     X(DURATION, "duration")                                                                        \
     X(MARKERS, "markers")                                                                          \
-    X(PROFILES, "profiles")
+    X(PROFILES, "profiles")                                                                        \
+    X(RESOURCE_PROFILES, "resourceProfiles")                                                       \
+    X(DICTIONARY, "dictionary")                                                                    \
+    X(MAPPING_TABLE, "mappingTable")                                                               \
+    X(STRING_TABLE, "stringTable")
 
 enum kind_key {
 #define KIND_KEY(id, text) KIND_KEY_##id,
@@ -174,6 +178,9 @@ enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
     kind_scan_run(&scan);
     if (scan.top & KIND_NO_PROFILE)
         return TV_JSON_PROFILE_NONE;
+    if (scan.top & KEY(RESOURCE_PROFILES) ||
+        (scan.top & KEY(DICTIONARY) && scan.inside & (KEY(MAPPING_TABLE) | KEY(STRING_TABLE))))
+        return TV_JSON_PROFILE_OTLP;
     if (kind_is_speedscope(&scan))
         return TV_JSON_PROFILE_SPEEDSCOPE;
     if (kind_is_firefox(&scan))

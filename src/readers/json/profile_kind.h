@@ -11,6 +11,7 @@ enum tv_json_profile {
     TV_JSON_PROFILE_HEAPPROFILE,
     TV_JSON_PROFILE_SPEEDSCOPE,
     TV_JSON_PROFILE_FIREFOX, /* processed and gecko */
+    TV_JSON_PROFILE_OTLP,    /* OpenTelemetry */
 };
 
 /* Return the format of a text that begins like this. */

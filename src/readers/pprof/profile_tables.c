@@ -35,7 +35,8 @@ void tv_profile_tables_release(struct tv_profile_tables *tables)
 static void tables_warn(struct tv_profile_tables *tables, enum tv_diagnostic_kind kind,
                         const uint8_t *at)
 {
-    tv_profile_warn(tables->profile, kind, (uint64_t)(at - tables->file));
+    uint64_t offset = tables->file ? (uint64_t)(at - tables->file) : TV_NO_OFFSET;
+    tv_profile_warn(tables->profile, kind, offset);
 }
 
 /* ---- Strings ---- */

@@ -45,8 +45,8 @@ struct tv_profile_step {
 
 struct tv_profile_tables {
     struct tv_profile_input *profile; /* not owned */
-    const uint8_t *file;              /* offsets of diagnostics count from it */
-    bool indexed;                     /* entries are referred to by index, not by id */
+    const uint8_t *file; /* offsets of diagnostics count from it; NULL: they have none */
+    bool indexed;        /* entries are referred to by index, not by id */
     struct tv_bytes *strings;
     uint32_t *string_numbers; /* strings of the trace; TV_NONE: not added yet */
     struct tv_bytes *function_messages;
@@ -62,7 +62,7 @@ struct tv_profile_tables {
     uint32_t unknown_frame;
 };
 
-/* Begin empty tables of a file, whose bytes must outlive them. */
+/* Begin empty tables of a file (or NULL), whose bytes must outlive them. */
 void tv_profile_tables_init(struct tv_profile_tables *tables, struct tv_profile_input *profile,
                             const uint8_t *file, bool indexed);
 void tv_profile_tables_release(struct tv_profile_tables *tables);

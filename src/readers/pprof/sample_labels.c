@@ -7,64 +7,62 @@
 #include "base/memory.h"
 #include "base/protobuf.h"
 
-enum sample_label_role {
-    ROLE_NONE,
-    ROLE_THREAD_NAME,
-    ROLE_THREAD_ID,
-    ROLE_PROCESS_NAME,
-    ROLE_PROCESS_ID,
-    ROLE_END_TIME,
-};
-
-/* Keys as the writers spell them: Go programs, async-profiler, Datadog, Pyroscope, traceview. */
+/* Keys as the writers spell them: Go programs, async-profiler, Datadog, Pyroscope, traceview; and
+ * OpenTelemetry's, with dots. */
 static const struct {
     const char *key;
-    enum sample_label_role role;
+    enum tv_label_role role;
 } known_labels[] = {
-    {"thread", ROLE_THREAD_NAME},        {"thread name", ROLE_THREAD_NAME},
-    {"thread_name", ROLE_THREAD_NAME},   {"thread id", ROLE_THREAD_ID},
-    {"thread_id", ROLE_THREAD_ID},       {"tid", ROLE_THREAD_ID},
-    {"process", ROLE_PROCESS_NAME},      {"process_id", ROLE_PROCESS_ID},
-    {"process id", ROLE_PROCESS_ID},     {"pid", ROLE_PROCESS_ID},
-    {"end_timestamp_ns", ROLE_END_TIME},
+    {"thread", TV_LABEL_THREAD_NAME},      {"thread name", TV_LABEL_THREAD_NAME},
+    {"thread_name", TV_LABEL_THREAD_NAME}, {"thread.name", TV_LABEL_THREAD_NAME},
+    {"thread id", TV_LABEL_THREAD_ID},     {"thread_id", TV_LABEL_THREAD_ID},
+    {"thread.id", TV_LABEL_THREAD_ID},     {"tid", TV_LABEL_THREAD_ID},
+    {"process", TV_LABEL_PROCESS_NAME},    {"process.executable.name", TV_LABEL_PROCESS_NAME},
+    {"process_id", TV_LABEL_PROCESS_ID},   {"process id", TV_LABEL_PROCESS_ID},
+    {"process.pid", TV_LABEL_PROCESS_ID},  {"pid", TV_LABEL_PROCESS_ID},
+    {"cpu.logical_number", TV_LABEL_CPU},  {"end_timestamp_ns", TV_LABEL_END_TIME},
 };
 
-#define LONGEST_KEY 16
+#define LONGEST_KEY 23
 
-static enum sample_label_role sample_label_find_role(struct tv_bytes key)
+enum tv_label_role tv_label_find_role(struct tv_bytes key)
 {
     for (size_t i = 0; key.length <= LONGEST_KEY && i < TV_COUNT(known_labels); i++)
         if (tv_bytes_equal(key, tv_bytes_of(known_labels[i].key)))
             return known_labels[i].role;
-    return ROLE_NONE;
+    return TV_LABEL_OTHER;
 }
 
 void tv_sample_labels_init(struct tv_sample_labels *labels, const struct tv_bytes *strings,
                            size_t count)
 {
     *labels = (struct tv_sample_labels){
-        .strings = strings, .string_count = count, .all = TV_NONE, .last_thread = TV_NONE};
+        .strings = strings, .string_count = count, .last_thread = TV_NONE};
     tv_map_init(&labels->named_threads);
+    tv_map_init(&labels->unnamed_threads);
     for (size_t i = 1; i < count; i++) {
-        enum sample_label_role role = sample_label_find_role(strings[i]);
-        if (role == ROLE_NONE)
+        enum tv_label_role role = tv_label_find_role(strings[i]);
+        if (role == TV_LABEL_OTHER)
             continue;
         if (!labels->roles)
             labels->roles = tv_alloc(count, 1);
         labels->roles[i] = (uint8_t)role;
-        labels->has_times |= role == ROLE_END_TIME;
+        labels->has_times |= role == TV_LABEL_END_TIME;
     }
 }
 
 void tv_sample_labels_release(struct tv_sample_labels *labels)
 {
     tv_map_release(&labels->named_threads);
+    tv_map_release(&labels->unnamed_threads);
     tv_free(labels->roles);
 }
 
 void tv_sample_labels_begin(struct tv_sample_labels *labels)
 {
-    labels->tid = labels->pid = labels->name = labels->process = 0;
+    labels->tid = labels->pid = 0;
+    labels->name = labels->process = (struct tv_bytes){NULL, 0};
+    labels->cpu = TV_NONE;
     labels->end_time = 0;
     labels->has_tid = labels->timed = false;
 }
@@ -98,13 +96,42 @@ static struct tv_bytes sample_labels_text(const struct tv_sample_labels *labels,
 }
 
 /* Return the number of an id, which may be a text. */
-static bool sample_labels_parse_id(const struct tv_sample_labels *labels,
-                                   const struct sample_label *label, uint64_t *id)
+static bool sample_label_parse_id(struct tv_bytes text, uint64_t number, uint64_t *id)
 {
-    if (label->text != 0)
-        return tv_parse_u64(sample_labels_text(labels, label->text), id);
-    *id = label->number;
+    if (text.length > 0)
+        return tv_parse_u64(text, id);
+    *id = number;
     return true;
+}
+
+void tv_sample_labels_set(struct tv_sample_labels *labels, enum tv_label_role role,
+                          struct tv_bytes text, uint64_t number)
+{
+    switch (role) {
+    case TV_LABEL_OTHER:
+        break;
+    case TV_LABEL_THREAD_NAME:
+        labels->name = text;
+        break;
+    case TV_LABEL_THREAD_ID:
+        labels->has_tid = sample_label_parse_id(text, number, &labels->tid);
+        if (!labels->has_tid && labels->name.length == 0)
+            labels->name = text;
+        break;
+    case TV_LABEL_PROCESS_NAME:
+        labels->process = text;
+        break;
+    case TV_LABEL_PROCESS_ID:
+        sample_label_parse_id(text, number, &labels->pid);
+        break;
+    case TV_LABEL_CPU:
+        labels->cpu = text.length == 0 && number < TV_NONE ? (uint32_t)number : TV_NONE;
+        break;
+    case TV_LABEL_END_TIME:
+        labels->end_time = (tv_ns)number;
+        labels->timed = true;
+        break;
+    }
 }
 
 void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes message)
@@ -113,37 +140,16 @@ void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes mess
     if (!labels->roles)
         return;
     sample_label_parse(message, &label);
-    if (label.key >= labels->string_count)
-        return;
-    switch ((enum sample_label_role)labels->roles[label.key]) {
-    case ROLE_NONE:
-        break;
-    case ROLE_THREAD_NAME:
-        labels->name = label.text;
-        break;
-    case ROLE_THREAD_ID:
-        labels->has_tid = sample_labels_parse_id(labels, &label, &labels->tid);
-        if (!labels->has_tid && labels->name == 0)
-            labels->name = label.text;
-        break;
-    case ROLE_PROCESS_NAME:
-        labels->process = label.text;
-        break;
-    case ROLE_PROCESS_ID:
-        sample_labels_parse_id(labels, &label, &labels->pid);
-        break;
-    case ROLE_END_TIME:
-        labels->end_time = (tv_ns)label.number;
-        labels->timed = true;
-        break;
-    }
+    if (label.key < labels->string_count)
+        tv_sample_labels_set(labels, (enum tv_label_role)labels->roles[label.key],
+                             sample_labels_text(labels, label.text), label.number);
 }
 
 /* Return a thread that is known by its name alone.  Its id is its number among the threads. */
 static uint32_t sample_labels_named_thread(struct tv_sample_labels *labels,
                                            struct tv_profile_input *profile, uint32_t process)
 {
-    uint32_t name = tv_profile_string(profile, sample_labels_text(labels, labels->name));
+    uint32_t name = tv_profile_string(profile, labels->name);
     uint64_t key = (uint64_t)process << 32 | name;
     uint32_t thread = tv_map_find(&labels->named_threads, key);
     if (thread == TV_NONE) {
@@ -161,27 +167,27 @@ static uint32_t sample_labels_named_thread(struct tv_sample_labels *labels,
 static uint32_t sample_labels_find_thread(struct tv_sample_labels *labels,
                                           struct tv_profile_input *profile)
 {
-    uint32_t process =
-        tv_profile_process(profile, labels->pid, sample_labels_text(labels, labels->process));
-    struct tv_bytes name = sample_labels_text(labels, labels->name);
+    uint32_t process = tv_profile_process(profile, labels->pid, labels->process);
     if (labels->has_tid)
-        return tv_profile_thread(profile, process, labels->tid, name);
-    if (name.length > 0)
+        return tv_profile_thread(profile, process, labels->tid, labels->name);
+    if (labels->name.length > 0)
         return sample_labels_named_thread(labels, profile, process);
-    if (labels->all == TV_NONE) {
+    uint32_t thread = tv_map_find(&labels->unnamed_threads, process);
+    if (thread == TV_NONE) {
         struct tv_thread all = {.name = tv_profile_string(profile, TV_BYTES("all")),
                                 .process = process,
                                 .input = profile->input,
                                 .listed = true};
-        labels->all = tv_trace_info_add_thread(profile->info, &all);
+        thread = tv_trace_info_add_thread(profile->info, &all);
+        tv_map_set(&labels->unnamed_threads, process, thread);
     }
-    return labels->all;
+    return thread;
 }
 
 uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_profile_input *profile)
 {
-    uint64_t key[] = {labels->has_tid ? labels->tid : UINT64_MAX, labels->pid, labels->name,
-                      labels->process};
+    uint64_t key[] = {labels->has_tid ? labels->tid : UINT64_MAX, labels->pid,
+                      (uintptr_t)labels->name.data, (uintptr_t)labels->process.data};
     if (labels->last_thread == TV_NONE || memcmp(key, labels->last_key, sizeof key) != 0) {
         labels->last_thread = sample_labels_find_thread(labels, profile);
         memcpy(labels->last_key, key, sizeof key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_labels.h - labels of pprof samples: which of them name threads and times, and all of them
- * as arguments when somebody looks at a sample.
+ * sample_labels.h - labels of pprof samples, and attributes of OpenTelemetry's: which of them name
+ * threads, processors and times.  Labels of pprof are arguments when somebody looks at a sample.
  */
 #ifndef TV_READERS_PPROF_SAMPLE_LABELS_H
 #define TV_READERS_PPROF_SAMPLE_LABELS_H
@@ -11,16 +11,31 @@
 /* tv_input.format of pprof inputs. */
 #define TV_SAMPLE_LABELS_FORMAT "pprof profile"
 
+/* What a label says by its key. */
+enum tv_label_role {
+    TV_LABEL_OTHER,
+    TV_LABEL_THREAD_NAME,
+    TV_LABEL_THREAD_ID,
+    TV_LABEL_PROCESS_NAME,
+    TV_LABEL_PROCESS_ID,
+    TV_LABEL_CPU,
+    TV_LABEL_END_TIME,
+};
+
+/* Return what labels with a key say. */
+enum tv_label_role tv_label_find_role(struct tv_bytes key);
+
 struct tv_sample_labels {
     const struct tv_bytes *strings; /* of the file; not owned */
     size_t string_count;
-    uint8_t *roles; /* per string: enum sample_label_role of a label with that key; NULL: none */
+    uint8_t *roles; /* per string: enum tv_label_role of a label with that key; NULL: none */
     bool has_times; /* a key is "end_timestamp_ns" */
-    struct tv_map named_threads; /* process << 32 | name -> thread */
-    uint32_t all;                /* thread of samples that name none; TV_NONE at first */
+    struct tv_map named_threads;   /* process << 32 | name -> thread */
+    struct tv_map unnamed_threads; /* process -> thread of samples that name none */
     /* Of the current sample: */
     uint64_t tid, pid;
-    uint64_t name, process; /* strings of the file; 0: none */
+    struct tv_bytes name, process; /* empty: none */
+    uint32_t cpu;                  /* TV_NONE: unknown */
     tv_ns end_time;
     bool has_tid, timed;
     uint64_t last_key[4]; /* tid, pid, name and process of the sample before, and its thread */
@@ -34,6 +49,10 @@ void tv_sample_labels_release(struct tv_sample_labels *labels);
 
 /* Forget the labels of the sample before. */
 void tv_sample_labels_begin(struct tv_sample_labels *labels);
+
+/* Take what a label of the current sample says, in text or, when that is empty, as a number. */
+void tv_sample_labels_set(struct tv_sample_labels *labels, enum tv_label_role role,
+                          struct tv_bytes text, uint64_t number);
 
 /* Take a Label message of the current sample. */
 void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes message);

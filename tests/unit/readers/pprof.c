@@ -5,59 +5,9 @@
  */
 #include "unit.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
-#include "base/memory.h"
+#include "profile_made.h"
 #include "readers/pprof/pprof.h"
-
-static struct tv_trace *read_profile(struct tv_source *source, const struct tv_reader *reader)
-{
-    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
-    struct tv_read_options options = {.parts = 1};
-    struct tv_error err = {0};
-    assert_int_equal(reader->assemble(source, builder, &options, &err), TV_OK);
-    return tv_builder_finish(builder);
-}
-
-/* Write the samples, one a line: type, weight, thread and time if there is one, then the stack. */
-static void print_samples(struct tv_out *out, const struct tv_trace *trace)
-{
-    const struct tv_trace_info *head = trace->head;
-    for (size_t i = 0; i < trace->tables.samples.count; i++) {
-        const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        tv_out_bytes(out, tv_trace_info_text(head, tv_sample_title(&trace->tables, sample)));
-        tv_out_format(out, " %lld ", (long long)sample->weight);
-        tv_out_bytes(out, tv_trace_info_text(head, head->threads[sample->thread].name));
-        if (!head->inputs[0].weight_axis)
-            tv_out_format(out, " at %lld", (long long)sample->time);
-        for (uint32_t path = sample->line_path; path != TV_ROOT_PATH;
-             path = trace->paths.nodes[path].parent) {
-            const struct tv_frame *frame = &head->frames[trace->paths.nodes[path].frame];
-            tv_out_text(out, " < ");
-            tv_out_bytes(out, tv_trace_info_text(head, frame->name));
-            if (frame->with_line)
-                tv_out_format(out, ":%d", frame->line);
-        }
-        tv_out_char(out, '\n');
-    }
-}
-
-static void assert_samples(const struct tv_reader *reader, struct tv_bytes file,
-                           const char *expected)
-{
-    struct tv_out out;
-    struct tv_source *source = tv_source_from_memory(file, "test");
-    assert_true(reader->sniff(file, file.length) > 0);
-    struct tv_trace *trace = read_profile(source, reader);
-    tv_out_init_memory(&out);
-    print_samples(&out, trace);
-    tv_out_char(&out, '\0');
-    assert_string_equal((const char *)out.buffer, expected);
-    tv_out_release(&out);
-    tv_trace_free(trace);
-    tv_source_free(source);
-}
 
 /* Two samples of one value type "calls"; location 2 is f at line 3, inlined into main at line 8.
  * Strings: 1 calls, 2 count, 3 main, 4 f, 5 thread, 6 one, 7 end_timestamp_ns. */
@@ -107,19 +57,7 @@ static void samples_may_have_times(void **state)
 static void labels_are_arguments(void **state)
 {
     (void)state;
-    struct tv_out out;
-    struct tv_error err;
-    struct tv_source *source = tv_source_from_memory(TWO_SAMPLES, "test");
-    struct tv_trace *trace = read_profile(source, &tv_reader_pprof);
-    tv_out_init_memory(&out);
-    assert_int_equal(trace->head->inputs[0].describe(trace, 0, trace->tables.samples.rows[0].offset,
-                                                     TV_NO_OFFSET, &out, &err),
-                     TV_OK);
-    assert_true(tv_bytes_equal((struct tv_bytes){out.buffer, out.length},
-                               TV_BYTES("{\"args\":{\"thread\":\"one\"}}")));
-    tv_out_release(&out);
-    tv_trace_free(trace);
-    tv_source_free(source);
+    assert_described(&tv_reader_pprof, TWO_SAMPLES, 0, "{\"args\":{\"thread\":\"one\"}}");
 }
 
 #define HEAP                                                                                       \
@@ -161,18 +99,7 @@ static void damage_is_survived(void **state)
     const struct tv_reader *readers[] = {&tv_reader_pprof, &tv_reader_pprof_text,
                                          &tv_reader_gperftools};
     for (size_t i = 0; i < TV_COUNT(files); i++)
-        for (size_t at = 0; at < files[i].length * 2; at++) {
-            size_t byte = at % files[i].length;
-            bool cut = at < files[i].length;
-            uint8_t *copy = tv_alloc(files[i].length, 1);
-            memcpy(copy, files[i].data, files[i].length);
-            copy[byte] ^= cut ? 0 : 0x91;
-            struct tv_source *source = tv_source_from_memory(
-                (struct tv_bytes){copy, cut ? byte : files[i].length}, "test");
-            tv_trace_free(read_profile(source, readers[i]));
-            tv_source_free(source);
-            tv_free(copy);
-        }
+        assert_damage_survived(readers[i], files[i]);
 }
 
 UNIT_TESTS(pprof, cmocka_unit_test(expands_inlined_functions),

@@ -6,7 +6,8 @@ import type { ErrorKind } from '../../model/opening';
 const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', string> = {
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
-    'systrace pages, Perfetto, Java Flight Recorder, pprof, perf, V8, speedscope, the Firefox Profiler, ' +
+    'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles, perf, V8, speedscope, ' +
+    'the Firefox Profiler, ' +
     'CPU profiles of hprof, callgrind, cachegrind, cProfile, strace text, .ninja_log and collapsed stacks, ' +
     'also packed with gzip, zstd, zip or tar. ' +
     'Is it the file you meant, and is it the whole of it?',

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * messages.h - the messages of OpenTelemetry profiles, inside of this folder.
+ *
+ *     request (ExportProfilesServiceRequest, ProfilesData)
+ *       |-- resource profiles: resource (attributes of a process, container, service)
+ *       |     '-- scope profiles
+ *       |           '-- profile: one value type, time
+ *       |                 '-- sample: stack, attributes, link to a span, values, times
+ *       '-- dictionary: tables of mappings, locations, functions, links, strings, attributes,
+ * stacks
+ *
+ * A file in protobuf is one request.  A file in JSON is one, or several with a line each; they are
+ * made into protobuf in memory, so that one reader serves both.
+ */
+#ifndef TV_READERS_OTLP_MESSAGES_H
+#define TV_READERS_OTLP_MESSAGES_H
+
+#include "base/bytes.h"
+#include "base/out.h"
+#include "readers/profile_input.h"
+
+/* Fields. */
+enum {
+    OTLP_REQUEST_RESOURCE_PROFILES = 1,
+    OTLP_REQUEST_DICTIONARY = 2,
+
+    OTLP_RESOURCE_PROFILES_RESOURCE = 1,
+    OTLP_RESOURCE_PROFILES_SCOPES = 2,
+    OTLP_RESOURCE_ATTRIBUTE = 1,
+    OTLP_SCOPE_PROFILES_SCOPE = 1,
+    OTLP_SCOPE_PROFILES_PROFILE = 2,
+    OTLP_SCOPE_NAME = 1,
+    OTLP_SCOPE_VERSION = 2,
+
+    OTLP_PROFILE_SAMPLE_TYPE = 1,
+    OTLP_PROFILE_SAMPLE = 2,
+    OTLP_PROFILE_TIME = 3,
+    OTLP_PROFILE_DURATION = 4,
+    OTLP_PROFILE_PERIOD_TYPE = 5,
+    OTLP_PROFILE_PERIOD = 6,
+    OTLP_PROFILE_ATTRIBUTES = 11,
+
+    OTLP_SAMPLE_STACK = 1,
+    OTLP_SAMPLE_ATTRIBUTES = 2,
+    OTLP_SAMPLE_LINK = 3,
+    OTLP_SAMPLE_VALUES = 4,
+    OTLP_SAMPLE_TIMES = 5,
+
+    OTLP_DICTIONARY_MAPPING = 1,
+    OTLP_DICTIONARY_LOCATION = 2,
+    OTLP_DICTIONARY_FUNCTION = 3,
+    OTLP_DICTIONARY_LINK = 4,
+    OTLP_DICTIONARY_STRING = 5,
+    OTLP_DICTIONARY_ATTRIBUTE = 6,
+    OTLP_DICTIONARY_STACK = 7,
+
+    OTLP_LINK_TRACE_ID = 1,
+    OTLP_LINK_SPAN_ID = 2,
+    OTLP_STACK_LOCATIONS = 1,
+    OTLP_ATTRIBUTE_KEY = 1, /* a string of the table, or in resources the text itself */
+    OTLP_ATTRIBUTE_VALUE = 2,
+    OTLP_ATTRIBUTE_UNIT = 3,
+
+    OTLP_VALUE_STRING = 1,
+    OTLP_VALUE_BOOL = 2,
+    OTLP_VALUE_INT = 3,
+    OTLP_VALUE_DOUBLE = 4,
+    OTLP_VALUE_ARRAY = 5,
+    OTLP_VALUE_KEYS = 6,
+    OTLP_VALUE_BYTES = 7,
+    OTLP_VALUE_JSON = 1000, /* not OpenTelemetry's: a value of a file in JSON as it stands there */
+};
+
+/* The fields of a sample whose numbers differ: opentelemetry-proto 1.8 had its values first. */
+struct tv_otlp_sample_fields {
+    uint32_t attributes, link, values;
+};
+
+/* The requests of a file. */
+struct tv_otlp_file {
+    struct tv_profile_text text; /* the file */
+    struct tv_out made;          /* protobuf that was made of JSON */
+    struct tv_bytes bytes;       /* of all requests: offsets of samples count in it */
+    struct tv_bytes *requests;
+    size_t count, capacity;
+    bool json;
+    uint64_t damaged_at; /* in the file: JSON ends here; TV_NO_OFFSET: nowhere */
+};
+
+/* Read a source.  After an error there is nothing to release. */
+enum tv_status tv_otlp_file_read(struct tv_source *source, struct tv_otlp_file *file,
+                                 struct tv_error *err) TV_MUST_CHECK;
+void tv_otlp_file_release(struct tv_otlp_file *file);
+
+/* Make protobuf of the requests in file->text. */
+void tv_otlp_make_requests(struct tv_otlp_file *file);
+
+/* Return the fields of the samples of a request, by what is in them. */
+struct tv_otlp_sample_fields tv_otlp_find_sample_fields(const struct tv_otlp_file *file,
+                                                        struct tv_bytes request);
+
+/* Levels of messages in a request. */
+enum {
+    OTLP_LEVEL_REQUEST,
+    OTLP_LEVEL_RESOURCE_PROFILES,
+    OTLP_LEVEL_SCOPE_PROFILES,
+    OTLP_LEVEL_PROFILE,
+    OTLP_LEVEL_SAMPLE,
+    OTLP_LEVELS,
+};
+
+/* A walk over the samples of a request. */
+struct tv_otlp_walk {
+    struct tv_bytes messages[OTLP_LEVELS]; /* the current sample, and the messages around it */
+    struct tv_cursor cursors[OTLP_LEVEL_SAMPLE];
+    unsigned level;
+    const uint8_t *damage; /* first place where a message is not sound; NULL: none */
+};
+
+/* Begin a walk over the samples of a request. */
+void tv_otlp_walk_begin(struct tv_otlp_walk *walk, struct tv_bytes request);
+
+/* Move to the next sample; false: there is none. */
+bool tv_otlp_walk_next(struct tv_otlp_walk *walk);
+
+/* What an attribute says. */
+struct tv_otlp_attribute {
+    uint64_t key, unit;    /* strings of the table; 0: none */
+    struct tv_bytes name;  /* of resources: the key itself */
+    struct tv_bytes value; /* a message */
+};
+
+/* Return the parts of an attribute. */
+struct tv_otlp_attribute tv_otlp_parse_attribute(struct tv_bytes message);
+
+/* Return what a value says as text or, when that is empty, as a number. */
+struct tv_bytes tv_otlp_parse_value(struct tv_bytes message, uint64_t *number);
+
+/* Write a value as JSON. */
+void tv_otlp_write_value(struct tv_bytes message, struct tv_out *out);
+
+/* Read the attributes of the sample at an offset again. */
+enum tv_status tv_otlp_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                                uint64_t end_offset, struct tv_out *out, struct tv_error *err);
+
+#endif

@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * otlp.c - reader of OpenTelemetry profiles.
+ *
+ * messages.h has the messages.  A request is read in three steps:
+ *
+ *     dictionary   its tables; strings, mappings, locations and functions are those of pprof
+ *     survey       which version the samples have, and whether all of them have times
+ *     samples      stack, thread and values of each
+ *
+ * A stack becomes a path once, when the first sample has it.
+ */
+#include "readers/otlp/otlp.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/protobuf.h"
+#include "readers/json/profile_kind.h"
+#include "readers/otlp/messages.h"
+#include "readers/pprof/profile_tables.h"
+#include "readers/pprof/sample_labels.h"
+
+#define OTLP_FORMAT "OpenTelemetry profiles"
+
+/* Attributes of resources, and names of scopes, that metadata lists. */
+#define LISTED_ATTRIBUTES 100
+
+/* What an attribute says about the thread of a sample; its text when that is not empty. */
+struct otlp_role {
+    enum tv_label_role role;
+    struct tv_bytes text;
+    uint64_t number;
+};
+
+/* Attributes of a resource that name its process. */
+struct otlp_resource {
+    const uint8_t *message; /* of the resource profiles; NULL: none yet */
+    struct tv_bytes name;
+    uint64_t pid;
+    bool has_pid;
+};
+
+struct otlp {
+    struct tv_profile_input profile;
+    struct tv_otlp_file file;
+    struct tv_sample_labels labels;
+    uint64_t samples;
+    struct tv_map unnumbered; /* name (string) of a process without an id -> a number */
+    struct tv_map listed;     /* metadata: key << 32 | value */
+    /* Of the current request: */
+    struct tv_profile_tables tables;
+    struct tv_otlp_sample_fields fields;
+    struct otlp_role *roles; /* of the attributes */
+    struct tv_bytes *stacks;
+    uint32_t *stack_steps; /* TV_NONE: not yet */
+    size_t role_count, role_capacity, stack_count, stack_capacity;
+    /* Of the current resource, profile and sample: */
+    struct otlp_resource resource;
+    const uint8_t *scope, *profile_message;
+    uint32_t type;
+    int64_t *values;
+    tv_ns *times;
+    size_t value_count, value_capacity, time_count, time_capacity;
+    uint32_t *locations;
+    size_t location_capacity;
+};
+
+/* Return where a diagnostic is: nowhere in JSON, whose offsets are lost. */
+static uint64_t otlp_place(const struct otlp *otlp, const uint8_t *at)
+{
+    return otlp->file.json ? TV_NO_OFFSET : (uint64_t)(at - otlp->file.bytes.data);
+}
+
+static void otlp_warn(struct otlp *otlp, enum tv_diagnostic_kind kind, const uint8_t *at)
+{
+    tv_profile_warn(&otlp->profile, kind, otlp_place(otlp, at));
+}
+
+/* ---- Dictionary ---- */
+
+static void otlp_take_attribute(struct otlp *otlp, struct tv_bytes message)
+{
+    otlp->roles = tv_array_reserve(otlp->roles, &otlp->role_capacity, otlp->role_count + 1,
+                                   sizeof *otlp->roles);
+    /* The key is looked up when all strings are known. */
+    otlp->roles[otlp->role_count++] = (struct otlp_role){.text = message};
+}
+
+static void otlp_take_stack(struct otlp *otlp, struct tv_bytes message)
+{
+    otlp->stacks = tv_array_reserve(otlp->stacks, &otlp->stack_capacity, otlp->stack_count + 1,
+                                    sizeof *otlp->stacks);
+    otlp->stacks[otlp->stack_count++] = message;
+}
+
+static void otlp_take_entry(struct otlp *otlp, uint32_t table, struct tv_bytes entry)
+{
+    switch (table) {
+    case OTLP_DICTIONARY_MAPPING:
+        tv_profile_tables_add_mapping(&otlp->tables, entry);
+        break;
+    case OTLP_DICTIONARY_LOCATION:
+        tv_profile_tables_add_location(&otlp->tables, entry);
+        break;
+    case OTLP_DICTIONARY_FUNCTION:
+        tv_profile_tables_add_function(&otlp->tables, entry);
+        break;
+    case OTLP_DICTIONARY_STRING:
+        tv_profile_tables_add_string(&otlp->tables, entry);
+        break;
+    case OTLP_DICTIONARY_ATTRIBUTE:
+        otlp_take_attribute(otlp, entry);
+        break;
+    case OTLP_DICTIONARY_STACK:
+        otlp_take_stack(otlp, entry);
+        break;
+    default:
+        break;
+    }
+}
+
+static void otlp_resolve_roles(struct otlp *otlp)
+{
+    for (size_t i = 1; i < otlp->role_count; i++) {
+        struct otlp_role *role = &otlp->roles[i];
+        struct tv_otlp_attribute attribute = tv_otlp_parse_attribute(role->text);
+        struct tv_bytes key = attribute.name.length > 0
+                                  ? attribute.name
+                                  : tv_profile_tables_text(&otlp->tables, attribute.key);
+        role->role = tv_label_find_role(key);
+        role->text = tv_otlp_parse_value(attribute.value, &role->number);
+    }
+}
+
+static void otlp_read_dictionary(struct otlp *otlp, struct tv_bytes request)
+{
+    struct tv_cursor cursor = tv_cursor_over(request);
+    struct tv_protobuf_field field, entry;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != OTLP_REQUEST_DICTIONARY || field.wire != TV_PROTOBUF_BYTES)
+            continue;
+        struct tv_cursor inside = tv_cursor_over(field.bytes);
+        while (tv_protobuf_next(&inside, &entry))
+            if (entry.wire == TV_PROTOBUF_BYTES)
+                otlp_take_entry(otlp, entry.number, entry.bytes);
+        if (!tv_protobuf_is_sound(&inside))
+            otlp_warn(otlp, TV_DIAGNOSTIC_TRUNCATED, inside.at);
+    }
+    tv_profile_tables_resolve(&otlp->tables);
+    otlp_resolve_roles(otlp);
+    otlp->stack_steps = tv_alloc(otlp->stack_count, sizeof *otlp->stack_steps);
+    memset(otlp->stack_steps, 0xff, otlp->stack_count * sizeof *otlp->stack_steps);
+    struct tv_address_map mappings = otlp->tables.mappings;
+    if (request.data == otlp->file.bytes.data && mappings.count > 1) {
+        mappings.files++; /* entry 0 says nothing */
+        mappings.count--;
+        tv_address_map_list(&mappings, &otlp->profile);
+    }
+}
+
+static void otlp_release_dictionary(struct otlp *otlp)
+{
+    tv_profile_tables_release(&otlp->tables);
+    tv_free(otlp->roles);
+    tv_free(otlp->stacks);
+    tv_free(otlp->stack_steps);
+    otlp->roles = NULL;
+    otlp->stacks = NULL;
+    otlp->stack_steps = NULL;
+    otlp->role_count = otlp->role_capacity = otlp->stack_count = otlp->stack_capacity = 0;
+}
+
+/* ---- Survey ---- */
+
+/* Return whether a profile has the fields of the versions before the table of stacks: its third one
+ * was a list of locations, and is the time now. */
+static bool otlp_is_old(struct tv_bytes profile)
+{
+    struct tv_cursor cursor = tv_cursor_over(profile);
+    struct tv_protobuf_field field;
+    while (tv_protobuf_next(&cursor, &field))
+        if (field.number == OTLP_PROFILE_TIME)
+            return field.wire == TV_PROTOBUF_BYTES;
+    return false;
+}
+
+static bool otlp_is_timed_sample(struct tv_bytes sample)
+{
+    struct tv_cursor cursor = tv_cursor_over(sample);
+    struct tv_protobuf_field field;
+    while (tv_protobuf_next(&cursor, &field))
+        if (field.number == OTLP_SAMPLE_TIMES)
+            return field.wire == TV_PROTOBUF_FIXED64 || field.bytes.length > 0;
+    return false;
+}
+
+/* Find out whether all samples have times.  Fail for versions that are not read. */
+static enum tv_status otlp_survey(struct otlp *otlp, bool *timed, struct tv_error *err)
+{
+    struct tv_otlp_walk walk;
+    const uint8_t *profile = NULL;
+    *timed = true;
+    for (size_t i = 0; i < otlp->file.count; i++) {
+        tv_otlp_walk_begin(&walk, otlp->file.requests[i]);
+        while (tv_otlp_walk_next(&walk)) {
+            struct tv_bytes outer = walk.messages[OTLP_LEVEL_PROFILE];
+            if (outer.data != profile && otlp_is_old(outer))
+                return tv_fail(err, TV_ERR_UNSUPPORTED, otlp_place(otlp, outer.data),
+                               "expected OpenTelemetry profiles with a table of stacks "
+                               "(opentelemetry-proto 1.8 or later), found older ones");
+            profile = outer.data;
+            *timed = *timed && otlp_is_timed_sample(walk.messages[OTLP_LEVEL_SAMPLE]);
+        }
+    }
+    return TV_OK;
+}
+
+/* ---- Resources and profiles ---- */
+
+/* List what a resource or profile says; once, for requests of one program say it again. */
+static void otlp_add_metadata(struct otlp *otlp, struct tv_bytes key, struct tv_bytes value)
+{
+    if (value.length == 0 || otlp->listed.count >= LISTED_ATTRIBUTES)
+        return;
+    uint64_t pair = (uint64_t)tv_profile_string(&otlp->profile, key) << 32 |
+                    tv_profile_string(&otlp->profile, value);
+    if (tv_map_find(&otlp->listed, pair) != TV_NONE)
+        return;
+    tv_map_set(&otlp->listed, pair, 0);
+    tv_trace_info_add_metadata(otlp->profile.info, otlp->profile.input, key, value);
+}
+
+/* List an attribute of a resource, and look whether it names the process. */
+static void otlp_take_resource_attribute(struct otlp *otlp, struct tv_bytes message)
+{
+    struct tv_otlp_attribute attribute = tv_otlp_parse_attribute(message);
+    enum tv_label_role role = tv_label_find_role(attribute.name);
+    struct otlp_resource *resource = &otlp->resource;
+    uint64_t number;
+    struct tv_out shown;
+    struct tv_bytes text = tv_otlp_parse_value(attribute.value, &number);
+    if (role == TV_LABEL_PROCESS_NAME ||
+        (resource->name.length == 0 && tv_bytes_equal(attribute.name, TV_BYTES("service.name"))))
+        resource->name = text;
+    if (role == TV_LABEL_PROCESS_ID) {
+        resource->has_pid = text.length == 0 || tv_parse_u64(text, &number);
+        resource->pid = number;
+    }
+    if (text.length > 0) {
+        otlp_add_metadata(otlp, attribute.name, text);
+        return;
+    }
+    tv_out_init_memory(&shown);
+    tv_otlp_write_value(attribute.value, &shown);
+    otlp_add_metadata(otlp, attribute.name, (struct tv_bytes){shown.buffer, shown.length});
+    tv_out_release(&shown);
+}
+
+/* Read what stands beside the samples of a resource.  A process without an id is known by its name,
+ * and has a number instead. */
+static void otlp_begin_resource(struct otlp *otlp, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field, attribute;
+    otlp->resource = (struct otlp_resource){.message = message.data};
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != OTLP_RESOURCE_PROFILES_RESOURCE || field.wire != TV_PROTOBUF_BYTES)
+            continue;
+        struct tv_cursor inside = tv_cursor_over(field.bytes);
+        while (tv_protobuf_next(&inside, &attribute))
+            if (attribute.number == OTLP_RESOURCE_ATTRIBUTE)
+                otlp_take_resource_attribute(otlp, attribute.bytes);
+    }
+    if (!otlp->resource.has_pid)
+        otlp->resource.pid =
+            tv_map_add(&otlp->unnumbered, tv_profile_string(&otlp->profile, otlp->resource.name),
+                       (uint32_t)otlp->unnumbered.count);
+}
+
+static void otlp_begin_scope(struct otlp *otlp, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field, part;
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    otlp->scope = message.data;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != OTLP_SCOPE_PROFILES_SCOPE)
+            continue;
+        struct tv_cursor inside = tv_cursor_over(field.bytes);
+        while (tv_protobuf_next(&inside, &part))
+            if (part.number == OTLP_SCOPE_NAME || part.number == OTLP_SCOPE_VERSION) {
+                tv_out_text(&name, name.length > 0 ? " " : "");
+                tv_out_bytes(&name, part.bytes);
+            }
+    }
+    otlp_add_metadata(otlp, TV_BYTES("scope"), (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+/* The numbers of a profile. */
+struct otlp_profile {
+    struct tv_bytes type, period_type; /* messages */
+    uint64_t time, duration, period;
+};
+
+static struct otlp_profile otlp_parse_profile(struct tv_bytes message)
+{
+    struct otlp_profile parsed = {.time = 0};
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number == OTLP_PROFILE_SAMPLE_TYPE)
+            parsed.type = field.bytes;
+        else if (field.number == OTLP_PROFILE_PERIOD_TYPE)
+            parsed.period_type = field.bytes;
+        else if (field.number == OTLP_PROFILE_TIME)
+            parsed.time = field.value;
+        else if (field.number == OTLP_PROFILE_DURATION)
+            parsed.duration = field.value;
+        else if (field.number == OTLP_PROFILE_PERIOD)
+            parsed.period = field.value;
+    }
+    return parsed;
+}
+
+/* Let the input begin with its first profile and end with its last. */
+static void otlp_add_times(struct otlp *otlp, const struct otlp_profile *parsed)
+{
+    struct tv_input *input = &otlp->profile.info->inputs[otlp->profile.input];
+    if (parsed->time == 0 || parsed->time > INT64_MAX)
+        return;
+    int64_t start_us = (int64_t)(parsed->time / 1000);
+    uint64_t duration = parsed->duration > INT64_MAX ? INT64_MAX : parsed->duration;
+    if (input->recorded_us == 0 || start_us < input->recorded_us)
+        input->recorded_us = start_us;
+    if (duration > 0 && (int64_t)duration > input->elapsed_ns)
+        input->elapsed_ns = (int64_t)duration;
+}
+
+static void otlp_add_period(struct otlp *otlp, const struct otlp_profile *parsed,
+                            const uint64_t *type)
+{
+    uint64_t period_type[3];
+    struct tv_out text;
+    tv_profile_take_numbers(parsed->period_type, period_type, 3);
+    struct tv_bytes name = tv_profile_tables_text(&otlp->tables, period_type[1]);
+    struct tv_bytes unit = tv_profile_tables_text(&otlp->tables, period_type[2]);
+    tv_out_init_memory(&text);
+    tv_out_i64(&text, (int64_t)parsed->period);
+    tv_out_char(&text, ' ');
+    tv_out_bytes(&text, unit);
+    tv_out_text(&text, name.length > 0 ? " of " : "");
+    tv_out_bytes(&text, name);
+    otlp_add_metadata(otlp, TV_BYTES("period"), (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    if (period_type[1] == type[1] && period_type[2] == type[2] &&
+        tv_bytes_equal(unit, TV_BYTES("nanoseconds")) && parsed->period <= INT64_MAX)
+        otlp->profile.trace->tables.value_types.rows[otlp->type].interval = (tv_ns)parsed->period;
+}
+
+static void otlp_begin_profile(struct otlp *otlp, struct tv_bytes message)
+{
+    struct otlp_profile parsed = otlp_parse_profile(message);
+    uint64_t type[3];
+    otlp->profile_message = message.data;
+    tv_profile_tables_check(&otlp->tables, tv_profile_take_numbers(parsed.type, type, 3), message);
+    struct tv_bytes name = tv_profile_tables_text(&otlp->tables, type[1]);
+    struct tv_bytes unit = tv_profile_tables_text(&otlp->tables, type[2]);
+    otlp->type = tv_profile_value_type(&otlp->profile, name.length > 0 ? name : TV_BYTES("samples"),
+                                       unit.length > 0 ? unit : TV_BYTES("count"));
+    otlp_add_times(otlp, &parsed);
+    if (parsed.period > 0)
+        otlp_add_period(otlp, &parsed, type);
+}
+
+/* ---- Samples ---- */
+
+/* Return the step of a stack, whose locations are leaf first. */
+static uint32_t otlp_find_stack(struct otlp *otlp, uint64_t index, const uint8_t *at)
+{
+    if (index == 0 || index >= otlp->stack_count) {
+        if (index > 0)
+            otlp_warn(otlp, TV_DIAGNOSTIC_BAD_REFERENCE, at);
+        return 0;
+    }
+    if (otlp->stack_steps[index] != TV_NONE)
+        return otlp->stack_steps[index];
+    struct tv_cursor cursor = tv_cursor_over(otlp->stacks[index]);
+    struct tv_protobuf_field field;
+    size_t depth = 0;
+    uint32_t step = 0;
+    uint64_t id;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number != OTLP_STACK_LOCATIONS)
+            continue;
+        struct tv_cursor list = tv_protobuf_numbers(&field);
+        /* A number has a byte at least. */
+        otlp->locations = tv_array_reserve(otlp->locations, &otlp->location_capacity,
+                                           depth + field.bytes.length + 1, sizeof *otlp->locations);
+        while (tv_protobuf_next_number(&list, &field, &id))
+            otlp->locations[depth++] =
+                tv_profile_tables_location(&otlp->tables, id, otlp->stacks[index].data);
+        tv_profile_tables_check(&otlp->tables, tv_protobuf_is_sound(&list), otlp->stacks[index]);
+    }
+    while (depth-- > 0)
+        step = tv_profile_tables_step(&otlp->tables, step, otlp->locations[depth]);
+    otlp->stack_steps[index] = step;
+    return step;
+}
+
+static void otlp_take_attributes(struct otlp *otlp, const struct tv_protobuf_field *field)
+{
+    struct tv_cursor list = tv_protobuf_numbers(field);
+    uint64_t index;
+    while (tv_protobuf_next_number(&list, field, &index)) {
+        if (index >= otlp->role_count)
+            otlp_warn(otlp, TV_DIAGNOSTIC_BAD_REFERENCE, field->bytes.data);
+        else
+            tv_sample_labels_set(&otlp->labels, otlp->roles[index].role, otlp->roles[index].text,
+                                 otlp->roles[index].number);
+    }
+}
+
+static void otlp_take_values(struct otlp *otlp, const struct tv_protobuf_field *field)
+{
+    struct tv_cursor list = tv_protobuf_numbers(field);
+    uint64_t value;
+    otlp->values =
+        tv_array_reserve(otlp->values, &otlp->value_capacity,
+                         otlp->value_count + field->bytes.length + 1, sizeof *otlp->values);
+    while (tv_protobuf_next_number(&list, field, &value))
+        otlp->values[otlp->value_count++] = (int64_t)value;
+}
+
+/* Take a time, or a list of them: eight bytes each. */
+static void otlp_take_times(struct otlp *otlp, const struct tv_protobuf_field *field)
+{
+    struct tv_cursor list = tv_cursor_over(field->bytes);
+    uint64_t time = field->value;
+    bool more = field->wire == TV_PROTOBUF_FIXED64 || tv_cursor_take_u64(&list, &time);
+    otlp->times =
+        tv_array_reserve(otlp->times, &otlp->time_capacity,
+                         otlp->time_count + field->bytes.length / 8 + 1, sizeof *otlp->times);
+    for (; more; more = tv_cursor_take_u64(&list, &time))
+        otlp->times[otlp->time_count++] = time > INT64_MAX ? INT64_MAX : (tv_ns)time;
+}
+
+/* Read a sample into labels, values and times; return its stack. */
+static uint64_t otlp_parse_sample(struct otlp *otlp, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    uint64_t stack = 0;
+    tv_sample_labels_begin(&otlp->labels);
+    otlp->labels.pid = otlp->resource.pid;
+    otlp->labels.process = otlp->resource.name;
+    otlp->value_count = otlp->time_count = 0;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number == OTLP_SAMPLE_STACK)
+            stack = field.value;
+        else if (field.number == otlp->fields.attributes)
+            otlp_take_attributes(otlp, &field);
+        else if (field.number == otlp->fields.values)
+            otlp_take_values(otlp, &field);
+        else if (field.number == OTLP_SAMPLE_TIMES)
+            otlp_take_times(otlp, &field);
+    }
+    tv_profile_tables_check(&otlp->tables, tv_protobuf_is_sound(&cursor), message);
+    return stack;
+}
+
+/* Add a sample: one for each time, of the value beside it or of 1; without times one for each
+ * value.
+ */
+static void otlp_add_sample(struct otlp *otlp, struct tv_bytes message)
+{
+    struct tv_profile_input *profile = &otlp->profile;
+    uint64_t stack = otlp_parse_sample(otlp, message);
+    uint32_t step = otlp_find_stack(otlp, stack, message.data);
+    struct tv_profile_step place = otlp->tables.steps[step];
+    struct tv_sample sample = {
+        .offset = (uint64_t)(message.data - otlp->file.bytes.data),
+        .thread = tv_sample_labels_thread(&otlp->labels, profile),
+        .cpu = otlp->labels.cpu,
+        .type = otlp->type,
+    };
+    if (otlp->time_count > 0 && otlp->value_count > 0 && otlp->time_count != otlp->value_count)
+        otlp_warn(otlp, TV_DIAGNOSTIC_VALUE_COUNT, message.data);
+    size_t count = otlp->time_count > otlp->value_count ? otlp->time_count : otlp->value_count;
+    profile->info->inputs[profile->input].samples++;
+    for (size_t i = 0; i < count; i++) {
+        sample.weight = otlp->value_count == 0 ? 1 : i < otlp->value_count ? otlp->values[i] : 0;
+        if (i < otlp->time_count)
+            sample.time = otlp->times[i];
+        if (sample.weight != 0)
+            tv_profile_add_sample_at(profile, sample, place.path, place.line_path);
+    }
+}
+
+/* Begin the messages around a sample that the sample before was not in. */
+static void otlp_begin_messages(struct otlp *otlp, const struct tv_otlp_walk *walk)
+{
+    if (walk->messages[OTLP_LEVEL_RESOURCE_PROFILES].data != otlp->resource.message)
+        otlp_begin_resource(otlp, walk->messages[OTLP_LEVEL_RESOURCE_PROFILES]);
+    if (walk->messages[OTLP_LEVEL_SCOPE_PROFILES].data != otlp->scope)
+        otlp_begin_scope(otlp, walk->messages[OTLP_LEVEL_SCOPE_PROFILES]);
+    if (walk->messages[OTLP_LEVEL_PROFILE].data != otlp->profile_message)
+        otlp_begin_profile(otlp, walk->messages[OTLP_LEVEL_PROFILE]);
+}
+
+/* Samples between two looks at the clock of the user. */
+#define SAMPLES_A_CHECK 4096
+
+static enum tv_status otlp_read_samples(struct otlp *otlp, struct tv_bytes request,
+                                        const struct tv_read_options *options, struct tv_error *err)
+{
+    struct tv_otlp_walk walk;
+    enum tv_status status = TV_OK;
+    otlp->fields = tv_otlp_find_sample_fields(&otlp->file, request);
+    tv_otlp_walk_begin(&walk, request);
+    while (status == TV_OK && tv_otlp_walk_next(&walk)) {
+        otlp_begin_messages(otlp, &walk);
+        otlp_add_sample(otlp, walk.messages[OTLP_LEVEL_SAMPLE]);
+        if (++otlp->samples % SAMPLES_A_CHECK == 0)
+            status = tv_reader_check_cancel(options->progress, err);
+    }
+    if (walk.damage)
+        otlp_warn(otlp, TV_DIAGNOSTIC_TRUNCATED, walk.damage);
+    return status == TV_OK ? tv_reader_add_progress(options->progress, request.length, err)
+                           : status;
+}
+
+static enum tv_status otlp_read_requests(struct otlp *otlp, const struct tv_read_options *options,
+                                         struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    tv_sample_labels_init(&otlp->labels, NULL, 0);
+    tv_map_init(&otlp->unnumbered);
+    tv_map_init(&otlp->listed);
+    for (size_t i = 0; status == TV_OK && i < otlp->file.count; i++) {
+        const uint8_t *start = otlp->file.json ? NULL : otlp->file.bytes.data;
+        tv_profile_tables_init(&otlp->tables, &otlp->profile, start, true);
+        otlp_read_dictionary(otlp, otlp->file.requests[i]);
+        status = otlp_read_samples(otlp, otlp->file.requests[i], options, err);
+        otlp_release_dictionary(otlp);
+    }
+    if (otlp->file.damaged_at != TV_NO_OFFSET)
+        tv_profile_warn(&otlp->profile, TV_DIAGNOSTIC_TRUNCATED, otlp->file.damaged_at);
+    tv_tables_count_events(&otlp->profile.trace->tables, otlp->profile.input,
+                           tv_profile_string(&otlp->profile, TV_BYTES("sample")), otlp->samples);
+    tv_sample_labels_release(&otlp->labels);
+    tv_map_release(&otlp->unnumbered);
+    tv_map_release(&otlp->listed);
+    return status;
+}
+
+/* ---- The file ---- */
+
+static enum tv_status otlp_assemble(struct tv_source *source, struct tv_builder *builder,
+                                    const struct tv_read_options *options, struct tv_error *err)
+{
+    struct otlp *otlp = tv_alloc(1, sizeof *otlp);
+    bool timed = false;
+    enum tv_status status = tv_otlp_file_read(source, &otlp->file, err);
+    if (status != TV_OK) {
+        tv_free(otlp);
+        return status;
+    }
+    tv_profile_input_begin(&otlp->profile, source, builder, OTLP_FORMAT);
+    struct tv_input *input = &otlp->profile.info->inputs[otlp->profile.input];
+    input->describe = tv_otlp_describe;
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->total_bytes, otlp->file.bytes.length,
+                                  memory_order_relaxed);
+    status = otlp_survey(otlp, &timed, err);
+    input->weight_axis = !timed;
+    if (status == TV_OK)
+        status = otlp_read_requests(otlp, options, err);
+    tv_profile_input_end(&otlp->profile, options);
+    tv_free(otlp->values);
+    tv_free(otlp->times);
+    tv_free(otlp->locations);
+    tv_otlp_file_release(&otlp->file);
+    tv_free(otlp);
+    return status;
+}
+
+/* ---- Is it one? ---- */
+
+/* Fields of ValueType, three numbers. */
+#define LONGEST_VALUE_TYPE 24
+
+/* Take a field of a message that may be cut: what is left of its bytes. */
+static bool otlp_sniff_field(struct tv_cursor *cursor, struct tv_protobuf_field *field)
+{
+    const uint8_t *before = cursor->at;
+    uint64_t key, length;
+    if (tv_protobuf_next(cursor, field))
+        return true;
+    cursor->at = before;
+    if (!tv_protobuf_take_varint(cursor, &key) || (key & 7) != TV_PROTOBUF_BYTES || key >> 3 == 0 ||
+        key >> 3 > 1000 || !tv_protobuf_take_varint(cursor, &length) ||
+        length <= tv_cursor_left(cursor))
+        return false;
+    *field = (struct tv_protobuf_field){.number = (uint32_t)(key >> 3), .wire = TV_PROTOBUF_BYTES};
+    return tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &field->bytes);
+}
+
+/* Return whether all fields of a message are bytes with numbers up to `most`. */
+static bool otlp_sniff_bytes(struct tv_bytes message, uint32_t most)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    while (otlp_sniff_field(&cursor, &field))
+        if (field.wire != TV_PROTOBUF_BYTES || field.number > most)
+            return false;
+    return true;
+}
+
+/* Return whether a message begins with the key of an attribute: plain text. */
+static bool otlp_sniff_attribute(struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    if (!otlp_sniff_field(&cursor, &field) || field.number != OTLP_ATTRIBUTE_KEY ||
+        field.wire != TV_PROTOBUF_BYTES || field.bytes.length == 0)
+        return false;
+    for (size_t i = 0; i < field.bytes.length; i++)
+        if (field.bytes.data[i] < ' ' || field.bytes.data[i] > '~')
+            return false;
+    return true;
+}
+
+/* Return whether a resource begins with an attribute; false, with *other set, when it is none. */
+static bool otlp_sniff_resource(struct tv_bytes message, bool *other)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    bool found = false;
+    while (otlp_sniff_field(&cursor, &field)) {
+        if (field.number == OTLP_RESOURCE_ATTRIBUTE && field.wire == TV_PROTOBUF_BYTES &&
+            (field.bytes.length == 0 || otlp_sniff_attribute(field.bytes)))
+            found |= field.bytes.length > 0;
+        else
+            *other |= field.number > 3 || field.number == OTLP_RESOURCE_ATTRIBUTE;
+    }
+    return found && !*other;
+}
+
+/* Return whether a profile begins with its value type, or with samples. */
+static bool otlp_sniff_profile(struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field, part;
+    while (otlp_sniff_field(&cursor, &field)) {
+        if (field.number > OTLP_PROFILE_SAMPLE)
+            return field.number == OTLP_PROFILE_TIME;
+        if (field.wire != TV_PROTOBUF_BYTES ||
+            (field.number == OTLP_PROFILE_SAMPLE_TYPE && field.bytes.length > LONGEST_VALUE_TYPE))
+            return false;
+        struct tv_cursor inside = tv_cursor_over(field.bytes);
+        while (otlp_sniff_field(&inside, &part))
+            if (part.number > OTLP_SAMPLE_TIMES + 1 ||
+                (part.number == OTLP_SAMPLE_STACK && part.wire != TV_PROTOBUF_VARINT))
+                return false;
+    }
+    return message.length > 0;
+}
+
+/* Return how sure the first resource profiles make it. */
+static int otlp_sniff_resource_profiles(struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message), inside;
+    struct tv_protobuf_field field, part;
+    int sure = 0;
+    bool other = false;
+    while (otlp_sniff_field(&cursor, &field)) {
+        if (field.number > 3 || field.wire != TV_PROTOBUF_BYTES)
+            return 0;
+        if (field.number == OTLP_RESOURCE_PROFILES_RESOURCE &&
+            otlp_sniff_resource(field.bytes, &other))
+            sure = 60;
+        if (other)
+            return 0;
+        if (field.number != OTLP_RESOURCE_PROFILES_SCOPES)
+            continue;
+        inside = tv_cursor_over(field.bytes);
+        while (otlp_sniff_field(&inside, &part)) {
+            if (part.number > 3 || part.wire != TV_PROTOBUF_BYTES ||
+                (part.number == OTLP_SCOPE_PROFILES_SCOPE && !otlp_sniff_bytes(part.bytes, 3)))
+                return 0;
+            if (part.number == OTLP_SCOPE_PROFILES_PROFILE)
+                return otlp_sniff_profile(part.bytes) ? 95 : 0;
+        }
+    }
+    return sure;
+}
+
+/* Return how sure a dictionary makes it: entry 0 of its tables is the empty one. */
+static int otlp_sniff_dictionary(struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    if (!otlp_sniff_field(&cursor, &field) || field.wire != TV_PROTOBUF_BYTES ||
+        field.number > OTLP_DICTIONARY_STACK || field.bytes.length != 0)
+        return 0;
+    return otlp_sniff_bytes(message, OTLP_DICTIONARY_STACK) ? 60 : 0;
+}
+
+/* There is no magic number, but messages in messages are not chance.  A Perfetto trace begins with
+ * the same byte. */
+static int otlp_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_protobuf_field field;
+    (void)size;
+    if (tv_json_profile_kind(prefix) == TV_JSON_PROFILE_OTLP)
+        return TV_JSON_PROFILE_SURE;
+    if (!otlp_sniff_field(&cursor, &field) || field.wire != TV_PROTOBUF_BYTES)
+        return 0;
+    if (field.number == OTLP_REQUEST_RESOURCE_PROFILES)
+        return otlp_sniff_resource_profiles(field.bytes);
+    return field.number == OTLP_REQUEST_DICTIONARY ? otlp_sniff_dictionary(field.bytes) : 0;
+}
+
+const struct tv_reader tv_reader_otlp = {
+    .name = "otlp",
+    .summary = "OpenTelemetry profiles (OTLP), in protobuf and in JSON",
+    .sniff = otlp_sniff,
+    .assemble = otlp_assemble,
+    .format = OTLP_FORMAT,
+    .describe = tv_otlp_describe,
+};
