@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "readers/austin.h"
 #include "readers/callgrind.h"
 #include "readers/collapsed.h"
 #include "readers/firefox/firefox.h"
@@ -40,6 +41,7 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_pprof_text,
     &tv_reader_gperftools,
     &tv_reader_otlp,
+    &tv_reader_austin,
     &tv_reader_callgrind,
     &tv_reader_pstats,
     &tv_reader_strace,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * small_profiles.c - callgrind, cProfile, strace and ninja: a file, and what it means as text.
+ * small_profiles.c - Austin, callgrind, cProfile, strace and ninja: a file, and what it means as
+ * text.
  *
  *     type NAME UNIT TOTAL
  *     function NAME FILE:LINE self S inclusive I recursive R calls C
@@ -16,6 +17,8 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "model/builder/builder.h"
+#include "profile_made.h"
+#include "readers/austin.h"
 #include "readers/reader.h"
 #include "unit.h"
 
@@ -348,6 +351,47 @@ static void ninja_has_lanes_and_runs(void **context)
 /* ---- Collapsed stacks ---- */
 
 /* A suffix is the frame's kind and not part of its name; other brackets are. */
+/* ---- Austin ---- */
+
+/* Samples of two threads, of time; the same function at two lines, and one without a line. */
+static void austin_has_time_of_threads(void **context)
+{
+    (void)context;
+    assert_samples(&tv_reader_austin,
+                   TV_BYTES("# austin: 3.7.0\n# interval: 100\n# mode: cpu\n\n"
+                            "P42;Tmain;app.py:<module>:12;app.py:load:30 100\n"
+                            "P42;Tmain;app.py:<module>:12;app.py:load:31 20\n"
+                            "P42;Tother;app.py:<module>:12;:GC: 50\n# duration: 383\n"),
+                   "cpu 100 main < load:30 < <module>:12\n"
+                   "cpu 50 other < :GC: < <module>:12\n"
+                   "cpu 20 main < load:31 < <module>:12\n");
+}
+
+/* Three numbers: time, whether the thread was idle, and memory that was taken or given back.  Lines
+ * may be frames of their own (-a). */
+static void austin_has_all_numbers(void **context)
+{
+    (void)context;
+    assert_samples(&tv_reader_austin,
+                   TV_BYTES("P42;T0:main;app.py:<module>;L12;C:\\a.py:load;L30 100,0,-4096\n"
+                            "P42;T0:main;app.py:<module>;L13 10,1,8192\n"),
+                   "wall 100 main < load:30 < <module>:12\n"
+                   "cpu 100 main < load:30 < <module>:12\n"
+                   "memory_dealloc 4096 main < load:30 < <module>:12\n"
+                   "memory_alloc 8192 main < <module>:13\n"
+                   "wall 10 main < <module>:13\n");
+}
+
+static void austin_survives_damage(void **context)
+{
+    (void)context;
+    assert_damage_survived(&tv_reader_austin,
+                           TV_BYTES("# austin: 3.7.0\n# mode: memory\nP1;T0x7;a:b:c:5;L6;d 7\n"
+                                    "P1;T;a 5\nP;T1 5\nP1;T1;;x -9\nP1;T1 1,2\nP1;T1 1,2,3"));
+}
+
+/* ---- Collapsed stacks ---- */
+
 static void collapsed_frames_have_kinds(void **context)
 {
     static const struct {
@@ -373,7 +417,9 @@ static void collapsed_frames_have_kinds(void **context)
     tv_source_free(source);
 }
 
-UNIT_TESTS(small_profiles, cmocka_unit_test(collapsed_frames_have_kinds),
+UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
+           cmocka_unit_test(austin_has_all_numbers), cmocka_unit_test(austin_survives_damage),
+           cmocka_unit_test(collapsed_frames_have_kinds),
            cmocka_unit_test(callgrind_has_exact_costs),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
            cmocka_unit_test(callgrind_cuts_cycles),

@@ -62,7 +62,7 @@ const FORMATS = [
   ['Perfetto', 'system traces of Android, Chrome, Flutter'],
   ['V8, speedscope, Firefox Profiler', '.cpuprofile, .heapprofile, profiles in JSON'],
   ['CPU profile of hprof', 'text or binary'],
-  ['Callgrind, cachegrind, cProfile', 'profiles, also of Xdebug'],
+  ['Callgrind, cachegrind, cProfile, Austin', 'profiles, also of Xdebug'],
   ['strace and ninja', 'text with times, .ninja_log'],
   ['Profile of perf', 'text of perf script, perf.data, reports of simpleperf'],
   ['Collapsed stacks', 'of any tool'],

@@ -7,9 +7,8 @@ const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', 
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
     'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles, perf, V8, speedscope, ' +
-    'the Firefox Profiler, ' +
-    'CPU profiles of hprof, callgrind, cachegrind, cProfile, strace text, .ninja_log and collapsed stacks, ' +
-    'also packed with gzip, zstd, zip or tar. ' +
+    'the Firefox Profiler, CPU profiles of hprof, callgrind, cachegrind, cProfile, Austin, strace text, ' +
+    '.ninja_log and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
     'Is it the file you meant, and is it the whole of it?',
   empty:
     'Nothing was written to it: end the recording before the file is copied, and see that there was room on the ' +
