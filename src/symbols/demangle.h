@@ -3,14 +3,15 @@
  * demangle.h - readable names of C++ and Rust functions, from the mangled names that the linker
  * uses.
  *
- * Rust's current mangling is decoded here (rust.c). C++ and Rust's older mangling are decoded by
+ * Rust's current mangling is decoded by base/native_name.h. C++ and Rust's older mangling are
+ * decoded by
  * __cxa_demangle of the machine's C++ library, which is loaded when the first such name comes: a
  * machine that records C++ programs has it. Without the library, names stay mangled.
  */
 #ifndef TV_SYMBOLS_DEMANGLE_H
 #define TV_SYMBOLS_DEMANGLE_H
 
-#include "base/types.h"
+#include "base/native_name.h"
 
 struct tv_demangler {
     void *library; /* NULL: not loaded */
@@ -36,10 +37,5 @@ struct tv_demangled {
  * until the next call. */
 bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
                        struct tv_demangled *found);
-
-/* Decode a name of Rust's mangling "v0" (RFC 2603) into `text`, which has `room` bytes, NUL
- * included: "shop::Order::pay". Return false when it is no such name or too long. Hashes of
- * crates and suffixes of the compiler are omitted. */
-bool tv_rust_demangle(struct tv_bytes mangled, char *text, size_t room);
 
 #endif

@@ -36,6 +36,7 @@ static void names(void **state)
     check(&demangler, "_ZN12_GLOBAL__N_13payEv", "(anonymous namespace)::pay", "()");
     check(&demangler, "_Z3payv.cold", "pay", "()");
     check(&demangler, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "");
+    check(&demangler, "_RNvC1a4main", "a::main", "");
     check(&demangler, "main", NULL, "");
     check(&demangler, "_Z", NULL, "");
     check(&demangler, "_ZN4shop", NULL, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rust.c - a recursive descent over the grammar of RFC 2603 that prints while it parses.
+ * rust_name.c - a recursive descent over the grammar of RFC 2603 that prints while it parses.
  *
  *     _RNvNtC4shop5order3pay        N namespace path name   C crate   ->  shop::order::pay
  *     _RINvC4shop3payjE             I path arguments E                ->  shop::pay::<usize>
@@ -9,7 +9,7 @@
  * A back reference is parsed and printed again, so that a short name can stand for a very long
  * one. Steps, depth and text therefore have limits; a name that exceeds one stays mangled.
  */
-#include "symbols/demangle.h"
+#include "base/native_name.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "symbols/demangle.h"
+#include "base/native_name.h"
 
 static const struct {
     const char *mangled, *name; /* NULL: it is none */
@@ -50,18 +50,6 @@ static void reads_names(void **state)
         if (is)
             assert_string_equal(text, known[i].name);
     }
-}
-
-/* By the way that programs take. */
-static void reads_them_like_those_of_other_languages(void **state)
-{
-    (void)state;
-    struct tv_demangler demangler = {0};
-    struct tv_demangled found;
-    assert_true(tv_demangler_read(&demangler, tv_bytes_of(known[2].mangled), &found));
-    assert_true(tv_bytes_equal(found.name, tv_bytes_of(known[2].name)));
-    assert_int_equal(found.parameters.length, 0);
-    tv_demangler_release(&demangler);
 }
 
 /* Room is never passed, and a name that is as long as its room is refused. */
@@ -105,6 +93,5 @@ static void refuses_names_that_explode(void **state)
     assert_false(tv_rust_demangle(tv_bytes_of(mangled), text, sizeof text));
 }
 
-UNIT_TESTS(rust, cmocka_unit_test(reads_names),
-           cmocka_unit_test(reads_them_like_those_of_other_languages),
-           cmocka_unit_test(keeps_to_its_room), cmocka_unit_test(refuses_names_that_explode));
+UNIT_TESTS(rust_name, cmocka_unit_test(reads_names), cmocka_unit_test(keeps_to_its_room),
+           cmocka_unit_test(refuses_names_that_explode));
