@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/native_name.h"
 
 struct tv_trace_info *tv_trace_info_new(void)
 {
@@ -134,6 +135,19 @@ uint32_t tv_trace_info_add_frame(struct tv_trace_info *head, const struct tv_fra
     RESERVE(head, frames, frame_count, frame_capacity);
     head->frames[head->frame_count] = *frame;
     return head->frame_count++;
+}
+
+uint32_t tv_trace_info_add_native_frame(struct tv_trace_info *head, const struct tv_frame *frame)
+{
+    char text[TV_NATIVE_NAME_ROOM];
+    struct tv_frame named = *frame;
+    struct tv_bytes mangled = tv_trace_info_text(head, frame->name);
+    if (tv_is_mangled(mangled) && tv_native_name(mangled, text, sizeof text)) {
+        named.name = tv_trace_info_string(head, tv_bytes_of(text));
+        if (frame->signature == TV_EMPTY_STRING)
+            named.signature = frame->name;
+    }
+    return tv_trace_info_add_frame(head, &named);
 }
 
 bool tv_trace_info_find_address(const struct tv_trace_info *head, struct tv_bytes text,

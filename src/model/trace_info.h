@@ -231,6 +231,10 @@ void tv_trace_info_add_metadata(struct tv_trace_info *head, uint32_t input, stru
 /* Return the index of a frame, adding it if needed. */
 uint32_t tv_trace_info_add_frame(struct tv_trace_info *head, const struct tv_frame *frame);
 
+/* The same for a function of a native program.  A mangled name of C++ or Rust becomes readable, and
+ * the mangled one its signature: so overloads stay apart. */
+uint32_t tv_trace_info_add_native_frame(struct tv_trace_info *head, const struct tv_frame *frame);
+
 /* Meaning of an address on a stack. */
 enum tv_stack_entry {
     TV_STACK_LEAF,   /* where the thread was */

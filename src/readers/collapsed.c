@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/memory.h"
+#include "base/native_name.h"
 #include "readers/perf/perf_script.h"
 #include "readers/text_lines.h"
 
@@ -145,6 +147,7 @@ struct collapsed {
     size_t line_depth, line_capacity, end_capacity;
     uint8_t *text; /* of the line before */
     size_t text_length, text_capacity;
+    struct tv_map mangled; /* name (string) of C++ or Rust -> frame */
     struct tv_chains chains;
 };
 
@@ -199,6 +202,20 @@ static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_by
     return frame;
 }
 
+/* Add a frame.  A mangled name is decoded once. */
+static uint32_t collapsed_add_frame(struct collapsed *collapsed, const struct tv_frame *frame,
+                                    enum tv_stack_entry entry)
+{
+    if (!tv_is_mangled(tv_trace_info_text(collapsed->head, frame->name)))
+        return tv_trace_info_add_stack_frame(collapsed->head, frame, entry);
+    uint32_t number = tv_map_find(&collapsed->mangled, frame->name);
+    if (number == TV_NONE) {
+        number = tv_trace_info_add_native_frame(collapsed->head, frame);
+        tv_map_set(&collapsed->mangled, frame->name, number);
+    }
+    return number;
+}
+
 /* Parse the frames of a line, from the first one that differs from the line before. */
 static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes text)
 {
@@ -216,8 +233,8 @@ static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes t
                                            sizeof *collapsed->line);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
                                            sizeof *collapsed->ends);
-        collapsed->line[depth] = tv_trace_info_add_stack_frame(
-            collapsed->head, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
+        collapsed->line[depth] =
+            collapsed_add_frame(collapsed, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
         collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
     }
     collapsed->line_depth = depth;
@@ -337,6 +354,7 @@ static enum tv_status collapsed_read(struct tv_source *source, struct tv_trace_i
     collapsed->sink = sink;
     collapsed->progress = options->progress;
     collapsed_fill_head(collapsed);
+    tv_map_init(&collapsed->mangled);
     tv_chains_init(&collapsed->chains, head, sink, collapsed->input);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes,
@@ -350,6 +368,7 @@ static enum tv_status collapsed_read(struct tv_source *source, struct tv_trace_i
         status = collapsed_deliver(collapsed, err);
     }
     tv_chains_release(&collapsed->chains);
+    tv_map_release(&collapsed->mangled);
     tv_free(collapsed->line);
     tv_free(collapsed->ends);
     tv_free(collapsed->text);

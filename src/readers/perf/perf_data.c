@@ -220,7 +220,7 @@ static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_p
     else if (!perf_data_name_by_symbol(data, place, &frame, &address) &&
              !perf_data_name_by_namer(data, place, base, &frame))
         frame.name = perf_data_write_name(data, base, address);
-    return tv_trace_info_add_frame(data->profile.info, &frame);
+    return tv_trace_info_add_native_frame(data->profile.info, &frame);
 }
 
 static uint32_t perf_data_frame(struct perf_data *data, const struct perf_place *place)

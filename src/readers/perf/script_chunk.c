@@ -324,7 +324,7 @@ static void script_merge_functions(struct script_merge *merge)
             function->line > 0
                 ? tv_profile_line_frame(merge->profile, merge->frames[function->function],
                                         function->line)
-                : tv_trace_info_add_frame(merge->profile->info, &frame);
+                : tv_trace_info_add_native_frame(merge->profile->info, &frame);
     }
 }
 

@@ -237,7 +237,7 @@ static uint32_t simpleperf_make_frame(struct simpleperf *report,
         frame.name = tv_profile_string(&report->profile, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
     }
-    return tv_trace_info_add_frame(report->profile.info, &frame);
+    return tv_trace_info_add_native_frame(report->profile.info, &frame);
 }
 
 static uint32_t simpleperf_frame(struct simpleperf *report, const struct simpleperf_entry *entry)

@@ -71,7 +71,7 @@ static void simpleperf_text_add_frame(struct simpleperf_text *text, struct tv_by
     };
     text->frames =
         tv_array_reserve(text->frames, &text->capacity, text->count + 1, sizeof *text->frames);
-    text->frames[text->count++] = tv_trace_info_add_frame(text->profile.info, &frame);
+    text->frames[text->count++] = tv_trace_info_add_native_frame(text->profile.info, &frame);
 }
 
 /* Take a value of the open sample.  False: its form is wrong. */

@@ -434,7 +434,7 @@ static uint32_t *pf_number_sample_frames(struct tv_pf_reading *reading, struct t
             .line = frame->line,
             .kind = frame->kind,
         };
-        numbers[i] = tv_trace_info_add_frame(merge->trace->head, &added);
+        numbers[i] = tv_trace_info_add_native_frame(merge->trace->head, &added);
     }
     return numbers;
 }

@@ -164,7 +164,7 @@ static uint32_t tables_function_frame(struct tv_profile_tables *tables, uint32_t
             .module = module,
             .kind = inlined ? TV_FRAME_INLINED : TV_FRAME_UNKNOWN,
         };
-        function->frame = tv_trace_info_add_frame(tables->profile->info, &frame);
+        function->frame = tv_trace_info_add_native_frame(tables->profile->info, &frame);
         function->module = module;
     }
     return function->frame;
