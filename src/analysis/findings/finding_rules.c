@@ -56,13 +56,12 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "slow-frame",
         .title = "Slow frames",
         .looks_at = "the making of pictures, of Android, Chromium, Flutter and Unity",
-        .text = "{calls} longer than {limit}: {total} in all, the longest {worst}, of {name}.",
-        .reason =
-            "a display of 60 Hz shows a picture every 16.7 ms: whoever takes longer misses one",
-        .condition = TV_RULE_CALLS,
+        .text = "{frames} later than the deadline: {total} in all, the longest {worst}, of {name}. "
+                "{deadline}",
+        .reason = "a display shows a picture with each vertical sync, every 16.7 ms at 60 Hz: "
+                  "whoever takes longer misses one",
+        .condition = TV_RULE_FRAMES,
         .severity = TV_WARNING,
-        .names = TV_NAMES_FRAME,
-        .longer = FRAME_NS,
     },
     {
         .name = "long-on-main-thread",
@@ -198,17 +197,19 @@ static const struct name_pattern patterns[] = {
     {"performTraversals", TV_NAMES_FRAME},      /* Android 4 */
     {"traversal", TV_NAMES_FRAME},
     {"doFrame", TV_NAMES_FRAME},
-    {"DrawFrame", TV_NAMES_FRAME},
-    {"DrawFrames *", TV_NAMES_FRAME},
-    {"eglSwapBuffers*", TV_NAMES_FRAME}, /* of programs that draw by themselves */
-    {"queueBuffer*", TV_NAMES_FRAME},
+    {"DrawFrame", TV_NAMES_RENDER},
+    {"DrawFrames *", TV_NAMES_RENDER},
+    {"eglSwapBuffers*", TV_NAMES_SWAP},
+    {"queueBuffer*", TV_NAMES_SWAP},
+    {"postFramebuffer", TV_NAMES_FRAME},      /* Android's compositor, to version 4 */
+    {"handleMessageRefresh", TV_NAMES_FRAME}, /* from 5 to 11; later there is a frame timeline */
     {"android.view.Choreographer.doFrame", TV_NAMES_FRAME}, /* method traces */
     {"ThreadProxy::BeginMainFrame", TV_NAMES_FRAME},        /* Chromium */
     {"ProxyMain::BeginMainFrame", TV_NAMES_FRAME},
-    {"DirectRenderer::DrawFrame", TV_NAMES_FRAME},
+    {"DirectRenderer::DrawFrame", TV_NAMES_FRAME | TV_NAMES_RENDER},
     {"Animator::BeginFrame", TV_NAMES_FRAME}, /* Flutter */
-    {"GPURasterizer::Draw", TV_NAMES_FRAME},
-    {"Rasterizer::DoDraw", TV_NAMES_FRAME},
+    {"GPURasterizer::Draw", TV_NAMES_FRAME | TV_NAMES_RENDER},
+    {"Rasterizer::DoDraw", TV_NAMES_FRAME | TV_NAMES_RENDER},
     {"PlayerLoop", TV_NAMES_FRAME}, /* Unity */
 
     {"* GC", TV_NAMES_GC},  /* ART: "Background concurrent copying GC"; Bazel: "minor GC" */
@@ -303,16 +304,52 @@ static struct tv_bytes rule_qualified_name(const struct tv_trace_info *head,
     return (struct tv_bytes){room, class_name.length + 1 + name.length};
 }
 
-uint8_t *tv_rule_lists(const struct tv_trace_info *head)
+/* Return lists[frame]; *any: some frame is on a list. */
+static uint8_t *rule_lists_of_frames(const struct tv_trace_info *head, bool *any)
 {
     uint8_t *lists = tv_alloc(head->frame_count, sizeof *lists);
     struct name_index *index = tv_alloc(1, sizeof *index);
     uint8_t room[512];
+    *any = false;
     name_index_build(index);
-    for (uint32_t i = 0; i < head->frame_count; i++)
+    for (uint32_t i = 0; i < head->frame_count; i++) {
         lists[i] = name_index_lists(index, rule_qualified_name(head, &head->frames[i], room));
+        *any = *any || lists[i] != 0;
+    }
     tv_free(index);
     return lists;
+}
+
+void tv_listed_calls_init(struct tv_listed_calls *listed, const struct tv_trace *trace)
+{
+    const struct tv_paths *paths = &trace->paths;
+    bool any;
+    *listed = (struct tv_listed_calls){.frames = rule_lists_of_frames(trace->head, &any)};
+    if (!any)
+        return;
+    uint32_t *depth = tv_alloc(paths->count, sizeof *depth); /* the root has 0 */
+    listed->paths = tv_alloc(paths->count, sizeof *listed->paths);
+    listed->around = tv_alloc(paths->count, sizeof *listed->around);
+    for (uint32_t i = 1; i < paths->count; i++) {
+        uint32_t parent = paths->nodes[i].parent;
+        listed->paths[i] = listed->frames[paths->nodes[i].frame];
+        listed->around[i] = listed->around[parent] | listed->paths[parent];
+        depth[i] = depth[parent] + 1;
+        if (depth[i] > listed->depth_count)
+            listed->depth_count = depth[i];
+    }
+    listed->depths = tv_alloc(listed->depth_count, sizeof *listed->depths);
+    for (uint32_t i = 1; i < paths->count; i++)
+        listed->depths[depth[i] - 1] |= listed->paths[i];
+    tv_free(depth);
+}
+
+void tv_listed_calls_release(struct tv_listed_calls *listed)
+{
+    tv_free(listed->frames);
+    tv_free(listed->paths);
+    tv_free(listed->around);
+    tv_free(listed->depths);
 }
 
 /* ---- Main threads ---- */

@@ -4,6 +4,7 @@
  *
  *   rule (finding_rules.c)       condition
  *   TV_RULE_CALLS, WAITS         scan the length columns of tracks, deepest row first
+ *   TV_RULE_FRAMES               look at the display frames (display_frames.h)
  *   TV_RULE_CLOCK, RECURSION     walk the call tree by method
  *   TV_RULE_DIAGNOSTICS, SAMPLED look at the head
  *
@@ -24,14 +25,10 @@ struct finding_context {
     const struct tv_trace *trace;
     const struct tv_call_tree *tree;
     const struct tv_selection *selection;
-    bool *wanted;    /* [tracks] tracks of calls with times */
-    bool *main;      /* [tracks] the wanted ones that belong to main threads */
-    uint8_t *frames; /* [frames] name lists that the frame is on */
-    uint8_t *paths;  /* [paths] ... that the path's frame is on */
-    uint8_t *around; /* [paths] ... that any of its ancestors is on */
-    uint8_t *depths; /* [depth_count] ... that any path of the depth is on, for the rows from depth
-                        0 on */
-    uint32_t depth_count; /* 0: no frame is on a list */
+    bool *wanted; /* [tracks] tracks of calls with times */
+    bool *main;   /* [tracks] the wanted ones that belong to main threads */
+    struct tv_listed_calls listed;
+    const struct tv_display_frames *frames;
 };
 
 /* Evaluates a rule; `finding` starts with all numbers 0. */
@@ -240,7 +237,8 @@ static void finding_scan_named(struct finding_scan *scan, uint32_t first, uint32
     const uint32_t *path = tv_row_columns(context->trace, scan->row)->path + row->first;
     unsigned names = scan->rule->names;
     for (uint32_t i = first; i < end; i++) {
-        if (TV_LIKELY(!(context->paths[path[i]] & names)) || context->around[path[i]] & names)
+        if (TV_LIKELY(!(context->listed.paths[path[i]] & names)) ||
+            context->listed.around[path[i]] & names)
             continue;
         struct tv_slice slice = tv_slice_get(context->trace, scan->row, i);
         if (slice.length > scan->rule->longer)
@@ -264,7 +262,7 @@ static void finding_check_long(struct finding_scan *scan, uint32_t index)
 {
     const struct finding_context *context = scan->context;
     struct tv_slice slice = tv_slice_get(context->trace, scan->row, index);
-    unsigned lists = context->depth_count > 0 ? context->paths[slice.path] : 0;
+    unsigned lists = context->listed.depth_count > 0 ? context->listed.paths[slice.path] : 0;
     bool covered = finding_is_covered(scan, index);
     if (!covered && (lists & scan->rule->passes) && !(lists & scan->rule->waits))
         return;
@@ -298,7 +296,7 @@ static void finding_check_waiting(struct finding_scan *scan, uint32_t index)
 {
     const struct finding_context *context = scan->context;
     struct tv_slice slice = tv_slice_get(context->trace, scan->row, index), inside = {0};
-    unsigned lists = context->depth_count > 0 ? context->paths[slice.path] : 0;
+    unsigned lists = context->listed.depth_count > 0 ? context->listed.paths[slice.path] : 0;
     uint32_t range[2] = {0, 0}, count;
     if (slice.flags & TV_SLICE_NO_CPU || lists & scan->rule->passes)
         return;
@@ -323,7 +321,8 @@ static void finding_scan_row(struct finding_scan *scan, finding_check_call *look
     assert(scan->row < scan->context->trace->row_count);
     const struct finding_context *context = scan->context;
     uint32_t first, end, depth = context->trace->rows[scan->row].depth;
-    bool named = depth < context->depth_count && context->depths[depth] & scan->rule->names;
+    bool named =
+        depth < context->listed.depth_count && context->listed.depths[depth] & scan->rule->names;
     finding_list_swap(&scan->covered, &scan->above);
     scan->above.count = 0;
     scan->passed = 0;
@@ -364,6 +363,14 @@ static bool finding_is_enough(const struct finding_context *context, const struc
     return finding->count > 0 && finding_is_share(finding->total, looked_at, rule->share);
 }
 
+static bool finding_any_track(const struct finding_context *context)
+{
+    for (uint32_t i = 0; i < context->trace->track_count; i++)
+        if (context->wanted[i])
+            return true;
+    return false;
+}
+
 /* Evaluate TV_RULE_CALLS. */
 static void finding_check_calls(const struct finding_context *context, const struct tv_rule *rule,
                                 struct tv_finding *finding)
@@ -380,6 +387,34 @@ static void finding_check_calls(const struct finding_context *context, const str
         finding->missing = rule->on_main ? "a main thread that is known" : "calls with times";
     finding->found = finding_is_enough(context, rule, finding);
     finding_scan_release(&scan);
+}
+
+/* Evaluate TV_RULE_FRAMES. */
+static void finding_check_frames(const struct finding_context *context, const struct tv_rule *rule,
+                                 struct tv_finding *finding)
+{
+    const struct tv_display_frames *frames = context->frames;
+    const struct tv_display_frame *worst = NULL;
+    (void)rule;
+    if (frames->count == 0 && !finding_any_track(context))
+        finding->missing = "calls with times";
+    for (size_t i = 0; i < frames->count; i++) {
+        const struct tv_display_frame *frame = &frames->list[i];
+        struct tv_finding_place place = {frame->row,   frame->index,  frame->name,   TV_NONE,
+                                         frame->start, frame->length, frame->length, 1};
+        if (!frame->late)
+            continue;
+        if (!worst || frame->length > worst->length)
+            worst = frame;
+        finding->count++;
+        tv_time_add(&finding->total, finding_time_in_range(context, frame->start, frame->length));
+        finding_add_place(finding, &place, finding_by_part);
+    }
+    if (worst) {
+        finding->found = true;
+        finding->limit = worst->deadline;
+        finding->interval = tv_display_frame_interval(frames, worst);
+    }
 }
 
 /* Evaluate TV_RULE_WAITS. */
@@ -615,6 +650,7 @@ static void finding_check_recursion(const struct finding_context *context,
 
 static finding_condition *const conditions[] = {
     [TV_RULE_CALLS] = finding_check_calls,
+    [TV_RULE_FRAMES] = finding_check_frames,
     [TV_RULE_WAITS] = finding_check_waits,
     [TV_RULE_CLOCK] = finding_check_clock,
     [TV_RULE_RECURSION] = finding_check_recursion,
@@ -637,39 +673,6 @@ static void finding_choose_tracks(struct finding_context *context)
     }
 }
 
-static bool finding_any_listed(const struct finding_context *context)
-{
-    for (uint32_t i = 0; i < context->trace->head->frame_count; i++)
-        if (context->frames[i] != 0)
-            return true;
-    return false;
-}
-
-/* Spread the name lists of frames over paths, ancestors and depths. */
-static void finding_mark_paths(struct finding_context *context)
-{
-    const struct tv_paths *paths = &context->trace->paths;
-    uint32_t *depth;
-    context->frames = tv_rule_lists(context->trace->head);
-    if (!finding_any_listed(context))
-        return;
-    depth = tv_alloc(paths->count, sizeof *depth); /* the root has 0 */
-    context->paths = tv_alloc(paths->count, sizeof *context->paths);
-    context->around = tv_alloc(paths->count, sizeof *context->around);
-    for (uint32_t i = 1; i < paths->count; i++) {
-        uint32_t parent = paths->nodes[i].parent;
-        context->paths[i] = context->frames[paths->nodes[i].frame];
-        context->around[i] = context->around[parent] | context->paths[parent];
-        depth[i] = depth[parent] + 1;
-        if (depth[i] > context->depth_count)
-            context->depth_count = depth[i];
-    }
-    context->depths = tv_alloc(context->depth_count, sizeof *context->depths);
-    for (uint32_t i = 1; i < paths->count; i++)
-        context->depths[depth[i] - 1] |= context->paths[i];
-    tv_free(depth);
-}
-
 /* Return the length of the range within the trace. */
 static tv_ns finding_range_length(const struct tv_trace *trace,
                                   const struct tv_selection *selection)
@@ -687,17 +690,17 @@ struct tv_findings *tv_findings_of(const struct tv_trace *trace, const struct tv
     findings->head = trace->head;
     findings->looked_at = finding_range_length(trace, selection);
     finding_choose_tracks(&context);
-    finding_mark_paths(&context);
+    tv_listed_calls_init(&context.listed, trace);
+    struct tv_display_frames *frames = tv_display_frames_of(trace, selection, &context.listed);
+    context.frames = frames;
     for (uint32_t i = 0; i < TV_RULES; i++) {
         findings->of[i].limit = tv_rules[i].longer;
         conditions[tv_rules[i].condition](&context, &tv_rules[i], &findings->of[i]);
     }
     tv_free(context.wanted);
     tv_free(context.main);
-    tv_free(context.frames);
-    tv_free(context.paths);
-    tv_free(context.around);
-    tv_free(context.depths);
+    tv_listed_calls_release(&context.listed);
+    tv_display_frames_free(frames);
     return findings;
 }
 

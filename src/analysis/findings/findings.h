@@ -11,6 +11,7 @@
 #define TV_ANALYSIS_FINDINGS_FINDINGS_H
 
 #include "analysis/calltree/call_tree.h"
+#include "analysis/findings/display_frames.h"
 #include "model/diagnostic.h"
 #include "model/trace_info.h"
 
@@ -21,10 +22,11 @@
  */
 
 enum tv_rule_condition {
-    TV_RULE_CALLS, /* calls of `names` that took longer than `longer` */
-    TV_RULE_WAITS, /* calls that did not run for more than `longer`, at least `share` of their own
-                      time */
-    TV_RULE_CLOCK, /* methods with at least `share` of their own time spent on reading the clock */
+    TV_RULE_CALLS,  /* calls of `names` that took longer than `longer` */
+    TV_RULE_FRAMES, /* display frames that are later than their deadlines */
+    TV_RULE_WAITS,  /* calls that did not run for more than `longer`, at least `share` of their own
+                       time */
+    TV_RULE_CLOCK,  /* methods with at least `share` of their own time spent on reading the clock */
     TV_RULE_RECURSION,   /* methods with `levels` or more activations on one stack */
     TV_RULE_DIAGNOSTICS, /* problems found while reading */
     TV_RULE_SAMPLED,     /* the trace was sampled */
@@ -32,21 +34,26 @@ enum tv_rule_condition {
 
 /* Lists of names, a bit each; a frame may be on several. */
 enum tv_rule_names {
-    TV_NAMES_FRAME = 1,      /* production of one display frame */
+    TV_NAMES_FRAME = 1,      /* production of one display frame (display_frames.h) */
     TV_NAMES_GC = 2,         /* garbage collection */
     TV_NAMES_CONTENTION = 4, /* waiting for a lock that another thread holds */
     TV_NAMES_BLOCKED = 8,    /* waiting for another thread or for time to pass */
     TV_NAMES_IDLE = 16,      /* waiting for work, which is not a fault */
     TV_NAMES_LOOP = 32,      /* runs as long as its thread does */
+    TV_NAMES_RENDER = 64,    /* drawing of one display frame by a render thread */
+    TV_NAMES_SWAP = 128,     /* delivery of one display frame by a program that draws by itself */
 };
+
+#define TV_NAMES_DISPLAY (TV_NAMES_FRAME | TV_NAMES_RENDER | TV_NAMES_SWAP)
 
 struct tv_rule {
     const char *name;     /* "long-on-main-thread" */
     const char *title;    /* "Long calls on the main thread" */
     const char *looks_at; /* "calls of main threads": shown when nothing was found */
-    /* Sentence with placeholders: {calls}, {methods} or {events} the number found, {total} their
-     * time in the range, {share} its part of the range, {limit} the rule's number, {interval} a
-     * sampled trace's, {worst} the figure of the worst place, {name} its name. */
+    /* Sentence with placeholders: {calls}, {frames}, {methods} or {events} the number found,
+     * {total} their time in the range, {share} its part of the range, {limit} the rule's number,
+     * {interval} a sampled trace's, {worst} the figure of the worst place, {name} its name,
+     * {deadline} a frame's and what it is from. */
     const char *text;
     const char *reason; /* why the limit is what it is */
     enum tv_rule_condition condition;
@@ -71,9 +78,18 @@ extern const struct tv_rule tv_rules[TV_RULES];
 /* Return the rule's index; TV_NONE if there is no such name. */
 uint32_t tv_rule_find(struct tv_bytes name);
 
-/* Return lists[frame], the lists (enum tv_rule_names) that a frame is on by "class.method" or by
- * its name; free it with tv_free. */
-uint8_t *tv_rule_lists(const struct tv_trace_info *head);
+/* The lists (enum tv_rule_names) that the calls of a trace are on, by "class.method" or by name. */
+struct tv_listed_calls {
+    uint8_t *frames; /* [frames] lists that the frame is on */
+    uint8_t *paths;  /* [paths] ... that the path's frame is on */
+    uint8_t *around; /* [paths] ... that any of its ancestors is on */
+    uint8_t *depths; /* [depth_count] ... that any path of the depth is on, for the rows from depth
+                        0 on */
+    uint32_t depth_count; /* 0: no frame is on a list, and paths, around and depths are NULL */
+};
+
+void tv_listed_calls_init(struct tv_listed_calls *listed, const struct tv_trace *trace);
+void tv_listed_calls_release(struct tv_listed_calls *listed);
 
 /* Return true if a user waits for this thread; depends on the recorder. */
 bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread);
@@ -98,7 +114,9 @@ struct tv_finding {
                             evaluated */
     uint64_t count;
     tv_ns total; /* within the range */
-    tv_ns limit; /* the rule's, or the trace's: cost of a clock reading, sampling interval */
+    tv_ns limit; /* the rule's, or the trace's: cost of a clock reading, sampling interval, deadline
+                    of the worst frame */
+    struct tv_display_interval interval; /* of frames: what the deadline of the worst is from */
     struct tv_finding_place
         places[TV_FINDING_PLACES]; /* worst first; of equal ones the earlier first */
     uint32_t place_count;

@@ -108,18 +108,28 @@ tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank)
     return few[rank];
 }
 
+tv_ns tv_statistics_median(const tv_ns *values, size_t count)
+{
+    tv_ns middle = tv_statistics_select(values, count, count / 2);
+    if (count % 2 == 1)
+        return middle;
+    tv_ns below = tv_statistics_select(values, count, count / 2 - 1);
+    return below + (middle - below) / 2;
+}
+
+tv_ns tv_statistics_percentile(const tv_ns *values, size_t count, unsigned percent)
+{
+    assert(percent > 0 && percent < 100 && 100 % (100 - percent) == 0);
+    return tv_statistics_select(values, count, count - count / (100 / (100 - percent)) - 1);
+}
+
 static void statistics_set_percentiles(struct tv_frame_statistics *frame, const tv_ns *lengths)
 {
     size_t count = (size_t)frame->measured;
-    tv_ns middle = tv_statistics_select(lengths, count, count / 2);
-    if (count % 2 == 0) {
-        tv_ns below = tv_statistics_select(lengths, count, count / 2 - 1);
-        middle = below + (middle - below) / 2;
-    }
-    frame->median = middle;
-    frame->p90 = tv_statistics_select(lengths, count, count - count / 10 - 1);
-    frame->p95 = tv_statistics_select(lengths, count, count - count / 20 - 1);
-    frame->p99 = tv_statistics_select(lengths, count, count - count / 100 - 1);
+    frame->median = tv_statistics_median(lengths, count);
+    frame->p90 = tv_statistics_percentile(lengths, count, 90);
+    frame->p95 = tv_statistics_percentile(lengths, count, 95);
+    frame->p99 = tv_statistics_percentile(lengths, count, 99);
 }
 
 /* Compute the figures that need all times of a frame. */

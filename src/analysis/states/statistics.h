@@ -74,6 +74,11 @@ void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *se
  * linear time for any values. */
 tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank);
 
+/* Return the median and the percentiles of at least one value, none of which may be negative, as
+ * defined above; `percent` is 90, 95 or 99. */
+tv_ns tv_statistics_median(const tv_ns *values, size_t count);
+tv_ns tv_statistics_percentile(const tv_ns *values, size_t count, unsigned percent);
+
 /* ---- Sums over all slices ----
  */
 

@@ -72,8 +72,9 @@ static void view_finding_write(struct tv_out *out, const struct tv_trace *trace,
                                const struct tv_findings *findings, uint32_t rule)
 {
     static const char *const figures[] = {
-        [TV_RULE_CALLS] = "length",     [TV_RULE_WAITS] = "wait",   [TV_RULE_CLOCK] = "clock",
-        [TV_RULE_RECURSION] = "levels", [TV_RULE_DIAGNOSTICS] = "", [TV_RULE_SAMPLED] = "",
+        [TV_RULE_CALLS] = "length", [TV_RULE_FRAMES] = "length",    [TV_RULE_WAITS] = "wait",
+        [TV_RULE_CLOCK] = "clock",  [TV_RULE_RECURSION] = "levels", [TV_RULE_DIAGNOSTICS] = "",
+        [TV_RULE_SAMPLED] = "",
     };
     const struct tv_finding *finding = &findings->of[rule];
     bool kinds = tv_rules[rule].condition == TV_RULE_DIAGNOSTICS;

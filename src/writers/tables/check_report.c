@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/source.h"
+#include "writers/tables/frames_table.h"
 #include "writers/text/layout.h"
 #include "writers/text/names.h"
 
@@ -82,6 +83,8 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
     }
     if (rule->levels > 0)
         tv_out_counted(out, rule->levels, "level|levels");
+    if (rule->condition == TV_RULE_FRAMES)
+        tv_out_text(out, "later than its deadline");
     if (rule->condition == TV_RULE_DIAGNOSTICS || rule->condition == TV_RULE_SAMPLED)
         tv_out_text(out, "any");
 }
@@ -90,12 +93,8 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
 static void findings_write_name(struct tv_out *out, const struct tv_trace_info *head,
                                 uint32_t frame)
 {
-    struct tv_out name;
-    tv_out_init_memory(&name);
     if (frame != TV_NONE)
-        tv_names_method(&name, head, &head->frames[frame]);
-    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
+        tv_display_frame_name(out, head, frame);
 }
 
 /* ---- Findings: sentences ---- */
@@ -111,6 +110,17 @@ struct findings_sentence {
 static void findings_put_calls(const struct findings_sentence *s)
 {
     tv_out_counted(s->out, s->finding->count, s->events ? "slice|slices" : "call|calls");
+}
+
+static void findings_put_frames(const struct findings_sentence *s)
+{
+    tv_out_counted(s->out, s->finding->count, "frame|frames");
+}
+
+/* Write the deadline of the worst frame as a sentence. */
+static void findings_put_deadline(const struct findings_sentence *s)
+{
+    tv_display_interval_sentence(s->out, s->findings->head, &s->finding->interval);
 }
 
 static void findings_put_methods(const struct findings_sentence *s)
@@ -172,7 +182,8 @@ static const struct {
     {"events", findings_put_events},     {"total", findings_put_total},
     {"share", findings_put_share},       {"limit", findings_put_limit},
     {"worst", findings_put_worst},       {"name", findings_put_name},
-    {"interval", findings_put_interval},
+    {"interval", findings_put_interval}, {"frames", findings_put_frames},
+    {"deadline", findings_put_deadline},
 };
 
 /* Write the value of a placeholder, such as "{total}", of a rule's sentence. Unknown names write
@@ -205,6 +216,16 @@ static void findings_write_file(struct tv_out *out, const struct tv_trace_info *
     tv_names_line(out, tv_trace_info_text(head, head->inputs[0].name));
 }
 
+/* Write the thread of a track, or else its process. */
+static void findings_text_owner(struct tv_out *out, const struct tv_trace *trace,
+                                const struct tv_track *track)
+{
+    if (track->thread != TV_NONE)
+        tv_names_thread(out, trace->head, track->thread);
+    else
+        tv_names_process(out, trace->head, track->process);
+}
+
 /* Write a place of a finding: a kind of diagnostic, or a call with its figure, time and thread. */
 static void findings_text_place(struct tv_out *out, const struct tv_trace *trace,
                                 const struct tv_rule *rule, const struct tv_finding_place *place)
@@ -231,7 +252,7 @@ static void findings_text_place(struct tv_out *out, const struct tv_trace *trace
         tv_out_text(out, ", at ");
         tv_out_time(out, place->start, 1000000, 3);
         tv_out_text(out, " ms on ");
-        tv_names_thread(out, trace->head, trace->tracks[trace->rows[place->row].track].thread);
+        findings_text_owner(out, trace, &trace->tracks[trace->rows[place->row].track]);
     }
     tv_out_char(out, '\n');
 }
@@ -280,6 +301,21 @@ static void findings_json_name(struct tv_out *out, const struct tv_trace_info *h
 }
 
 /* The same as JSON. */
+/* Write the thread of a track, or else its process. */
+static void findings_json_owner(struct tv_out *out, const struct tv_trace_info *head,
+                                const struct tv_track *track)
+{
+    if (track->thread != TV_NONE) {
+        const struct tv_thread *thread = &head->threads[track->thread];
+        tv_json_put_u64(out, ", ", "tid", thread->id);
+        tv_json_put_text(out, ", ", "thread", tv_trace_info_text(head, thread->name));
+    } else if (track->process != TV_NONE) {
+        const struct tv_process *process = &head->processes[track->process];
+        tv_json_put_u64(out, ", ", "pid", process->id);
+        tv_json_put_text(out, ", ", "process", tv_trace_info_text(head, process->name));
+    }
+}
+
 static void findings_json_place(struct tv_out *out, const struct tv_trace *trace,
                                 const struct tv_finding_place *place)
 {
@@ -293,11 +329,9 @@ static void findings_json_place(struct tv_out *out, const struct tv_trace *trace
     tv_out_format(out, ", \"count\": %" PRIu64 ", \"figure_ns\": %" PRId64, place->count,
                   place->part);
     if (place->row != TV_NONE) {
-        uint32_t thread = trace->tracks[trace->rows[place->row].track].thread;
         tv_out_format(out, ", \"time_ns\": %" PRId64 ", \"length_ns\": %" PRId64, place->start,
                       place->length);
-        tv_out_format(out, ", \"tid\": %" PRIu64 ", \"thread\": ", trace->head->threads[thread].id);
-        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->threads[thread].name));
+        findings_json_owner(out, trace->head, &trace->tracks[trace->rows[place->row].track]);
     }
     tv_out_char(out, '}');
 }

@@ -84,6 +84,20 @@ void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint3
     tv_out_char(out, ']');
 }
 
+void tv_names_process(struct tv_out *out, const struct tv_trace_info *head, uint32_t process)
+{
+    if (process == TV_NONE) {
+        tv_out_text(out, "(no process)");
+        return;
+    }
+    struct tv_bytes name = tv_trace_info_text(head, head->processes[process].name);
+    assert(process < head->process_count);
+    tv_names_line(out, name);
+    tv_out_text(out, name.length > 0 ? " (" : "(");
+    tv_out_u64(out, head->processes[process].id);
+    tv_out_char(out, ')');
+}
+
 const char *tv_names_clocks(unsigned clocks)
 {
     if ((clocks & TV_CLOCK_WALL) && (clocks & TV_CLOCK_CPU))

@@ -25,6 +25,9 @@ void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32
 /* Write a thread's name, or "[id]" when it has none. */
 void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t thread);
 
+/* Write a process as "name (id)", or "(id)" if it has no name; TV_NONE as "(no process)". */
+void tv_names_process(struct tv_out *out, const struct tv_trace_info *head, uint32_t process);
+
 /* Write text with a blank for each control character: line breaks, tabs, and characters that a
  * terminal obeys (ESC, DEL, U+0080 to U+009F). */
 void tv_names_line(struct tv_out *out, struct tv_bytes text);

@@ -42,9 +42,10 @@ static void a_finding_has_its_places(void **state)
 {
     assert_told(
         *state, "findings",
-        "\"finding\":{\"count\":1,\"total\":17000000,\"figure\":\"length\",\"text\":\"1 call "
-        "longer than 16.7 ms: 17 ms in all, the longest 17 ms, of "
-        "android.view.Choreographer.doFrame.\",\"places\":[[0,0,0,17000000,0,0,17000000,1]],"
+        "\"finding\":{\"count\":1,\"total\":17000000,\"figure\":\"length\",\"text\":\"1 frame "
+        "later than the deadline: 17 ms in all, the longest 17 ms, of "
+        "android.view.Choreographer.doFrame. The deadline is 16.667 ms, that of 60 Hz: the trace "
+        "says nothing about its display.\",\"places\":[[0,0,0,17000000,0,0,17000000,1]],"
         "\"kinds\":[]}",
         true);
     assert_told(*state, "findings", "{\"looked_at\":34000000,", true);
