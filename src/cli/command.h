@@ -67,6 +67,7 @@ extern const struct tv_command tv_command_profile;
 extern const struct tv_command tv_command_tree;
 extern const struct tv_command tv_command_states;
 extern const struct tv_command tv_command_counters;
+extern const struct tv_command tv_command_frames;
 extern const struct tv_command tv_command_dump;
 extern const struct tv_command tv_command_callgraph;
 extern const struct tv_command tv_command_collapse;

@@ -26,6 +26,7 @@ const struct tv_command *const tv_commands[] = {
     &tv_command_tree,
     &tv_command_states,
     &tv_command_counters,
+    &tv_command_frames,
     &tv_command_dump,
     &tv_command_callgraph,
     &tv_command_collapse,

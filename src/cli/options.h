@@ -127,6 +127,7 @@ struct tv_settings {
     const char *value;          /* name of the value type of samples; NULL: the default */
     struct tv_words transforms; /* words and names (analysis/calltree/transforms.h) by turns */
     bool lines;                 /* split functions by sampled lines */
+    bool late;                  /* only late frames */
     const char *columns; /* columns of text tables, separated by commas; NULL: those that fit */
     bool wide, no_pager;
     unsigned clock;                          /* enum tv_clock_choice */
