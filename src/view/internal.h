@@ -23,6 +23,8 @@ struct tv_tree_cache;
 struct tv_flow_index;
 struct tv_object_index;
 struct tv_filtered_views;
+struct tv_display_cache;
+struct tv_display_frames;
 
 /* A track as the page shows it. */
 struct tv_view_track {
@@ -38,6 +40,7 @@ struct tv_view {
     struct tv_tree_cache *trees;
     struct tv_flow_index *flows;
     struct tv_object_index *objects;
+    struct tv_display_cache *display;
     const struct tv_view
         *whole; /* of a filtered trace: the view of the whole trace; otherwise NULL */
     struct tv_filtered_views *filtered;      /* cached views of filtered traces */
@@ -74,6 +77,7 @@ tv_view_function tv_view_search, tv_view_search_frames;                /* search
 tv_view_function tv_view_states, tv_view_state;                        /* states.c */
 tv_view_function tv_view_statistics;                                   /* slices.c */
 tv_view_function tv_view_findings;                                     /* findings.c */
+tv_view_function tv_view_display_frames, tv_view_display_marks;        /* display_frames.c */
 tv_view_function tv_view_save;                                         /* downloads.c */
 tv_view_function tv_view_flamegraph, tv_view_collapsed;                /* downloads.c */
 tv_view_function tv_view_facts;                                        /* downloads.c */
@@ -93,6 +97,15 @@ void tv_trees_prepare(struct tv_tree_cache *cache);
 const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
 void tv_trees_leave(struct tv_tree_cache *cache);
+
+/* The display frames of a trace, with the causes of late ones.  They are found by the first call of
+ * tv_display_cache_get, and belong to the cache. */
+struct tv_display_cache *tv_display_cache_new(const struct tv_trace *trace);
+void tv_display_cache_free(struct tv_display_cache *cache);
+const struct tv_display_frames *tv_display_cache_get(struct tv_display_cache *cache);
+
+/* Write the numbers of display frames of each process that has some, as an object member. */
+void tv_view_write_display_rows(struct tv_out *out, const struct tv_view *view);
 
 /* Changes to a tree before it answers a question. */
 struct tv_tree_changes {

@@ -66,6 +66,8 @@ static const struct {
     {"state", tv_view_state, TV_ANSWER_JSON, NULL},
     {"statistics", tv_view_statistics, TV_ANSWER_JSON, "profile"},
     {"findings", tv_view_findings, TV_ANSWER_JSON, "check"},
+    {"display_frames", tv_view_display_frames, TV_ANSWER_JSON, "frames"},
+    {"display_marks", tv_view_display_marks, TV_ANSWER_JSON, NULL},
     {"facts", tv_view_facts, TV_ANSWER_JSON, "info"},
     {"flamegraph", tv_view_flamegraph, TV_ANSWER_SVG, "flamegraph"},
     {"collapsed", tv_view_collapsed, TV_ANSWER_TEXT, "collapse"},
@@ -110,6 +112,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     tv_trees_prepare(view->trees);
     view->flows = tv_flow_index_new(trace);
     view->objects = tv_object_index_new(trace);
+    view->display = tv_display_cache_new(trace);
     view->rank = view_find_ranks(view);
     view->thread_track = view_find_thread_tracks(trace);
     tv_view_order_tracks(view);
@@ -125,6 +128,7 @@ void tv_view_free(struct tv_view *view)
     tv_trees_free(view->trees);
     tv_flow_index_free(view->flows);
     tv_object_index_free(view->objects);
+    tv_display_cache_free(view->display);
     tv_pyramid_free(view->pyramid);
     tv_free(view->rank);
     tv_free(view->thread_track);

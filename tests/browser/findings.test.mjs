@@ -202,7 +202,10 @@ test('when nothing is found it is said what was looked for', async () => {
       const heads = () => cells(page, 1, 'name');
       await until(async () => (await heads()).join(), 'Looked for, and not found,Not looked for');
       const rest = (text) => rows(page, 2).filter({ hasText: text }).first().innerText();
-      assert.match(await rest('Slow frames'), /the making of pictures, .*, later than its deadline/);
+      assert.match(
+        await rest('Slow frames'),
+        /the making of pictures, .*, later than its deadline/,
+      );
       await rows(page, 2).filter({ hasText: 'the trace does not have both clocks' }).waitFor();
       assert.equal(await page.locator('#tab-findings .tab-count').innerText(), '');
     },

@@ -33,6 +33,7 @@ function scoped(facts) {
     ['profile', {}],
     ['statistics', { clock: facts.axis }],
     ['findings', {}],
+    ['display_frames', {}],
     ['states', {}],
     ['facts', {}],
     ['tree', { nodes: 0, below: 1 }],
@@ -86,7 +87,9 @@ function drawn(facts) {
     ...['change', 'peak', 'trough'].map((to) =>
       address('counter_step', { counter: 0, series: 0, t: half.from, direction: 1, to }),
     ),
-    ...['instants', 'samples', 'memory_dumps'].map((name) => address(name, { ...half, pixels })),
+    ...['instants', 'samples', 'memory_dumps', 'display_marks'].map((name) =>
+      address(name, { ...half, pixels }),
+    ),
     address('objects', { rows: 0, ...half, pixels }),
     address('arrows', { ...half, pixels, categories: '' }),
     address('arrows', { pixels, categories: 0 }),

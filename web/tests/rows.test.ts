@@ -24,7 +24,13 @@ function objects(row: number, process: number, lanes: number): NonSliceRows['obj
   return { row, type: `T${row}`, process, objects: lanes, snapshots: 0, lanes };
 }
 
-const NOTHING: NonSliceRows = { objects: [], samples: [], memory_dumps: [], threads: [] };
+const NOTHING: NonSliceRows = {
+  objects: [],
+  samples: [],
+  memory_dumps: [],
+  display_frames: [],
+  threads: [],
+};
 
 const SHUT: LayoutOptions = { expanded: new Set(), whole: new Set(), closed: new Set() };
 
@@ -54,11 +60,12 @@ test('rows stand in their process, those of a thread under its slices', () => {
       { thread: 9, process: 0, samples: 1 },
     ],
     memory_dumps: [{ process: 1, dumps: 1 }],
+    display_frames: [{ process: 1, frames: 3, late: 1 }],
     threads: [{ thread: 9, thread_id: 99, name: 'lone', process: 0, instants: 2 }],
   };
   const rows = timelineRows(beside, [counter(0, 0)], tracks);
   const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
-  assert.equal(order(placed), 'P0 t0 o1 s0 a2 u9 s9 c0 lanes.0 P1 t3 d1');
+  assert.equal(order(placed), 'P0 t0 o1 s0 a2 u9 s9 c0 lanes.0 P1 v1 t3 d1');
   // Nothing lies over anything else.
   const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
   const over = boxes.filter((box, i) => box.top + box.height > (boxes[i + 1]?.top ?? Infinity));

@@ -52,6 +52,7 @@ const FACTS: TraceFacts = {
   objects: 0,
   samples: 0,
   memory_dumps: 0,
+  display_frames: 0,
   facts: [],
   frames: 4,
 };

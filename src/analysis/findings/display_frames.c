@@ -381,6 +381,26 @@ struct tv_display_interval tv_display_frame_interval(const struct tv_display_fra
     return frames->intervals[frames->trace->rows[frame->row].input];
 }
 
+uint32_t *tv_display_frames_by_deadline(const struct tv_display_frames *frames, uint32_t *count)
+{
+    size_t kinds = (size_t)frames->trace->head->input_count + 2;
+    bool *known = tv_alloc(kinds, sizeof *known);
+    uint32_t *firsts = tv_alloc(kinds, sizeof *firsts);
+    *count = 0;
+    for (uint32_t i = 0; i < frames->count; i++) {
+        const struct tv_display_frame *frame = &frames->list[i];
+        size_t kind = frame->source == TV_DEADLINE_TIMELINE ? 0
+                      : frame->source == TV_DEADLINE_STATED
+                          ? 1
+                          : (size_t)2 + frames->trace->rows[frame->row].input;
+        if (!known[kind])
+            firsts[(*count)++] = i;
+        known[kind] = true;
+    }
+    tv_free(known);
+    return firsts;
+}
+
 /* ---- Causes ---- */
 
 /* Own times by name, of the frame that is looked at. */

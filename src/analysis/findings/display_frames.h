@@ -101,6 +101,10 @@ void tv_display_frames_explain(struct tv_display_frames *frames, bool only_late)
 struct tv_display_interval tv_display_frame_interval(const struct tv_display_frames *frames,
                                                      const struct tv_display_frame *frame);
 
+/* Return the first frame of each kind of deadline: of each input that has an interval, and of
+ * frames with deadlines of their own.  Free the array with tv_free. */
+uint32_t *tv_display_frames_by_deadline(const struct tv_display_frames *frames, uint32_t *count);
+
 /* ---- Figures ---- */
 
 /* The frames of one process, or all. */

@@ -315,6 +315,7 @@ enum tv_status tv_view_beside(const struct tv_view *view, const struct tv_parame
     view_rows_write_objects(out, trace, tv_object_index_get(view->objects));
     view_rows_write_samples(out, trace, &counts);
     view_rows_write_memory(out, trace);
+    tv_view_write_display_rows(out, view);
     view_rows_write_threads(out, trace, &counts);
     tv_out_char(out, '}');
     tv_free(counts.samples);

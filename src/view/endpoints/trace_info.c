@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
+#include "analysis/findings/display_frames.h"
 #include "analysis/timeline/dense.h"
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -276,15 +277,16 @@ static void view_trace_write_tracks(struct tv_out *out, const struct tv_view *vi
 }
 
 /* Write the number of rows in other tables. */
-static void view_trace_write_counts(struct tv_out *out, const struct tv_trace *trace)
+static void view_trace_write_counts(struct tv_out *out, const struct tv_view *view)
 {
-    const struct tv_tables *tables = &trace->tables;
+    const struct tv_tables *tables = &view->trace->tables;
     tv_member_number(out, ",\"counters\":", (int64_t)tables->counters.count);
     tv_member_number(out, ",\"instants\":", (int64_t)tables->instants.count);
     tv_member_number(out, ",\"flows\":", (int64_t)tables->flows.count);
     tv_member_number(out, ",\"objects\":", (int64_t)tables->objects.count);
     tv_member_number(out, ",\"samples\":", (int64_t)tables->samples.count);
     tv_member_number(out, ",\"memory_dumps\":", (int64_t)tables->memory_dumps.count);
+    tv_member_number(out, ",\"display_frames\":", tv_display_cache_get(view->display)->count);
 }
 
 /* Write totals, as the command `info` counts them. */
@@ -452,7 +454,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     view_trace_write_diagnostics(out, &trace->head->diagnostics);
     if (view->whole)
         view_trace_write_share(out, trace, view->whole->trace);
-    view_trace_write_counts(out, trace);
+    view_trace_write_counts(out, view);
     view_trace_write_facts(out, trace);
     view_trace_write_saves(out, trace);
     tv_member_number(out, ",\"frames\":", trace->head->frame_count);

@@ -117,19 +117,14 @@ static uint64_t frames_each(const struct frames_table *t,
 
 /* ---- Text ---- */
 
-/* Write a sentence for each kind of deadline that a frame has: that of its input, or its own. */
+/* Write a sentence for each kind of deadline. */
 static void frames_text_deadlines(const struct frames_table *t)
 {
-    bool *told = tv_alloc((size_t)t->trace->head->input_count + 2, sizeof *told);
-    for (uint32_t i = 0; i < t->frames->count; i++) {
-        const struct tv_display_frame *frame = &t->frames->list[i];
+    uint32_t count;
+    uint32_t *firsts = tv_display_frames_by_deadline(t->frames, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_display_frame *frame = &t->frames->list[firsts[i]];
         struct tv_display_interval interval = tv_display_frame_interval(t->frames, frame);
-        size_t kind = interval.source == TV_DEADLINE_TIMELINE ? 0
-                      : interval.source == TV_DEADLINE_STATED ? 1
-                                                              : (size_t)2 + frames_input(t, frame);
-        if (told[kind])
-            continue;
-        told[kind] = true;
         if (t->several) {
             tv_names_line(t->out, frames_input_name(t, frame));
             tv_out_text(t->out, ": ");
@@ -137,7 +132,7 @@ static void frames_text_deadlines(const struct frames_table *t)
         tv_display_interval_sentence(t->out, t->trace->head, &interval);
         tv_out_char(t->out, '\n');
     }
-    tv_free(told);
+    tv_free(firsts);
 }
 
 static void frames_text_group(const struct frames_table *t, struct tv_text_table *table,

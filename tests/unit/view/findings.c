@@ -64,10 +64,36 @@ static void ranges_and_tracks_choose(void **state)
     assert_told(*state, "findings?tracks=1", "\"kinds\":[[\"overflow\"", true);
 }
 
+/* The frame of 17 ms is late; the median is that of 16 and 17. */
+static void late_frames_have_figures(void **state)
+{
+    assert_told(*state, "display_frames",
+                "{\"all\":[2,1,0,16500000,17000000,17000000,17000000],"
+                "\"processes\":[[0,2,1,0,16500000,17000000,17000000,17000000]],"
+                "\"deadlines\":[\"The deadline is 16.667 ms, that of 60 Hz: the trace says nothing "
+                "about its display.\"],"
+                "\"late\":[[0,0,0,17000000,16666667,0,0,0,17000000,0,0,17000000,false,\"\"]],"
+                "\"left_out\":0}",
+                true);
+    assert_told(*state, "display_frames?from=17000000",
+                "{\"all\":[1,0,0,16000000,16000000,16000000,16000000],", true);
+    assert_told(*state, "display_frames?tracks=1", "\"late\":[],", true);
+    assert_told(*state, "display_marks?pixels=100&from=0&to=34000000",
+                "{\"on_time\":[[0,18000000,34000000,16666667,0,1,1]],"
+                "\"late\":[[0,0,17000000,16666667,0,0,1]],\"left_out\":0}",
+                true);
+    assert_told(*state, "display_marks?pixels=100&from=18000000&to=34000000", "\"late\":[],", true);
+    assert_told(*state, "beside", "\"display_frames\":[{\"process\":0,\"frames\":2,\"late\":1}],",
+                true);
+}
+
 static void wrong_questions_are_refused(void **state)
 {
     struct asked *asked = *state;
-    static const char *const wrong[] = {"findings?from=x", "findings?tracks=2", "findings?to=-1e3"};
+    static const char *const wrong[] = {
+        "findings?from=x",         "findings?tracks=2",         "findings?to=-1e3",
+        "display_frames?tracks=2", "display_marks?from=2&to=1", "display_marks?pixels=0",
+    };
     for (size_t i = 0; i < TV_COUNT(wrong); i++) {
         assert_int_equal(ask(asked, wrong[i]), TV_ERR_USAGE);
         tv_out_release(&asked->out);
@@ -77,4 +103,5 @@ static void wrong_questions_are_refused(void **state)
 UNIT_TESTS(findings,
            cmocka_unit_test_setup_teardown(a_finding_has_its_places, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(ranges_and_tracks_choose, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(late_frames_have_figures, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(wrong_questions_are_refused, set_up, asked_tear_down));

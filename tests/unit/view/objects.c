@@ -148,6 +148,7 @@ static void tells_which_rows_there_are(void **state)
                   "\"samples\":[{\"thread\":0,\"process\":0,\"samples\":3},\n"
                   "{\"thread\":1,\"process\":0,\"samples\":1}],"
                   "\"memory_dumps\":[{\"process\":0,\"dumps\":1},\n{\"process\":-1,\"dumps\":1}],"
+                  "\"display_frames\":[],"
                   "\"threads\":[{\"thread\":1,\"thread_id\":99,\"name\":\"lone\",\"process\":0,"
                   "\"instants\":1}]}");
 }

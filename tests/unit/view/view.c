@@ -55,7 +55,8 @@ static void tells_what_the_trace_is(void **state)
         "["
         "{\"kind\":\"open-call\",\"text\":\"calls still open at the end\",\"severity\":\"note\""
         ",\"count\":2,\"offsets\":[]}],\"counters\":0,\"instants\":0,\"flows\":0,\"objects\":0,"
-        "\"samples\":0,\"memory_dumps\":0,\"facts\":[[\"Unfinished slices\",2]],"
+        "\"samples\":0,\"memory_dumps\":0,\"display_frames\":0,\"facts\":[[\"Unfinished "
+        "slices\",2]],"
         "\"saves\":[\"trace\",\"json\"],\"frames\":%u}",
         asked->fixture.trace->head->frame_count);
     assert_answer(asked, "trace", expected);

@@ -33,6 +33,7 @@ import type {
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
 import type { InsideAnswer } from '../model/callPair';
 import type { CounterFigures, CounterPoint } from '../model/counterFigures';
+import type { DisplayFrames } from '../model/displayFrames';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
@@ -352,6 +353,11 @@ export class HttpEngine implements Engine {
 
   async findings(scope: Scope, signal?: AbortSignal): Promise<Findings> {
     return visibleTexts(await this.json<Findings>('api/findings', scopeQuery(scope), signal));
+  }
+
+  async displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames> {
+    const query = scopeQuery(scope);
+    return visibleTexts(await this.json<DisplayFrames>('api/display_frames', query, signal));
   }
 
   async health(): Promise<Health> {

@@ -2,6 +2,7 @@
 // Requests for objects, samples and memory dumps.
 
 import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
+import type { DisplayMark } from '../model/displayFrames';
 import type {
   NonSliceEngine,
   NonSliceRows,
@@ -29,6 +30,7 @@ export interface Carrier {
 type ObjectRow = [number, number, number, number, number, number, number, string];
 type SnapshotRow = [number, number, number, number, number, number];
 type SampleRow = [number, number, number, number, number];
+type DisplayMarkRow = [number, number, number, number | null, number, number, number];
 type DumpRow = [number, number, number, number, string];
 
 /** The engine interface of events that are not slices. */
@@ -117,5 +119,21 @@ export class HttpNonSlices implements NonSliceEngine {
 
   async memoryDump(dump: number, signal?: AbortSignal): Promise<MemoryDumpDetails> {
     return visibleTexts(await this.carrier.json('api/memory_dump', { dump }, signal));
+  }
+
+  async displayMarks(
+    range: Range,
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Listed<DisplayMark>> {
+    type Answer = { on_time: DisplayMarkRow[]; late: DisplayMarkRow[]; left_out: number };
+    const query = { ...range, pixels };
+    const answer = await this.carrier.json<Answer>('api/display_marks', query, signal);
+    const marks = (rows: DisplayMarkRow[], late: boolean): DisplayMark[] =>
+      rows.map(([process, start, end, deadline, row, index, count]) => ({
+        ...{ process, start, end, deadline, row, index, count, late },
+      }));
+    const list = [...marks(answer.on_time, false), ...marks(answer.late, true)];
+    return { list, leftOut: answer.left_out };
   }
 }

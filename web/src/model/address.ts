@@ -31,6 +31,7 @@ export const TABS = [
   'selection',
   'states',
   'counters',
+  'frames',
   'search',
   'findings',
   'health',
@@ -90,6 +91,7 @@ export interface PageState {
   figures: FigureSort | null;
   /** Sort order and open groups of these tables. */
   findings: GroupState;
+  displayFrames: GroupState;
   health: GroupState;
   flame: FlameOrder;
   /** The frame that the flame graph is zoomed to. */
@@ -175,6 +177,7 @@ export function writeAddress(place: PageState): string {
   put('states', place.states && writeStates(place.states));
   put('figures', place.figures && writeFigureSort(place.figures));
   put('findings', writeGroups(place.findings));
+  put('display', writeGroups(place.displayFrames));
   put('health', writeGroups(place.health));
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('zoom', place.zoom && `${place.zoom.path}.${place.zoom.frame}`);
@@ -302,6 +305,7 @@ export function readAddress(text: string): PageState {
     states: readStates(q.get('states')),
     figures: readFigureSort(q.get('figures')),
     findings: readGroups(q.get('findings')),
+    displayFrames: readGroups(q.get('display')),
     health: readGroups(q.get('health')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     zoom: readZoom(q.get('zoom')),

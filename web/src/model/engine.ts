@@ -6,6 +6,7 @@
 
 import type { InsideAnswer } from './callPair';
 import type { CounterFigures, CounterPoint, CounterStop } from './counterFigures';
+import type { DisplayFrames } from './displayFrames';
 import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
@@ -433,6 +434,7 @@ export interface Engine {
   states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;
   state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
   findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
+  displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;

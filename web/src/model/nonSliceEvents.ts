@@ -2,6 +2,7 @@
 // Events that are not slices, counters or instants: objects with snapshots, samples and memory
 // dumps. The interfaces follow the answers of docs/view-protocol.md, hence the JSON names.
 
+import type { DisplayMark } from './displayFrames';
 import type { EventAnswer, FlameGraph, FlameLayout, Joins } from './engine';
 
 /** Objects of one type in one process. */
@@ -38,11 +39,19 @@ export interface DumpedProcess {
   dumps: number;
 }
 
+/** A process that has display frames. */
+export interface DisplayedProcess {
+  process: number;
+  frames: number;
+  late: number;
+}
+
 /** Every row that non-slice events need in the timeline. */
 export interface NonSliceRows {
   objects: ObjectType[];
   samples: SampledThread[];
   memory_dumps: DumpedProcess[];
+  display_frames: DisplayedProcess[];
   threads: LoneThread[];
 }
 
@@ -205,4 +214,5 @@ export interface NonSliceEngine {
   sampleFlame(question: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
   memoryDumps(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<MemoryDump>>;
   memoryDump(dump: number, signal?: AbortSignal): Promise<MemoryDumpDetails>;
+  displayMarks(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<DisplayMark>>;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of objects, samples and memory dumps, and the events of these rows in the visible range.
+// Rows of objects, samples, memory dumps and display frames, and the events of these rows in the visible range.
 
 import { signal } from '../base/signal';
+import type { DisplayMark } from './displayFrames';
 import type { NonSliceRows, Listed, MemoryDump, ObjectsInView, Sample } from './nonSliceEvents';
 import { InView } from './inView';
 import type { Viewer } from './viewer';
@@ -11,10 +12,13 @@ const MOST_ROWS = 64;
 
 /** Holds the non-slice events of the trace. A store lives as long as its viewer. */
 export class NonSliceStore {
-  readonly rows = signal<NonSliceRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
+  readonly rows = signal<NonSliceRows>({
+    ...{ objects: [], samples: [], memory_dumps: [], display_frames: [], threads: [] },
+  });
   readonly objects: InView<ObjectsInView>;
   readonly samples: InView<Listed<Sample>>;
   readonly dumps: InView<Listed<MemoryDump>>;
+  readonly display: InView<Listed<DisplayMark>>;
   /** Rows of objects that are on the screen. */
   private wanted: readonly number[] = [];
 
@@ -40,7 +44,13 @@ export class NonSliceStore {
       (range, pixels, signal) => beside.memoryDumps(range, pixels, signal),
       { list: [], leftOut: 0 },
     );
-    if (facts.objects + facts.samples + facts.memory_dumps + facts.instants === 0) return;
+    this.display = new InView<Listed<DisplayMark>>(
+      viewer,
+      (range, pixels, signal) => beside.displayMarks(range, pixels, signal),
+      { list: [], leftOut: 0 },
+    );
+    const dumpsAndFrames = facts.memory_dumps + facts.display_frames;
+    if (facts.objects + facts.samples + dumpsAndFrames + facts.instants === 0) return;
     beside
       .rows()
       .then((rows) => this.rows.set(rows))
@@ -48,10 +58,12 @@ export class NonSliceStore {
     if (facts.objects > 0) this.objects.start();
     if (facts.samples > 0) this.samples.start();
     if (facts.memory_dumps > 0) this.dumps.start();
+    if (facts.display_frames > 0) this.display.start();
   }
 
   setWidth(pixels: number): void {
-    for (const asked of [this.objects, this.samples, this.dumps]) asked.setWidth(pixels);
+    for (const asked of [this.objects, this.samples, this.dumps, this.display])
+      asked.setWidth(pixels);
   }
 
   /** Name the rows of objects that are on the screen; ask for them if one is new. */
@@ -66,7 +78,8 @@ export class NonSliceStore {
     return (
       this.objects.answer.get().leftOut +
       this.samples.answer.get().leftOut +
-      this.dumps.answer.get().leftOut
+      this.dumps.answer.get().leftOut +
+      this.display.answer.get().leftOut
     );
   }
 }

@@ -39,6 +39,13 @@ export interface MemoryRow extends RowOwner {
   dumps: number;
 }
 
+/** A row of the display frames of a process. */
+export interface DisplayRow extends RowOwner {
+  kind: 'display';
+  frames: number;
+  late: number;
+}
+
 /** A row of the samples of a thread. */
 export interface SamplesRow extends RowOwner {
   kind: 'samples';
@@ -62,7 +69,8 @@ export interface FoldRow extends RowOwner {
   open: boolean;
 }
 
-export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
+export type Row =
+  CounterRow | ObjectsRow | MemoryRow | DisplayRow | SamplesRow | ThreadRow | FoldRow;
 
 /** Return the name by which a row is found. */
 export function rowName(row: Row): string {
@@ -73,6 +81,8 @@ export function rowName(row: Row): string {
       return row.type.type;
     case 'memory':
       return 'Memory dumps';
+    case 'display':
+      return 'Frames';
     case 'samples':
       return `[${row.id}] ${row.name}`;
     case 'thread':
@@ -154,6 +164,9 @@ export function timelineRows(
   const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
   const cpus = cpuTracksByName(tracks);
   return [
+    ...rows.display_frames.map(({ process, frames, late }): DisplayRow => {
+      return { kind: 'display', key: `v${process}`, process, thread: -1, frames, late };
+    }),
     ...counters.map((counter) => counterRow(counter, cpus)),
     ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
       return { kind: 'memory', key: `d${process}`, process, thread: -1, dumps };

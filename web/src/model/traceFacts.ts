@@ -108,6 +108,8 @@ export interface TraceFacts {
   /** Value types of the samples, numbered from 1 as in the parameter `value`. */
   value_types?: readonly { name: string; unit: string; first: boolean }[];
   memory_dumps: number;
+  /** Frames of a display. */
+  display_frames: number;
   /** Other numbers that `info` prints, if there are any. */
   facts: [string, number][];
   frames: number;

@@ -52,9 +52,9 @@ function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   return found;
 }
 
-/** Return the thread of a unit; Infinity: the process, sorted behind its threads. */
+/** Return the thread of a unit; Infinity: the process, sorted behind its threads; -1: before them. */
 function threadOfUnit({ items: [first] }: TimelineUnit): number {
-  if (!first) return -1;
+  if (!first || ('row' in first && first.row.kind === 'display')) return -1;
   const { thread } = 'row' in first ? first.row : first.box.track;
   return thread < 0 ? Infinity : thread;
 }
@@ -102,7 +102,7 @@ function insertThreads(
 }
 
 /**
- * Build the units of a process. Its own rows come below its tracks; rows of a thread come below
+ * Build the units of a process. Its frames come above its tracks, its other rows below; rows of a thread come below
  * the thread's tracks, except a row with its name, which comes above. `places` orders the threads.
  */
 export function unitsOf(
@@ -129,6 +129,7 @@ export function unitsOf(
     const track = under(row);
     if (track !== undefined) listAt(below, track).push(row);
   }
+  for (const row of rows) if (row.kind === 'display') put(begin(row.key), [row]);
   let first: Track | undefined;
   let unit: TimelineUnit = { key: '', items: [] };
   boxes.forEach((box, i) => {
@@ -154,6 +155,7 @@ export function unitsOf(
     ofThreads.delete(thread);
   });
   for (const row of rows)
-    if (row.thread < 0 && under(row) === undefined) put(begin(row.key), [row]);
+    if (row.thread < 0 && row.kind !== 'display' && under(row) === undefined)
+      put(begin(row.key), [row]);
   return insertThreads(units, ofThreads, places);
 }

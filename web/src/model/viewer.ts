@@ -108,6 +108,7 @@ export class Viewer {
   readonly figures = signal<FigureSort>(USUAL_FIGURE_SORT);
   /** Sort order and open groups of these tables. */
   readonly findings = signal<GroupState>(USUAL_GROUPS);
+  readonly displayFrames = signal<GroupState>(USUAL_GROUPS);
   readonly health = signal<GroupState>(USUAL_GROUPS);
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly flameFold = signal(false);
@@ -413,6 +414,7 @@ export class Viewer {
       states: isUsualStates(this.states.get()) ? null : this.states.get(),
       figures: this.figures.get() === USUAL_FIGURE_SORT ? null : this.figures.get(),
       findings: this.findings.get(),
+      displayFrames: this.displayFrames.get(),
       health: this.health.get(),
       flame: this.flameOrder.get(),
       zoom: this.flameZoom.way().at(-1) ?? null,
@@ -471,6 +473,7 @@ export class Viewer {
     this.states.set(place.states ?? usualStates('state'));
     this.figures.set(place.figures ?? USUAL_FIGURE_SORT);
     this.findings.set(place.findings);
+    this.displayFrames.set(place.displayFrames);
     this.health.set(place.health);
     this.flameOrder.set(place.flame);
     this.flameFold.set(place.fold);

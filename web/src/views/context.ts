@@ -101,6 +101,16 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
   }
 }
 
+/** Open the track of a call, and go to the call. */
+export function goToCallOn(v: Views, call: Call): void {
+  const track = v.viewer.trackOfRow(call.row)?.track;
+  if (track !== undefined) {
+    v.viewer.openProcessOf(track);
+    if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
+  }
+  void goToCall(v, call);
+}
+
 export function revealCall(v: Views, call: CallDetails): void {
   v.mover.glide(revealingView(v.mover.goal, callSpan(call), v.viewer.bounds));
   v.announce(describeCall(v, call));

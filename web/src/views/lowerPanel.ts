@@ -7,6 +7,7 @@ import { formatCount } from '../base/format';
 import { computed, effect, untracked, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
 import { FindingsStore } from '../model/findings';
+import type { NonSliceRows } from '../model/nonSliceEvents';
 import { SearchList } from '../model/searchList';
 import { hasStates } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
@@ -18,6 +19,7 @@ import { CountersView } from './tables/countersView';
 import { exportButton } from './tables/exportMenu';
 import { FindBox } from './tables/findBox';
 import { FindingsView } from './tables/findingsView';
+import { FramesView } from './tables/framesView';
 import { FlameView } from './tables/flameView';
 import { HealthView } from './tables/healthView';
 import { InfoView } from './tables/infoView';
@@ -41,6 +43,7 @@ const NAMES: Record<Tab, string> = {
   selection: 'Selection',
   states: 'States',
   counters: 'Counters',
+  frames: 'Frames',
   search: 'Search',
   findings: 'Findings',
   health: 'Health',
@@ -87,9 +90,11 @@ export class LowerPanel {
     // Not every trace has scheduler events.
     const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
     const counters = viewer.facts.counters > 0 ? new CountersView(v, shown('counters')) : null;
-    this.tabs = TABS.filter(
-      (tab) => (tab !== 'states' || states) && (tab !== 'counters' || counters),
+    const frames = viewer.facts.display_frames > 0 ? new FramesView(v, shown('frames')) : null;
+    const missing = Object.entries({ states, counters, frames }).flatMap(([tab, view]) =>
+      view ? [] : [tab],
     );
+    this.tabs = TABS.filter((tab) => !missing.includes(tab));
     const trees = {
       'top-down': this.makeTree('top-down', false),
       'bottom-up': this.makeTree('bottom-up', true),
@@ -102,6 +107,7 @@ export class LowerPanel {
       ...trees,
       ...(states ? { states } : {}),
       ...(counters ? { counters } : {}),
+      ...(frames ? { frames } : {}),
       search: new SearchView(v, this.searching, focusSearch),
       findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
       health,
@@ -223,6 +229,7 @@ export class LowerPanel {
     const some = (n: number | null): string => (n ? formatCount(n) : '');
     const texts: Partial<Record<Tab, () => string>> = {
       search: () => searchCount(this.searching),
+      frames: () => some(lateFrames(this.v.beside.rows.get())),
       findings: () => some(this.findings.count()),
       health: () => some(faults),
     };
@@ -305,4 +312,9 @@ export class LowerPanel {
     this.page?.classList.remove('closed');
     this.page?.style.setProperty('--lower', `${pixels}px`);
   }
+}
+
+/** Return the number of late frames of the whole trace. */
+function lateFrames({ display_frames }: NonSliceRows): number {
+  return display_frames.reduce((sum, { late }) => sum + late, 0);
 }

@@ -5,7 +5,7 @@ import { EVENT, type EventRow, type SearchRow } from '../../model/eventAnswers';
 import type { EventKind, Mark } from '../../model/marks';
 import { ownerId, trackPlace } from '../../model/names';
 import { revealingView } from '../../model/span';
-import { goToCall, type Views } from '../context';
+import { goToCallOn, type Views } from '../context';
 
 type Found = EventRow | SearchRow;
 
@@ -53,12 +53,8 @@ function showEventOwner(v: Views, event: Found): void {
 
 /** Select an event if possible, and bring it into view. */
 export async function goToEvent(v: Views, event: Found): Promise<void> {
-  const [kind, a, b, time, length, track] = event;
-  if (kind === EVENT.slice) {
-    v.viewer.openProcessOf(track);
-    if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
-    return goToCall(v, { row: a, index: b });
-  }
+  const [kind, a, b, time, length] = event;
+  if (kind === EVENT.slice) return goToCallOn(v, { row: a, index: b });
   if (kind === EVENT.metadata) return v.viewer.tab.set('info');
   if (kind === EVENT.process || kind === EVENT.thread) return showEventOwner(v, event);
   const mark = markOfEvent(event);

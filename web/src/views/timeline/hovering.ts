@@ -133,7 +133,15 @@ export class Hovering {
     const { hit } = slice ?? {};
     const call = hit?.call ?? (hit ? { frame: hit.frame, start: hit.start } : null);
     const values = counter && [counter.counter, this.v.viewer.pointer.peek()];
-    return JSON.stringify([edge, call, values, instant?.instant, flow?.flow, mark?.mark]);
+    return JSON.stringify([
+      edge,
+      call,
+      values,
+      instant?.instant,
+      flow?.flow,
+      mark?.mark,
+      mark?.call,
+    ]);
   }
 
   private report(at: Point, onRuler: boolean, hits: HoverHits): void {

@@ -5,12 +5,12 @@
 import { formatValue, plural } from '../../base/format';
 import { shortened } from '../../base/visible';
 import { numericSeries, valueAt } from '../../model/counters';
-import type { CounterFacts } from '../../model/engine';
+import type { Call, CounterFacts } from '../../model/engine';
 import type { Track } from '../../model/traceFacts';
 import type { Mark } from '../../model/marks';
 import type { Row } from '../../model/rows';
 import type { Span } from '../../model/span';
-import { flagWords, visibleCalls, type VisibleCall } from '../../model/visibleCalls';
+import { flagWords, visibleCalls } from '../../model/visibleCalls';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { TimelineView } from './timelineView';
@@ -28,7 +28,7 @@ export interface Entry {
   length: number | null;
   remark: string;
   /** The call or mark that the entry selects; null if the entry cannot be selected. */
-  what: { call: VisibleCall } | { mark: Mark } | null;
+  what: { call: Call } | { mark: Mark } | null;
 }
 
 const many = (count: number, what: string): string => (count > 1 ? plural(count, what) : what);
@@ -142,6 +142,20 @@ export function rowEntries(v: Views, row: Row, view: Span): Entry[] | null {
           length: null,
           remark: many(s.count, 'sample'),
           what: { mark: { kind: 'sample', number: s.sample } },
+        }));
+    case 'display':
+      return v.beside.display.answer
+        .peek()
+        .list.filter((f) => f.process === row.process && f.start <= view.to && f.end >= view.from)
+        .slice(0, MOST)
+        .sort((a, b) => a.start - b.start)
+        .map((f) => ({
+          time: f.start,
+          name: f.late ? 'late frame' : 'frame',
+          depth: '',
+          length: f.count > 1 ? null : f.end - f.start,
+          remark: many(f.count, 'frame'),
+          what: { call: { row: f.row, index: f.index } },
         }));
     case 'memory':
       return v.beside.dumps.answer

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples and memory dumps in the time line: paints them, finds the one under the pointer,
+// Objects, samples, memory dumps and display frames in the time line: paints them, finds the one under the pointer,
 // and describes it.
 
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { boxesIn, type RowBox } from '../../model/layout';
+import type { Call } from '../../model/engine';
 import { sameMark, type Mark } from '../../model/marks';
 import type { ObjectsRow, Row } from '../../model/rows';
 import {
@@ -15,6 +16,7 @@ import {
   sampleMarkAt,
   type MarkScene,
 } from '../../render/markPainter';
+import { displayColour, displayMarkAt, paintDisplayFrames } from '../../render/displayPainter';
 import { objectAt, objectColour, paintObjects, type ObjectScene } from '../../render/objectPainter';
 import type { Surface } from '../../render/surface';
 import type { Scene } from '../../render/trackPainter';
@@ -22,7 +24,9 @@ import type { Views } from '../context';
 
 /** The object, sample or memory dump under the pointer. */
 export interface MarkHit {
-  mark: Mark;
+  /** What a click selects: a mark, or the call that stands for a display frame. */
+  mark: Mark | null;
+  call?: Call;
   /** The content of the tooltip: a title, and lines of colour, word and value. */
   title: string;
   lines: [string, string, string][];
@@ -48,6 +52,7 @@ export class NonSliceLayer {
     beside.objects.answer.get();
     beside.samples.answer.get();
     beside.dumps.answer.get();
+    beside.display.answer.get();
     this.hovered.get();
   }
 
@@ -65,6 +70,9 @@ export class NonSliceLayer {
     };
     paintSamples(g, marks, rowsOfKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
     paintDumps(g, marks, rowsOfKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
+    const display = { ...marks, selected: viewer.call.peek() };
+    const frames = beside.display.answer.peek().list;
+    paintDisplayFrames(g, display, rowsOfKind(seen, 'display'), frames, scroll);
     g.fillStyle = scene.theme.colour.line;
     for (const box of seen)
       if (box.row.kind === 'thread' || box.row.kind === 'fold')
@@ -93,6 +101,7 @@ export class NonSliceLayer {
     if (row.kind === 'objects') return this.objectHit(scene, { ...box, row }, x, y);
     if (row.kind === 'samples') return this.sampleHit(scene, row.thread, x);
     if (row.kind === 'memory') return this.dumpHit(scene, row.process, x);
+    if (row.kind === 'display') return this.displayHit(scene, row.process, x);
     return null;
   }
 
@@ -152,5 +161,28 @@ export class NonSliceLayer {
       lines.push(['', 'the first of', `${formatCount(dump.count)} in this pixel`]);
     const title = `Memory dump${dump.level ? `, ${dump.level}` : ''}`;
     return { mark: { kind: 'memory', number: dump.dump }, title, lines };
+  }
+
+  private displayHit(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    process: number,
+    x: number,
+  ): MarkHit | null {
+    const frame = displayMarkAt(scene, process, this.v.beside.display.answer.peek().list, x);
+    if (!frame) return null;
+    const { row, index, count, late, deadline } = frame;
+    const title = late ? 'Late frame' : 'Frame';
+    const call = { row, index };
+    const colour = displayColour(scene.theme, late);
+    if (count > 1) {
+      const many = `${plural(count, late ? 'late frame' : 'frame')} in this pixel`;
+      return { mark: null, call, title, lines: [[colour, 'the first of', many]] };
+    }
+    const lines: MarkHit['lines'] = [
+      [colour, 'at', this.time(frame.start)],
+      [colour, 'duration', this.time(frame.end - frame.start)],
+    ];
+    if (deadline !== null) lines.push([colour, 'deadline', this.time(deadline)]);
+    return { mark: null, call, title, lines };
   }
 }

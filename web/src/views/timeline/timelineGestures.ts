@@ -27,7 +27,7 @@ import {
 } from '../../model/span';
 import { sameCall } from '../../model/viewer';
 import { TimeScale } from '../../render/timeScale';
-import { callSpan, type Views } from '../context';
+import { callSpan, goToCallOn, type Views } from '../context';
 import { Hovering, type Edge } from './hovering';
 import type { TimelineView } from './timelineView';
 import type { Tip } from '../tip';
@@ -247,7 +247,8 @@ export class TimelineGestures {
     if (this.line.flows.isMeant(flow, e.pointerType))
       return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
     const mark = this.line.markAt(this.x(e), this.y(e));
-    if (mark) return viewer.selectMark(mark.mark);
+    if (mark?.call) return goToCallOn(this.v, mark.call);
+    if (mark?.mark) return viewer.selectMark(mark.mark);
     const counter = this.line.counterAt(this.y(e));
     if (counter) return selectCounter(viewer, counter, this.line.scale.t(this.x(e)));
     const found = this.line.under(this.x(e), this.y(e));

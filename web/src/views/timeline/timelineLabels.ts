@@ -278,6 +278,15 @@ export class TimelineLabels {
         return this.objects(box, row);
       case 'memory':
         return this.named(box, 'Memory dumps', '', plural(row.dumps, 'memory dump'));
+      case 'display': {
+        const words = `${plural(row.frames, 'frame')} of the display, ${formatCount(row.late)} late`;
+        return this.named(
+          box,
+          'Frames',
+          row.late > 0 ? `${formatCount(row.late)} late` : '',
+          words,
+        );
+      }
       case 'samples': {
         const words = `${plural(row.samples, 'sample')} of ${row.name}`;
         return this.named(box, row.name, 'samples', words, row.id);
