@@ -56,19 +56,20 @@ after(async () => {
 
 /**
  * A context whose pages tell when they are at rest. Tests compare numbers of one unit, so their
- * reader has chosen milliseconds.
+ * reader has chosen milliseconds, and real time. `reader`: other choices, or null for none.
  */
-export async function newContext({ unit = 'ms', ...options } = {}) {
+export async function newContext({ reader = { unit: 'ms', clock: 'real' }, ...options } = {}) {
   const context = await (await browser()).newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(watchRest);
   await context.addInitScript((chosen) => {
     try {
-      localStorage['traceview.unit'] ??= chosen;
+      for (const [name, choice] of Object.entries(chosen ?? {}))
+        localStorage[`traceview.${name}`] ??= choice;
     } catch {
       // A page without an origin has no storage.
     }
-  }, unit);
+  }, reader);
   return context;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first screen: the visible range, where nearly all events lie in a small part of the trace.
+// The first screen: the visible range, where nearly all events lie in a small part of the trace;
+// the tab, the clock and the order of the tables.
 import { strict as assert } from 'node:assert';
-import { place, until } from './browser.mjs';
+import { openPage, place, ready, rested, tableLines, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
+import { example, json, view } from './program.mjs';
 
 /** A stray event at 0, and 200 slices of 1 ms from 2,000 s on. */
 const STRAY = [
@@ -50,4 +52,59 @@ test('a trace with events everywhere opens on all of it', async () => {
   const { page } = await showFile('spread.json', spread, { hash: '#unit=s' });
   assert.match(await shown(page), /the whole trace/);
   assert.equal(await page.locator('.overview .rest').count(), 0);
+});
+
+test('a method trace with two clocks opens by CPU time, unless its reader prefers real time', async () => {
+  const viewer = await view(example());
+  const { page, troubles, close } = await openPage(viewer.address, { reader: null });
+  await ready(page);
+  const byCpu = json('profile', '--format', 'json', '--sort', 'incl-cpu', example());
+  const first = async () => (await tableLines(page, 1)).slice(0, 3).map(({ name }) => name);
+  for (const [i, name] of (await first()).entries())
+    assert.ok(name.includes(`${byCpu[i].class}.${byCpu[i].method}`), `${i}: ${name}`);
+  assert.equal((await place(page)).clock, undefined);
+
+  // Bottom-up, those that used the time themselves lead.
+  await page.getByRole('tab', { name: 'Bottom-up' }).click();
+  await rested(page);
+  const [most] = json('tree', '--bottom-up', '--clock', 'cpu', '--format', 'json', example());
+  const line = page.locator('#pane-bottom-up .grid-row').first();
+  assert.equal(await line.locator('.path').textContent(), `${most.class}.${most.method}`);
+  const sorted = page.locator('#pane-bottom-up [aria-sort=descending]');
+  assert.match(await sorted.innerText(), /Self CPU/);
+
+  await page.getByRole('button', { name: 'Real', exact: true }).click();
+  await until(
+    () => sorted.innerText(),
+    (head) => /Self Real/.test(head),
+    'the order',
+  );
+  await page.goto('about:blank');
+  await page.goto(viewer.address);
+  await ready(page);
+  assert.match((await first())[0], /context switch/);
+  assert.deepEqual(troubles, []);
+  await close();
+  await viewer.stop();
+});
+
+test('a trace without slices opens on what it has', async () => {
+  const counter = { ph: 'C', name: 'heap', pid: 1, ts: 0, args: { bytes: 5 } };
+  const async = { cat: 'net', id: 1, name: 'load', pid: 1, tid: 1 };
+  for (const [tab, events] of [
+    ['Info', [counter, { ...counter, ts: 10 }]],
+    [
+      'Selection',
+      [
+        { ...async, ph: 'b', ts: 0 },
+        { ...async, ph: 'e', ts: 9 },
+      ],
+    ],
+  ]) {
+    const waits = rested;
+    const { page } = await showFile(`${tab}.json`, events, { waits });
+    const shown = page.locator('[role=tab][aria-selected=true]');
+    await until(() => shown.innerText(), tab, 'the tab');
+    assert.notEqual(await page.getByRole('tabpanel').innerText(), '');
+  }
 });

@@ -22,7 +22,7 @@ function readTime(text) {
 
 test('times of the profile are those of the command line, each in its own unit', async () => {
   const viewer = await view(example());
-  const { page, close } = await openPage(viewer.address, { unit: 'auto' });
+  const { page, close } = await openPage(viewer.address, { reader: null });
   await ready(page);
   const wanted = json('profile', '--format', 'json', example());
   const lines = (await tableLines(page)).filter(({ name }) => !name.startsWith('(context'));
@@ -49,7 +49,7 @@ test('long times are minutes and seconds, and a chosen unit is that of the next 
     { ph: 'X', name: 'wait', pid: 1, tid: 1, ts: 0, dur: 469_076_500 },
     { ph: 'X', name: 'work', pid: 1, tid: 1, ts: 1, dur: 2_481_000 },
   ];
-  const { page, troubles } = await showFile('long.json', long, { options: { unit: 'auto' } });
+  const { page, troubles } = await showFile('long.json', long, { options: { reader: null } });
   const times = async () => (await tableLines(page)).map(({ cells }) => cells.incl_real).join(', ');
   assert.equal(await times(), '7 min 49 s, 2.481 s');
   assert.match(await page.locator('.strip.overview').innerText(), /7 min 49 s/);
@@ -89,7 +89,7 @@ for (const [file, content] of [
       troubles,
       file: path,
     } = await showFile(file, content, {
-      options: { unit: 'auto' },
+      options: { reader: null },
     });
     assert.equal(
       await page.getByRole('tab', { name: 'Flame' }).getAttribute('aria-selected'),

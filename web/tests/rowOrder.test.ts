@@ -8,7 +8,7 @@ import { activeRows, orderRows, tracksActiveIn, type RowOrder } from '../src/mod
 import type { Process } from '../src/model/traceFacts';
 import { track } from './fixtures';
 
-const NOTHING = { objects: [], samples: [], memory_dumps: [], threads: [] };
+const NOTHING = { objects: [], samples: [], memory_dumps: [], threads: [], display_frames: [] };
 
 /** Process 0 has threads 0 and 1, process 1 has threads 2 and 3; 3 has only samples. */
 const TRACKS = [

@@ -17,6 +17,7 @@ import {
   type Scope,
 } from '../src/model/engine';
 import type { TraceFacts } from '../src/model/traceFacts';
+import { firstTab } from '../src/model/firstScreen';
 import { Frames } from '../src/model/names';
 import { ProfileStore } from '../src/model/profileStore';
 import { SearchStore } from '../src/model/searchStore';
@@ -132,15 +133,41 @@ test('a failure is told, but not of a question that was taken back', async () =>
 
 test('the clock takes the order of the table with it', () => {
   const viewer = viewerOn({});
-  const first = { column: 'incl_real', descending: true };
-  assert.deepEqual([viewer.clock.get(), viewer.sort.get()], ['real', first]);
-  viewer.setClock('cpu');
-  assert.equal(viewer.sort.get().column, 'incl_cpu');
+  const first = { column: 'incl_cpu', descending: true };
+  assert.deepEqual([viewer.clock.get(), viewer.sort.get()], ['cpu', first]);
   viewer.setClock('real');
-  assert.deepEqual(viewer.sort.get(), first, 'there and back is where one was');
-  viewer.sort.set({ column: 'excl_real_pct', descending: false });
+  assert.equal(viewer.sort.get().column, 'incl_real');
+  assert.equal(viewer.by.get().column, 'total');
   viewer.setClock('cpu');
-  assert.deepEqual(viewer.sort.get(), { column: 'excl_cpu_pct', descending: false });
+  assert.deepEqual(viewer.sort.get(), first, 'there and back is where one was');
+  viewer.sort.set({ column: 'excl_cpu_pct', descending: false });
+  viewer.setClock('real');
+  assert.deepEqual(viewer.sort.get(), { column: 'excl_real_pct', descending: false });
+});
+
+test('a link says which clock it shows, whatever its reader prefers', () => {
+  const ofReader = (clock: 'real' | 'cpu' | null): Viewer =>
+    new Viewer(engine({}), FACTS, new Frames(FRAMES), '', null, { unit: null, clock });
+  for (const sender of ['real', 'cpu', null] as const)
+    for (const reader of ['cpu', null] as const) {
+      const [from, to] = [ofReader(sender), ofReader(reader)];
+      to.goTo(readAddress(writeAddress(from.place())));
+      assert.equal(to.clock.get(), from.clock.get());
+      assert.deepEqual(to.sort.get(), from.sort.get());
+    }
+});
+
+test('a trace opens on a tab that has something', () => {
+  const tab = (facts: Partial<TraceFacts>): string => firstTab({ ...FACTS, ...facts });
+  const none = { calls: 0, tracks: [] };
+  assert.equal(tab({}), 'profile');
+  assert.equal(tab({ timeless: 'counts' }), 'flame');
+  assert.equal(tab({ ...none, samples: 4 }), 'flame');
+  assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'states' }] }), 'states');
+  assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'async' }] }), 'selection');
+  assert.equal(tab({ ...none, counters: 2 }), 'info');
+  // The profile says that the filter leaves nothing, and leads back.
+  assert.equal(tab({ ...none, filtered: { slices: 0, of: 5 } }), 'profile');
 });
 
 test('a range is whole nanoseconds inside the trace, or none', () => {
@@ -165,7 +192,7 @@ test('threads are chosen one for another, or added', () => {
 test('a place is gone to and found again; what the trace does not have is dropped', () => {
   const viewer = viewerOn({});
   const text =
-    'view=1000-2000&range=1200-1400&threads=3&method=2&call=301.7&tab=flame&clock=cpu&sort=calls.up&find=x&open=5';
+    'view=1000-2000&range=1200-1400&threads=3&method=2&call=301.7&tab=flame&clock=real&sort=calls.up&find=x&open=5';
   const view = viewer.goTo(readAddress(text));
   viewer.view.set(view);
   assert.equal(writeAddress(viewer.place()), text);

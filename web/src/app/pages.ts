@@ -156,6 +156,7 @@ export class Pages {
       const { quit, choose, home, inputs, files } = this.outside;
       const viewer = new Viewer(engine, facts, this.frames, filter, files, {
         unit: this.settings.unit,
+        clock: this.settings.clock,
       });
       const page = new Page(viewer, this.settings, {
         quit,

@@ -4,16 +4,21 @@
 
 import type { Unit } from '../base/format';
 import type { Tab } from './address';
-import type { TraceFacts } from './traceFacts';
+import type { ProfileSort } from './profileRows';
+import { hasStates } from './states';
+import type { StatisticsSort } from './statistics';
+import type { Clock, TraceFacts } from './traceFacts';
 import { otherEventsHint } from './otherEventsHint';
 import { framingView, wholeView, type Span } from './span';
 
 /** Choices of the reader that hold for the next trace, too; null: none was made. */
 export interface Preferred {
   unit: Unit | null;
+  /** For method traces with two clocks. */
+  clock: Clock | null;
 }
 
-export const NOTHING_PREFERRED: Preferred = { unit: null };
+export const NOTHING_PREFERRED: Preferred = { unit: null, clock: null };
 
 /** Return the first visible range: the whole trace, or the part that holds nearly all events. */
 export function firstView({ dense }: TraceFacts, bounds: Span): Span {
@@ -21,8 +26,38 @@ export function firstView({ dense }: TraceFacts, bounds: Span): Span {
   return framingView({ from: dense.from_ns, to: dense.to_ns }, bounds);
 }
 
-/** Stacks without calls open as a flame graph; a table of methods would be empty or mislead. */
+/**
+ * Return the first tab. Stacks without calls open as a flame graph; a trace without slices opens on
+ * what it has instead of an empty table.
+ */
 export function firstTab(facts: TraceFacts): Tab {
-  const onlySamples = facts.calls === 0 && otherEventsHint(facts).tab === 'flame';
-  return facts.timeless || onlySamples ? 'flame' : 'profile';
+  if (facts.timeless) return 'flame';
+  if (facts.calls > 0 || facts.filtered?.slices === 0) return 'profile';
+  if (facts.samples > 0 && !hasStates(facts)) return 'flame';
+  const { tab } = otherEventsHint(facts);
+  return tab === null || tab === 'health' ? 'info' : tab;
+}
+
+/** Tell whether the page has a choice of clocks that suits any method trace. */
+export function hasTwoClocks(facts: Pick<TraceFacts, 'clocks' | 'order'>): boolean {
+  return facts.clocks.length > 1 && facts.order === 'busiest';
+}
+
+/**
+ * Return the first clock. In method traces it is CPU time, as threads that wait lead by real time.
+ * Event traces have CPU times of some slices only.
+ */
+export function firstClock(facts: TraceFacts, preferred: Clock | null): Clock {
+  if (hasTwoClocks(facts)) return preferred ?? 'cpu';
+  return facts.clocks.includes('real') ? 'real' : 'cpu';
+}
+
+/** Return the first order of profile and trees: by the time of a clock, the longest first. */
+export function firstSort(clock: Clock, time: 'incl' | 'excl' = 'incl'): ProfileSort {
+  return { column: `${time}_${clock}`, descending: true };
+}
+
+/** Return the first order of the table by name: by the sum of the chosen clock. */
+export function firstStatisticsSort(facts: TraceFacts, clock: Clock): StatisticsSort {
+  return { column: facts.clocks.length > 1 && clock === 'cpu' ? 'cpu' : 'total', descending: true };
 }

@@ -15,3 +15,11 @@ export function sameOpened(a: readonly number[] | null, b: readonly number[] | n
 export function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
   return a.selection === b.selection && sameNumbers(a.categories, b.categories);
 }
+
+/** Tell whether two orders of a table are equal. */
+export function sameSort(
+  a: { column: string; descending: boolean },
+  b: { column: string; descending: boolean },
+): boolean {
+  return a.column === b.column && a.descending === b.descending;
+}

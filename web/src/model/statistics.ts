@@ -52,14 +52,6 @@ export interface StatisticsSort {
   descending: boolean;
 }
 
-export const USUAL_STATISTICS_SORT: StatisticsSort = { column: 'total', descending: true };
-
-/** Return the constant for an order that equals the default, which the address omits. */
-export function usualStatistics(sort: StatisticsSort): StatisticsSort {
-  const usual = USUAL_STATISTICS_SORT;
-  return sort.column === usual.column && sort.descending === usual.descending ? usual : sort;
-}
-
 export function isStatisticsColumn(id: string): id is StatisticsColumn {
   return STATISTICS_COLUMNS.some((column) => column === id);
 }

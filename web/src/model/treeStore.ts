@@ -108,7 +108,7 @@ export class TreeStore {
 
   /** The order of the table. */
   get sort(): ProfileSort {
-    return orderOfMeasure(this.viewer.treeSort.get(), this.measure.of);
+    return orderOfMeasure(this.viewer.treeOrder(this.bottomUp), this.measure.of);
   }
 
   private get named(): Signal<string | null> {

@@ -52,7 +52,7 @@ function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   return found;
 }
 
-/** Return the thread of a unit; Infinity: the process, sorted behind its threads; -1: before them. */
+/** Return the thread of a unit; of a process's own, Infinity behind its threads or -1 before them. */
 function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first || ('row' in first && first.row.kind === 'display')) return -1;
   const { thread } = 'row' in first ? first.row : first.box.track;
@@ -102,8 +102,9 @@ function insertThreads(
 }
 
 /**
- * Build the units of a process. Its frames come above its tracks, its other rows below; rows of a thread come below
- * the thread's tracks, except a row with its name, which comes above. `places` orders the threads.
+ * Build the units of a process. Its frames come above its tracks, its other rows below; rows of a
+ * thread come below the thread's tracks, except a row with its name, which comes above. `places`
+ * orders the threads.
  */
 export function unitsOf(
   boxes: readonly TrackBox[],

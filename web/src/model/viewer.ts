@@ -11,16 +11,25 @@
 // The Viewer is made anew for each trace and filter, so `facts`, `frames` and `filter` never
 // change. A member of Place that is null means the default, which depends on the trace.
 
+import { toggled } from '../base/sets';
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
 import type { FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
 import type { Call, Engine, ProfileQuestion, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
-import { firstTab, firstView, NOTHING_PREFERRED, type Preferred } from './firstScreen';
 import { FlameZoom } from './flameZoom';
+import {
+  firstClock,
+  firstSort,
+  firstStatisticsSort,
+  firstTab,
+  firstView,
+  NOTHING_PREFERRED,
+  type Preferred,
+} from './firstScreen';
 import type { Hit } from './hit';
-import { processKey, UNARRANGED, type Arrangement } from './arrangement';
+import { UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import { axisUnits, usualUnit, type Measure } from './measure';
 import type { CounterView } from './counters';
@@ -32,14 +41,12 @@ import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { USUAL_ROWS, type RowChoice } from './rowOrder';
-import { firstLane, foldOfTrack } from './rows';
-import { sameFlows, sameNumbers, sameOpened } from './same';
+import { sameFlows, sameNumbers, sameOpened, sameSort } from './same';
 import { clampView, sameSpan, type Span } from './span';
 import { Transforms } from './transforms';
-import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { usualMeasure, valueNumberOf, valueTypeOf } from './valueTypes';
-import { USUAL_STATISTICS_SORT, usualStatistics, type StatisticsSort } from './statistics';
+import type { StatisticsSort } from './statistics';
 
 /** The slice under the pointer. */
 export interface Hover {
@@ -101,7 +108,7 @@ export class Viewer {
   readonly regex = signal(false);
   readonly hitSort = signal<HitSort>(USUAL_HIT_SORT);
   /** Sort order of the statistics. */
-  readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
+  readonly by: Signal<StatisticsSort>;
   /** Columns and sort order of the state table. */
   readonly states = signal<StatesChoice>(usualStates('state'));
   /** Sort order of the table of counters. */
@@ -118,8 +125,8 @@ export class Viewer {
   readonly compensate = signal(false);
   /** Changes to the stacks of profile, trees and flame graph. */
   readonly transforms: Transforms;
-  /** Sort order of the tree tables. */
-  readonly treeSort: Signal<ProfileSort>;
+  /** Sort order of the tree tables; null: each has its own (treeOrder). */
+  readonly treeSort = signal<ProfileSort | null>(null);
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level. */
   readonly whole = signal<ReadonlySet<number>>(new Set());
@@ -165,8 +172,8 @@ export class Viewer {
     this.transforms = new Transforms(frames);
     this.tab = signal<Tab>(this.usualTab);
     this.clock = signal<Clock>(this.usualClock());
-    this.sort = signal<ProfileSort>(this.usualSort());
-    this.treeSort = signal<ProfileSort>(this.usualSort());
+    this.sort = signal<ProfileSort>(firstSort(this.usualClock()), sameSort);
+    this.by = signal<StatisticsSort>(firstStatisticsSort(facts, this.usualClock()), sameSort);
     this.unit = signal<Unit>(this.usualUnit);
     this.flameOf = signal<FlameOf>(usualMeasure(this.facts));
   }
@@ -204,7 +211,7 @@ export class Viewer {
   }
 
   usualClock(): Clock {
-    return this.has('real') ? 'real' : 'cpu';
+    return firstClock(this.facts, this.preferred.clock);
   }
 
   /** Return the units that lengths on the axis can be written in. */
@@ -226,31 +233,25 @@ export class Viewer {
     this.flameOf.set('weight');
   }
 
-  usualSort(): ProfileSort {
-    return { column: `incl_${this.usualClock()}`, descending: true };
-  }
-
-  private unusual(sort: ProfileSort): ProfileSort | null {
-    const usual = this.usualSort();
-    return sort.column === usual.column && sort.descending === usual.descending ? null : sort;
+  /** Return the sort order of a tree: bottom-up by the time of the methods themselves. */
+  treeOrder(bottomUp: boolean): ProfileSort {
+    return this.treeSort.get() ?? firstSort(this.clock.get(), bottomUp ? 'excl' : 'incl');
   }
 
   setClock(clock: Clock): void {
     if (!this.has(clock)) return;
     this.clock.set(clock);
     // Choosing a clock also sorts the tables by the same column of that clock.
-    for (const sort of [this.sort, this.treeSort]) {
-      const { column, descending } = sort.peek();
-      const other = column.replace(
-        clock === 'cpu' ? 'real' : 'cpu',
-        clock,
-      ) as ProfileSort['column'];
-      sort.set({ column: other, descending });
-    }
+    const ofClock = ({ column, descending }: ProfileSort): ProfileSort => {
+      const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock);
+      return { column: other as ProfileSort['column'], descending };
+    };
+    this.sort.update(ofClock);
+    this.treeSort.update((sort) => sort && ofClock(sort));
     const sums = { real: 'total', cpu: 'cpu' } as const;
     const { column, descending } = this.by.peek();
     if (column !== sums[clock] && (column === 'total' || column === 'cpu'))
-      this.by.set(usualStatistics({ column: sums[clock], descending }));
+      this.by.set({ column: sums[clock], descending });
   }
 
   /** Return a text that identifies the flame graph: path numbers are valid in one graph only. */
@@ -308,15 +309,11 @@ export class Viewer {
   }
 
   toggleExpanded(track: number): void {
-    const next = new Set(this.expanded.peek());
-    if (!next.delete(track)) next.add(track);
-    this.expanded.set(next);
+    this.expanded.update((set) => toggled(set, track));
   }
 
   toggleProcess(process: number): void {
-    const next = new Set(this.closed.peek());
-    if (!next.delete(process)) next.add(process);
-    this.closed.set(next);
+    this.closed.update((set) => toggled(set, process));
   }
 
   showCounter(counter: number, view: CounterView): void {
@@ -327,38 +324,11 @@ export class Viewer {
   }
 
   toggleFold(key: string): void {
-    const next = new Set(this.folds.peek());
-    if (!next.delete(key)) next.add(key);
-    this.folds.set(next);
-  }
-
-  /** Open the process and the fold line that hide a track. */
-  openProcessOf(number: number): void {
-    const fold = this.facts.order === 'owner' ? foldOfTrack(this.facts.tracks, number) : null;
-    if (fold !== null && !this.folds.peek().has(fold)) this.toggleFold(fold);
-    const track = this.facts.tracks.find((t) => t.track === number);
-    if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
-  }
-
-  /** Show a track that is hidden, filtered out by name or not active. */
-  unhide(number: number): void {
-    const track = this.facts.tracks.find((t) => t.track === number);
-    if (!track) return;
-    this.unhideUnit(unitKey(firstLane(this.facts.tracks, track)), track.process);
-  }
-
-  /** Show a unit of the timeline that is hidden or filtered out by name. */
-  unhideUnit(key: string, process: number): void {
-    const keys = [key, processKey(process)];
-    this.arrangement.update((a) => ({ ...a, hidden: a.hidden.filter((k) => !keys.includes(k)) }));
-    this.only.set('');
-    this.rows.update((rows) => ({ ...rows, active: false }));
+    this.folds.update((set) => toggled(set, key));
   }
 
   toggleWhole(track: number): void {
-    const next = new Set(this.whole.peek());
-    if (!next.delete(track)) next.add(track);
-    this.whole.set(next);
+    this.whole.update((set) => toggled(set, track));
   }
 
   expandAll(open: boolean): void {
@@ -397,8 +367,9 @@ export class Viewer {
       pinned: this.pinnedCall.get(),
       mark: this.mark.get(),
       tab: this.tab.get() === this.usualTab ? null : this.tab.get(),
-      clock: clock === this.usualClock() ? null : clock,
-      sort: this.unusual(this.sort.get()),
+      // A link names the clock unless it is the one that every reader sees.
+      clock: clock === this.usualClock() && clock === firstClock(this.facts, null) ? null : clock,
+      sort: sameSort(this.sort.get(), firstSort(clock)) ? null : this.sort.get(),
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
       onlyFound: this.onlyFound.get(),
@@ -410,7 +381,7 @@ export class Viewer {
       matchCase: this.matchCase.get(),
       regex: this.regex.get(),
       hits: this.hitSort.get() === USUAL_HIT_SORT ? null : this.hitSort.get(),
-      by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
+      by: sameSort(this.by.get(), firstStatisticsSort(this.facts, clock)) ? null : this.by.get(),
       states: isUsualStates(this.states.get()) ? null : this.states.get(),
       figures: this.figures.get() === USUAL_FIGURE_SORT ? null : this.figures.get(),
       findings: this.findings.get(),
@@ -422,7 +393,7 @@ export class Viewer {
       apart: this.flameApart.get(),
       compensate: this.compensate.get(),
       transforms: this.transforms.list.get(),
-      tree: this.unusual(this.treeSort.get()),
+      tree: this.treeSort.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
       folds: [...this.folds.get()].sort(),
@@ -456,8 +427,9 @@ export class Viewer {
     this.pinnedCall.set(place.pinned);
     this.mark.set(place.mark);
     this.tab.set(place.tab ?? this.usualTab);
-    this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
-    this.sort.set(place.sort ?? this.usualSort());
+    const clock = place.clock && this.has(place.clock) ? place.clock : this.usualClock();
+    this.clock.set(clock);
+    this.sort.set(place.sort ?? firstSort(clock));
     this.unit.set(place.unit && this.units.includes(place.unit) ? place.unit : this.usualUnit);
     this.find.set(place.find);
     this.onlyFound.set(place.onlyFound);
@@ -469,7 +441,7 @@ export class Viewer {
     this.matchCase.set(place.matchCase);
     this.regex.set(place.regex);
     this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
-    this.by.set(place.by ?? USUAL_STATISTICS_SORT);
+    this.by.set(place.by ?? firstStatisticsSort(this.facts, clock));
     this.states.set(place.states ?? usualStates('state'));
     this.figures.set(place.figures ?? USUAL_FIGURE_SORT);
     this.findings.set(place.findings);
@@ -479,7 +451,7 @@ export class Viewer {
     this.flameFold.set(place.fold);
     this.flameApart.set(place.apart);
     this.compensate.set(place.compensate && this.facts.clock_cost_ns !== undefined);
-    this.treeSort.set(place.tree ?? this.usualSort());
+    this.treeSort.set(place.tree);
     this.closed.set(new Set(place.closed));
     this.folds.set(new Set(place.folds));
     this.arrangement.set(place.arrangement);

@@ -16,6 +16,7 @@ import type { SelectionStore } from '../model/selectionStore';
 import { framingView, revealingView, type Span } from '../model/span';
 import type { Call, CallDetails } from '../model/engine';
 import type { Track } from '../model/traceFacts';
+import { openProcessOf } from '../model/unhide';
 import type { Viewer } from '../model/viewer';
 import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
@@ -105,7 +106,7 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
 export function goToCallOn(v: Views, call: Call): void {
   const track = v.viewer.trackOfRow(call.row)?.track;
   if (track !== undefined) {
-    v.viewer.openProcessOf(track);
+    openProcessOf(v.viewer, track);
     if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
   }
   void goToCall(v, call);

@@ -4,9 +4,11 @@
 
 import { isTimeUnit, UNITS, type Unit } from '../base/format';
 import { effect, signal, type ReadSignal } from '../base/signal';
+import type { Clock } from '../model/traceFacts';
 import { readTheme, type Palette, type Theme } from '../render/theme';
 
 export type Shade = 'light' | 'dark';
+const CLOCKS: readonly Clock[] = ['real', 'cpu'];
 export type Density = 'regular' | 'compact';
 
 export function readSetting(name: string): string | null {
@@ -50,6 +52,8 @@ export class Settings {
   /** The width of the track names in CSS pixels; null is the default width. */
   readonly labelWidth = signal<number | null>(Number(readSetting('labels')) || null);
   readonly theme: ReadSignal<Theme>;
+  /** The clock that was chosen last for a method trace; null: none was. */
+  clock: Clock | null = CLOCKS.find((clock) => clock === readSetting('clock')) ?? null;
   /** The unit of times that was chosen last, for the next trace; null: none was. */
   unit: Unit | null = UNITS.find((unit) => unit === readSetting('unit')) ?? null;
   private readonly changes = signal(0);
@@ -109,6 +113,11 @@ export class Settings {
   setWheelZooms(on: boolean): void {
     this.wheelZooms.set(on);
     writeSetting('wheel', on ? 'zooms' : 'scrolls');
+  }
+
+  setClock(clock: Clock): void {
+    this.clock = clock;
+    writeSetting('clock', clock);
   }
 
   setUnit(unit: Unit): void {

@@ -12,6 +12,7 @@ import {
 } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/traceFacts';
+import { hasTwoClocks } from '../model/firstScreen';
 import { highestSeverity } from '../model/severity';
 import { allThreads } from '../model/states';
 import { countNames, countSlices, wordsFor } from '../model/words';
@@ -213,10 +214,14 @@ export class TopBar {
   private clockSwitch(): HTMLElement | null {
     const { viewer } = this.v;
     if (viewer.facts.clocks.length < 2) return null;
+    const choose = (clock: Clock): void => {
+      viewer.setClock(clock);
+      if (hasTwoClocks(viewer.facts)) this.v.settings.setClock(clock);
+    };
     const button = (clock: Clock, text: string, title: string): HTMLButtonElement => {
       const made = h(
         'button',
-        { title, attrs: { type: 'button' }, on: { click: () => viewer.setClock(clock) } },
+        { title, attrs: { type: 'button' }, on: { click: () => choose(clock) } },
         text,
       );
       effect(() => setAttribute(made, 'aria-pressed', viewer.clock.get() === clock));

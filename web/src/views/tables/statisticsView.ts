@@ -12,7 +12,6 @@ import {
   statisticsColumns,
   statisticsHead,
   statisticsText,
-  usualStatistics,
   type Durations,
   type StatisticsColumn,
   type StatisticsRow,
@@ -93,7 +92,7 @@ export class StatisticsView {
     const { by } = this.v.viewer;
     const old = by.peek();
     const descending = old.column === column ? !old.descending : column !== 'name';
-    by.set(usualStatistics({ column, descending }));
+    by.set({ column, descending });
     this.grid.reset();
   }
 

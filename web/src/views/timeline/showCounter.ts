@@ -4,6 +4,7 @@
 import { flushEffects } from '../../base/signal';
 import type { RowBox } from '../../model/layout';
 import type { Row } from '../../model/rows';
+import { unhideUnit } from '../../model/unhide';
 import type { Viewer } from '../../model/viewer';
 import type { TimelineView } from './timelineView';
 
@@ -25,7 +26,7 @@ export function showCounter(viewer: Viewer, line: TimelineView, counter: number)
   if (!row) return;
   if (!find() && viewer.closed.peek().has(row.process)) viewer.toggleProcess(row.process);
   if (!find()) openFold(viewer, line, row.process);
-  if (!find()) viewer.unhideUnit(row.key, row.process);
+  if (!find()) unhideUnit(viewer, row.key, row.process);
   const box = find();
   if (box) line.showBetween(box.top, box.top + box.height);
 }

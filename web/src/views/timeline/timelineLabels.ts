@@ -28,7 +28,7 @@ import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
-import { busyTime, fileOf, trackKind, processWords } from './trackWords';
+import { busyTime, fileOf, foldWords, objectWords, processWords, trackKind } from './trackWords';
 
 /** Labels this far above and below the view, in CSS pixels, are created in advance. */
 const AHEAD = 600;
@@ -39,18 +39,6 @@ interface Line {
   /** The key of the button of the label. Of the labels of one track only one counts. */
   key: string;
   make: () => HTMLElement;
-}
-
-function foldWords({ what, count, open }: FoldRow): string {
-  if (what === 'counter') return plural(count, 'counter');
-  if (what === 'objects') return plural(count, 'type of objects', 'types of objects');
-  return open ? 'Fewer lanes' : `${formatCount(count)} more lanes`;
-}
-
-function objectWords({ type }: ObjectsRow): string {
-  const objects = plural(type.objects, 'object');
-  const snapshots = plural(type.snapshots, 'snapshot');
-  return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
 }
 
 /** From this height on, in px, the name of a label stays in view while its rows scroll. */

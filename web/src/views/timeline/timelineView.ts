@@ -21,6 +21,7 @@ import {
 import { counterBoxes, timelineRows, type CounterBox, type Row } from '../../model/rows';
 import type { Span } from '../../model/span';
 import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
+import { openProcessOf, unhide } from '../../model/unhide';
 import { paintCounters, type CounterScene } from '../../render/counterPainter';
 import { instantAt, paintInstants } from '../../render/instantPainter';
 import { NarrowBars } from '../../render/narrowBars';
@@ -454,10 +455,10 @@ export class TimelineView {
       flushEffects();
       return this.placed.peek().tracks.find((b) => b.track.track === track);
     };
-    this.v.viewer.openProcessOf(track);
+    openProcessOf(this.v.viewer, track);
     const box = find();
     if (box) return box;
-    this.v.viewer.unhide(track);
+    unhide(this.v.viewer, track);
     return find();
   }
 

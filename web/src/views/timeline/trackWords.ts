@@ -2,8 +2,10 @@
 // The texts next to the name of a track.
 
 import { h } from '../../base/dom';
+import { formatCount, plural } from '../../base/format';
 import type { IdleThread, TraceFacts, Track } from '../../model/traceFacts';
 import { ownerId } from '../../model/names';
+import type { FoldRow, ObjectsRow } from '../../model/rows';
 
 /**
  * Return the busy time of a track. Async slices have no CPU time, whatever clocks the trace has.
@@ -66,4 +68,16 @@ export function processWords(track: Track, facts: TraceFacts): string {
   const process = processes.length > 1 ? processes[track.process] : undefined;
   const file = fileOf([track], facts);
   return `${process ? `, process ${ownerId(process)} ${process.name}` : ''}${file ? `, in ${file}` : ''}`;
+}
+
+export function foldWords({ what, count, open }: FoldRow): string {
+  if (what === 'counter') return plural(count, 'counter');
+  if (what === 'objects') return plural(count, 'type of objects', 'types of objects');
+  return open ? 'Fewer lanes' : `${formatCount(count)} more lanes`;
+}
+
+export function objectWords({ type }: ObjectsRow): string {
+  const objects = plural(type.objects, 'object');
+  const snapshots = plural(type.snapshots, 'snapshot');
+  return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
 }
