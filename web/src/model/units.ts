@@ -52,7 +52,7 @@ function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   return found;
 }
 
-/** Return the thread of a unit; of a process's own, Infinity behind its threads or -1 before them. */
+/** Return the thread of a unit; of a process's own units, Infinity below its threads, -1 above. */
 function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first || ('row' in first && first.row.kind === 'display')) return -1;
   const { thread } = 'row' in first ? first.row : first.box.track;
