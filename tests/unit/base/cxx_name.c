@@ -98,7 +98,8 @@ static void doubling_ends(void **state)
         size_t length = strlen(mangled);
         snprintf(mangled + length, sizeof mangled - length, "St4pairIS%u_S%u_E", i + 1, i + 1);
     }
-    strcat(mangled, "EvT_");
+    size_t end = strlen(mangled);
+    snprintf(mangled + end, sizeof mangled - end, "EvT_");
     assert_false(tv_native_name(tv_bytes_of(mangled), text, sizeof text));
     /* Nesting ends, too. */
     memset(mangled, 'P', sizeof mangled - 1);
