@@ -624,6 +624,7 @@ export function facts(trace) {
     objects: 0,
     samples: 0,
     memory_dumps: 0,
+    display_frames: 0,
     facts: [],
     idle_threads: [{ thread_id: 7, name: 'Signal Catcher' }],
     diagnostics: [

@@ -27,7 +27,7 @@ function scopeOf(q) {
 
 const STATUS = {
   ...{ state: 'ready', name: 'made-up.trace', bytes: 1, total_bytes: 1, records: 2 },
-  ...{ trace: 1, behind: false },
+  trace: 1,
   inputs: [{ input: 0, name: 'made-up.trace', offset_ns: '0' }],
   files: [{ input: 0, name: 'made-up.trace', bytes: null }],
   start: [{ input: 0, offset_ns: '0' }],
@@ -105,6 +105,7 @@ export function serve(trace, port = 0) {
       return response.end(readFileSync(page));
     }
     asked[name] = (asked[name] ?? 0) + 1;
+    if (!ANSWERS[name]) throw new Error(`the made-up engine has no answer to ${name}`);
     const answer = ANSWERS[name](trace, url.searchParams);
     if (Buffer.isBuffer(answer)) return response.end(answer);
     response.setHeader('Content-Type', 'application/json');
