@@ -314,9 +314,11 @@ test('the clock switch turns the tables to CPU time', async () => {
     (await tableLines(page, 1))[0].cells.incl_cpu,
     ms(Math.max(...sums.map((m) => m.incl_cpu_ns))),
   );
+  await until(async () => (await place(page)).clock, 'cpu', 'the clock in the address');
   await page.getByRole('button', { name: 'Real', exact: true }).click();
   assert.equal(await sorted.getAttribute('data-column'), 'incl_real');
-  await until(async () => (await place(page)).clock, undefined, 'the usual clock is not written');
+  // Readers who have chosen no clock would see CPU time: a link names it.
+  await until(async () => (await place(page)).clock, 'real', 'the clock in the address');
 });
 
 test('a call is selected, walked from and made the range', async () => {

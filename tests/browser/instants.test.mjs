@@ -22,6 +22,8 @@ test('a file of instants alone has a row for each thread', async () => {
   );
   assert.deepEqual(await page.locator('.label .name').allInnerTexts(), ['logger']);
   assert.match(await page.locator('.ruler .key').innerText(), /1 of \d threads?\s+1 process/);
+  // Without slices the page opens on another tab, where no details stand beside a table.
+  await page.getByRole('tab', { name: 'Profile' }).click();
   const canvas = await page.locator('.lanes canvas').boundingBox();
   const at = (share) => canvas.x + ((share + 0.015) / 1.03) * canvas.width;
   const details = page.locator('.details.beside');

@@ -247,7 +247,7 @@ test('V draws a band where the beat is on', async () => {
   assert.deepEqual(await colourAt(4.6, y), plain);
   assert.notDeepEqual(await colourAt(7.4, y), plain);
   assert.equal(
-    await page.getByRole('button', { name: 'VSync' }).getAttribute('aria-pressed'),
+    await page.getByRole('button', { name: 'VSync', exact: true }).getAttribute('aria-pressed'),
     'true',
   );
   await page.keyboard.press('v');
