@@ -219,7 +219,7 @@ static void frames_text_row(const struct frames_table *t, uint64_t number,
     if (frame->late && !deadline)
         tv_out_text(tv_text_table_cell(table), "late");
     else
-        frames_text_figure(table, frame->late, frame->length - frame->deadline);
+        frames_text_figure(table, frame->late, deadline ? frame->length - frame->deadline : 0);
     frames_text_figure(table, frame->main > 0, frame->main);
     frames_text_figure(table, frame->render > 0, frame->render);
     frames_text_name(t, tv_text_table_name(table, 0), frame);

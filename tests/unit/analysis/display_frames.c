@@ -60,8 +60,6 @@ static void drawing_belongs_to_the_call_it_begins_in(void **state)
     struct tv_display_frames *frames = frames_of(&f, INT64_MIN, INT64_MAX);
     assert_int_equal(frames->count, 4); /* of no process: nobody knows whose B is */
     tv_display_frames_free(frames);
-    f.trace->head->process_count = 1;
-    f.trace->head->processes = tv_alloc(1, sizeof *f.trace->head->processes);
     f.trace->head->threads[0].process = f.trace->head->threads[1].process = 0;
     frames = frames_of(&f, INT64_MIN, INT64_MAX);
     assert_int_equal(frames->count, 3);
