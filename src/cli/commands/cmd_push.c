@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -24,6 +23,7 @@
 #include "base/source.h"
 #include "cli/command.h"
 #include "cli/input/inputs.h"
+#include "cli/input/user_folder.h"
 #include "cli/options.h"
 #include "cli/output/message.h"
 #include "readers/json/json.h"
@@ -673,26 +673,16 @@ static enum tv_status cmd_push_file(struct upload_sender *sender,
     return status;
 }
 
-/* Find $XDG_CONFIG_HOME/traceview/push, else ~/.config/traceview/push. */
-static bool push_find_config(char *path, size_t size)
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (config && config[0] == '/')
-        length = snprintf(path, size, "%s/traceview/push", config);
-    else if (home && home[0] == '/')
-        length = snprintf(path, size, "%s/.config/traceview/push", home);
-    return length > 0 && (size_t)length < size;
-}
-
 /* Without --to, the user's file names the server and the token. With it the file is not read: its
  * token belongs to its own server. */
 static enum tv_status cmd_push_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     char path[PATH_MAX], *text = NULL;
     struct stat info;
-    if (settings->push.to || !push_find_config(path, sizeof path))
+    if (settings->push.to ||
+        !tv_user_folder_find(TV_USER_CONFIG, path, sizeof path - sizeof "/push"))
         return TV_OK;
+    memcpy(path + strlen(path), "/push", sizeof "/push");
     if (stat(path, &info) != 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "expected --to URL, or a line \"to = URL\" in %s", path);

@@ -27,6 +27,7 @@
 
 #include "base/hash.h"
 #include "cli/confine.h"
+#include "cli/input/user_folder.h"
 
 #define MOST_BYTES (UINT64_C(10) << 30)
 
@@ -49,41 +50,9 @@ static bool cache_ends_with(const char *text, const char *end)
 
 /* ---- The directory ---- */
 
-/* Find the user's cache directory (XDG Base Directory Specification). */
-static bool cache_find_home(char *path, size_t size)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (cache && cache[0] == '/')
-        length = snprintf(path, size, "%s", cache);
-    else if (home && home[0] == '/')
-        length = snprintf(path, size, "%s/.cache", home);
-    return length > 0 && (size_t)length < size;
-}
-
 static bool cache_is_private(const struct stat *info, mode_t others)
 {
     return info->st_uid == geteuid() && (info->st_mode & others) == 0;
-}
-
-/* Open the directory; -1 when there is none that only we can write to. */
-static int cache_open_folder(bool make)
-{
-    char home[4096], path[4096 + 16];
-    struct stat info;
-    if (!cache_find_home(home, sizeof home))
-        return -1;
-    snprintf(path, sizeof path, "%s/traceview", home);
-    if (make && mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(home, 0700) == 0 &&
-        mkdir(path, 0700) != 0)
-        return -1;
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return -1;
-    if (fstat(folder, &info) == 0 && cache_is_private(&info, S_IWGRP | S_IWOTH))
-        return folder;
-    close(folder);
-    return -1;
 }
 
 static void cache_entry_name(char *name, size_t size, struct tv_bytes key)
@@ -182,7 +151,7 @@ int tv_cache_open(struct tv_bytes key)
         return tv_confined_cache_open(key);
     char name[48];
     struct stat info;
-    int folder = cache_open_folder(false);
+    int folder = tv_user_folder_open(TV_USER_CACHE, false);
     if (folder < 0)
         return -1;
     cache_entry_name(name, sizeof name, key);
@@ -204,7 +173,7 @@ bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
     if (tv_is_confined())
         return tv_confined_cache_begin(key, file);
     struct timespec now;
-    *file = (struct tv_cache_file){.folder = cache_open_folder(true), .fd = -1};
+    *file = (struct tv_cache_file){.folder = tv_user_folder_open(TV_USER_CACHE, true), .fd = -1};
     if (file->folder < 0)
         return false;
     clock_gettime(CLOCK_REALTIME, &now);

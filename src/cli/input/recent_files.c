@@ -12,53 +12,13 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "cli/confine.h"
+#include "cli/input/user_folder.h"
 
 /* The list as a text. */
 struct recent_text {
     char bytes[TV_RECENT_FILES * (size_t)PATH_MAX];
     size_t length;
 };
-
-/* Find the folder of the list (XDG Base Directory Specification). */
-static bool recent_find_folder(char *path, size_t size)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (state && state[0] == '/')
-        length = snprintf(path, size, "%s/traceview", state);
-    else if (home && home[0] == '/')
-        length = snprintf(path, size, "%s/.local/state/traceview", home);
-    return length > 0 && (size_t)length < size;
-}
-
-/* Make a folder and those above it. */
-static void recent_make_folder(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
-    (void)mkdir(path, 0700);
-}
-
-/* Open the folder of the list; -1: there is none that only the user can write to. */
-static int recent_open_folder(bool make)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    if (!recent_find_folder(path, sizeof path))
-        return -1;
-    if (make)
-        recent_make_folder(path);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0 &&
-        (fstat(folder, &info) != 0 || info.st_uid != geteuid() || (info.st_mode & 022) != 0)) {
-        close(folder);
-        folder = -1;
-    }
-    return folder;
-}
 
 static void recent_read(int folder, struct recent_text *text)
 {
@@ -107,7 +67,7 @@ void tv_recent_files_remember(const char *path)
     if (!realpath(path, whole) || stat(whole, &info) != 0 || !S_ISREG(info.st_mode) ||
         strchr(whole, '\n'))
         return;
-    int folder = recent_open_folder(true);
+    int folder = tv_user_folder_open(TV_USER_STATE, true);
     if (folder < 0)
         return;
     struct recent_text *old = tv_alloc(1, sizeof *old);
@@ -124,7 +84,7 @@ void tv_recent_files_remember(const char *path)
 void tv_recent_files_find(struct tv_settings *settings, struct tv_words *words)
 {
     struct stat info;
-    int folder = recent_open_folder(false);
+    int folder = tv_user_folder_open(TV_USER_STATE, false);
     if (folder < 0)
         return;
     struct recent_text *text = tv_alloc(1, sizeof *text);
