@@ -31,7 +31,7 @@ static inline bool tv_is_mangled(struct tv_bytes name)
  */
 bool tv_native_name(struct tv_bytes mangled, char *text, size_t room);
 
-/* The same for one mangling: of the Itanium C++ ABI, and Rust's "v0" (RFC 2603).  Expressions in
+/* Decode one kind of name: of the Itanium C++ ABI, or of Rust's "v0" (RFC 2603).  Expressions in
  * template arguments of C++ are not decoded.  Hashes of crates and suffixes of Rust's compiler are
  * omitted. */
 bool tv_cxx_demangle(struct tv_bytes mangled, char *text, size_t room);

@@ -231,8 +231,8 @@ void tv_trace_info_add_metadata(struct tv_trace_info *head, uint32_t input, stru
 /* Return the index of a frame, adding it if needed. */
 uint32_t tv_trace_info_add_frame(struct tv_trace_info *head, const struct tv_frame *frame);
 
-/* The same for a function of a native program.  A mangled name of C++ or Rust becomes readable, and
- * the mangled one its signature: so overloads stay apart. */
+/* Add a function of a native program as tv_trace_info_add_frame does.  A mangled name of C++ or
+ * Rust becomes readable, and the mangled one its signature: so overloads stay apart. */
 uint32_t tv_trace_info_add_native_frame(struct tv_trace_info *head, const struct tv_frame *frame);
 
 /* Meaning of an address on a stack. */

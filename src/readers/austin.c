@@ -18,7 +18,7 @@
 #include "readers/profile_input.h"
 #include "readers/text_lines.h"
 
-/* What the numbers at the end of a line are. */
+/* Meaning of the numbers at the end of a line. */
 enum austin_mode {
     AUSTIN_WALL,   /* microseconds */
     AUSTIN_CPU,    /* the same, of threads that are not idle */

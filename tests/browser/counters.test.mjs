@@ -38,7 +38,7 @@ async function factsOf(series) {
   return Object.fromEntries(cells);
 }
 
-/** The same facts as the command prints them, as the page writes them. */
+/** Figures that the command prints, as the page writes them. */
 function figuresOf(counter, series, ...options) {
   const { series: rows } = json('counters', '--format', 'json', ...options, file);
   const row = rows.find((r) => r.counter === counter && r.series === series);

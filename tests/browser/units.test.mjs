@@ -9,7 +9,7 @@ import { example, json, view } from './program.mjs';
 
 const NS = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9, d: 86400e9 };
 
-/** What a text says in nanoseconds, and how far it may be off: one of its last digit. */
+/** Read a time in nanoseconds, and how far it may be off: one of its last digit. */
 function readTime(text) {
   if (text === '0') return { ns: 0, off: 1 };
   let [ns, off] = [0, 0];

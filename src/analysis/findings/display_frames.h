@@ -29,7 +29,7 @@
 struct tv_listed_calls;
 struct tv_selection;
 
-/* What a deadline is from, the least trustworthy first. */
+/* Sources of a deadline, the least trustworthy first. */
 enum tv_deadline_source {
     TV_DEADLINE_DEFAULT,  /* 60 Hz, because the trace says nothing about its display */
     TV_DEADLINE_ARGUMENT, /* the argument of an event */

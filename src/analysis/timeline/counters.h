@@ -102,9 +102,9 @@ void tv_counter_figures_sort(struct tv_counter_figures *figures, const struct tv
 struct tv_counter_point tv_counter_value_at(const struct tv_trace *trace, uint32_t counter,
                                             uint32_t series, tv_ns time);
 
-/* Where a series is of interest: it changes to another value; or to one that is higher (a peak) or
- * lower (a trough) than the different values before and after it.  At an end of the series one of
- * the two suffices for that.  Samples without a value are skipped. */
+/* Stops of a step along a series: a change to another value; a peak or a trough, which is higher or
+ * lower than the different values before and after it.  At an end of the series one of the two
+ * suffices.  Samples without a value are skipped. */
 enum tv_counter_stop {
     TV_STOP_CHANGE,
     TV_STOP_PEAK,

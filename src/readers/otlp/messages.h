@@ -124,7 +124,7 @@ void tv_otlp_walk_begin(struct tv_otlp_walk *walk, struct tv_bytes request);
 /* Move to the next sample; false: there is none. */
 bool tv_otlp_walk_next(struct tv_otlp_walk *walk);
 
-/* What an attribute says. */
+/* An attribute: key, value and unit. */
 struct tv_otlp_attribute {
     uint64_t key, unit;    /* strings of the table; 0: none */
     struct tv_bytes name;  /* of resources: the key itself */

@@ -26,7 +26,7 @@
 /* Attributes of resources, and names of scopes, that metadata lists. */
 #define LISTED_ATTRIBUTES 100
 
-/* What an attribute says about the thread of a sample; its text when that is not empty. */
+/* The role of an attribute for the thread of a sample, and its text if there is any. */
 struct otlp_role {
     enum tv_label_role role;
     struct tv_bytes text;
@@ -48,14 +48,14 @@ struct otlp {
     uint64_t samples;
     struct tv_map unnumbered; /* name (string) of a process without an id -> a number */
     struct tv_map listed;     /* metadata: key << 32 | value */
-    /* Of the current request: */
+    /* The current request: */
     struct tv_profile_tables tables;
     struct tv_otlp_sample_fields fields;
     struct otlp_role *roles; /* of the attributes */
     struct tv_bytes *stacks;
     uint32_t *stack_steps; /* TV_NONE: not yet */
     size_t role_count, role_capacity, stack_count, stack_capacity;
-    /* Of the current resource, profile and sample: */
+    /* The current resource, profile and sample: */
     struct otlp_resource resource;
     const uint8_t *scope, *profile_message;
     uint32_t type;

@@ -11,7 +11,7 @@
 /* tv_input.format of pprof inputs. */
 #define TV_SAMPLE_LABELS_FORMAT "pprof profile"
 
-/* What a label says by its key. */
+/* Meaning of a label by its key. */
 enum tv_label_role {
     TV_LABEL_OTHER,
     TV_LABEL_THREAD_NAME,

@@ -117,8 +117,8 @@ static void last_sample_of_the_trace_counts(void **state)
     fixture_free(&f);
 }
 
-/* Of samples at one time the last one holds; a value that ends where the range begins is not in it.
- */
+/* The last of several samples at one time holds; a value that ends where the range begins is not in
+ * it. */
 static void samples_at_one_time(void **state)
 {
     (void)state;

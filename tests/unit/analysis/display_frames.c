@@ -92,7 +92,7 @@ static void a_range_chooses_frames(void **state)
 
 /* ---- Deadlines ---- */
 
-/* Of the distances 8, 8, 300 and 9 ms the long one is a gap; the median of the rest is 8. */
+/* The distances are 8, 8, 300 and 9 ms: the long one is a gap; the median of the rest is 8. */
 static void the_deadline_is_the_median_distance_of_syncs(void **state)
 {
     (void)state;

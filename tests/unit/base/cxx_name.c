@@ -68,7 +68,7 @@ static void names_become_readable(void **state)
     }
 }
 
-/* What is no mangled name, is cut, or has expressions stays as it is. */
+/* Names that are not mangled, are cut, or have expressions stay as they are. */
 static void other_names_stay(void **state)
 {
     (void)state;

@@ -188,7 +188,7 @@ class App {
   private async openFiles(files: readonly ChosenFile[], aim: Aim, said = ''): Promise<void> {
     const left = this.running ? this.status : null;
     const trace = files.length > 0 ? await this.engine.opening.open(files) : 0;
-    // This page waits for one trace only.
+    // A page waits for one trace only.
     this.turn++;
     if (left?.state === 'loading' && left.trace !== trace)
       await this.engine.opening.cancel(left.trace).catch(() => undefined);

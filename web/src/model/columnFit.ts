@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which columns of a table with two clocks are shown where room is short. The names come first: a
+// Chooses the columns of a table with two clocks if room is short. The names come first: a
 // table of numbers whose names cannot be read is of no use. The figures of the other clock are one
 // click away, at the switch of clocks.
 

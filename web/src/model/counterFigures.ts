@@ -43,7 +43,7 @@ export interface CounterPoint {
   value: number;
 }
 
-/** Where a step along a counter ends. */
+/** The end of a step along a counter. */
 export type CounterStop = 'change' | 'peak' | 'trough';
 
 /** Columns of the table; all but the name are figures. */

@@ -43,7 +43,7 @@ export interface DisplayFrames {
   all: DisplayFigures;
   /** By process, most late frames first. */
   processes: [process: number, ...DisplayFigures][];
-  /** What the deadlines are from, in sentences. */
+  /** The sources of the deadlines, in sentences. */
   deadlines: string[];
   late: LateFrame[];
   left_out: number;

@@ -11,7 +11,7 @@ export type DisplayItem =
   | { is: 'process'; process: number; figures: DisplayFigures }
   | { is: 'frame'; process: number; frame: LateFrame };
 
-/** How to name processes and frames of stacks. */
+/** Names of processes and of frames of stacks. */
 export interface DisplayWords {
   process: (process: number) => string;
   name: (frame: number) => string;

@@ -271,7 +271,7 @@ export interface CounterValues {
   }[];
 }
 
-/** Where a step along a series begins, and what it looks for. */
+/** A step along a series: its begin, and what it looks for. */
 export interface CounterStep {
   counter: number;
   series: number;

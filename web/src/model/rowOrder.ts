@@ -6,7 +6,7 @@
 //   busiest   by calls, then by time on a processor, then by samples
 //   name      by name, numbers by value
 //
-// Whatever an order leaves open stays in the usual order.
+// An order that leaves something open keeps the usual order there.
 
 import type { Activity } from './engine';
 import type { TrackOrder } from './layout';

@@ -23,7 +23,7 @@ export function unhideUnit(viewer: Viewer, key: string, process: number): void {
   viewer.rows.update((rows) => ({ ...rows, active: false }));
 }
 
-/** The same for a track. */
+/** Show the unit of a track. */
 export function unhide(viewer: Viewer, number: number): void {
   const { tracks } = viewer.facts;
   const track = tracks.find((t) => t.track === number);

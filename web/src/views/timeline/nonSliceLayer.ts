@@ -24,7 +24,7 @@ import type { Views } from '../context';
 
 /** The object, sample or memory dump under the pointer. */
 export interface MarkHit {
-  /** What a click selects: a mark, or the call that stands for a display frame. */
+  /** The target of a click: a mark, or the call that stands for a display frame. */
   mark: Mark | null;
   call?: Call;
   /** The content of the tooltip: a title, and lines of colour, word and value. */
