@@ -179,6 +179,8 @@ test('a trace without calls has no time to draw, and no rows', async () => {
       change: (trace) => {
         Object.assign(trace, { tracks: [], rows: [], length: 0, facts: { max_depth: 0 } });
       },
+      // It opens on Info.
+      hash: '#tab=profile',
       waits: (page) => page.waitForSelector('.profile .empty:not([hidden])'),
     },
   );
