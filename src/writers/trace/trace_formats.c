@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_formats.c - the formats that `convert` writes. */
+#include "writers/trace/trace_formats.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "writers/stacks/pprof.h"
+#include "writers/trace/excerpt.h"
+#include "writers/trace/sample_files.h"
+
+static enum tv_status format_write_method_trace(const struct tv_trace_format *format,
+                                                const struct tv_trace_conversion *conversion,
+                                                struct tv_out *out, struct tv_out *lines,
+                                                struct tv_error *err)
+{
+    const struct tv_trace *trace = conversion->trace;
+    enum tv_trace_target target = (enum tv_trace_target)format->variant;
+    struct tv_trace_file_options options = {.target = target,
+                                            .cpu = conversion->cpu,
+                                            .keep = conversion->keep,
+                                            .closed = trace->is_subset};
+    struct tv_trace_file_losses losses;
+    enum tv_status status = tv_trace_file_write(out, trace, &options, &losses, err);
+    if (status == TV_OK)
+        tv_losses_write_method_trace(lines, trace, target, &losses);
+    return status;
+}
+
+/* Profiles for other viewers. */
+static enum tv_status format_write_samples(const struct tv_trace_format *format,
+                                           const struct tv_trace_conversion *conversion,
+                                           struct tv_out *out, struct tv_out *lines,
+                                           struct tv_error *err)
+{
+    struct tv_sample_file_losses losses;
+    enum tv_status status =
+        tv_sample_file_write(out, conversion->trace, conversion->keep,
+                             (enum tv_sample_format)format->variant, &losses, err);
+    if (status == TV_OK)
+        tv_losses_write_samples(lines, &losses);
+    return status;
+}
+
+/* Write the events of an excerpt: files in this format keep the text of their events. */
+static enum tv_status format_write_json(const struct tv_trace_format *format,
+                                        const struct tv_trace_conversion *conversion,
+                                        struct tv_out *out, struct tv_out *lines,
+                                        struct tv_error *err)
+{
+    struct tv_crop crop = {conversion->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_excerpt excerpt;
+    struct tv_excerpt_losses losses;
+    (void)format;
+    tv_excerpt_make(&excerpt, conversion->trace, &crop);
+    enum tv_status status = tv_excerpt_write_events(&excerpt, out, &losses, err);
+    tv_excerpt_release(&excerpt);
+    if (status == TV_OK)
+        tv_losses_write_events(lines, conversion->trace, &losses);
+    return status;
+}
+
+static enum tv_status format_write_pprof(const struct tv_trace_format *format,
+                                         const struct tv_trace_conversion *conversion,
+                                         struct tv_out *out, struct tv_out *lines,
+                                         struct tv_error *err)
+{
+    struct tv_crop crop = {conversion->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_excerpt excerpt;
+    struct tv_pprof_losses losses;
+    (void)format, (void)err;
+    tv_excerpt_make(&excerpt, conversion->trace, &crop);
+    tv_pprof_write(out, excerpt.made ? excerpt.made : conversion->trace, &losses);
+    tv_excerpt_release(&excerpt);
+    tv_pprof_losses_write(lines, &losses);
+    return TV_OK;
+}
+
+static enum tv_status format_write_perfetto(const struct tv_trace_format *format,
+                                            const struct tv_trace_conversion *conversion,
+                                            struct tv_out *out, struct tv_out *lines,
+                                            struct tv_error *err)
+{
+    struct tv_crop crop = {conversion->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_excerpt excerpt;
+    struct tv_perfetto_losses losses;
+    (void)format, (void)err;
+    tv_excerpt_make(&excerpt, conversion->trace, &crop);
+    tv_perfetto_write(out, excerpt.made ? excerpt.made : conversion->trace, &losses);
+    tv_excerpt_release(&excerpt);
+    tv_losses_write_perfetto(lines, conversion->trace, &losses);
+    return TV_OK;
+}
+
+/* In the order of TV_TRACE_FORMAT_NAMES. */
+static const struct tv_trace_format formats[] = {
+    {"v1", true, true, TV_TRACE_V1, format_write_method_trace},
+    {"v2", true, true, TV_TRACE_V2, format_write_method_trace},
+    {"v3", true, true, TV_TRACE_V3, format_write_method_trace},
+    {"f2", true, true, TV_TRACE_STREAM_1, format_write_method_trace},
+    {"f3", true, true, TV_TRACE_STREAM_2, format_write_method_trace},
+    {"json", false, false, 0, format_write_json},
+    {"pprof", false, false, 0, format_write_pprof},
+    {"perfetto", true, false, 0, format_write_perfetto},
+    {"speedscope", false, false, TV_SAMPLES_SPEEDSCOPE, format_write_samples},
+    {"firefox", false, false, TV_SAMPLES_FIREFOX, format_write_samples},
+    {"cpuprofile", false, false, TV_SAMPLES_CPUPROFILE, format_write_samples},
+};
+
+const struct tv_trace_format *tv_trace_format_at(size_t place)
+{
+    return place < TV_COUNT(formats) ? &formats[place] : NULL;
+}
+
+const struct tv_trace_format *tv_trace_format_named(const char *name)
+{
+    size_t place = 0;
+    while (place < TV_COUNT(formats) && strcmp(formats[place].name, name) != 0)
+        place++;
+    return tv_trace_format_at(place);
+}
