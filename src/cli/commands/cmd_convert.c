@@ -14,9 +14,8 @@ static const struct tv_option convert_options[] = {
     TV_OPTION(
         "to", "default|" TV_TRACE_FORMAT_NAMES, TV_OPTION_CHOICE, to,
         "method trace version 1, 2, 3, streaming F2 or F3, Trace Event JSON, a Perfetto trace, or "
-        "a profile for pprof, speedscope, the Firefox Profiler or the DevTools (default: perfetto "
-        "if "
-        "the output's name ends so, else v3, or v2 if the trace has one clock)"),
+        "a profile for pprof, speedscope, the Firefox Profiler or the DevTools (default: by the "
+        "ending of the output's name, else v3, or v2 if the trace has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
@@ -32,21 +31,22 @@ static bool cmd_output_ends_with(const struct tv_settings *settings, const char 
     return length > end && strcmp(settings->output + length - end, ending) == 0;
 }
 
-static bool cmd_output_is_perfetto(const struct tv_settings *settings)
+/* Return the format that the name of the output stands for, or NULL. */
+static const struct tv_trace_format *cmd_output_format(const struct tv_settings *settings)
 {
-    return cmd_output_ends_with(settings, ".perfetto-trace") ||
-           cmd_output_ends_with(settings, ".pftrace");
+    return settings->output ? tv_trace_format_of_file(settings->output) : NULL;
 }
 
-/* Choose the format: --to, else the ending of a Perfetto trace, else the smallest version of a
- * method trace that holds both clocks. */
+/* Choose the format: --to, else the ending of the output, else the smallest version of a method
+ * trace that holds both clocks. */
 static const struct tv_trace_format *cmd_convert_choose(const struct tv_settings *settings,
                                                         const struct tv_trace *trace)
 {
+    const struct tv_trace_format *named = cmd_output_format(settings);
     if (settings->to != 0)
         return tv_trace_format_at(settings->to - 1);
-    if (cmd_output_is_perfetto(settings))
-        return tv_trace_format_named("perfetto");
+    if (named)
+        return named;
     bool both = tv_trace_info_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU);
     return tv_trace_format_named(both ? "v3" : "v2");
 }
@@ -147,7 +147,8 @@ static enum cut_target cmd_cut_choose_target(const struct tv_settings *settings,
         return CUT_TRACE;
     if (cmd_output_ends_with(settings, ".json"))
         return CUT_JSON;
-    if (cmd_output_is_perfetto(settings) || tv_excerpt_is_perfetto(piece))
+    if (cmd_output_format(settings) == tv_trace_format_named("perfetto") ||
+        tv_excerpt_is_perfetto(piece))
         return CUT_PERFETTO;
     return tv_excerpt_is_method_trace(piece) ? CUT_TRACE : CUT_JSON;
 }

@@ -94,17 +94,17 @@ static enum tv_status format_write_perfetto(const struct tv_trace_format *format
 
 /* In the order of TV_TRACE_FORMAT_NAMES. */
 static const struct tv_trace_format formats[] = {
-    {"v1", true, true, TV_TRACE_V1, format_write_method_trace},
-    {"v2", true, true, TV_TRACE_V2, format_write_method_trace},
-    {"v3", true, true, TV_TRACE_V3, format_write_method_trace},
-    {"f2", true, true, TV_TRACE_STREAM_1, format_write_method_trace},
-    {"f3", true, true, TV_TRACE_STREAM_2, format_write_method_trace},
-    {"json", false, false, 0, format_write_json},
-    {"pprof", false, false, 0, format_write_pprof},
-    {"perfetto", true, false, 0, format_write_perfetto},
-    {"speedscope", false, false, TV_SAMPLES_SPEEDSCOPE, format_write_samples},
-    {"firefox", false, false, TV_SAMPLES_FIREFOX, format_write_samples},
-    {"cpuprofile", false, false, TV_SAMPLES_CPUPROFILE, format_write_samples},
+    {"v1", {NULL}, true, true, TV_TRACE_V1, format_write_method_trace},
+    {"v2", {NULL}, true, true, TV_TRACE_V2, format_write_method_trace},
+    {"v3", {NULL}, true, true, TV_TRACE_V3, format_write_method_trace},
+    {"f2", {NULL}, true, true, TV_TRACE_STREAM_1, format_write_method_trace},
+    {"f3", {NULL}, true, true, TV_TRACE_STREAM_2, format_write_method_trace},
+    {"json", {".json"}, false, false, 0, format_write_json},
+    {"pprof", {".pprof"}, true, false, 0, format_write_pprof},
+    {"perfetto", {".perfetto-trace", ".pftrace"}, true, false, 0, format_write_perfetto},
+    {"speedscope", {".speedscope.json"}, false, false, TV_SAMPLES_SPEEDSCOPE, format_write_samples},
+    {"firefox", {NULL}, false, false, TV_SAMPLES_FIREFOX, format_write_samples},
+    {"cpuprofile", {".cpuprofile"}, false, false, TV_SAMPLES_CPUPROFILE, format_write_samples},
 };
 
 const struct tv_trace_format *tv_trace_format_at(size_t place)
@@ -118,4 +118,27 @@ const struct tv_trace_format *tv_trace_format_named(const char *name)
     while (place < TV_COUNT(formats) && strcmp(formats[place].name, name) != 0)
         place++;
     return tv_trace_format_at(place);
+}
+
+/* Return the length of the ending when the path has it, else 0. */
+static size_t format_match_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), end = ending ? strlen(ending) : length;
+    return end < length && strcmp(path + length - end, ending) == 0 ? end : 0;
+}
+
+const struct tv_trace_format *tv_trace_format_of_file(const char *path)
+{
+    const struct tv_trace_format *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < TV_COUNT(formats); i++) {
+        for (size_t j = 0; j < TV_COUNT(formats[i].endings); j++) {
+            size_t length = format_match_ending(path, formats[i].endings[j]);
+            if (length > longest) {
+                found = &formats[i];
+                longest = length;
+            }
+        }
+    }
+    return found;
 }

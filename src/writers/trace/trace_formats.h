@@ -24,6 +24,7 @@ struct tv_trace_conversion {
 
 struct tv_trace_format {
     const char *name;
+    const char *endings[2]; /* of file names in this format; NULL: none */
     bool binary;
     bool method_trace; /* of Android: the version says how many clocks it has */
     unsigned variant;  /* of a writer of several formats: enum tv_trace_target or
@@ -39,5 +40,9 @@ struct tv_trace_format {
 /* Return a format by its name or by its place in TV_TRACE_FORMAT_NAMES, from 0 on; or NULL. */
 const struct tv_trace_format *tv_trace_format_named(const char *name);
 const struct tv_trace_format *tv_trace_format_at(size_t place);
+
+/* Return the format that the ending of a file name stands for, the longest one where several fit;
+ * or NULL. */
+const struct tv_trace_format *tv_trace_format_of_file(const char *path);
 
 #endif

@@ -21,4 +21,23 @@ static void names_are_in_the_order_of_the_table(void **state)
     assert_null(tv_trace_format_named("xml"));
 }
 
-UNIT_TESTS(trace_formats, cmocka_unit_test(names_are_in_the_order_of_the_table));
+static void endings_choose_a_format(void **state)
+{
+    static const struct {
+        const char *path, *name;
+    } known[] = {
+        {"a.json", "json"},        {"a.speedscope.json", "speedscope"},
+        {"a.pftrace", "perfetto"}, {"a.perfetto-trace", "perfetto"},
+        {"a.pprof", "pprof"},      {"a.cpuprofile", "cpuprofile"},
+        {"a.trace", NULL},         {"json", NULL},
+        {".json", NULL},           {"", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const struct tv_trace_format *format = tv_trace_format_of_file(known[i].path);
+        assert_string_equal(format ? format->name : "none", known[i].name ? known[i].name : "none");
+    }
+}
+
+UNIT_TESTS(trace_formats, cmocka_unit_test(names_are_in_the_order_of_the_table),
+           cmocka_unit_test(endings_choose_a_format));
