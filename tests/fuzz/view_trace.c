@@ -34,6 +34,8 @@ static const char *const usual[] = {
     "profile?from=100&to=5000",
     "relations?frame=0",
     "tree",
+    "tree?transforms=focus:1:a",
+    "profile?transforms=merge:1:adrop:1:b",
     "tree?nodes=0&bottom_up=1",
     "sample_tree",
     "sample_profile?measure=weight",
