@@ -428,9 +428,18 @@ bool tv_cxx_demangle(struct tv_bytes mangled, char *text, size_t room)
     return decoded;
 }
 
+/* No linker's name has control characters; a NUL would end the readable name early. */
+static bool native_name_has_controls(struct tv_bytes name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        if (name.data[i] < ' ' || name.data[i] == 0x7f)
+            return true;
+    return false;
+}
+
 bool tv_native_name(struct tv_bytes mangled, char *text, size_t room)
 {
-    if (!tv_is_mangled(mangled))
+    if (!tv_is_mangled(mangled) || native_name_has_controls(mangled))
         return false;
     return mangled.data[1] == 'R' ? tv_rust_demangle(mangled, text, room)
                                   : tv_cxx_demangle(mangled, text, room);

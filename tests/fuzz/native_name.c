@@ -16,6 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tv_native_name(mangled, text, sizeof text))
         return 0;
     size_t room = strlen(text) + 1;
+    for (size_t i = 0; text[i]; i++)
+        if ((unsigned char)text[i] < ' ')
+            abort();
     if (!tv_is_mangled(mangled) || !tv_native_name(mangled, exact, room) ||
         strcmp(text, exact) != 0 || tv_native_name(mangled, exact, room - 1))
         abort();

@@ -89,6 +89,16 @@ static void other_names_stay(void **state)
         assert_false(tv_native_name(tv_bytes_of(others[i]), text, sizeof text));
 }
 
+/* A NUL in a name would end it early, and two names would become one. */
+static void names_with_control_bytes_stay(void **state)
+{
+    (void)state;
+    char text[TV_NATIVE_NAME_ROOM];
+    assert_false(tv_native_name(TV_BYTES("_Z3a\0b"), text, sizeof text));
+    assert_false(tv_native_name(TV_BYTES("_Z3a\nb"), text, sizeof text));
+    assert_true(tv_native_name(TV_BYTES("_Z3a_b"), text, sizeof text));
+}
+
 /* Each argument is the pair of the one before with itself: twice as long. */
 static void doubling_ends(void **state)
 {
@@ -109,4 +119,4 @@ static void doubling_ends(void **state)
 }
 
 UNIT_TESTS(cxx_name, cmocka_unit_test(names_become_readable), cmocka_unit_test(other_names_stay),
-           cmocka_unit_test(doubling_ends));
+           cmocka_unit_test(names_with_control_bytes_stay), cmocka_unit_test(doubling_ends));
