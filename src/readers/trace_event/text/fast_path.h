@@ -129,11 +129,12 @@ TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end
 {
     /* Byte after byte is faster than a search: the processor predicts the length and need not wait.
      */
-    const uint8_t *start = at;
-    while ((*at >= '0' && *at <= '9') || *at == '.')
-        at++;
-    if (TV_LIKELY(at > start))
+    if (TV_LIKELY(*at >= '0' && *at <= '9')) {
+        do
+            at++;
+        while ((*at >= '0' && *at <= '9') || *at == '.');
         return *at == ',' || *at == '}' || EXTRA_SPACE(*at) ? at : NULL;
+    }
     /* The usual names, and numbers with a sign. */
     if (*at == '\0' || !strchr("-tfnNI", *at))
         return NULL;

@@ -24,6 +24,7 @@ enum te_fields_fault {
     FAULT_QUOTES = 4,
     FAULT_WORD = 8,   /* a number that JSON does not have, or a bare key */
     FAULT_BRACE = 16, /* missing at the end */
+    FAULT_VALUE = 32, /* missing */
 };
 
 struct te_lenient_walk {
@@ -211,6 +212,14 @@ struct tv_bytes tv_te_key_unquote(struct tv_bytes key)
     return key;
 }
 
+/* A missing value reads as null, which is not within the text. */
+static const char te_missing_value[] = "null";
+
+static bool te_value_is_missing(struct tv_bytes value)
+{
+    return value.data == (const uint8_t *)te_missing_value;
+}
+
 /* Return the next member.  False at the end of the object, of the bytes, or of readable text. */
 static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct tv_bytes *key,
                                 struct tv_bytes *value)
@@ -225,8 +234,9 @@ static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct
         return te_walk_break_off(walk);
     /* A missing colon or value is read as in json/lenient.c. */
     c = te_walk_peek(walk);
-    if (walk->whole && c != 0 && strchr(",:}]", c)) {
-        *value = TV_BYTES("null");
+    if (c != 0 && strchr(",:}]", c)) {
+        walk->faults |= FAULT_VALUE;
+        *value = tv_bytes_of(te_missing_value);
         return true;
     }
     return te_walk_skip_value(walk, value);
@@ -253,7 +263,8 @@ static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fi
     struct tv_bytes key, value;
     *last = walk->at;
     for (bool first = true; te_walk_next_member(walk, first, &key, &value); first = false) {
-        te_fields_set(fields, tv_te_key_unquote(key), value);
+        if (!te_value_is_missing(value))
+            te_fields_set(fields, tv_te_key_unquote(key), value);
         *last = walk->at;
     }
     fields->faults = walk->faults;
