@@ -254,6 +254,13 @@ static void script_take_place(struct tv_script_chunk *chunk, const struct script
     chunk->has_lines = chunk->has_lines || place->line > 0;
 }
 
+/* Take a blank line: it ends a sample. Some tools put one between a head and its frames, too. */
+static void script_take_blank(struct tv_script_chunk *chunk)
+{
+    if (chunk->stack.count > 0)
+        tv_script_chunk_end(chunk);
+}
+
 /* Take a line of a stack. */
 static void script_take_frame(struct tv_script_chunk *chunk, const struct tv_text_line *line)
 {
@@ -271,6 +278,8 @@ static void script_take_frame(struct tv_script_chunk *chunk, const struct tv_tex
         script_push(chunk, meaning);
     else if ((meaning & PLACE) != 0 && chunk->is_open && chunk->stack.count > 0)
         script_take_place(chunk, &chunk->places.rows[meaning & ~PLACE]);
+    else if (tv_bytes_trim(line->text).length == 0)
+        script_take_blank(chunk);
     else if (!(chunk->stack.count > 0 && script_is_no_place(line->text)))
         script_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_LINE, line->offset);
 }
@@ -283,9 +292,7 @@ void tv_script_chunk_take(struct tv_script_chunk *chunk, const struct tv_text_li
     } else if (text.length > 0 && text.data[0] == '\t') {
         script_take_frame(chunk, line);
     } else if (tv_bytes_trim(text).length == 0) {
-        /* Some tools put a blank line between a head and its frames. */
-        if (chunk->stack.count > 0)
-            tv_script_chunk_end(chunk);
+        script_take_blank(chunk);
     } else if (text.data[0] != '#' && !script_take_head(chunk, line)) {
         script_take_frame(chunk, line);
     }

@@ -162,6 +162,20 @@ static void parts_of_a_text_make_the_same_trace(void **state)
     }
 }
 
+/* A sample without a head ends with a blank line, also one of a tab and spaces. */
+static void parts_begin_behind_blank_lines(void **state)
+{
+    (void)state;
+    static const char text[] = "\n\t401b97 f\n\t401b98 main\n\t  \n\t401b97 f\n\t401b98 main\n"
+                               "\n\t401b97 f\n";
+    for (uint64_t cut = 0; cut < sizeof text; cut++) {
+        struct tv_read_options options = {.parts = 2, .part_starts = &cut};
+        struct tv_trace *trace = read_bytes(tv_bytes_of(text), &options);
+        assert_int_equal(trace->tables.samples.count, 3);
+        tv_trace_free(trace);
+    }
+}
+
 static void text_without_times_is_an_order(void **state)
 {
     (void)state;
@@ -280,6 +294,7 @@ static void damaged_files_are_read_to_their_end(void **state)
 UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen),
            cmocka_unit_test(frames_have_symbols_with_anything_in_them),
            cmocka_unit_test(parts_of_a_text_make_the_same_trace),
+           cmocka_unit_test(parts_begin_behind_blank_lines),
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
            cmocka_unit_test(damaged_files_are_read_to_their_end));
