@@ -94,8 +94,8 @@ static void v8_nodes_take_call(struct tv_v8_nodes *nodes, struct tv_json_stream 
 /* Return a line or column counted from 1; 0: unknown. */
 static int32_t v8_count_from_one(int64_t number, int64_t first)
 {
-    number += 1 - first;
-    return number > 0 && number < INT32_MAX ? (int32_t)number : 0;
+    bool fits = number >= first && number < INT32_MAX;
+    return fits ? (int32_t)(number + 1 - first) : 0;
 }
 
 /* Set the frame of a node whose fields are known. */

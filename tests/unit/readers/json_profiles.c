@@ -2,6 +2,7 @@
 /* json_profiles.c - profiles in JSON, cut and damaged at every byte. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -65,6 +66,35 @@ static struct tv_trace *read_json_profile(const struct tv_reader *reader, struct
     return trace;
 }
 
+/* Lines are counted from 0, and those that no number of 32 bits can hold are unknown. */
+static void lines_of_functions_are_in_range(void **state)
+{
+    static const struct {
+        const char *number;
+        int32_t line;
+    } lines[] = {{"0", 1},
+                 {"-1", 0},
+                 {"2147483646", INT32_MAX},
+                 {"2147483647", 0},
+                 {"-9223372036854775808", 0},
+                 {"9223372036854775807", 0}};
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(lines); i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"children\":[2]},"
+            "{\"id\":2,\"callFrame\":{\"functionName\":\"f\",\"url\":\"a.js\",\"lineNumber\":%s}}],"
+            "\"startTime\":0,\"endTime\":1,\"samples\":[2],\"timeDeltas\":[1]}",
+            lines[i].number);
+        struct tv_trace *trace = read_json_profile(&tv_reader_cpuprofile, tv_bytes_of(text));
+        assert_true(trace->tables.samples.count > 0);
+        const struct tv_frame *frame = tv_path_frame(trace, trace->tables.samples.rows[0].path);
+        assert_int_equal(frame->line, lines[i].line);
+        tv_trace_free(trace);
+    }
+}
+
 static void whole_files_are_read(void **state)
 {
     (void)state;
@@ -102,4 +132,5 @@ static void damage_of_json_is_survived(void **state)
 }
 
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
+           cmocka_unit_test(lines_of_functions_are_in_range),
            cmocka_unit_test(damage_of_json_is_survived));
