@@ -46,7 +46,7 @@ function order(placed: TimelineLayout): string {
     .join(' ');
 }
 
-test('rows stand in their process, those of a thread under its slices', () => {
+test('rows stand in their process, those of a thread under its slices, async ones under all threads', () => {
   const tracks = [
     track(0),
     track(1, { kind: 'overflow', thread: 0 }),
@@ -65,7 +65,7 @@ test('rows stand in their process, those of a thread under its slices', () => {
   };
   const rows = timelineRows(beside, [counter(0, 0)], tracks);
   const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
-  assert.equal(order(placed), 'P0 t0 o1 s0 a2 u9 s9 c0 lanes.0 P1 v1 t3 d1');
+  assert.equal(order(placed), 'P0 t0 o1 s0 u9 s9 a2 c0 lanes.0 P1 v1 t3 d1');
   // Nothing lies over anything else.
   const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
   const over = boxes.filter((box, i) => box.top + box.height > (boxes[i + 1]?.top ?? Infinity));
@@ -120,7 +120,7 @@ test('a thread with async slices only is named over them, and one with slices is
   const samples = [{ thread: 5, process: 0, samples: 5 }];
   const rows = timelineRows({ ...NOTHING, samples }, [], tracks, idle);
   const placed = layoutTimeline({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
-  assert.equal(order(placed), 'P0 u4 a0 a1 u5 a2 s5 t3 a4 s5 a6 a7');
+  assert.equal(order(placed), 'P0 t3 s5 u4 a0 a1 u5 a2 s5 a4 a6 a7');
   const named = rows.map((row) => (row.kind === 'thread' ? row.of.name : row.kind));
   assert.deepEqual(named, ['worker 4', 'worker 5', 'samples']);
   assert.equal(rows[2]?.kind === 'samples' && rows[2].name, 'worker 5');

@@ -252,6 +252,12 @@ function filterByName<T>(
   return only === '' || matches(process) ? items : items.filter((item) => matches(nameOf(item)));
 }
 
+/** Put async slices below the threads of a process: some programs have a track for each name. */
+function threadsFirst(tracks: readonly Track[]): Track[] {
+  const isAsync = ({ kind }: Track): boolean => kind === 'async';
+  return [...tracks.filter((track) => !isAsync(track)), ...tracks.filter(isAsync)];
+}
+
 /** The parts of the trace info that determine the order of the timeline. */
 export type TrackOrder = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
 
@@ -281,7 +287,7 @@ function processGroups(
     const name = processName(facts.processes, process);
     return {
       process,
-      tracks: filterByName(own, trackName, name, only),
+      tracks: threadsFirst(filterByName(own, trackName, name, only)),
       rows: filterByName(rows.get(process) ?? [], rowName, name, only),
     };
   });

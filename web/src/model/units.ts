@@ -55,8 +55,8 @@ function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
 /** Return the thread of a unit; of a process's own units, Infinity below its threads, -1 above. */
 function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first || ('row' in first && first.row.kind === 'display')) return -1;
-  const { thread } = 'row' in first ? first.row : first.box.track;
-  return thread < 0 ? Infinity : thread;
+  if ('row' in first) return first.row.thread < 0 ? Infinity : first.row.thread;
+  return isOfThread(first.box.track) ? first.box.track.thread : Infinity;
 }
 
 /** Return the running maximum of positions, which a binary search can use. */
@@ -102,8 +102,8 @@ function insertThreads(
 }
 
 /**
- * Build the units of a process. Its frames come above its tracks, its other rows below; rows of a
- * thread come below the thread's tracks, except a row with its name, which comes above. `places`
+ * Build the units of a process, whose async tracks must follow those of its threads. Its frames come
+ * above its tracks, its other rows below; rows of a thread come below the thread's tracks, except a row with its name, which comes above. `places`
  * orders the threads.
  */
 export function unitsOf(
