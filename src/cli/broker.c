@@ -128,7 +128,7 @@ static bool broker_is_of_file(const char *path, const char *file)
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
-    const char *const others[] = {settings->mapping, settings->compare.base_mapping,
+    const char *const others[] = {settings->input.mapping, settings->compare.base_mapping,
                                   settings->compare.new_mapping, settings->compare.rules,
                                   settings->compare.rename};
     bool named = false;
@@ -136,8 +136,8 @@ static bool broker_allows_input(const struct tv_settings *settings, const char *
         named = named || (others[i] && strcmp(path, others[i]) == 0);
     for (size_t i = 0; i < settings->files.count && !named; i++)
         named = broker_is_of_file(path, settings->files.items[i]);
-    for (size_t i = 0; i < settings->symbols.count && !named; i++)
-        named = tv_symbols_path(settings->symbols.items[i], symbols, sizeof symbols) &&
+    for (size_t i = 0; i < settings->input.symbols.count && !named; i++)
+        named = tv_symbols_path(settings->input.symbols.items[i], symbols, sizeof symbols) &&
                 strcmp(path, symbols) == 0;
     return named;
 }
@@ -306,7 +306,7 @@ static void broker_discard_output(struct broker *broker)
 static int broker_start_pager(struct broker *broker)
 {
     int descriptor = -1;
-    if (broker->pager == 0 && isatty(STDOUT_FILENO) && !broker->settings->no_pager &&
+    if (broker->pager == 0 && isatty(STDOUT_FILENO) && !broker->settings->table.no_pager &&
         tv_pager_start(&descriptor, &broker->pager))
         return descriptor;
     return -1;

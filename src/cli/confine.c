@@ -345,7 +345,7 @@ static void confine_lock_in(void)
     /* Libraries open some files by name at their first use: trigger that now. */
     tzset();
     tv_unpack_prepare();
-    if (confined.options.settings->symbols.count > 0)
+    if (confined.options.settings->input.symbols.count > 0)
         tv_demangler_prepare();
     tv_file_set_access(&access);
     (void)tv_sandbox_confine(confined.options.address != NULL);
@@ -355,7 +355,7 @@ static void confine_lock_in(void)
  * The thread is started last, because Landlock would not restrict an existing thread. */
 enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
 {
-    uint64_t memory = options->settings->max_memory;
+    uint64_t memory = options->settings->input.max_memory;
     bool swaps = memory != TV_ANY_MEMORY;
     confine_start_broker(options);
     enum tv_status status = swaps ? tv_swap_begin(memory, err) : TV_OK;

@@ -20,12 +20,12 @@ void tv_settings_init(struct tv_settings *settings)
 {
     memset(settings, 0, sizeof *settings);
     settings->clock = TV_CHOICE_ANY;
-    settings->samples = TV_CHOICE_NO_SAMPLES;
+    settings->stacks.samples = TV_CHOICE_NO_SAMPLES;
     settings->order = TV_CHOICE_NO_ORDER;
     settings->threshold = 20 * UINT64_C(1000000);
-    settings->min_percent = UINT64_MAX;
-    settings->limit = TV_ANY_LIMIT;
-    settings->max_memory = TV_ANY_MEMORY;
+    settings->stacks.min_percent = UINT64_MAX;
+    settings->table.limit = TV_ANY_LIMIT;
+    settings->input.max_memory = TV_ANY_MEMORY;
     settings->max_size = TV_ANY_SIZE;
     settings->record.runs = 10;
     settings->record.alloc = UINT64_C(512) << 10;
@@ -36,15 +36,15 @@ void tv_settings_release(struct tv_settings *settings)
 {
     assert(settings->files.count <= settings->files.capacity);
     tv_free(settings->files.items);
-    tv_free(settings->symbols.items);
-    tv_free(settings->offsets.items);
-    tv_free(settings->threads.items);
+    tv_free(settings->input.symbols.items);
+    tv_free(settings->input.offsets.items);
+    tv_free(settings->select.threads.items);
     tv_free(settings->fail_on.items);
-    tv_free(settings->ranges.items);
-    tv_free(settings->processes.items);
-    tv_free(settings->categories.items);
-    tv_free(settings->cpus.items);
-    tv_free(settings->transforms.items);
+    tv_free(settings->select.ranges.items);
+    tv_free(settings->select.processes.items);
+    tv_free(settings->select.categories.items);
+    tv_free(settings->select.cpus.items);
+    tv_free(settings->stacks.transforms.items);
     tv_free(settings->serve.listen.items);
     tv_free(settings->serve.hosts.items);
     tv_free(settings->serve.proxies.items);

@@ -109,46 +109,82 @@ struct tv_record_settings {
     bool follow, boot, open, off_cpu;
 };
 
+/* How to read the files (TV_OPTIONS_READING). */
+struct tv_input_settings {
+    const char *mapping;
+    struct tv_words symbols, offsets;
+    uint64_t jobs;
+    uint64_t unpacked_bytes; /* limit for the contents of packed files; 0: depends on their size
+                                (unpack.h) */
+    uint64_t max_memory;     /* memory limit of the program, in bytes; TV_ANY_MEMORY: none */
+    bool no_cache;
+    bool recent;     /* not an option: the files are those of earlier commands */
+    bool one_by_one; /* not an option: see input/inputs.h */
+};
+
+/* The part of the trace that the command is about (input/selection.h). */
+struct tv_selection_settings {
+    struct tv_words threads, processes, categories, cpus;
+    const char *range;
+    struct tv_words ranges; /* diff: one range for both files, or one for each */
+    const char *filter;     /* docs/filter.md; NULL: none */
+};
+
+/* What `cut` and `html` make unreadable (TV_OPTIONS_REDACTION). */
+struct tv_redaction_settings {
+    bool hash_names, strip_args;
+    const char *salt; /* NULL: a random one */
+};
+
+/* How to print a table. */
+struct tv_table_settings {
+    unsigned format, sort, unit; /* their places among the choices */
+    uint64_t limit;              /* 0: no limit; TV_ANY_LIMIT: not given */
+    const char *columns; /* columns of text tables, separated by commas; NULL: those that fit */
+    bool wide, no_pager;
+};
+
+/* Which stacks make a profile or a tree, and how they are changed. */
+struct tv_stack_settings {
+    const char *value;          /* name of the value type of samples; NULL: the default */
+    unsigned samples;           /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
+    bool lines;                 /* split functions by sampled lines */
+    struct tv_words transforms; /* words and names (analysis/calltree/transforms.h) by turns */
+    bool async, compensate, context_switch, callers_callees, bottom_up, inverted;
+    uint64_t depth, min_percent;
+};
+
+/* How to draw a flame graph. */
+struct tv_flame_settings {
+    unsigned colors; /* its place among the choices */
+    const char *title, *countname, *min_width;
+    bool hash;
+};
+
 /* The parsed command line. Members that the command does not offer keep their defaults. */
 struct tv_settings {
     bool help, quiet;
     uint64_t given; /* bit i is set when option i of the table was given */
     struct tv_words files;
-    const char *mapping;
-    struct tv_words symbols, offsets;
     const char *output;
-    uint64_t jobs;
-    struct tv_words threads, processes, categories, cpus;
-    const char *range;
-    const char *at;             /* counters: a time; NULL: none */
-    struct tv_words ranges;     /* diff: one range for both files, or one for each */
-    const char *filter;         /* docs/filter.md; NULL: none */
-    uint64_t limit;             /* 0: no limit; TV_ANY_LIMIT: not given */
-    const char *value;          /* name of the value type of samples; NULL: the default */
-    struct tv_words transforms; /* words and names (analysis/calltree/transforms.h) by turns */
-    bool lines;                 /* split functions by sampled lines */
-    bool late;                  /* only late frames */
-    const char *columns; /* columns of text tables, separated by commas; NULL: those that fit */
-    bool wide, no_pager;
-    unsigned clock;                          /* enum tv_clock_choice */
-    unsigned order;                          /* dump: index in "file|time", or TV_CHOICE_NO_ORDER */
-    unsigned samples;                        /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
-    unsigned format, sort, colors, to, unit; /* their places among the choices */
-    bool callers_callees, context_switch, compensate, bottom_up, split_threads, inverted, hash,
-        async;
-    bool regression, strict, no_findings;
+    struct tv_input_settings input;
+    struct tv_selection_settings select;
+    struct tv_table_settings table;
+    struct tv_stack_settings stacks;
+    struct tv_flame_settings flame;
+    struct tv_redaction_settings redact;
+    unsigned clock; /* enum tv_clock_choice */
+    unsigned order; /* dump: index in "file|time", or TV_CHOICE_NO_ORDER */
+    unsigned to;    /* convert, cut: its place among the choices */
+    const char *at; /* counters: a time; NULL: none */
+    bool late;      /* frames: only late ones */
+    bool split_threads;
+    bool regression; /* -r */
+    bool strict, no_findings;
     struct tv_words fail_on;
-    uint64_t threshold, min_percent, depth;
-    const char *title, *countname, *min_width;
-    uint64_t unpacked_bytes; /* limit for the contents of packed files; 0: depends on their size
-                                (unpack.h) */
-    uint64_t max_size;       /* limit for a report, in bytes; TV_ANY_SIZE: none */
-    bool hash_names, strip_args;
-    const char *salt;    /* NULL: a random one */
-    uint64_t max_memory; /* memory limit of the program, in bytes; TV_ANY_MEMORY: none */
-    bool no_browser, no_cache;
-    bool recent;     /* not an option: the files are those of earlier commands */
-    bool one_by_one; /* not an option: see input/inputs.h */
+    uint64_t threshold;
+    uint64_t max_size; /* limit for a report, in bytes; TV_ANY_SIZE: none */
+    bool no_browser;
     uint64_t port;
     struct tv_serve_settings serve;
     struct tv_push_settings push;
@@ -175,7 +211,7 @@ void tv_settings_release(struct tv_settings *settings);
 #define TV_JOBS_LIMIT 64u
 static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
 {
-    return settings->jobs < TV_JOBS_LIMIT ? (unsigned)settings->jobs : TV_JOBS_LIMIT;
+    return settings->input.jobs < TV_JOBS_LIMIT ? (unsigned)settings->input.jobs : TV_JOBS_LIMIT;
 }
 
 /* Parse the arguments into `settings`. Options may stand anywhere; "--" ends them; "-" is a file.
@@ -207,16 +243,16 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 
 /* Options of every command that reads a trace. */
 #define TV_OPTIONS_READING                                                                         \
-    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,                                          \
+    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, input.mapping,                                    \
               "restore original names from an R8 or ProGuard mapping file"),                       \
         TV_OPTION(                                                                                 \
-            "symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                      \
+            "symbols", "ELF[@BASE]", TV_OPTION_LIST, input.symbols,                                \
             "name stack addresses with the symbols of this program or library (repeatable)"),      \
-        TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, no_cache,                                      \
+        TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, input.no_cache,                                \
                   "neither read nor write the index cache"),                                       \
-        TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, max_memory,                                \
+        TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, input.max_memory,                          \
                   "memory limit, at least 128M; larger data goes to a temporary file"),            \
-        TV_OPTION("jobs", "N", TV_OPTION_JOBS, jobs,                                               \
+        TV_OPTION("jobs", "N", TV_OPTION_JOBS, input.jobs,                                         \
                   "number of threads, at most 64 (default: one per processor)"),                   \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
                   "print only errors: no diagnostics, losses or progress"),                        \
@@ -227,55 +263,56 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
               "write to FILE instead of standard output"),                                         \
         TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output")
 #define TV_OPTION_THREADS                                                                          \
-    TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
+    TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, select.threads,                                 \
               "only this thread; * matches any text (repeatable)")
 #define TV_OPTION_FILTER                                                                           \
-    TV_OPTION("filter", "TEXT", TV_OPTION_TEXT, filter,                                            \
+    TV_OPTION("filter", "TEXT", TV_OPTION_TEXT, select.filter,                                     \
               "only events that match every term: 'thread:main -name:init dur>2ms cat:gpu'")
 #define TV_OPTION_FILTERS                                                                          \
-    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,                                     \
+    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, select.processes,                              \
               "only this process; * matches any text (repeatable)"),                               \
-        TV_OPTION("category", "NAME", TV_OPTION_LIST, categories,                                  \
+        TV_OPTION("category", "NAME", TV_OPTION_LIST, select.categories,                           \
                   "only slices of this category; * matches any text (repeatable)"),                \
         TV_OPTION_FILTER
 #define TV_OPTION_RANGE                                                                            \
-    TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
+    TV_OPTION("range", "A:B", TV_OPTION_TEXT, select.range,                                        \
               "only the time from A to B: 1.5ms:2s, :300us, 2s: (default unit: ms)")
 #define TV_OPTION_COMPENSATE                                                                       \
-    TV_OPTION("compensate", NULL, TV_OPTION_FLAG, compensate,                                      \
+    TV_OPTION("compensate", NULL, TV_OPTION_FLAG, stacks.compensate,                               \
               "subtract the recording overhead of each call, as stated in the file")
 #define TV_OPTIONS_TRANSFORMS                                                                      \
-    TV_OPTION("focus", "NAME", TV_OPTION_ORDERED, transforms,                                      \
+    TV_OPTION("focus", "NAME", TV_OPTION_ORDERED, stacks.transforms,                               \
               "only the outermost calls of this function and all below them (repeatable)"),        \
-        TV_OPTION("callers", "NAME", TV_OPTION_ORDERED, transforms,                                \
+        TV_OPTION("callers", "NAME", TV_OPTION_ORDERED, stacks.transforms,                         \
                   "only the callers of this function, caller above caller (repeatable)"),          \
-        TV_OPTION("merge", "NAME", TV_OPTION_ORDERED, transforms,                                  \
+        TV_OPTION("merge", "NAME", TV_OPTION_ORDERED, stacks.transforms,                           \
                   "leave out this function; its time goes to its callers (repeatable)"),           \
-        TV_OPTION("collapse-package", "NAME", TV_OPTION_ORDERED, transforms,                       \
+        TV_OPTION("collapse-package", "NAME", TV_OPTION_ORDERED, stacks.transforms,                \
                   "make each run of calls in this package or library one call (repeatable)"),      \
-        TV_OPTION("drop", "NAME", TV_OPTION_ORDERED, transforms,                                   \
+        TV_OPTION("drop", "NAME", TV_OPTION_ORDERED, stacks.transforms,                            \
                   "leave out this function and all below it, with their time (repeatable)")
 #define TV_OPTION_OFFSET                                                                           \
-    TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
+    TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, input.offsets,                                \
               "shift the times of this file: b.trace=12ms, b.json=-1.5s (repeatable)")
 #define TV_OPTION_ASYNC                                                                            \
-    TV_OPTION("async", NULL, TV_OPTION_FLAG, async, "asynchronous slices instead of thread slices")
+    TV_OPTION("async", NULL, TV_OPTION_FLAG, stacks.async,                                         \
+              "asynchronous slices instead of thread slices")
 #define TV_OPTION_SAMPLES                                                                          \
-    TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
+    TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, stacks.samples,                    \
               "stacks of samples instead of slices: their number, weight, or time to the next")
 #define TV_OPTION_VALUE                                                                            \
-    TV_OPTION("value", "NAME", TV_OPTION_TEXT, value,                                              \
+    TV_OPTION("value", "NAME", TV_OPTION_TEXT, stacks.value,                                       \
               "samples of this value type instead of slices (info lists the types)"),              \
-        TV_OPTION("lines", NULL, TV_OPTION_FLAG, lines,                                            \
+        TV_OPTION("lines", NULL, TV_OPTION_FLAG, stacks.lines,                                     \
                   "split functions of samples by their sampled lines")
 /* Options of every command that prints text tables. */
 #define TV_OPTIONS_SCREEN                                                                          \
-    TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \
+    TV_OPTION("wide", NULL, TV_OPTION_FLAG, table.wide,                                            \
               "on a terminal: show all columns and full names"),                                   \
-        TV_OPTION("no-pager", NULL, TV_OPTION_FLAG, no_pager,                                      \
+        TV_OPTION("no-pager", NULL, TV_OPTION_FLAG, table.no_pager,                                \
                   "on a terminal: do not start a pager")
 #define TV_OPTION_COLUMNS(columns_)                                                                \
-    TV_OPTION("columns", columns_, TV_OPTION_CHOICES, columns,                                     \
+    TV_OPTION("columns", columns_, TV_OPTION_CHOICES, table.columns,                               \
               "text columns to show, in this order, separated by commas")
 #define TV_OPTION_CLOCK                                                                            \
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "clock to use (default: wall)")

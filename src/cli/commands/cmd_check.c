@@ -21,7 +21,7 @@
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_SARIF };
 
 static const struct tv_option check_options[] = {
-    TV_OPTION("format", "text|json|junit|sarif", TV_OPTION_CHOICE, format,
+    TV_OPTION("format", "text|json|junit|sarif", TV_OPTION_CHOICE, table.format,
               "output format (default: text)"),
     TV_OPTION(
         "fail-on", "note|warning|error|FINDING|RULE", TV_OPTION_LIST, fail_on,
@@ -178,15 +178,15 @@ static enum tv_status cmd_check_open_output(struct check_reports *reports, struc
     if (reports->open)
         return TV_OK;
     enum tv_status status =
-        tv_output_open_text(&reports->output, settings, settings->format == FORMAT_TEXT, err);
+        tv_output_open_text(&reports->output, settings, settings->table.format == FORMAT_TEXT, err);
     reports->open = status == TV_OK;
     if (!reports->open)
         return status;
-    if (settings->format == FORMAT_JSON)
+    if (settings->table.format == FORMAT_JSON)
         tv_out_char(&reports->output.out, '[');
-    else if (settings->format == FORMAT_JUNIT)
+    else if (settings->table.format == FORMAT_JUNIT)
         tv_junit_init(&reports->junit, "check");
-    else if (settings->format == FORMAT_SARIF)
+    else if (settings->table.format == FORMAT_SARIF)
         tv_sarif_init(&reports->sarif);
     return TV_OK;
 }
@@ -195,11 +195,11 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
 {
     if (!reports->open)
         return TV_OK;
-    if (reports->settings->format == FORMAT_JSON)
+    if (reports->settings->table.format == FORMAT_JSON)
         tv_out_text(&reports->output.out, "\n]\n");
-    else if (reports->settings->format == FORMAT_JUNIT)
+    else if (reports->settings->table.format == FORMAT_JUNIT)
         tv_junit_finish(&reports->junit, &reports->output.out);
-    else if (reports->settings->format == FORMAT_SARIF)
+    else if (reports->settings->table.format == FORMAT_SARIF)
         tv_sarif_finish(&reports->sarif, &reports->output.out);
     return tv_output_close(&reports->output, err);
 }
@@ -212,7 +212,7 @@ static void cmd_check_write_report(struct check_reports *reports,
     bool fails = cmd_check_any_diagnostic_fails(settings, &report->trace->head->diagnostics) ||
                  cmd_check_any_finding_fails(settings, report->findings) ||
                  cmd_check_any_answer_fails(settings, report);
-    switch (settings->format) {
+    switch (settings->table.format) {
     case FORMAT_JSON:
         tv_check_write_json(out, report, &reports->any);
         break;
@@ -278,11 +278,11 @@ static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, co
     enum tv_status status = cmd_check_open_output(reports, err);
     if (status != TV_OK)
         return status;
-    if (reports->settings->format == FORMAT_JSON)
+    if (reports->settings->table.format == FORMAT_JSON)
         tv_check_write_unreadable_json(&reports->output.out, file, reason, &reports->any);
-    else if (reports->settings->format == FORMAT_JUNIT)
+    else if (reports->settings->table.format == FORMAT_JUNIT)
         tv_check_add_unreadable_junit(&reports->junit, file, reason);
-    else if (reports->settings->format == FORMAT_SARIF)
+    else if (reports->settings->table.format == FORMAT_SARIF)
         tv_check_add_unreadable_sarif(&reports->sarif, file, reason);
     else
         tv_check_write_unreadable(&reports->output.out, file);

@@ -80,7 +80,7 @@ static size_t compare_find_format(const char *report)
 /* Is any of the reports one with a flame graph? */
 static bool compare_has_picture(const struct tv_settings *settings)
 {
-    bool found = settings->format >= TV_COMPARE_SVG;
+    bool found = settings->table.format >= TV_COMPARE_SVG;
     for (size_t i = 0; i < settings->compare.reports.count; i++) {
         size_t format = compare_find_format(settings->compare.reports.items[i]);
         found = found || (format >= TV_COMPARE_SVG && format < TV_COUNT(compare_formats));
@@ -94,8 +94,8 @@ static void compare_pair(struct tv_settings *settings)
     struct tv_compare_settings *compare = &settings->compare;
     tv_words_add(&compare->base, settings->files.items[0]);
     tv_words_add(&compare->new, settings->files.items[1]);
-    if (settings->ranges.count > 1)
-        compare->new_range = settings->ranges.items[1];
+    if (settings->select.ranges.count > 1)
+        compare->new_range = settings->select.ranges.items[1];
 }
 
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
@@ -291,8 +291,10 @@ static struct tv_settings compare_settings_of(const struct tv_settings *settings
     const char *mapping = side == TV_RUN_NEW ? compare->new_mapping : compare->base_mapping;
     const char *range = side == TV_RUN_NEW ? compare->new_range : compare->base_range;
     own.files = (struct tv_words){(const char **)(uintptr_t)file, 1, 1};
-    own.mapping = mapping ? mapping : settings->mapping;
-    own.range = range ? range : settings->ranges.count > 0 ? settings->ranges.items[0] : NULL;
+    own.input.mapping = mapping ? mapping : settings->input.mapping;
+    own.select.range = range                               ? range
+                       : settings->select.ranges.count > 0 ? settings->select.ranges.items[0]
+                                                           : NULL;
     return own;
 }
 
@@ -458,9 +460,9 @@ static enum tv_status compare_choose_lengths(const struct tv_settings *settings,
         return TV_OK;
     const char *other = tables->rows.by != TV_ROWS_BY_METHOD     ? "--by"
                         : tables->rows.names == TV_NAMES_GROUPED ? "--names grouped"
-                        : settings->filter                       ? "--filter"
-                        : settings->categories.count > 0         ? "--category"
-                        : settings->value                        ? "--value"
+                        : settings->select.filter                ? "--filter"
+                        : settings->select.categories.count > 0  ? "--category"
+                        : settings->stacks.value                 ? "--value"
                                                                  : NULL;
     if (!other)
         return TV_OK;
@@ -519,11 +521,11 @@ static enum tv_status compare_write(const struct tv_settings *settings,
 {
     struct tv_output output;
     enum tv_status status =
-        tv_output_open_text(&output, settings, settings->format == TV_COMPARE_TEXT, err);
+        tv_output_open_text(&output, settings, settings->table.format == TV_COMPARE_TEXT, err);
     if (status != TV_OK)
         return status;
     report->limit = tv_output_limit(&output, settings);
-    tv_compare_report_write(&output.out, report, (enum tv_compare_format)settings->format);
+    tv_compare_report_write(&output.out, report, (enum tv_compare_format)settings->table.format);
     status = tv_output_close(&output, err);
     for (size_t i = 0; i < settings->compare.reports.count && status == TV_OK; i++)
         status = compare_write_extra(settings, report, settings->compare.reports.items[i], err);
@@ -574,8 +576,8 @@ static void compare_put_title(struct tv_out *out, const struct tv_settings *sett
     const struct tv_words *base = &settings->compare.base, *fresh = &settings->compare.new;
     const char *old = compare_file_name(base->items[0]), *new = compare_file_name(fresh->items[0]);
     bool same = strcmp(old, new) == 0;
-    if (settings->title)
-        tv_out_text(out, settings->title);
+    if (settings->flame.title)
+        tv_out_text(out, settings->flame.title);
     else if (base->count == 1 && fresh->count == 1)
         tv_out_format(out, "%s -> %s", same ? base->items[0] : old, same ? fresh->items[0] : new);
     else

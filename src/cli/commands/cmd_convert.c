@@ -197,7 +197,7 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
                                      const struct tv_trace *trace, const struct tv_subset *subset,
                                      struct tv_error *err)
 {
-    struct tv_crop cut = {subset, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_crop cut = {subset, INT64_MIN, INT64_MAX, settings->select.threads.count > 0};
     struct tv_excerpt piece;
     struct tv_redaction_options redaction;
     bool redacted;

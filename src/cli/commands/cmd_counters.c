@@ -12,10 +12,11 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option counters_options[] = {
-    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, table.format,
+              "output format (default: text)"),
     TV_OPTION("sort", "recorded|name|samples|first|last|min|mean|max|change|rate", TV_OPTION_CHOICE,
-              sort, "sort by this figure, the largest first (default: as recorded)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "show only the first N series; 0: all"),
+              table.sort, "sort by this figure, the largest first (default: as recorded)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit, "show only the first N series; 0: all"),
     TV_OPTION_COLUMNS(TV_COUNTERS_COLUMNS),
     TV_OPTION("at", "TIME", TV_OPTION_TEXT, at,
               "add the value at this time: 1.5ms, 2s (default unit: ms)"),
@@ -62,8 +63,8 @@ static enum tv_status cmd_counters_write_table(const struct tv_settings *setting
                                                struct tv_error *err)
 {
     struct tv_counters_question question = {.counters = marks};
-    struct tv_counters_table_options table = {.format = (enum tv_counters_format)settings->format,
-                                              .limit = settings->limit};
+    struct tv_counters_table_options table = {
+        .format = (enum tv_counters_format)settings->table.format, .limit = settings->table.limit};
     enum tv_status status = cmd_counters_read_times(settings, trace, &question, &table, err);
     struct tv_output output;
     if (status == TV_OK)
@@ -73,7 +74,7 @@ static enum tv_status cmd_counters_write_table(const struct tv_settings *setting
     if (table.format != TV_COUNTERS_TEXT && !settings->quiet && trace->tables.counters.count == 0)
         tv_message("%s: note: the trace has no counters", settings->files.items[0]);
     struct tv_counter_figures *figures = tv_counter_figures_of(trace, &question);
-    tv_counter_figures_sort(figures, trace, (enum tv_counter_order)settings->sort);
+    tv_counter_figures_sort(figures, trace, (enum tv_counter_order)settings->table.sort);
     tv_counters_table_write(&output.out, trace, figures, &table);
     tv_counter_figures_free(figures);
     return tv_output_close(&output, err);

@@ -12,18 +12,19 @@
 
 static const struct tv_option diff_options[] = {
     TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg|html",
-              TV_OPTION_CHOICE, format,
+              TV_OPTION_CHOICE, table.format,
               "output format (default: text); markdown to gitlab for --base and --new"),
     TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
-              sort, "sort by the change of this figure (default: each text table by its own)"),
+              table.sort,
+              "sort by the change of this figure (default: each text table by its own)"),
     TV_OPTION(
-        "limit", "N", TV_OPTION_COUNT, limit,
+        "limit", "N", TV_OPTION_COUNT, table.limit,
         "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
     TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
-    TV_OPTION("range", "A:B", TV_OPTION_LIST, ranges,
+    TV_OPTION("range", "A:B", TV_OPTION_LIST, select.ranges,
               "only the time from A to B; a second --range applies to the second trace"),
     TV_OPTION("base", "FILE...", TV_OPTION_GROUP, compare.base,
               "the files behind it are runs of the base; a folder: all traces in it"),
@@ -66,7 +67,7 @@ static const struct tv_option diff_options[] = {
               "show how small a change could be seen with so many runs a side"),
     TV_OPTION("width", "larger|base|new", TV_OPTION_CHOICE, compare.width,
               "svg, html: the side that frames are as wide as (default: the larger)"),
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "svg, html: title"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title, "svg, html: title"),
     TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
               "write another report, in any format of --format (repeatable)"),
     TV_OPTION_OUTPUT,
@@ -87,10 +88,10 @@ static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, siz
 {
     assert(number < settings->files.count);
     struct tv_settings own = *settings;
-    const struct tv_words *ranges = &settings->ranges;
+    const struct tv_words *ranges = &settings->select.ranges;
     own.files = (struct tv_words){&settings->files.items[number], 1, 1};
     if (ranges->count > 0)
-        own.range = ranges->items[number < ranges->count ? number : 0];
+        own.select.range = ranges->items[number < ranges->count ? number : 0];
     enum tv_status status = tv_measure_profile(&own, &side->measured, &side->profile, err);
     if (status == TV_ERR_USAGE) /* other errors name the file already */
         tv_error_prefix(err, "%s", own.files.items[0]);
@@ -125,16 +126,17 @@ static enum tv_status cmd_diff_write(const struct tv_settings *settings, const s
         TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
     };
     struct tv_output output;
-    enum tv_status status = tv_output_open_text(&output, settings, settings->format == 0, err);
+    enum tv_status status =
+        tv_output_open_text(&output, settings, settings->table.format == 0, err);
     if (status != TV_OK)
         return status;
     struct tv_diff *diff = tv_diff_of(a->profile, b->profile);
-    if (settings->sort != 0)
-        tv_diff_sort(diff, orders[settings->sort]);
+    if (settings->table.sort != 0)
+        tv_diff_sort(diff, orders[settings->table.sort]);
     struct tv_diff_table_options how = {
-        .format = (enum tv_diff_format)settings->format,
+        .format = (enum tv_diff_format)settings->table.format,
         .limit = tv_output_limit(&output, settings),
-        .sort_each = settings->sort == 0,
+        .sort_each = settings->table.sort == 0,
     };
     tv_diff_table_write(&output.out, diff, &how);
     tv_diff_free(diff);
@@ -170,21 +172,21 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
     if (tv_compare_has_groups(settings))
         return tv_compare_run(command, settings);
     struct diff_side a = {.profile = NULL}, b = {.profile = NULL};
-    enum tv_status status = cmd_diff_check_ranges(&settings->ranges, &err);
+    enum tv_status status = cmd_diff_check_ranges(&settings->select.ranges, &err);
     if (status == TV_OK)
         status = cmd_diff_read_side(settings, 0, &a, &err);
     if (status == TV_OK)
         status = cmd_diff_read_side(settings, 1, &b, &err);
-    if (status == TV_OK && settings->format > TV_DIFF_JSON)
+    if (status == TV_OK && settings->table.format > TV_DIFF_JSON)
         status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "--format: this format is for groups of runs: --base A --new B");
     if (status == TV_OK)
         status = cmd_diff_check_kinds(a.profile, b.profile, &err);
     if (status == TV_OK)
         status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
-    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
+    if (status == TV_OK && settings->table.format == TV_DIFF_TEXT)
         status = tv_sort_check_calls(settings, a.profile->head, &err);
-    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
+    if (status == TV_OK && settings->table.format == TV_DIFF_TEXT)
         status = tv_sort_check_calls(settings, b.profile->head, &err);
     if (status == TV_OK)
         status = cmd_diff_write(settings, &a, &b, &err);

@@ -15,7 +15,7 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option dump_options[] = {
-    TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,
+    TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, table.format,
               "text: one event per line; jsonl: the model, one object per line (default: text)"),
     TV_OPTION("order", "file|time", TV_OPTION_CHOICE, order,
               "records in file order, or calls in time order (default: file; time when JSON or "
@@ -140,14 +140,14 @@ static const char *cmd_dump_option_of_trace(const struct tv_settings *settings)
         const char *option;
         bool given;
     } wishes[] = {
-        {"--filter", settings->filter != NULL},
-        {"--category", settings->categories.count > 0},
-        {"--process", settings->processes.count > 0},
-        {"--thread", settings->threads.count > 0},
+        {"--filter", settings->select.filter != NULL},
+        {"--category", settings->select.categories.count > 0},
+        {"--process", settings->select.processes.count > 0},
+        {"--thread", settings->select.threads.count > 0},
         {"--clock", settings->clock != TV_CHOICE_ANY},
-        {"--offset", settings->offsets.count > 0},
-        {"--mapping", settings->mapping != NULL},
-        {"--symbols", settings->symbols.count > 0},
+        {"--offset", settings->input.offsets.count > 0},
+        {"--mapping", settings->input.mapping != NULL},
+        {"--symbols", settings->input.symbols.count > 0},
     };
     for (size_t i = 0; i < TV_COUNT(wishes); i++)
         if (wishes[i].given)
@@ -165,7 +165,8 @@ static bool cmd_dump_can_stream(const struct tv_settings *settings,
         return false;
     if (!tv_load_can_stream(loading))
         return tv_load_can_dump(loading) && !cmd_dump_option_of_trace(settings);
-    return settings->categories.count == 0 && (tv_load_count(loading) == 1 || free_of_wishes);
+    return settings->select.categories.count == 0 &&
+           (tv_load_count(loading) == 1 || free_of_wishes);
 }
 
 /* Refuse --order file if the records cannot be printed in file order. */
@@ -220,8 +221,8 @@ static enum tv_status cmd_dump_text(struct dumping *dumping, struct tv_error *er
     struct tv_loading *loading;
     /* Records are not in the cache, and are printed as they arrive. */
     bool records = settings->order != ORDER_TIME && !cmd_dump_option_of_trace(settings);
-    reading.no_cache |= records;
-    reading.one_by_one = records;
+    reading.input.no_cache |= records;
+    reading.input.one_by_one = records;
     enum tv_status status =
         tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
     return status == TV_OK ? cmd_dump_loaded(dumping, loading, err) : status;
@@ -253,13 +254,14 @@ static enum tv_status cmd_dump_model(struct dumping *dumping, struct tv_error *e
 static enum tv_status cmd_dump_check_options(const struct tv_settings *settings,
                                              struct tv_error *err)
 {
-    if (settings->format != 0 && settings->clock != TV_CHOICE_ANY)
+    if (settings->table.format != 0 && settings->clock != TV_CHOICE_ANY)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--clock is only for --format text: jsonl has both clocks");
-    if (settings->format != 0 && settings->order != TV_CHOICE_NO_ORDER)
+    if (settings->table.format != 0 && settings->order != TV_CHOICE_NO_ORDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--order is only for --format text: jsonl is the finished model");
-    if (settings->filter || settings->categories.count > 0 || settings->offsets.count > 0)
+    if (settings->select.filter || settings->select.categories.count > 0 ||
+        settings->input.offsets.count > 0)
         return cmd_dump_check_order(settings, false, err);
     return TV_OK;
 }
@@ -270,8 +272,8 @@ static int cmd_dump_run(const struct tv_command *command, const struct tv_settin
     struct tv_error err = {0};
     if (cmd_dump_check_options(settings, &err) != TV_OK)
         return tv_command_usage(command, &err);
-    enum tv_status status =
-        settings->format == 0 ? cmd_dump_text(&dumping, &err) : cmd_dump_model(&dumping, &err);
+    enum tv_status status = settings->table.format == 0 ? cmd_dump_text(&dumping, &err)
+                                                        : cmd_dump_model(&dumping, &err);
     /* Print the records before an error, but do not replace a file by them. */
     if (dumping.opened)
         status = tv_output_finish(&dumping.output, status, &err);

@@ -18,17 +18,17 @@
 #include "writers/stacks/flame_svg.h"
 
 static const struct tv_option flamegraph_options[] = {
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title,
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title,
               "title of the picture (default: the file name)"),
-    TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
+    TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, flame.countname,
               "unit of the numbers (default: us; for collapsed stacks: samples)"),
     TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
-              TV_OPTION_CHOICE, colors, "palette (default: package, one colour per package)"),
-    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash,
+              TV_OPTION_CHOICE, flame.colors, "palette (default: package, one colour per package)"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, flame.hash,
               "choose shades by method name, so that they are equal in all pictures"),
-    TV_OPTION("inverted", NULL, TV_OPTION_FLAG, inverted,
+    TV_OPTION("inverted", NULL, TV_OPTION_FLAG, stacks.inverted,
               "draw downwards, from the methods that used the time to their callers"),
-    TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
+    TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, flame.min_width,
               "omit narrower frames; the picture is 1180 wide (default: 0.1)"),
     TV_OPTION_CLOCK,
     TV_OPTION_VALUE,
@@ -60,19 +60,19 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
     struct tv_flame_options layout = {
         .clock = drawing->cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
         .order = TV_FLAME_BY_NAME,
-        .inverted = settings->inverted,
+        .inverted = settings->stacks.inverted,
         .root = root,
         .min_share = drawing->min_share,
     };
     struct tv_flame_svg_options svg = {
         .title = title,
-        .colors = (enum tv_flame_colors)settings->colors,
-        .hash = settings->hash,
-        .inverted = settings->inverted,
+        .colors = (enum tv_flame_colors)settings->flame.colors,
+        .hash = settings->flame.hash,
+        .inverted = settings->stacks.inverted,
     };
     tv_flame_svg_choose_units(&svg, tree);
-    if (settings->countname)
-        svg.count_name = settings->countname;
+    if (settings->flame.countname)
+        svg.count_name = settings->flame.countname;
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     struct tv_flame_svg_source source = tv_flame_svg_of_trace(tree->head, flame);
     tv_flame_svg_write(out, &source, &svg);
@@ -83,8 +83,8 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
 static const char *cmd_flamegraph_title(const struct tv_settings *settings)
 {
     const char *file = settings->files.items[0], *slash = strrchr(file, '/');
-    if (settings->title)
-        return settings->title;
+    if (settings->flame.title)
+        return settings->flame.title;
     return slash ? slash + 1 : file;
 }
 
@@ -100,7 +100,8 @@ static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
     /* In an inverted graph the thread lies on top of its methods. */
-    cmd_flamegraph_draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
+    cmd_flamegraph_draw(out, tree, drawing->settings->stacks.inverted ? TV_ROOT_PATH : 1, title,
+                        drawing);
 }
 
 /* Parse "0.5" pixels into a share of the whole width. */
@@ -126,7 +127,7 @@ static enum tv_status cmd_flamegraph_write(const struct tv_settings *settings,
 {
     struct flamegraph_drawing drawing = {.settings = settings};
     enum tv_status status =
-        cmd_flamegraph_parse_width(settings->min_width, &drawing.min_share, err);
+        cmd_flamegraph_parse_width(settings->flame.min_width, &drawing.min_share, err);
     if (status == TV_OK)
         status = tv_clock_choose(settings, tree->clocks, &drawing.cpu, err);
     if (status != TV_OK)
@@ -149,7 +150,7 @@ static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
     /* Check before a large file is read. */
-    if (cmd_flamegraph_parse_width(settings->min_width, &share, &err) != TV_OK)
+    if (cmd_flamegraph_parse_width(settings->flame.min_width, &share, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return tv_measure_run(command, settings, flags, cmd_flamegraph_write);
 }
@@ -176,7 +177,7 @@ static const struct tv_option collapse_options[] = {
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTIONS_TRANSFORMS,
-    TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, unit,
+    TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, table.unit,
               "unit of the times: whole microseconds or nanoseconds (default: us)"),
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "one file per thread, PREFIX.ID-NAME.collapsed; --output sets PREFIX"),
@@ -202,10 +203,10 @@ static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *setting
                                                const struct tv_call_tree *tree,
                                                struct tv_collapsed_unit *unit, struct tv_error *err)
 {
-    bool asked = settings->value || settings->samples == TV_SAMPLES_WEIGHT;
+    bool asked = settings->stacks.value || settings->stacks.samples == TV_SAMPLES_WEIGHT;
     bool times = tv_sample_figures_are_times(tree->head, &tree->figures);
     *unit = asked && times ? (struct tv_collapsed_unit){1, false} : tv_collapsed_unit_of(tree);
-    if (settings->unit != UNIT_NS || (asked && times))
+    if (settings->table.unit != UNIT_NS || (asked && times))
         return TV_OK;
     if (!times || tv_collapsed_is_counted(tree->head))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,

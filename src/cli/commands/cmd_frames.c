@@ -14,11 +14,12 @@
 
 static const struct tv_option frames_options[] = {
     TV_OPTION("late", NULL, TV_OPTION_FLAG, late, "list only the frames that were late"),
-    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, table.format,
+              "output format (default: text)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit,
               "list only the first N frames; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_FRAMES_COLUMNS),
-    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,
+    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, select.processes,
               "only this process; * matches any text (repeatable)"),
     TV_OPTION_RANGE,
     TV_OPTION_OUTPUT,
@@ -32,7 +33,7 @@ static const struct tv_option frames_options[] = {
 static void cmd_frames_note_no_frames(const struct tv_settings *settings,
                                       const struct tv_display_frames *frames)
 {
-    if (settings->format != TV_FRAMES_TEXT && !settings->quiet && frames->count == 0)
+    if (settings->table.format != TV_FRAMES_TEXT && !settings->quiet && frames->count == 0)
         tv_message("%s: note: the trace has no frames that are known, or none in the range",
                    settings->files.items[0]);
 }
@@ -44,11 +45,11 @@ static enum tv_status cmd_frames_write_selected(const struct tv_settings *settin
 {
     struct tv_output output;
     enum tv_status status =
-        tv_output_open_text(&output, settings, settings->format == TV_FRAMES_TEXT, err);
+        tv_output_open_text(&output, settings, settings->table.format == TV_FRAMES_TEXT, err);
     if (status != TV_OK)
         return status;
     struct tv_frames_options options = {
-        .format = (enum tv_frames_format)settings->format,
+        .format = (enum tv_frames_format)settings->table.format,
         .only_late = settings->late,
         .limit = tv_output_limit(&output, settings),
     };

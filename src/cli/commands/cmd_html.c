@@ -108,7 +108,7 @@ static enum tv_status cmd_html_make_of_filtered(struct tv_html_part *part, bool 
 {
     struct tv_filter filter;
     size_t column;
-    const char *text = part->settings->filter;
+    const char *text = part->settings->select.filter;
     if (!text)
         return cmd_html_make_of_selected(part, whole_is_too_large, made, err);
     enum tv_status status = tv_filter_parse(tv_bytes_of(text), &filter, &column, err);
@@ -156,8 +156,9 @@ static enum tv_status cmd_html_check_files(struct tv_loading *loading, struct tv
  * not in the files. */
 static bool cmd_html_is_part(const struct tv_settings *settings)
 {
-    return tv_html_is_chosen(settings) || settings->mapping || settings->symbols.count > 0 ||
-           settings->hash_names || settings->strip_args || settings->salt;
+    return tv_html_is_chosen(settings) || settings->input.mapping ||
+           settings->input.symbols.count > 0 || settings->redact.hash_names ||
+           settings->redact.strip_args || settings->redact.salt;
 }
 
 static enum tv_status cmd_html_write(const struct tv_settings *settings, struct tv_error *err)
@@ -166,9 +167,9 @@ static enum tv_status cmd_html_write(const struct tv_settings *settings, struct 
     struct tv_html_part part = {.settings = settings};
     struct tv_loading *loading = NULL;
     struct tv_html_output made = {.spool = NULL};
-    reading.filter = NULL;
+    reading.select.filter = NULL;
     /* A report of the whole trace contains the files themselves. */
-    reading.no_cache = settings->no_cache || !cmd_html_is_part(settings);
+    reading.input.no_cache = settings->input.no_cache || !cmd_html_is_part(settings);
     if (settings->max_size == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--max-size: expected a size above 0, such as 5M");

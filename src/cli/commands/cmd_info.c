@@ -118,7 +118,8 @@ static tv_ns span_sink_get(const struct span_sink *span, const struct tv_trace_i
 /* ---- info ---- */
 
 static const struct tv_option info_options[] = {
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, table.format,
+              "output format (default: text)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
@@ -131,10 +132,11 @@ static enum tv_status cmd_info_write(const struct tv_settings *settings, const s
                                      struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open_text(&output, settings, settings->format == 0, err);
+    enum tv_status status =
+        tv_output_open_text(&output, settings, settings->table.format == 0, err);
     if (status != TV_OK)
         return status;
-    if (settings->format == 0)
+    if (settings->table.format == 0)
         tv_info_write_text(&output.out, info);
     else
         tv_info_write_json(&output.out, info);
@@ -169,7 +171,7 @@ static enum tv_status cmd_info_of_stream(const struct tv_settings *settings,
 
 static bool cmd_info_is_filtered(const struct tv_settings *settings)
 {
-    return settings->processes.count > 0 || settings->categories.count > 0;
+    return settings->select.processes.count > 0 || settings->select.categories.count > 0;
 }
 
 /* Build the trace, for other formats and for filters, and count what the subset has. */
@@ -187,7 +189,7 @@ static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
         struct tv_info info = {
             .head = trace->head,
             .trace = trace,
-            .selected = cmd_info_is_filtered(settings) || settings->filter,
+            .selected = cmd_info_is_filtered(settings) || settings->select.filter,
             .counts = tv_counts_of(trace, &subset),
             .span = trace->end - trace->start,
         };
@@ -226,14 +228,14 @@ const struct tv_command tv_command_info = {
 /* ---- states ---- */
 
 static const struct tv_option states_options[] = {
-    TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format,
+    TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, table.format,
               "output format (default: text)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "show only the first N threads"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit, "show only the first N threads"),
     TV_OPTION_COLUMNS(TV_STATES_COLUMNS),
     TV_OPTION_THREADS,
-    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,
+    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, select.processes,
               "only this process; * matches any text (repeatable)"),
-    TV_OPTION("cpu", "N", TV_OPTION_LIST, cpus,
+    TV_OPTION("cpu", "N", TV_OPTION_LIST, select.cpus,
               "only this processor and the threads that ran there (repeatable)"),
     TV_OPTION_RANGE,
     TV_OPTION_FILTER,
@@ -286,10 +288,10 @@ static enum tv_status cmd_states_choose(const struct tv_settings *settings,
         wanted->threads = tv_alloc(trace->head->thread_count, sizeof *wanted->threads);
         cmd_states_choose_threads(settings, trace->head, wanted->threads);
     }
-    if (settings->cpus.count > 0)
+    if (settings->select.cpus.count > 0)
         wanted->cpus = tv_alloc(trace->track_count, sizeof *wanted->cpus);
-    for (size_t i = 0; status == TV_OK && i < settings->cpus.count; i++)
-        status = cmd_states_choose_cpu(trace, settings->cpus.items[i], wanted->cpus, err);
+    for (size_t i = 0; status == TV_OK && i < settings->select.cpus.count; i++)
+        status = cmd_states_choose_cpu(trace, settings->select.cpus.items[i], wanted->cpus, err);
     return status;
 }
 
@@ -297,7 +299,7 @@ static enum tv_status cmd_states_choose(const struct tv_settings *settings,
 static void cmd_states_note_no_states(const struct tv_settings *settings,
                                       const struct tv_trace *trace)
 {
-    if (settings->format != TV_STATES_TEXT && !settings->quiet && !tv_trace_has_states(trace))
+    if (settings->table.format != TV_STATES_TEXT && !settings->quiet && !tv_trace_has_states(trace))
         tv_message("%s: note: the trace has neither thread states nor processors",
                    settings->files.items[0]);
 }
@@ -312,13 +314,13 @@ static enum tv_status cmd_states_write_table(const struct tv_settings *settings,
     enum tv_status status = tv_range_choose(settings, trace, &question.from, &question.to, err);
     struct tv_output output;
     if (status == TV_OK)
-        status = tv_output_open_text(&output, settings, settings->format == 0, err);
+        status = tv_output_open_text(&output, settings, settings->table.format == 0, err);
     if (status != TV_OK)
         return status;
     cmd_states_note_no_states(settings, trace);
     struct tv_states *states = tv_states_of(trace, &question);
-    tv_states_table_write(&output.out, trace, states, (enum tv_states_format)settings->format,
-                          settings->limit);
+    tv_states_table_write(&output.out, trace, states, (enum tv_states_format)settings->table.format,
+                          settings->table.limit);
     tv_states_free(states);
     return tv_output_close(&output, err);
 }

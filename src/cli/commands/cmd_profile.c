@@ -10,11 +10,12 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option profile_options[] = {
-    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format,
+    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, table.format,
               "output format (default: text)"),
     TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
-              sort, "sort by this figure (default: incl-cpu, or incl-wall without a CPU clock)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
+              table.sort,
+              "sort by this figure (default: incl-cpu, or incl-wall without a CPU clock)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit,
               "show only the first N methods; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_PROFILE_COLUMNS),
     TV_OPTION_ASYNC,
@@ -22,11 +23,11 @@ static const struct tv_option profile_options[] = {
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
-    TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, callers_callees,
+    TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, stacks.callers_callees,
               "show each method between its callers and callees (text or json)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock of --callers-callees (default: cpu if there is one)"),
-    TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
+    TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, stacks.context_switch,
               "add a row \"(context switch)\" for the time that threads waited"),
     TV_OPTION_COMPENSATE,
     TV_OPTIONS_TRANSFORMS,
@@ -55,7 +56,8 @@ static enum tv_status cmd_profile_make_table(const struct tv_settings *settings,
                                              struct profile_result *table, struct tv_error *err)
 {
     *table = (struct profile_result){.profile = NULL};
-    if (!settings->callers_callees && !settings->compensate && settings->transforms.count == 0)
+    if (!settings->stacks.callers_callees && !settings->stacks.compensate &&
+        settings->stacks.transforms.count == 0)
         return tv_measure_profile(settings, &table->measured, &table->profile, err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
     if (status == TV_OK)
@@ -71,7 +73,8 @@ static enum tv_profile_order cmd_profile_order(const struct tv_settings *setting
         TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
         TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
     };
-    return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
+    return settings->table.sort == 0 ? tv_profile_default_order(profile)
+                                     : orders[settings->table.sort];
 }
 
 /* Check --sort and --clock against the clocks of the trace before the output is opened, then write
@@ -85,25 +88,26 @@ static enum tv_status cmd_profile_write(const struct tv_settings *settings,
     if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
         own.clock = TV_CHOICE_CPU;
     enum tv_status status = tv_sort_check(settings, table->profile->clocks, err);
-    if (status == TV_OK && settings->format == TV_TABLE_TEXT)
+    if (status == TV_OK && settings->table.format == TV_TABLE_TEXT)
         status = tv_sort_check_calls(settings, table->profile->head, err);
     if (status == TV_OK)
         status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
     struct tv_output output;
     if (status == TV_OK)
-        status = tv_output_open_text(&output, settings, settings->format == TV_TABLE_TEXT, err);
+        status =
+            tv_output_open_text(&output, settings, settings->table.format == TV_TABLE_TEXT, err);
     if (status != TV_OK)
         return status;
 
     struct tv_profile_rows rows;
-    struct tv_relations_options relations = {cpu, settings->format == TV_TABLE_JSON};
+    struct tv_relations_options relations = {cpu, settings->table.format == TV_TABLE_JSON};
     tv_profile_rows_init(&rows, table->profile, cmd_profile_order(settings, table->profile),
-                         settings->context_switch, tv_output_limit(&output, settings));
-    if (settings->callers_callees)
+                         settings->stacks.context_switch, tv_output_limit(&output, settings));
+    if (settings->stacks.callers_callees)
         tv_relations_write(&output.out, table->measured.tree, table->profile, &rows, &relations);
     else
         tv_profile_table_write(&output.out, table->profile, &rows,
-                               (enum tv_table_format)settings->format);
+                               (enum tv_table_format)settings->table.format);
     tv_profile_rows_release(&rows);
     return tv_output_close(&output, err);
 }
@@ -112,13 +116,13 @@ static int cmd_profile_run(const struct tv_command *command, const struct tv_set
 {
     struct tv_error err = {0};
     struct profile_result table;
-    if (settings->clock != TV_CHOICE_ANY && !settings->callers_callees) {
+    if (settings->clock != TV_CHOICE_ANY && !settings->stacks.callers_callees) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                 "--clock is only for --callers-callees: the table has both clocks (see --sort)");
         return tv_command_usage(command, &err);
     }
-    if (settings->callers_callees && settings->format != TV_TABLE_TEXT &&
-        settings->format != TV_TABLE_JSON) {
+    if (settings->stacks.callers_callees && settings->table.format != TV_TABLE_TEXT &&
+        settings->table.format != TV_TABLE_JSON) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees needs --format text or json");
         return tv_command_usage(command, &err);
     }
@@ -145,7 +149,7 @@ const struct tv_command tv_command_profile = {
 /* ---- tree ---- */
 
 static const struct tv_option tree_options[] = {
-    TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
+    TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, stacks.bottom_up,
               "print from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
     TV_OPTION_ASYNC,
@@ -155,11 +159,12 @@ static const struct tv_option tree_options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_COMPENSATE,
     TV_OPTIONS_TRANSFORMS,
-    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
+    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, stacks.min_percent,
               "omit paths with less than P percent of all time (default: 0.5)"),
-    TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "show only the first N levels"),
+    TV_OPTION("depth", "N", TV_OPTION_COUNT, stacks.depth, "show only the first N levels"),
     TV_OPTION_COLUMNS(TV_TREE_COLUMNS),
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, table.format,
+              "output format (default: text)"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
@@ -177,22 +182,22 @@ static enum tv_status cmd_tree_write(const struct tv_settings *settings,
     struct tv_output output;
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
     if (status == TV_OK)
-        status = tv_output_open_text(&output, settings, settings->format == 0, err);
+        status = tv_output_open_text(&output, settings, settings->table.format == 0, err);
     if (status != TV_OK)
         return status;
-    uint64_t least = settings->min_percent;
+    uint64_t least = settings->stacks.min_percent;
     struct tv_flame_options layout = {
         .clock = cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
         .order = TV_FLAME_LEFT_HEAVY,
-        .inverted = settings->bottom_up,
+        .inverted = settings->stacks.bottom_up,
         .root = TV_ROOT_PATH,
         .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
-        .totals = settings->bottom_up,
+        .totals = settings->stacks.bottom_up,
     };
     struct tv_tree_text_options text = {
-        .depth = settings->depth,
-        .json = settings->format == 1,
-        .bottom_up = settings->bottom_up,
+        .depth = settings->stacks.depth,
+        .json = settings->table.format == 1,
+        .bottom_up = settings->stacks.bottom_up,
         .compensation = tree->compensation,
         .clocks = tree->clocks,
         .figures = tree->figures,

@@ -47,7 +47,7 @@ static const struct tv_option record_options[] = {
               "record an app on an Android device, or its process PACKAGE:NAME"),
     TV_OPTION("device", "SERIAL", TV_OPTION_TEXT, record.device,
               "device to use if several are connected (default: ANDROID_SERIAL)"),
-    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,
+    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, input.mapping,
               "with --android: restore original names from an R8 or ProGuard mapping file"),
     TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
               "JVM or process: start recording after this time: 500ms, 10s"),

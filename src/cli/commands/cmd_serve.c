@@ -473,8 +473,8 @@ static void cmd_engine_init_settings(struct tv_settings *settings,
 {
     tv_settings_init(settings);
     settings->quiet = true;
-    settings->jobs = wish->jobs;
-    settings->unpacked_bytes =
+    settings->input.jobs = wish->jobs;
+    settings->input.unpacked_bytes =
         tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 

@@ -26,7 +26,7 @@
 #define LARGEST_QUERY ((size_t)1 << 20)
 
 static const struct tv_option sql_options[] = {
-    TV_OPTION("format", "table|csv|json|jsonl|markdown", TV_OPTION_CHOICE, format,
+    TV_OPTION("format", "table|csv|json|jsonl|markdown", TV_OPTION_CHOICE, table.format,
               "output format (default: table, with tabs between the columns)"),
     TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
@@ -97,8 +97,8 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
                                    struct tv_error *err)
 {
     struct tv_sql_options options = {.threads = threads, .max_seconds = settings->sql.max_time};
-    if (settings->max_memory != TV_ANY_MEMORY)
-        options.max_memory = settings->max_memory / 2; /* the other half is for reading */
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
     enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);
     if (status != TV_OK)
         return status;
@@ -200,7 +200,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     struct tv_error err = {0};
     struct tv_output output;
     bool failed = false;
-    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->format,
+    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
                                 .max_rows = settings->sql.max_rows};
     enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, &err);
     if (status != TV_OK)

@@ -192,7 +192,7 @@ static void viewer_files_remember(const struct viewer_files *files,
                                   const struct tv_session_input *inputs, size_t count)
 {
     for (size_t i = count; i-- > 0;)
-        if (inputs[i].source == NULL && !files->settings->no_cache)
+        if (inputs[i].source == NULL && !files->settings->input.no_cache)
             tv_recent_files_remember(files->paths[inputs[i].number]);
 }
 
@@ -255,7 +255,7 @@ static enum tv_status viewer_files_init(struct viewer_files *files,
     const struct tv_words *words = &settings->files;
     tv_ns *offsets;
     enum tv_status status =
-        tv_offsets_find(&settings->offsets, words->items, words->count, &offsets, err);
+        tv_offsets_find(&settings->input.offsets, words->items, words->count, &offsets, err);
     if (status != TV_OK)
         return status;
     files->settings = settings;
@@ -268,7 +268,7 @@ static enum tv_status viewer_files_init(struct viewer_files *files,
         files->paths[files->count] = words->items[i];
         /* two recent files may have one name in different folders */
         const char *name =
-            settings->recent ? words->items[i] : tv_inputs_shown_name(words->items[i]);
+            settings->input.recent ? words->items[i] : tv_inputs_shown_name(words->items[i]);
         files->files[files->count++] = (struct tv_viewer_file){name, offsets[i]};
     }
     tv_free(offsets);
@@ -292,7 +292,7 @@ static enum tv_status cmd_view_check(const struct tv_settings *settings,
                                      const struct viewer_files *files, struct tv_error *err)
 {
     enum tv_status status = tv_load_check(settings, err);
-    if (settings->recent)
+    if (settings->input.recent)
         return status;
     for (size_t i = 0; i < files->count && status == TV_OK; i++)
         if (cmd_view_is_regular(files->paths[i]))
@@ -399,7 +399,7 @@ static int cmd_view_confine_and_run(const struct tv_command *command,
                                     const struct tv_settings *settings,
                                     const struct viewer_files *files, struct tv_viewer *server)
 {
-    char *address = cmd_view_page_address(tv_viewer_address(server), settings->filter);
+    char *address = cmd_view_page_address(tv_viewer_address(server), settings->select.filter);
     struct tv_confine_options confinement = {settings, address};
     struct tv_error err = {0};
     int code;
@@ -417,17 +417,17 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
     struct viewer_files files = {.count = 0};
     struct tv_viewer_options served = {
         .loader = {viewer_files_load, viewer_files_write_to_cache, &files,
-                   tv_reporter(settings->mapping || settings->symbols.count > 0)}};
+                   tv_reporter(settings->input.mapping || settings->input.symbols.count > 0)}};
     struct tv_viewer *server;
     struct tv_error err = {0};
     int code;
-    whole.filter = NULL;
+    whole.select.filter = NULL;
     if (!cmd_view_set_port(settings, &served, &err) ||
         viewer_files_init(&files, &whole, &err) != TV_OK)
         return tv_command_failed(command, &err);
     served.files = files.files;
     served.file_count = files.count;
-    served.begin_count = settings->recent ? 0 : files.count;
+    served.begin_count = settings->input.recent ? 0 : files.count;
     if (tv_viewer_new(&served, &server, &err) == TV_OK) {
         code = cmd_view_confine_and_run(command, settings, &files, server);
         atomic_store(&files.stop, true);
@@ -446,8 +446,8 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
 static enum tv_status cmd_view_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     (void)err;
-    settings->recent = settings->files.count == 0 && !settings->no_cache;
-    if (settings->recent)
+    settings->input.recent = settings->files.count == 0 && !settings->input.no_cache;
+    if (settings->input.recent)
         tv_recent_files_find(settings, &settings->files);
     return TV_OK;
 }

@@ -162,10 +162,10 @@ static bool index_key_add_symbols(struct tv_out *key, const char *word)
 
 static bool index_key_add_settings(struct tv_out *key, const struct tv_settings *settings)
 {
-    bool known = !settings->mapping || index_key_add_file(key, settings->mapping);
-    index_key_add(key, &settings->unpacked_bytes, sizeof settings->unpacked_bytes);
-    for (size_t i = 0; i < settings->symbols.count && known; i++)
-        known = index_key_add_symbols(key, settings->symbols.items[i]);
+    bool known = !settings->input.mapping || index_key_add_file(key, settings->input.mapping);
+    index_key_add(key, &settings->input.unpacked_bytes, sizeof settings->input.unpacked_bytes);
+    for (size_t i = 0; i < settings->input.symbols.count && known; i++)
+        known = index_key_add_symbols(key, settings->input.symbols.items[i]);
     return known;
 }
 
@@ -179,7 +179,7 @@ bool tv_index_cache_make_key(struct tv_index_cache *cache)
 {
     assert(cache->count <= TV_INDEX_CACHE_FILES);
     struct tv_out key, places;
-    bool known = !cache->settings->no_cache && cache->count > 0;
+    bool known = !cache->settings->input.no_cache && cache->count > 0;
     if (known && tv_is_confined())
         return tv_confined_make_key(cache);
     tv_out_init_memory(&key);
@@ -373,7 +373,7 @@ bool tv_index_cache_read(const struct tv_index_cache *cache, struct tv_trace **t
     int fd = tv_cache_open(index_cache_key(cache));
     if (fd < 0)
         return false;
-    enum tv_status status = tv_symbols_open(&cache->settings->symbols, &namer, &why);
+    enum tv_status status = tv_symbols_open(&cache->settings->input.symbols, &namer, &why);
     if (status == TV_OK)
         status = index_cache_map(cache, fd, trace, &why);
     close(fd);

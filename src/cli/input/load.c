@@ -102,9 +102,9 @@ static enum tv_status load_check_options(const struct tv_settings *settings,
                                          struct tv_error *err)
 {
     struct tv_filter filter = {0};
-    enum tv_status status = load_parse_filter(settings->filter, &filter, err);
+    enum tv_status status = load_parse_filter(settings->select.filter, &filter, err);
     tv_filter_release(&filter);
-    return status == TV_OK ? tv_offsets_find(&settings->offsets, files, count, offsets, err)
+    return status == TV_OK ? tv_offsets_find(&settings->input.offsets, files, count, offsets, err)
                            : status;
 }
 
@@ -113,12 +113,12 @@ enum tv_status tv_load_check(const struct tv_settings *settings, struct tv_error
     struct tv_filter filter = {0};
     struct tv_namer *namer = NULL;
     struct tv_source *mapping = NULL;
-    enum tv_status status = load_parse_filter(settings->filter, &filter, err);
+    enum tv_status status = load_parse_filter(settings->select.filter, &filter, err);
     tv_filter_release(&filter);
-    if (status == TV_OK && settings->mapping)
-        status = tv_inputs_open_plain(settings->mapping, &mapping, err);
+    if (status == TV_OK && settings->input.mapping)
+        status = tv_inputs_open_plain(settings->input.mapping, &mapping, err);
     if (status == TV_OK)
-        status = tv_symbols_open(&settings->symbols, &namer, err);
+        status = tv_symbols_open(&settings->input.symbols, &namer, err);
     if (mapping)
         tv_source_free(mapping);
     if (namer)
@@ -145,14 +145,14 @@ enum tv_status tv_load_open_files(const struct tv_settings *settings, struct tv_
     opened.inputs = (struct tv_inputs){
         .quiet = settings->quiet,
         .progress = progress,
-        .ceiling = settings->unpacked_bytes,
-        .one_by_one = settings->one_by_one,
+        .ceiling = settings->input.unpacked_bytes,
+        .one_by_one = settings->input.one_by_one,
     };
-    enum tv_status status = load_parse_filter(settings->filter, &opened.filter, err);
+    enum tv_status status = load_parse_filter(settings->select.filter, &opened.filter, err);
     if (status == TV_OK)
-        status = load_read_mapping(settings->mapping, &opened.mapping, err);
+        status = load_read_mapping(settings->input.mapping, &opened.mapping, err);
     if (status == TV_OK)
-        status = tv_symbols_open(&settings->symbols, &opened.namer, err);
+        status = tv_symbols_open(&settings->input.symbols, &opened.namer, err);
     if (status == TV_OK)
         status = tv_inputs_add(&opened.inputs, given, count, err);
     else
@@ -250,7 +250,7 @@ static enum tv_status load_or_take_cached(const struct tv_settings *settings,
         return status;
     }
     tv_input_files_free(given, count);
-    status = load_parse_filter(settings->filter, &kept.filter, err);
+    status = load_parse_filter(settings->select.filter, &kept.filter, err);
     if (status != TV_OK) {
         loading_release(&kept);
         return status;
@@ -363,7 +363,7 @@ static bool load_is_readable_alone(const struct tv_inputs_row *row, bool tell)
  * visited) and no filter needs all of them? */
 static bool load_are_readable_alone(const struct tv_loading *loading, bool tell)
 {
-    if (loading->settings->filter || loading->kept)
+    if (loading->settings->select.filter || loading->kept)
         return false;
     for (size_t i = 0; i < loading->inputs.count; i++)
         if (!load_is_readable_alone(&loading->inputs.rows[i], tell))
@@ -502,7 +502,7 @@ static enum tv_status load_filter_trace(const struct tv_loading *loading, struct
 {
     const struct tv_settings *settings = loading->settings;
     struct tv_trace *whole = *trace;
-    if (!settings->filter)
+    if (!settings->select.filter)
         return TV_OK;
     tv_trace_await(whole);
     struct tv_filter filter = loading->filter;

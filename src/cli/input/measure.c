@@ -27,21 +27,22 @@
 
 static bool measure_wants_samples(const struct tv_settings *settings)
 {
-    return settings->samples != TV_CHOICE_NO_SAMPLES || settings->value || settings->lines;
+    return settings->stacks.samples != TV_CHOICE_NO_SAMPLES || settings->stacks.value ||
+           settings->stacks.lines;
 }
 
 /* Return the option that asks for samples. */
 static const char *measure_sample_option(const struct tv_settings *settings)
 {
-    return settings->value ? "--value" : settings->lines ? "--lines" : "--samples";
+    return settings->stacks.value ? "--value" : settings->stacks.lines ? "--lines" : "--samples";
 }
 
 /* Does --value name the value of stacks whose samples are no rows? */
 static bool measure_asks_stacks(const struct tv_settings *settings, const struct tv_trace *trace)
 {
     const char *name = tv_figures_value_name(tv_trace_info_figures(trace->head));
-    return settings->value && name && strcmp(settings->value, name) == 0 &&
-           settings->samples == TV_CHOICE_NO_SAMPLES && !settings->lines &&
+    return settings->stacks.value && name && strcmp(settings->stacks.value, name) == 0 &&
+           settings->stacks.samples == TV_CHOICE_NO_SAMPLES && !settings->stacks.lines &&
            tv_tables_sample_count(&trace->tables) == 0;
 }
 
@@ -53,13 +54,14 @@ static enum tv_status measure_count_samples(const struct tv_settings *settings,
                                             struct tv_call_tree **tree, struct tv_error *err)
 {
     struct tv_sample_question question = {
-        .measure = settings->samples == TV_CHOICE_NO_SAMPLES
+        .measure = settings->stacks.samples == TV_CHOICE_NO_SAMPLES
                        ? TV_SAMPLES_WEIGHT
-                       : (enum tv_sample_measure)settings->samples,
-        .all = settings->samples == TV_SAMPLES_COUNT && !settings->value,
-        .lines = settings->lines,
+                       : (enum tv_sample_measure)settings->stacks.samples,
+        .all = settings->stacks.samples == TV_SAMPLES_COUNT && !settings->stacks.value,
+        .lines = settings->stacks.lines,
     };
-    enum tv_status status = tv_sample_question_choose(trace, settings->value, &question, err);
+    enum tv_status status =
+        tv_sample_question_choose(trace, settings->stacks.value, &question, err);
     if (status == TV_OK)
         *tree = tv_sample_tree_of_trace(trace, selection, subset->threads, &question);
     return status;
@@ -103,7 +105,7 @@ static enum tv_status measure_compensate(const struct tv_settings *settings,
 {
     assert(measured->tree);
     tv_ns cost;
-    if (!settings->compensate)
+    if (!settings->stacks.compensate)
         return TV_OK;
     enum tv_status status = tv_compensation_find(measured->tree->head, &cost, err);
     if (status == TV_OK)
@@ -128,7 +130,7 @@ static enum tv_status measure_read_transforms(const struct tv_settings *settings
                                               struct tv_transforms *transforms,
                                               struct tv_error *err)
 {
-    const struct tv_words *words = &settings->transforms;
+    const struct tv_words *words = &settings->stacks.transforms;
     assert(words->count % 2 == 0);
     transforms->count = 0;
     for (size_t i = 0; i < words->count; i += 2) {
@@ -181,10 +183,13 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
 static enum tv_sample_detail measure_sample_detail(const struct tv_settings *settings,
                                                    unsigned flags)
 {
-    bool single = (flags & TV_MEASURE_TRACE) || settings->range || settings->filter ||
-                  tv_threads_are_selected(settings) || settings->samples == TV_SAMPLES_TIME ||
-                  (settings->samples == TV_SAMPLES_COUNT && !settings->value);
-    return single ? TV_SAMPLES_SINGLE : settings->lines ? TV_SAMPLES_BY_LINES : TV_SAMPLES_BY_STACK;
+    bool single = (flags & TV_MEASURE_TRACE) || settings->select.range || settings->select.filter ||
+                  tv_threads_are_selected(settings) ||
+                  settings->stacks.samples == TV_SAMPLES_TIME ||
+                  (settings->stacks.samples == TV_SAMPLES_COUNT && !settings->stacks.value);
+    return single                   ? TV_SAMPLES_SINGLE
+           : settings->stacks.lines ? TV_SAMPLES_BY_LINES
+                                    : TV_SAMPLES_BY_STACK;
 }
 
 static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
@@ -199,10 +204,10 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     struct tv_subset subset;
     measured->head = measured->trace->head;
     if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
-        own.async |= tv_trace_has_only_async(measured->trace);
-    if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
-        tv_trace_has_only_samples(measured->trace))
-        own.samples = TV_SAMPLES_WEIGHT;
+        own.stacks.async |= tv_trace_has_only_async(measured->trace);
+    if (!measure_wants_samples(settings) && !own.stacks.async &&
+        !(flags & TV_MEASURE_SPLIT_THREADS) && tv_trace_has_only_samples(measured->trace))
+        own.stacks.samples = TV_SAMPLES_WEIGHT;
     status = tv_subset_choose(&own, measured->trace, &subset, err);
     if (status == TV_OK)
         status = measure_count_trace(&own, flags, &subset, measured, err);
@@ -214,14 +219,15 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
  * callers. */
 static bool measure_can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
-    return tv_load_can_stream(loading) && !settings->async && settings->categories.count == 0;
+    return tv_load_can_stream(loading) && !settings->stacks.async &&
+           settings->select.categories.count == 0;
 }
 
 static bool measure_needs_trace(const struct tv_settings *settings, unsigned flags,
                                 const struct tv_loading *loading)
 {
-    return (flags & TV_MEASURE_TRACE) || settings->range || measure_wants_samples(settings) ||
-           !measure_can_stream(settings, loading);
+    return (flags & TV_MEASURE_TRACE) || settings->select.range ||
+           measure_wants_samples(settings) || !measure_can_stream(settings, loading);
 }
 
 /* Stream the files into a tree. The settings are the context of the thread callback, which does not
@@ -234,7 +240,7 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
         .wanted = tv_threads_are_selected(settings) ? tv_thread_is_selected : NULL,
         .context = settings,
         .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
-        .fold_names = (flags & TV_MEASURE_FOLD_NAMES) && settings->transforms.count == 0,
+        .fold_names = (flags & TV_MEASURE_FOLD_NAMES) && settings->stacks.transforms.count == 0,
     };
     measured->head = tv_trace_info_new();
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
@@ -245,7 +251,7 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
         status = tv_selection_check(settings, measured->head, NULL, err);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);
-    if (status == TV_OK && settings->transforms.count > 0)
+    if (status == TV_OK && settings->stacks.transforms.count > 0)
         status = measure_transform(settings, flags, measured, err);
     return status;
 }
@@ -257,7 +263,7 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
     if (!trace || measure_wants_samples(settings) || settings->quiet)
         return;
     uint64_t samples = tv_tables_sample_count(&trace->tables);
-    if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
+    if (tv_trace_has_only_async(trace) && !settings->stacks.async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
                    settings->files.items[0]);
     else if (samples > 0 && trace->recorded_calls > 0)
@@ -286,7 +292,7 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     struct tv_loading *loading;
     struct tv_transforms transforms;
     *measured = (struct tv_measured){NULL, NULL, NULL};
-    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+    if (settings->select.range && tv_range_parse(settings->select.range, &from, &to, err) != TV_OK)
         return err->status;
     if (measure_read_transforms(settings, &transforms, err) != TV_OK)
         return err->status; /* before a large file is read */
@@ -294,11 +300,12 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads cannot be combined with %s",
                        measure_sample_option(settings));
-    if (settings->async && (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
+    if (settings->stacks.async &&
+        (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async cannot be combined with %s",
                        measure_wants_samples(settings) ? measure_sample_option(settings)
                                                        : "--split-threads");
-    if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
+    if (settings->select.range && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads cannot be combined with --range");
     enum tv_status status =
@@ -350,13 +357,13 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
     struct tv_loading *loading;
     *measured = (struct tv_measured){NULL, NULL, NULL};
     *profile = NULL;
-    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+    if (settings->select.range && tv_range_parse(settings->select.range, &from, &to, err) != TV_OK)
         return err->status;
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (!settings->range && !measure_wants_samples(settings) &&
+    if (!settings->select.range && !measure_wants_samples(settings) &&
         measure_can_stream(settings, loading))
         return measure_report(settings, measured,
                               measure_profile_stream(&own, loading, measured, profile, err));
@@ -378,8 +385,8 @@ enum tv_status tv_measure_lengths(const struct tv_settings *settings,
     struct tv_settings own = *settings;
     struct tv_selection selection;
     struct tv_subset subset;
-    assert(trace && settings->categories.count == 0 && !settings->filter);
-    own.async |= tv_trace_has_only_async(trace);
+    assert(trace && settings->select.categories.count == 0 && !settings->select.filter);
+    own.stacks.async |= tv_trace_has_only_async(trace);
     enum tv_status status = tv_subset_choose(&own, trace, &subset, err);
     if (status != TV_OK) {
         tv_subset_release(&subset);

@@ -44,27 +44,27 @@ bool tv_thread_is_named(const struct tv_trace_info *head, uint32_t thread,
 
 bool tv_threads_are_selected(const struct tv_settings *settings)
 {
-    return settings->threads.count > 0 || settings->processes.count > 0;
+    return settings->select.threads.count > 0 || settings->select.processes.count > 0;
 }
 
 bool tv_thread_is_selected(const struct tv_trace_info *head, uint32_t thread, void *context)
 {
     const struct tv_settings *settings = context;
     uint32_t process = tv_thread_process(head, thread);
-    if (!tv_thread_is_named(head, thread, &settings->threads))
+    if (!tv_thread_is_named(head, thread, &settings->select.threads))
         return false;
-    return process == TV_NONE
-               ? settings->processes.count == 0
-               : selection_matches_any(head, process, &settings->processes, tv_process_matches);
+    return process == TV_NONE ? settings->select.processes.count == 0
+                              : selection_matches_any(head, process, &settings->select.processes,
+                                                      tv_process_matches);
 }
 
 static bool selection_has_category(struct tv_bytes list, const void *context)
 {
     const struct tv_settings *settings = context;
-    for (size_t i = 0; i < settings->categories.count; i++)
-        if (tv_categories_match(list, tv_bytes_of(settings->categories.items[i])))
+    for (size_t i = 0; i < settings->select.categories.count; i++)
+        if (tv_categories_match(list, tv_bytes_of(settings->select.categories.items[i])))
             return true;
-    return settings->categories.count == 0;
+    return settings->select.categories.count == 0;
 }
 
 /* ---- Words that match nothing ---- */
@@ -193,8 +193,8 @@ enum tv_status tv_selection_check(const struct tv_settings *settings,
                                   const struct tv_trace_info *head, const struct tv_tables *tables,
                                   struct tv_error *err)
 {
-    for (size_t i = 0; i < settings->processes.count; i++) {
-        const char *word = settings->processes.items[i];
+    for (size_t i = 0; i < settings->select.processes.count; i++) {
+        const char *word = settings->select.processes.items[i];
         uint32_t process = 0;
         while (process < head->process_count &&
                !tv_process_matches(head, process, tv_bytes_of(word)))
@@ -202,17 +202,18 @@ enum tv_status tv_selection_check(const struct tv_settings *settings,
         if (process == head->process_count)
             return selection_fail_process(head, word, err);
     }
-    for (size_t i = 0; i < settings->threads.count; i++) {
-        const char *word = settings->threads.items[i];
+    for (size_t i = 0; i < settings->select.threads.count; i++) {
+        const char *word = settings->select.threads.items[i];
         uint32_t thread = 0;
         while (thread < head->thread_count && !tv_thread_matches(head, thread, tv_bytes_of(word)))
             thread++;
         if (thread == head->thread_count)
             return selection_fail_thread(head, word, err);
     }
-    for (size_t i = 0; i < settings->categories.count; i++)
-        if (!selection_category_exists(head, tables, tv_bytes_of(settings->categories.items[i])))
-            return selection_fail_category(head, tables, settings->categories.items[i], err);
+    for (size_t i = 0; i < settings->select.categories.count; i++)
+        if (!selection_category_exists(head, tables,
+                                       tv_bytes_of(settings->select.categories.items[i])))
+            return selection_fail_category(head, tables, settings->select.categories.items[i], err);
     return TV_OK;
 }
 
@@ -224,7 +225,7 @@ static void selection_choose_processes(const struct tv_settings *settings,
     subset->processes = tv_alloc(head->process_count, sizeof *subset->processes);
     for (uint32_t i = 0; i < head->process_count; i++)
         subset->processes[i] =
-            selection_matches_any(head, i, &settings->processes, tv_process_matches);
+            selection_matches_any(head, i, &settings->select.processes, tv_process_matches);
 }
 
 static void selection_choose_tracks(const struct tv_settings *settings,
@@ -234,14 +235,14 @@ static void selection_choose_tracks(const struct tv_settings *settings,
     subset->tracks = tv_alloc(trace->track_count, sizeof *subset->tracks);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         uint32_t thread = trace->tracks[i].thread;
-        bool named =
-            settings->threads.count == 0 ||
-            (thread != TV_NONE && tv_thread_is_named(trace->head, thread, &settings->threads));
+        bool named = settings->select.threads.count == 0 ||
+                     (thread != TV_NONE &&
+                      tv_thread_is_named(trace->head, thread, &settings->select.threads));
         subset->tracks[i] = named && tv_subset_has_process(subset, tv_track_process(trace, i));
     }
     subset->threads = tv_alloc(trace->head->thread_count, sizeof *subset->threads);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
-        subset->threads[i] = tv_thread_is_named(trace->head, i, &settings->threads) &&
+        subset->threads[i] = tv_thread_is_named(trace->head, i, &settings->select.threads) &&
                              tv_subset_has_process(subset, tv_thread_process(trace->head, i));
 }
 
@@ -264,11 +265,11 @@ enum tv_status tv_subset_choose(const struct tv_settings *settings, const struct
     enum tv_status status = tv_selection_check(settings, trace->head, &trace->tables, err);
     if (status != TV_OK)
         return status;
-    if (settings->processes.count > 0)
+    if (settings->select.processes.count > 0)
         selection_choose_processes(settings, trace->head, subset);
     if (tv_threads_are_selected(settings))
         selection_choose_tracks(settings, trace, subset);
-    if (settings->categories.count > 0)
+    if (settings->select.categories.count > 0)
         selection_choose_frames(settings, trace->head, subset);
     return TV_OK;
 }
@@ -297,8 +298,8 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     *from = INT64_MIN;
     *to = INT64_MAX;
     enum tv_status status = TV_OK;
-    if (settings->range)
-        status = tv_range_parse(settings->range, from, to, err);
+    if (settings->select.range)
+        status = tv_range_parse(settings->select.range, from, to, err);
     if (status != TV_OK || (*from <= trace->end && *to > trace->start))
         return status;
     struct tv_out extent;
@@ -309,14 +310,14 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     tv_out_time_short(&extent, trace->end, MS_NS);
     status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                      "--range: '%.60s' is outside of the trace, which lasts %.*sms",
-                     settings->range, (int)extent.length, (const char *)extent.buffer);
+                     settings->select.range, (int)extent.length, (const char *)extent.buffer);
     tv_out_release(&extent);
     return status;
 }
 
 static bool selection_is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
 {
-    return settings->async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
+    return settings->stacks.async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
 }
 
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
@@ -327,7 +328,7 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
     enum tv_status status = tv_range_choose(settings, trace, &selection->from, &selection->to, err);
     if (status != TV_OK)
         return status;
-    if (!subset->tracks && !settings->async)
+    if (!subset->tracks && !settings->stacks.async)
         return TV_OK;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -353,7 +354,8 @@ enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned cloc
 enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
                              struct tv_error *err)
 {
-    bool wants_cpu = settings->sort >= 5, wants_wall = settings->sort == 3 || settings->sort == 4;
+    bool wants_cpu = settings->table.sort >= 5,
+         wants_wall = settings->table.sort == 3 || settings->table.sort == 4;
     if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
                        wants_cpu ? "CPU" : "wall");
@@ -363,7 +365,7 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
 enum tv_status tv_sort_check_calls(const struct tv_settings *settings,
                                    const struct tv_trace_info *head, struct tv_error *err)
 {
-    if (settings->sort == 2 && !tv_figures_count_calls(head))
+    if (settings->table.sort == 2 && !tv_figures_count_calls(head))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--sort calls: this trace has samples, and no call counts");
     return TV_OK;
@@ -497,15 +499,15 @@ enum tv_status tv_redaction_choose(const struct tv_settings *settings,
                                    struct tv_error *err)
 {
     *options = (struct tv_redaction_options){
-        settings->hash_names, settings->strip_args, tv_redaction_hmac, {0}};
-    *chosen = settings->hash_names || settings->strip_args;
-    if (settings->salt && (!settings->hash_names || *settings->salt == '\0'))
+        settings->redact.hash_names, settings->redact.strip_args, tv_redaction_hmac, {0}};
+    *chosen = settings->redact.hash_names || settings->redact.strip_args;
+    if (settings->redact.salt && (!settings->redact.hash_names || *settings->redact.salt == '\0'))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--salt: expected a secret, together with --hash-names");
-    if (!settings->hash_names)
+    if (!settings->redact.hash_names)
         return TV_OK;
-    if (!settings->salt)
+    if (!settings->redact.salt)
         return tv_redaction_random(options, err);
-    redaction_set_key(options, tv_bytes_of(settings->salt));
+    redaction_set_key(options, tv_bytes_of(settings->redact.salt));
     return TV_OK;
 }

@@ -83,12 +83,12 @@ bool tv_offsets_move(const tv_ns *offsets, size_t count);
 /* ---- Redaction: --hash-names, --salt, --strip-args ---- */
 
 #define TV_OPTIONS_REDACTION                                                                       \
-    TV_OPTION("hash-names", NULL, TV_OPTION_FLAG, hash_names,                                      \
+    TV_OPTION("hash-names", NULL, TV_OPTION_FLAG, redact.hash_names,                               \
               "replace all names and texts by hashes, and drop metadata"),                         \
         TV_OPTION(                                                                                 \
-            "salt", "TEXT", TV_OPTION_TEXT, salt,                                                  \
+            "salt", "TEXT", TV_OPTION_TEXT, redact.salt,                                           \
             "secret for the hashes: the same secret gives the same hashes (default: random)"),     \
-        TV_OPTION("strip-args", NULL, TV_OPTION_FLAG, strip_args,                                  \
+        TV_OPTION("strip-args", NULL, TV_OPTION_FLAG, redact.strip_args,                           \
                   "drop arguments, snapshots, stack texts and metadata")
 
 /* HMAC-SHA-256. */

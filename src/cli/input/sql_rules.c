@@ -187,8 +187,8 @@ enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
                                              .severity = rules->list[i].severity};
         tv_out_init_memory(&answers[i].rows);
     }
-    if (settings->max_memory != TV_ANY_MEMORY)
-        options.max_memory = settings->max_memory / 2; /* the other half is for the trace */
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        options.max_memory = settings->input.max_memory / 2; /* the other half is for the trace */
     enum tv_status status = tv_sql_open(trace, &options, &sql, err);
     if (status != TV_OK)
         return status;

@@ -144,8 +144,10 @@ static enum tv_status html_part_write_trace(void *context, struct tv_out *out, s
 
 bool tv_html_is_chosen(const struct tv_settings *settings)
 {
-    return settings->range || settings->filter ||
-           settings->threads.count + settings->processes.count + settings->categories.count > 0;
+    return settings->select.range || settings->select.filter ||
+           settings->select.threads.count + settings->select.processes.count +
+                   settings->select.categories.count >
+               0;
 }
 
 /* Write the note about the part, with a NUL at its end. */
@@ -154,10 +156,10 @@ static void html_part_write_note(const struct tv_html_part *part, const struct t
 {
     const struct tv_settings *settings = part->settings;
     const struct tv_excerpt_selection choices[] = {
-        {"threads", settings->threads.items, settings->threads.count},
-        {"processes", settings->processes.items, settings->processes.count},
-        {"categories", settings->categories.items, settings->categories.count},
-        {"filter", &settings->filter, settings->filter ? 1 : 0},
+        {"threads", settings->select.threads.items, settings->select.threads.count},
+        {"processes", settings->select.processes.items, settings->select.processes.count},
+        {"categories", settings->select.categories.items, settings->select.categories.count},
+        {"filter", &settings->select.filter, settings->select.filter ? 1 : 0},
     };
     const struct tv_excerpt_facts told = {
         .chosen = tv_html_is_chosen(settings) || part->smaller,
@@ -169,7 +171,7 @@ static void html_part_write_note(const struct tv_html_part *part, const struct t
         .limit = part->limit,
         .kept = tv_excerpt_slice_count(piece),
         .all = part->whole->slice_count,
-        .hashed = settings->hash_names,
+        .hashed = settings->redact.hash_names,
         .stripped = part->redacted && part->redaction.strip_args,
         .losses = {losses->buffer, losses->length},
         .head = part->whole->head,
@@ -185,7 +187,7 @@ static void html_part_write_name(const struct tv_html_part *part, struct tv_out 
     const struct tv_trace_info *head = part->whole->head;
     char hash[TV_REDACTION_HASH_SIZE];
     struct tv_bytes first = tv_trace_info_text(head, head->inputs[0].name);
-    if (part->settings->hash_names) {
+    if (part->settings->redact.hash_names) {
         tv_redaction_hash(&part->redaction, first, hash);
         first = tv_bytes_of(hash);
     }
@@ -268,7 +270,7 @@ static enum tv_status html_part_visit(const struct tv_html_part *part, html_piec
     const struct tv_settings *settings = part->settings;
     struct tv_subset subset;
     struct tv_excerpt piece;
-    struct tv_crop cut = {&subset, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_crop cut = {&subset, INT64_MIN, INT64_MAX, settings->select.threads.count > 0};
     enum tv_status status = tv_subset_choose(settings, part->trace, &subset, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);

@@ -81,7 +81,7 @@ static void terminal_look(struct terminal_info *terminal, int descriptor,
 {
     struct winsize size = {.ws_col = 0};
     const char *kind = terminal_variable("TERM");
-    *terminal = (struct terminal_info){.layout.columns = settings->columns};
+    *terminal = (struct terminal_info){.layout.columns = settings->table.columns};
     if (!isatty(descriptor))
         return;
     (void)ioctl(descriptor, TIOCGWINSZ, &size);
@@ -90,7 +90,7 @@ static void terminal_look(struct terminal_info *terminal, int descriptor,
     terminal->layout.terminal = true;
     terminal->layout.colors = !terminal->dumb && terminal_variable("NO_COLOR")[0] == '\0';
     terminal->layout.utf8 = terminal_has_utf8();
-    if (!settings->wide)
+    if (!settings->table.wide)
         terminal->layout.width = terminal_choose_size("COLUMNS", size.ws_col, USUAL_COLUMNS);
 }
 
@@ -321,11 +321,11 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
     struct stat output;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return TV_OK;
-    bool input = settings->mapping && output_is_same_file(&output, settings->mapping);
+    bool input = settings->input.mapping && output_is_same_file(&output, settings->input.mapping);
     for (size_t i = 0; i < settings->files.count && !input; i++)
         input = output_is_trace(&output, settings->files.items[i]);
-    for (size_t i = 0; i < settings->symbols.count && !input; i++)
-        input = output_is_symbol_file(&output, settings->symbols.items[i]);
+    for (size_t i = 0; i < settings->input.symbols.count && !input; i++)
+        input = output_is_symbol_file(&output, settings->input.symbols.items[i]);
     if (input)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--output: '%s' is also an input: choose another file", path);
@@ -350,7 +350,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
                                    bool text, struct tv_error *err)
 {
     struct terminal_info terminal;
-    if (settings->columns && !text)
+    if (settings->table.columns && !text)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--columns needs --format text");
     enum tv_status status = tv_output_open(output, settings->output, settings->quiet, err);
     if (status != TV_OK || !text)
@@ -358,7 +358,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
     terminal_look(&terminal, output->descriptor, settings);
     output->screen.layout = terminal.layout;
     output->out.layout = &output->screen.layout;
-    if (output->path || settings->no_pager || terminal.dumb)
+    if (output->path || settings->table.no_pager || terminal.dumb)
         return TV_OK;
     output->screen.rows = terminal.rows;
     tv_out_init_memory(&output->screen.held);
@@ -370,8 +370,8 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
 
 uint64_t tv_output_limit(const struct tv_output *output, const struct tv_settings *settings)
 {
-    if (settings->limit != TV_ANY_LIMIT)
-        return settings->limit;
+    if (settings->table.limit != TV_ANY_LIMIT)
+        return settings->table.limit;
     return output->screen.layout.terminal ? SCREEN_LIMIT : 0;
 }
 

@@ -332,8 +332,9 @@ static void android_remove_file(const struct android *a)
 /* Write the output with the names of the mapping file, as `traceview convert` does. */
 static enum tv_status android_convert_names(const struct android *a, struct tv_error *err)
 {
-    const char *words[] = {"traceview", "convert", "--mapping",     a->plan->settings->mapping,
-                           a->part,     "-o",      a->plan->output, NULL};
+    const char *words[] = {
+        "traceview", "convert", "--mapping",     a->plan->settings->input.mapping,
+        a->part,     "-o",      a->plan->output, NULL};
     char *list[sizeof words / sizeof words[0]];
     pid_t process;
     int status = 0;
@@ -354,7 +355,7 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
 static enum tv_status android_store(const struct android *a, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    if (a->plan->settings->mapping)
+    if (a->plan->settings->input.mapping)
         status = android_convert_names(a, err);
     else if (rename(a->part, a->plan->output) != 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s; the trace is %s", a->plan->output,
@@ -406,7 +407,7 @@ enum tv_status tv_record_android(const struct tv_record_plan *plan, struct tv_er
     enum tv_status status = android_parse_names(&a, plan->settings->record.android, err);
     if (status != TV_OK)
         return status;
-    const char *mapping = plan->settings->mapping;
+    const char *mapping = plan->settings->input.mapping;
     if (mapping && access(mapping, R_OK) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", mapping, strerror(errno));
     snprintf(a.file, sizeof a.file, FOLDER "/traceview-%d-%lld.trace", (int)getpid(),

@@ -13,10 +13,10 @@
 #include "cli/options.h"
 
 static const struct tv_option table[] = {
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "how many"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit, "how many"),
     TV_OPTION_THREADS,
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "what"),
-    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash, "by name"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title, "what"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, flame.hash, "by name"),
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
     TV_OPTIONS_END,
 };
@@ -47,12 +47,12 @@ static void reads_options(void **state)
                                  "hash\ntitle = last line",
                                  NULL, 0, &s, &text, &err),
                      TV_OK);
-    assert_int_equal(s.limit, 12);
-    assert_int_equal(s.threads.count, 2);
-    assert_string_equal(s.threads.items[0], "a b");
-    assert_string_equal(s.threads.items[1], "c#d=e");
-    assert_true(s.hash);
-    assert_string_equal(s.title, "last line");
+    assert_int_equal(s.table.limit, 12);
+    assert_int_equal(s.select.threads.count, 2);
+    assert_string_equal(s.select.threads.items[0], "a b");
+    assert_string_equal(s.select.threads.items[1], "c#d=e");
+    assert_true(s.flame.hash);
+    assert_string_equal(s.flame.title, "last line");
     tv_settings_release(&s);
     tv_free(text);
 }
@@ -66,10 +66,10 @@ static void the_command_line_is_stronger(void **state)
     char *argv[] = {words[0], words[1]};
     assert_int_equal(read_config("limit = 12\nthread = a\ntitle = t\n", argv, 2, &s, &text, &err),
                      TV_OK);
-    assert_int_equal(s.limit, 7);
-    assert_int_equal(s.threads.count, 1);
-    assert_string_equal(s.threads.items[0], "x");
-    assert_string_equal(s.title, "t");
+    assert_int_equal(s.table.limit, 7);
+    assert_int_equal(s.select.threads.count, 1);
+    assert_string_equal(s.select.threads.items[0], "x");
+    assert_string_equal(s.flame.title, "t");
     tv_settings_release(&s);
     tv_free(text);
 }

@@ -8,15 +8,15 @@
 #include "cli/options.h"
 
 static const struct tv_option table[] = {
-    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "how"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "how many"),
-    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent, "how much"),
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, table.format, "how"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, table.limit, "how many"),
+    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, stacks.min_percent, "how much"),
     TV_OPTION_THREADS,
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "what"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title, "what"),
     TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "old"),
     TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "quiet"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "where"),
-    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash, "by name"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, flame.hash, "by name"),
     TV_OPTIONS_END,
 };
 
@@ -46,13 +46,13 @@ static void reads_every_kind(void **state)
                            "--min-percent 0.25% --title=x=y --hash -- --not",
                            &s, &err),
                      TV_OK);
-    assert_int_equal(s.format, 2);
-    assert_int_equal(s.limit, 12);
-    assert_int_equal(s.min_percent, 250000);
-    assert_true(s.quiet && s.regression && s.hash);
-    assert_string_equal(s.title, "x=y");
-    assert_int_equal(s.threads.count, 2);
-    assert_string_equal(s.threads.items[1], "7");
+    assert_int_equal(s.table.format, 2);
+    assert_int_equal(s.table.limit, 12);
+    assert_int_equal(s.stacks.min_percent, 250000);
+    assert_true(s.quiet && s.regression && s.flame.hash);
+    assert_string_equal(s.flame.title, "x=y");
+    assert_int_equal(s.select.threads.count, 2);
+    assert_string_equal(s.select.threads.items[1], "7");
     assert_int_equal(s.files.count, 3);
     assert_string_equal(s.files.items[0], "a");
     assert_string_equal(s.files.items[1], "b");
@@ -158,7 +158,7 @@ static void accepts_the_old_name_of_the_wall_clock(void **state)
 {
     static const struct tv_option clocks[] = {
         TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "which"),
-        TV_OPTION("sort", "name|incl-wall", TV_OPTION_CHOICE, sort, "by what"),
+        TV_OPTION("sort", "name|incl-wall", TV_OPTION_CHOICE, table.sort, "by what"),
         TV_OPTIONS_END,
     };
     static const struct tv_option columns[] = {TV_OPTION_COLUMNS("calls|wall-per-call"),
@@ -175,7 +175,7 @@ static void accepts_the_old_name_of_the_wall_clock(void **state)
     assert_int_equal(tv_options_set(columns, TV_BYTES("columns"), "real-per-wall", &settings, &err),
                      TV_ERR_USAGE);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "incl-real", &settings, &err), TV_OK);
-    assert_int_equal(settings.sort, 1);
+    assert_int_equal(settings.table.sort, 1);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "incl-reel", &settings, &err),
                      TV_ERR_USAGE);
     assert_int_equal(tv_options_set(clocks, TV_BYTES("clock"), "eal", &settings, &err),

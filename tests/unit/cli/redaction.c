@@ -9,7 +9,7 @@
 static void hashes_under_a_shared_secret(void **state)
 {
     (void)state;
-    struct tv_settings settings = {.hash_names = true, .salt = "shared secret"};
+    struct tv_settings settings = {.redact = {.hash_names = true, .salt = "shared secret"}};
     struct tv_redaction_options options;
     struct tv_error err;
     char hash[TV_REDACTION_HASH_SIZE];
@@ -23,7 +23,7 @@ static void hashes_under_a_shared_secret(void **state)
 static void draws_a_key(void **state)
 {
     (void)state;
-    struct tv_settings settings = {.hash_names = true};
+    struct tv_settings settings = {.redact = {.hash_names = true}};
     struct tv_redaction_options one, other;
     struct tv_error err;
     bool chosen;

@@ -47,7 +47,7 @@ static void finds_threads(void **state)
     assert_false(tv_thread_is_named(head, other, &by_number));
     assert_true(tv_thread_is_named(head, other, &both));
     assert_true(tv_thread_is_named(head, other, &none));
-    struct tv_settings settings = {.threads = both};
+    struct tv_settings settings = {.select = {.threads = both}};
     assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_OK);
     words[1] = "binder";
     assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
