@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { assertAccessible } from './axe.mjs';
 import { openPage, place, ready, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
 import { json, view } from './program.mjs';
@@ -499,38 +499,27 @@ test('names are text, whatever they look like', async () => {
   });
 });
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-async function assertAccessible(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-  const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`);
-  assert.deepEqual(found, []);
-}
-
-for (const colorScheme of ['light', 'dark'])
-  test(`accessible: without a file, the dialog, an error, files in Info, ${colorScheme}`, async () => {
-    const viewer = await view();
-    // The test's own script is not in the page's content policy.
-    const options = { colorScheme, bypassCSP: true };
-    const { page, close } = await openPage(viewer.address, options);
-    await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
-    await assertAccessible(page);
-    await drop(page, first, second);
-    await ready(page);
-    await page.getByRole('tab', { name: 'Info' }).click();
-    await page.getByLabel('Offset of second.json').fill('x');
-    await page.getByLabel('Offset of second.json').press('Enter');
-    await assertAccessible(page);
-    await drop(page, broken);
-    await dialog(page).waitFor();
-    await assertAccessible(page);
-    await button(page, 'Open instead').click();
-    await page.getByRole('heading', { name: 'broken.trace could not be opened' }).waitFor();
-    await assertAccessible(page);
-    await close();
-    await viewer.stop();
-  });
+test('accessible: without a file, the dialog, an error, files in Info', async () => {
+  const viewer = await view();
+  // The test's own script is not in the page's content policy.
+  const { page, close } = await openPage(viewer.address, { bypassCSP: true });
+  await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
+  await assertAccessible(page);
+  await drop(page, first, second);
+  await ready(page);
+  await page.getByRole('tab', { name: 'Info' }).click();
+  await page.getByLabel('Offset of second.json').fill('x');
+  await page.getByLabel('Offset of second.json').press('Enter');
+  await assertAccessible(page);
+  await drop(page, broken);
+  await dialog(page).waitFor();
+  await assertAccessible(page);
+  await button(page, 'Open instead').click();
+  await page.getByRole('heading', { name: 'broken.trace could not be opened' }).waitFor();
+  await assertAccessible(page);
+  await close();
+  await viewer.stop();
+});
 
 const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 
