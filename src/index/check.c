@@ -22,8 +22,8 @@ static bool index_check_input(const struct tv_trace *trace, const struct tv_inpu
     return input->name < strings && input->version < strings && input->clock < strings &&
            input->clocks != 0 && (input->clocks & ~(unsigned)(TV_CLOCK_WALL | TV_CLOCK_CPU)) == 0 &&
            input->tick_ns > 0 && input->tick_ns <= TV_INDEX_TICK_MAX &&
-           tv_index_is_time(input->moved) && input->figures <= TV_FIGURES_SAMPLES &&
-           input->weight >= 0 && tv_index_is_time(input->sampled_ns);
+           tv_index_is_time(input->moved) && input->figures <= TV_FIGURES_SAMPLED &&
+           tv_index_is_time(input->sampled_ns);
 }
 
 static bool index_check_process(const struct tv_process *process, uint32_t strings)
@@ -286,7 +286,8 @@ static bool index_check_value_types_row(const struct table_counts *counts,
                                         const struct tv_value_type *r)
 {
     return r->input < counts->inputs && r->name < counts->strings && r->unit < counts->strings &&
-           r->interval >= 0 && r->interval <= TV_INDEX_TIME_MAX && tv_index_is_flag(&r->preferred);
+           r->interval >= 0 && r->interval <= TV_INDEX_TIME_MAX &&
+           tv_index_is_flag(&r->preferred) && tv_index_is_flag(&r->counted);
 }
 
 static bool index_check_event_types_row(const struct table_counts *counts,

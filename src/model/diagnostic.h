@@ -176,6 +176,8 @@ enum tv_severity tv_severity_find(const char *name);
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
     X(SAMPLE_NO_WEIGHT, "sample-no-weight", W, "samples without a weight: taken as 1")             \
+    X(WEIGHT_ROUNDED, "weight-rounded", W,                                                         \
+      "weights with more than three decimal places, rounded down to thousandths")                  \
     X(SAMPLES_SORTED, "samples-sorted", N,                                                         \
       "threads whose samples are not in the order of their times: sorted")                         \
     X(NEWER_VERSION, "newer-version", W,                                                           \

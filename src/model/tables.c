@@ -357,7 +357,7 @@ static void tables_sum_value_types(struct tv_tables *tables)
         const struct tv_sample *sample = &tables->samples.rows[i];
         assert(sample->type < tables->value_types.count);
         struct tv_value_type *type = &tables->value_types.rows[sample->type];
-        type->samples++;
+        type->samples += tv_tables_count_sample(tables, sample);
         tv_time_add(&type->total, sample->weight);
     }
     for (size_t i = 0; i < tables->sample_sums.count; i++) {

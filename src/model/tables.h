@@ -117,7 +117,8 @@ struct tv_value_type {
     uint32_t unit;    /* string, as the format calls it: "nanoseconds", "bytes", "count", ... */
     uint32_t input;
     bool preferred; /* the file says that this type is shown first */
-    uint8_t no_padding[3];
+    bool counted;   /* a weight is a number of samples: a row stands for as many */
+    uint8_t no_padding[2];
 };
 
 /* A stack, and how much of a value type belongs to it.  An input sample with several values is
@@ -144,6 +145,12 @@ static inline tv_ns tv_weight_end(const struct tv_sample *sample)
                                               : sample->weight;
     return sample->time > TV_MOVE_MAX || width > TV_MOVE_MAX - sample->time ? TV_MOVE_MAX
                                                                             : sample->time + width;
+}
+
+/* Return the number of samples that a row with that weight stands for. */
+static inline uint64_t tv_value_type_count(const struct tv_value_type *type, int64_t weight)
+{
+    return !type->counted ? 1 : weight > 0 ? (uint64_t)weight : 0;
 }
 
 /* Exact cost of a function, for files that keep calls instead of stacks (callgrind, cProfile): one
@@ -355,6 +362,13 @@ void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t n
 
 /* Return the number of samples, a sample with several values counted once for each. */
 uint64_t tv_tables_sample_count(const struct tv_tables *tables);
+
+/* Return the number of samples that a row stands for. */
+static inline uint64_t tv_tables_count_sample(const struct tv_tables *tables,
+                                              const struct tv_sample *sample)
+{
+    return tv_value_type_count(&tables->value_types.rows[sample->type], sample->weight);
+}
 
 /* Return the name of a sample's value type (string). */
 static inline uint32_t tv_sample_title(const struct tv_tables *tables,

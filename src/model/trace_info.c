@@ -236,20 +236,16 @@ unsigned tv_trace_info_clocks(const struct tv_trace_info *head)
 
 enum tv_figures tv_trace_info_figures(const struct tv_trace_info *head)
 {
-    uint32_t counts[TV_FIGURES_SAMPLES + 1] = {0};
     for (uint32_t i = 0; i < head->input_count; i++)
-        counts[head->inputs[i].figures]++;
-    if (counts[TV_FIGURES_SAMPLED] > 0)
-        return TV_FIGURES_SAMPLED;
-    if (counts[TV_FIGURES_CALLS] > 0 || head->input_count == 0)
-        return TV_FIGURES_CALLS;
-    return counts[TV_FIGURES_TIMES] > 0 ? TV_FIGURES_TIMES : TV_FIGURES_SAMPLES;
+        if (head->inputs[i].figures == TV_FIGURES_SAMPLED)
+            return TV_FIGURES_SAMPLED;
+    return TV_FIGURES_CALLS;
 }
 
 bool tv_trace_info_has_times(const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
-        if (!head->inputs[i].weight_axis && !tv_figures_are_timeless(head->inputs[i].figures))
+        if (!head->inputs[i].weight_axis)
             return true;
     return head->input_count == 0;
 }

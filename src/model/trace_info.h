@@ -22,30 +22,12 @@ enum tv_clocks {
     TV_CLOCK_CPU = 2,  /* the CPU time of each thread */
 };
 
-/* Meaning of the times and counts of an input.  Writers and views ask tv_trace_info_figures. */
+/* Meaning of the times and counts of an input's slices.  Writers and views ask
+ * tv_trace_info_figures. */
 enum tv_figures {
     TV_FIGURES_CALLS,   /* every call was recorded: calls are counted and timed */
     TV_FIGURES_SAMPLED, /* stacks sampled over time: times are estimates, calls are not counted */
-    TV_FIGURES_TIMES,   /* stacks with sums of time: no call counts, the axis is only an order */
-    TV_FIGURES_SAMPLES, /* stacks with sample counts: no times, no call counts; the axis is an order
-                           with TV_SAMPLE_NS per sample */
 };
-
-/* Length of a sample on the axis of an input with sample counts. */
-#define TV_SAMPLE_NS 1000
-
-/* Return whether the axis is only the order of the stacks, not time. */
-static inline bool tv_figures_are_timeless(enum tv_figures figures)
-{
-    return figures == TV_FIGURES_TIMES || figures == TV_FIGURES_SAMPLES;
-}
-
-/* Return the name of the only value of stacks with such figures, for which there are no sample
- * rows; NULL for other figures. */
-static inline const char *tv_figures_value_name(enum tv_figures figures)
-{
-    return figures == TV_FIGURES_SAMPLES ? "samples" : figures == TV_FIGURES_TIMES ? "time" : NULL;
-}
 
 struct tv_out;
 struct tv_trace;
@@ -108,7 +90,6 @@ struct tv_input {
     /* Set while events are read: */
     uint64_t records;
     uint64_t unrolls;
-    tv_ns weight;                /* of all stacks without times, at most INT64_MAX; else 0 */
     int64_t last_wall, last_cpu; /* largest seen, ticks; 0 without events */
 };
 
@@ -276,11 +257,11 @@ bool tv_trace_info_has_categories(const struct tv_trace_info *head);
 unsigned tv_trace_info_clocks(const struct tv_trace_info *head);
 
 /* Return the meaning of all inputs' figures together: TV_FIGURES_SAMPLED when any input was
- * sampled, TV_FIGURES_TIMES or TV_FIGURES_SAMPLES only when no input counts calls. */
+ * sampled. */
 enum tv_figures tv_trace_info_figures(const struct tv_trace_info *head);
 
-/* Return true when an input has times.  Otherwise the axis is weight, not time: stacks or samples
- * lie one behind another, each as wide as its weight. */
+/* Return true when an input has times.  Otherwise the axis is weight, not time: samples lie one
+ * behind another, each as wide as its weight. */
 bool tv_trace_info_has_times(const struct tv_trace_info *head);
 
 /* Count one diagnostic when a sum of times saturated, that is, one of the two is INT64_MAX. */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/native_name.h"
 #include "readers/perf/perf_script.h"
+#include "readers/profile_input.h"
 #include "readers/text_lines.h"
 
 /* Lines of a single frame ("word 12") occur in other text, too, so this many of them are
@@ -18,10 +19,14 @@
 /* A line with this many ';' at its beginning is a chain. */
 #define SURELY_DEEP 16
 
+/* Weights with fractions are kept in thousandths. */
+#define THOUSANDTHS 1000
+#define KEPT_PLACES 3
+
 /* A parsed line. */
 struct collapsed_chain {
     struct tv_bytes frames; /* separated by ';' */
-    tv_ns weight;
+    struct tv_bytes weight; /* digits, perhaps with a point */
 };
 
 static bool collapsed_is_blank_line(struct tv_bytes line)
@@ -32,13 +37,16 @@ static bool collapsed_is_blank_line(struct tv_bytes line)
     return true;
 }
 
-/* Parse digits, with or without a fraction. */
-static bool collapsed_parse_weight(struct tv_bytes text, tv_ns *weight)
+/* Return true for digits, with or without a fraction. */
+static bool collapsed_is_weight(struct tv_bytes text)
 {
-    for (size_t i = 0; i < text.length; i++)
+    size_t points = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        points += text.data[i] == '.';
         if ((text.data[i] < '0' || text.data[i] > '9') && text.data[i] != '.')
             return false;
-    return tv_parse_time(text, TV_SAMPLE_NS, weight);
+    }
+    return points == 0 || (points == 1 && text.data[text.length - 1] != '.');
 }
 
 static bool collapsed_parse_chain(struct tv_bytes line, struct collapsed_chain *chain)
@@ -51,9 +59,9 @@ static bool collapsed_parse_chain(struct tv_bytes line, struct collapsed_chain *
         number--;
     if (number < 2)
         return false;
-    struct tv_bytes text = {line.data + number, line.length - number};
+    chain->weight = (struct tv_bytes){line.data + number, line.length - number};
     chain->frames = (struct tv_bytes){line.data, number - 1};
-    return !collapsed_is_blank_line(chain->frames) && collapsed_parse_weight(text, &chain->weight);
+    return collapsed_is_weight(chain->weight) && !collapsed_is_blank_line(chain->frames);
 }
 
 static bool collapsed_has_controls(struct tv_bytes text)
@@ -132,29 +140,19 @@ static int collapsed_sniff(struct tv_bytes prefix, uint64_t size)
 }
 
 struct collapsed {
+    struct tv_profile_input profile;
     struct tv_source *source;
-    struct tv_trace_info *head;
-    struct tv_sink *sink;
     struct tv_progress *progress; /* or NULL */
     uint64_t start;               /* offset of the first line */
-    uint32_t input;
-    uint32_t thread;
-    bool delivers; /* otherwise it collects frames, and looks for fractions */
-    bool fractions;
-    tv_ns total;    /* of the lines so far */
-    uint32_t *line; /* frames of the current line */
-    size_t *ends;   /* ends of their texts */
-    size_t line_depth, line_capacity, end_capacity;
+    bool fractions;               /* weights are thousandths */
+    struct tv_sample sample;      /* what all samples have in common */
+    uint32_t *paths;              /* of the line before: path at each depth */
+    size_t *ends;                 /* and the end of its frame's text */
+    size_t line_depth, path_capacity, end_capacity;
     uint8_t *text; /* of the line before */
     size_t text_length, text_capacity;
     struct tv_map mangled; /* name (string) of C++ or Rust -> frame */
-    struct tv_chains chains;
 };
-
-static struct tv_input *collapsed_input(struct collapsed *collapsed)
-{
-    return &collapsed->head->inputs[collapsed->input];
-}
 
 /* Return the number of callers that the line shares with the line before: lines are often
  * sorted. */
@@ -198,7 +196,7 @@ static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_by
             frame.kind = kinds[i].kind;
             name.length = length - 4;
         }
-    frame.name = tv_trace_info_string(collapsed->head, name);
+    frame.name = tv_profile_string(&collapsed->profile, name);
     return frame;
 }
 
@@ -206,132 +204,135 @@ static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_by
 static uint32_t collapsed_add_frame(struct collapsed *collapsed, const struct tv_frame *frame,
                                     enum tv_stack_entry entry)
 {
-    if (!tv_is_mangled(tv_trace_info_text(collapsed->head, frame->name)))
-        return tv_trace_info_add_stack_frame(collapsed->head, frame, entry);
+    struct tv_trace_info *info = collapsed->profile.info;
+    if (!tv_is_mangled(tv_trace_info_text(info, frame->name)))
+        return tv_trace_info_add_stack_frame(info, frame, entry);
     uint32_t number = tv_map_find(&collapsed->mangled, frame->name);
     if (number == TV_NONE) {
-        number = tv_trace_info_add_native_frame(collapsed->head, frame);
+        number = tv_trace_info_add_native_frame(info, frame);
         tv_map_set(&collapsed->mangled, frame->name, number);
     }
     return number;
 }
 
-/* Parse the frames of a line, from the first one that differs from the line before. */
-static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes text)
+/* Build the stack of a line, from the first frame that differs from the line before. */
+static void collapsed_build_stack(struct collapsed *collapsed, struct tv_bytes text)
 {
+    struct tv_profile_input *profile = &collapsed->profile;
     struct tv_bytes name, rest = text;
     bool more = true;
     size_t depth = collapsed_count_common(collapsed, text);
+    tv_profile_stack_begin(profile);
     if (depth > 0) {
         size_t known = collapsed->ends[depth - 1] + 1;
         rest = (struct tv_bytes){text.data + known, text.length - known};
+        profile->path = profile->line_path = collapsed->paths[depth - 1];
+        profile->depth = depth;
     }
     while (more) {
         more = tv_bytes_split(&rest, ';', &name);
         struct tv_frame frame = collapsed_frame(collapsed, name);
-        collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity, depth + 1,
-                                           sizeof *collapsed->line);
+        collapsed->paths = tv_array_reserve(collapsed->paths, &collapsed->path_capacity, depth + 1,
+                                            sizeof *collapsed->paths);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
                                            sizeof *collapsed->ends);
-        collapsed->line[depth] =
-            collapsed_add_frame(collapsed, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
+        tv_profile_stack_push(
+            profile, collapsed_add_frame(collapsed, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF),
+            0);
+        collapsed->paths[depth] = profile->path;
         collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
     }
     collapsed->line_depth = depth;
     collapsed_keep_text(collapsed, text);
 }
 
-/* Cut a weight at the end of the axis, at a whole count: some writers print sums that are
- * larger. */
-static void collapsed_shorten_weight(struct collapsed *collapsed, struct collapsed_chain *chain,
-                                     uint64_t offset)
+/* Return whether a weight has more decimal places than are kept, and they are not 0. */
+static bool collapsed_is_rounded(struct tv_bytes weight)
 {
-    tv_ns left = TV_CHAINS_LONGEST - collapsed->total;
-    if (chain->weight <= left)
-        return;
-    chain->weight = left - left % TV_SAMPLE_NS;
-    if (!collapsed->delivers)
-        tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_TIME_SATURATED, offset);
+    const uint8_t *point = memchr(weight.data, '.', weight.length);
+    for (size_t i = 0; point && point + KEPT_PLACES + 1 + i < weight.data + weight.length; i++)
+        if (point[KEPT_PLACES + 1 + i] != '0')
+            return true;
+    return false;
+}
+
+/* Parse a weight in the unit of the file's samples.  Some writers print sums that are larger than
+ * 64 bits. */
+static int64_t collapsed_parse_weight(struct collapsed *collapsed, struct tv_bytes text,
+                                      uint64_t offset)
+{
+    uint64_t weight;
+    tv_ns thousandths;
+    if (!collapsed->fractions) {
+        weight = tv_parse_u64(text, &weight) ? weight : UINT64_MAX;
+    } else {
+        weight =
+            tv_parse_time(text, THOUSANDTHS, &thousandths) ? (uint64_t)thousandths : UINT64_MAX;
+        if (collapsed_is_rounded(text))
+            tv_profile_warn(&collapsed->profile, TV_DIAGNOSTIC_WEIGHT_ROUNDED, offset);
+    }
+    return tv_profile_fit_weight(&collapsed->profile, weight, offset);
+}
+
+/* Parse a line.  Return false for one without a stack; a line of another form is diagnosed. */
+static bool collapsed_split_line(struct collapsed *collapsed, const struct tv_text_line *line,
+                                 struct collapsed_chain *chain)
+{
+    if (!line->too_long &&
+        (collapsed_is_blank_line(line->text) || collapsed_is_comment(line->text)))
+        return false;
+    if (!line->too_long && collapsed_parse_chain(line->text, chain))
+        return true;
+    tv_profile_warn(&collapsed->profile, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+    return false;
 }
 
 static void collapsed_take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
     struct collapsed_chain chain;
-    if (!line->too_long &&
-        (collapsed_is_blank_line(line->text) || collapsed_is_comment(line->text)))
+    if (!collapsed_split_line(collapsed, line, &chain))
         return;
-    if (line->too_long || !collapsed_parse_chain(line->text, &chain)) {
-        if (!collapsed->delivers)
-            tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
-        return;
-    }
-    collapsed_shorten_weight(collapsed, &chain, line->offset);
     /* Some tools write no line break at the end, so the last line counts, although it may be
      * cut. */
-    if (!line->ended && !collapsed->delivers)
-        tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
-    collapsed_find_frames(collapsed, chain.frames);
-    if (collapsed->delivers)
-        tv_chains_put(&collapsed->chains, collapsed->line, collapsed->line_depth, chain.weight,
-                      line->offset);
-    else if (chain.weight % TV_SAMPLE_NS != 0)
-        collapsed->fractions = true;
-    collapsed->total += chain.weight;
+    if (!line->ended)
+        tv_profile_warn(&collapsed->profile, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
+    struct tv_sample sample = collapsed->sample;
+    sample.weight = collapsed_parse_weight(collapsed, chain.weight, line->offset);
+    sample.offset = line->offset;
+    collapsed->profile.info->inputs[collapsed->profile.input].samples +=
+        collapsed->fractions ? 1 : (uint64_t)sample.weight;
+    collapsed_build_stack(collapsed, chain.frames);
+    tv_profile_add_sample(&collapsed->profile, sample);
 }
 
-/* Read all lines. Before the first pass this only collects frames and diagnostics. */
-static enum tv_status collapsed_read_lines(struct collapsed *collapsed, struct tv_error *err)
+/* Look for a weight with a fraction: the unit of all weights depends on it. */
+static void collapsed_find_fraction(struct collapsed *collapsed, const struct tv_text_line *line)
 {
-    uint64_t size = tv_source_size(collapsed->source);
+    struct collapsed_chain chain;
+    if (!line->too_long && !collapsed_is_comment(line->text) &&
+        collapsed_parse_chain(line->text, &chain))
+        collapsed->fractions |= memchr(chain.weight.data, '.', chain.weight.length) != NULL;
+}
+
+/* Call `take` for all lines. */
+static enum tv_status collapsed_for_lines(struct collapsed *collapsed,
+                                          void (*take)(struct collapsed *collapsed,
+                                                       const struct tv_text_line *line),
+                                          struct tv_error *err)
+{
     struct tv_text_lines lines;
     struct tv_text_line line;
     enum tv_status status;
-    collapsed->total = 0;
-    tv_text_lines_init(&lines, collapsed->source, collapsed->start, size);
+    tv_text_lines_init(&lines, collapsed->source, collapsed->start,
+                       tv_source_size(collapsed->source));
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
-        collapsed_take_line(collapsed, &line);
+        take(collapsed, &line);
         status = tv_reader_add_progress(collapsed->progress, lines.offset - line.offset, err);
         if (status != TV_OK)
             break;
     }
     tv_text_lines_release(&lines);
     return status;
-}
-
-static enum tv_status collapsed_deliver(struct collapsed *collapsed, struct tv_error *err)
-{
-    struct tv_sink *sink = collapsed->sink;
-    uint64_t size = tv_source_size(collapsed->source);
-    collapsed->delivers = true;
-    sink->ops->begin(sink, collapsed->head, collapsed->input, 1);
-    for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
-        tv_chains_begin(&collapsed->chains, pass, collapsed->thread);
-        enum tv_status status = collapsed_read_lines(collapsed, err);
-        if (status != TV_OK)
-            return status;
-        tv_chains_end(&collapsed->chains, size);
-        sink->ops->stitch(sink, pass);
-    }
-    sink->ops->end(sink);
-    return TV_OK;
-}
-
-static void collapsed_fill_head(struct collapsed *collapsed)
-{
-    struct tv_trace_info *head = collapsed->head;
-    struct tv_thread thread = {
-        .name = tv_trace_info_string(head, TV_BYTES("all")),
-        .process = tv_trace_info_add_process(head, 0, TV_BYTES("")),
-        .listed = true,
-    };
-    collapsed->input =
-        tv_trace_info_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
-    thread.input = collapsed->input;
-    collapsed->thread = tv_trace_info_add_thread(head, &thread);
-    struct tv_input *input = collapsed_input(collapsed);
-    input->clocks = TV_CLOCK_WALL;
-    input->figures = TV_FIGURES_SAMPLES;
-    input->bytes = tv_source_size(collapsed->source);
 }
 
 static enum tv_status collapsed_find_start(struct collapsed *collapsed, struct tv_error *err)
@@ -344,32 +345,48 @@ static enum tv_status collapsed_find_start(struct collapsed *collapsed, struct t
     return status;
 }
 
-static enum tv_status collapsed_read(struct tv_source *source, struct tv_trace_info *head,
-                                     struct tv_sink *sink, const struct tv_read_options *options,
-                                     struct tv_error *err)
+/* Add the value type and the thread of all samples. */
+static void collapsed_begin_samples(struct collapsed *collapsed)
 {
-    struct collapsed *collapsed = tv_alloc(1, sizeof *collapsed);
-    collapsed->source = source;
-    collapsed->head = head;
-    collapsed->sink = sink;
-    collapsed->progress = options->progress;
-    collapsed_fill_head(collapsed);
-    tv_map_init(&collapsed->mangled);
-    tv_chains_init(&collapsed->chains, head, sink, collapsed->input);
-    if (options->progress)
-        atomic_fetch_add_explicit(&options->progress->total_bytes,
-                                  tv_source_size(source) * (1 + sink->ops->passes),
-                                  memory_order_relaxed);
+    struct tv_profile_input *profile = &collapsed->profile;
+    uint32_t process = tv_profile_process(profile, 0, TV_BYTES(""));
+    collapsed->sample = (struct tv_sample){
+        .thread = tv_profile_thread(profile, process, 0, TV_BYTES("all")),
+        .cpu = TV_NONE,
+        .type = collapsed->fractions
+                    ? tv_profile_value_type(profile, TV_BYTES("weight"), TV_BYTES("thousandths"))
+                    : tv_profile_count_type(profile),
+    };
+}
+
+static enum tv_status collapsed_read(struct collapsed *collapsed, struct tv_error *err)
+{
     enum tv_status status = collapsed_find_start(collapsed, err);
     if (status == TV_OK)
-        status = collapsed_read_lines(collapsed, err);
-    if (status == TV_OK) {
-        collapsed_input(collapsed)->tick_ns = collapsed->fractions ? 1 : TV_SAMPLE_NS;
-        status = collapsed_deliver(collapsed, err);
-    }
-    tv_chains_release(&collapsed->chains);
+        status = collapsed_for_lines(collapsed, collapsed_find_fraction, err);
+    collapsed_begin_samples(collapsed);
+    if (status == TV_OK)
+        status = collapsed_for_lines(collapsed, collapsed_take_line, err);
+    return status;
+}
+
+static enum tv_status collapsed_assemble(struct tv_source *source, struct tv_builder *builder,
+                                         const struct tv_read_options *options,
+                                         struct tv_error *err)
+{
+    struct collapsed *collapsed = tv_alloc(1, sizeof *collapsed);
+    tv_profile_input_begin(&collapsed->profile, source, builder, "Collapsed stacks");
+    collapsed->profile.info->inputs[collapsed->profile.input].weight_axis = true;
+    collapsed->source = source;
+    collapsed->progress = options->progress;
+    tv_map_init(&collapsed->mangled);
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->total_bytes, 2 * tv_source_size(source),
+                                  memory_order_relaxed);
+    enum tv_status status = collapsed_read(collapsed, err);
+    tv_profile_input_end(&collapsed->profile, options);
     tv_map_release(&collapsed->mangled);
-    tv_free(collapsed->line);
+    tv_free(collapsed->paths);
     tv_free(collapsed->ends);
     tv_free(collapsed->text);
     tv_free(collapsed);
@@ -380,104 +397,5 @@ const struct tv_reader tv_reader_collapsed = {
     .name = "collapsed",
     .summary = "Collapsed stacks (\"main;parse;read 12\"), as stackcollapse scripts print them",
     .sniff = collapsed_sniff,
-    .read = collapsed_read,
+    .assemble = collapsed_assemble,
 };
-
-void tv_chains_init(struct tv_chains *chains, struct tv_trace_info *head, struct tv_sink *sink,
-                    uint32_t input)
-{
-    *chains = (struct tv_chains){.head = head, .sink = sink, .input = input};
-    chains->batch.events = chains->events;
-    chains->batch.offsets = chains->offsets;
-}
-
-void tv_chains_release(struct tv_chains *chains)
-{
-    tv_free(chains->stack);
-}
-
-static void chains_flush(struct tv_chains *chains)
-{
-    struct tv_batch *batch = &chains->batch;
-    if (batch->count > 0)
-        chains->sink->ops->take(chains->sink, chains->pass, 0, batch);
-    chains->events_done += batch->count;
-    batch->count = 0;
-}
-
-/* Add an event at the current time, and deliver the batch when it is full. */
-static void chains_put_event(struct tv_chains *chains, enum tv_action action, uint32_t frame,
-                             uint64_t offset)
-{
-    assert(chains->batch.count <= TV_BATCH_EVENTS);
-    struct tv_batch *batch = &chains->batch;
-    if (batch->count == TV_BATCH_EVENTS ||
-        (batch->count > 0 && (offset < batch->offset || offset - batch->offset > UINT32_MAX)))
-        chains_flush(chains);
-    if (batch->count == 0)
-        batch->offset = offset;
-    chains->offsets[batch->count] = (uint32_t)(offset - batch->offset);
-    chains->events[batch->count++] = (struct tv_event){
-        .wall = chains->now / chains->head->inputs[chains->input].tick_ns,
-        .thread = chains->thread,
-        .action = (unsigned)action & 3,
-        .frame = frame & TV_ANY_FRAME,
-    };
-}
-
-static void chains_exit_down_to(struct tv_chains *chains, size_t depth, uint64_t offset)
-{
-    while (chains->depth > depth)
-        chains_put_event(chains, TV_EXIT, chains->stack[--chains->depth], offset);
-}
-
-void tv_chains_begin(struct tv_chains *chains, unsigned pass, uint32_t thread)
-{
-    assert(chains->batch.count == 0); /* the pass before has ended */
-    chains->pass = pass;
-    chains->thread = thread;
-    chains->now = 0;
-    chains->latest = 0;
-    chains->weight = 0;
-    chains->depth = 0;
-    chains->events_done = 0;
-}
-
-void tv_chains_begin_thread(struct tv_chains *chains, uint32_t thread, uint64_t offset)
-{
-    chains_exit_down_to(chains, 0, offset);
-    chains->thread = thread;
-    chains->now = 0;
-}
-
-/* Exit the frames that the chain does not share with the one before, and enter its own. */
-void tv_chains_put(struct tv_chains *chains, const uint32_t *frames, size_t depth, tv_ns weight,
-                   uint64_t offset)
-{
-    assert(weight >= 0 && weight <= TV_CHAINS_LONGEST - chains->now);
-    size_t common = 0;
-    while (common < chains->depth && common < depth && chains->stack[common] == frames[common])
-        common++;
-    chains_exit_down_to(chains, common, offset);
-    chains->stack =
-        tv_array_reserve(chains->stack, &chains->capacity, depth, sizeof *chains->stack);
-    for (size_t i = common; i < depth; i++) {
-        chains_put_event(chains, TV_ENTER, frames[i], offset);
-        chains->stack[chains->depth++] = frames[i];
-    }
-    chains->now += weight;
-    chains->weight += weight < INT64_MAX - chains->weight ? weight : INT64_MAX - chains->weight;
-    if (chains->now > chains->latest)
-        chains->latest = chains->now;
-}
-
-void tv_chains_end(struct tv_chains *chains, uint64_t offset)
-{
-    struct tv_input *input = &chains->head->inputs[chains->input];
-    chains_exit_down_to(chains, 0, offset);
-    chains_flush(chains);
-    input->records = chains->events_done;
-    input->weight = chains->weight;
-    tv_trace_info_note_saturation(chains->head, chains->weight, 0);
-    input->last_wall = chains->latest / input->tick_ns;
-}

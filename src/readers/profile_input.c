@@ -93,6 +93,22 @@ uint32_t tv_profile_value_type(struct tv_profile_input *profile, struct tv_bytes
                                 tv_profile_string(profile, name), tv_profile_string(profile, unit));
 }
 
+uint32_t tv_profile_count_type(struct tv_profile_input *profile)
+{
+    struct tv_bytes samples = TV_BYTES("samples");
+    uint32_t type = tv_profile_value_type(profile, samples, samples);
+    profile->trace->tables.value_types.rows[type].counted = true;
+    return type;
+}
+
+int64_t tv_profile_fit_weight(struct tv_profile_input *profile, uint64_t weight, uint64_t offset)
+{
+    if (weight <= (uint64_t)TV_MOVE_MAX)
+        return (int64_t)weight;
+    tv_profile_warn(profile, TV_DIAGNOSTIC_TIME_SATURATED, offset);
+    return TV_MOVE_MAX;
+}
+
 /* ---- Samples ---- */
 
 void tv_profile_stack_begin(struct tv_profile_input *profile)
@@ -153,8 +169,9 @@ void tv_profile_add_sample_at(struct tv_profile_input *profile, struct tv_sample
     assert(path < profile->trace->paths.count && line_path < profile->trace->paths.count);
     struct tv_sample_sums *sums = &profile->trace->tables.sample_sums;
     if (sums->detail != TV_SAMPLES_SINGLE) {
+        const struct tv_value_type *type = &profile->trace->tables.value_types.rows[sample.type];
         tv_sample_sums_add(sums, sums->detail == TV_SAMPLES_BY_LINES ? line_path : path,
-                           sample.type, 1, sample.weight);
+                           sample.type, tv_value_type_count(type, sample.weight), sample.weight);
         return;
     }
     sample.input = profile->input;

@@ -74,6 +74,12 @@ uint32_t tv_profile_thread(struct tv_profile_input *profile, uint32_t process, u
 uint32_t tv_profile_value_type(struct tv_profile_input *profile, struct tv_bytes name,
                                struct tv_bytes unit);
 
+/* Return the value type "samples", whose weights are numbers of samples. */
+uint32_t tv_profile_count_type(struct tv_profile_input *profile);
+
+/* Return a weight, at most TV_MOVE_MAX: a larger one is diagnosed. */
+int64_t tv_profile_fit_weight(struct tv_profile_input *profile, uint64_t weight, uint64_t offset);
+
 /* Build a stack from the root to the leaf.  `frame` is a function, without a sampled line; `line`
  * is the sampled line in it, 0 when it is unknown. */
 void tv_profile_stack_begin(struct tv_profile_input *profile);

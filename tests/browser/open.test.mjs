@@ -467,7 +467,7 @@ test('files that have numbers and no times say so', async () => {
     await page.getByRole('tab', { name: 'Profile' }).click();
     const table = await page.locator('#pane-profile').innerText();
     assert.doesNotMatch(table, /distorted by tracing|Calls|per call|\bms\b|Real/);
-    assert.match(table, /Excl[^]*samples[^]*main[^]*100\.0\s+15\s/);
+    assert.match(table, /Self[^]*samples[^]*main[^]*100\.0\s+15\s/);
     await page.getByRole('tab', { name: 'Info' }).click();
     const info = page.locator('#pane-info');
     assert.match(await info.innerText(), /weights and no times/);

@@ -97,9 +97,9 @@ for (const [file, content] of [
     );
     assert.match(await page.locator('.flame .bar').innerText(), /width is the number of samples/);
     const wanted = json('profile', '--format', 'json', path).map((m) => ({
-      name: [m.class, m.method].filter(Boolean).join('.'),
-      incl: m.incl_real_ns / 1000,
-      excl: m.excl_real_ns / 1000,
+      name: m.name,
+      incl: m.total,
+      excl: m.self,
     }));
     await page.locator('.flame .scroller').focus();
     await page.keyboard.press('ArrowDown');
@@ -130,15 +130,15 @@ for (const [file, content] of [
     ]);
     const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
     assert.deepEqual(
-      saved.map(({ incl_samples, excl_samples, ...names }) => ({
-        name: [names.class, names.method].filter(Boolean).join('.'),
-        incl: incl_samples,
-        excl: excl_samples,
+      saved.map((row) => ({
+        name: [row.class, row.function].filter(Boolean).join('.'),
+        incl: row.total,
+        excl: row.self,
       })),
       wanted,
     );
     assert.deepEqual(Object.keys(saved[0]), [
-      ...['class', 'method', 'signature', 'source', 'incl_samples', 'excl_samples'],
+      ...['class', 'function', 'signature', 'source', 'samples', 'total', 'self'],
     ]);
     await page.getByRole('tab', { name: 'Selection' }).click();
     const text = page.locator('#pane-selection');

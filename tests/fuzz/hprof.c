@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum tv_status status = TV_ERR_SYNTAX;
     /* A source that no reader recognizes is never read. */
     if (tv_reader_hprof.sniff((struct tv_bytes){data, size}, size) > 0)
-        status = tv_reader_hprof.read(source, tv_builder_trace_info(builder),
-                                      tv_builder_sink(builder), &options, &err);
+        status = tv_reader_hprof.assemble(source, builder, &options, &err);
     if (status == TV_OK)
         tv_trace_free(tv_builder_finish(builder));
     else

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "analysis/calltree/call_tree.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/subset/selection.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "model/builder/builder.h"
@@ -235,9 +237,20 @@ static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
 
 /* ---- Collapsed stacks ---- */
 
+/* The calls, or the samples of a trace that has nothing else. */
+static struct tv_call_tree *count(const struct tv_trace *trace)
+{
+    struct tv_sample_question question = {.measure = TV_SAMPLES_WEIGHT};
+    struct tv_error err;
+    if (tv_trace_has_only_samples(trace) &&
+        tv_sample_question_choose(trace, NULL, &question, &err) == TV_OK)
+        return tv_sample_tree_of_trace(trace, &TV_SELECT_ALL, NULL, &question);
+    return tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+}
+
 static void collapse(const struct tv_trace *trace, struct tv_out *out)
 {
-    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+    struct tv_call_tree *tree = count(trace);
     bool cpu = !(tree->clocks & TV_CLOCK_WALL);
     struct tv_name_tree_options options = {.cpu = cpu, .thread = TV_NONE};
     struct tv_name_tree *names = tv_name_tree_new(tree, &options);

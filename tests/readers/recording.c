@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/builder/builder.h"
 
 /* ---- The sink ---- */
 
@@ -77,6 +78,14 @@ static void end(struct tv_sink *sink)
     (void)sink;
 }
 
+static void build(struct recording *recording, struct tv_source *source,
+                  const struct tv_read_options *options)
+{
+    struct tv_builder *builder = tv_builder_new(recording->head);
+    recording->status = tv_readers_build(source, builder, options, &recording->error);
+    recording->trace = tv_builder_finish(builder);
+}
+
 struct recording *recording_read(struct tv_source *source, unsigned parts, const uint64_t *starts,
                                  enum recording_style style)
 {
@@ -96,15 +105,22 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
     };
     recording->sink.ops = &recording->ops;
     recording->head = tv_trace_info_new();
-    recording->status =
-        tv_readers_read(source, recording->head, &recording->sink, &options, &recording->error);
+    struct tv_error reason;
+    if (tv_readers_find(source, &reason) && !tv_readers_can_stream(source))
+        build(recording, source, &options);
+    else
+        recording->status =
+            tv_readers_read(source, recording->head, &recording->sink, &options, &recording->error);
     return recording;
 }
 
 void recording_free(struct recording *recording)
 {
     drop_parts(recording);
-    tv_trace_info_free(recording->head);
+    if (recording->trace)
+        tv_trace_free(recording->trace);
+    else
+        tv_trace_info_free(recording->head);
     tv_free(recording);
 }
 
@@ -155,7 +171,8 @@ static void print_input(const struct tv_trace_info *head, struct tv_out *out)
     print_fact(out, "elapsed", input->elapsed_ns, -1, " ns");
     print_fact(out, "announced", input->announced, -1, " records");
     print_fact(out, "overflow", input->overflow, 0, "");
-    print_fact(out, "timeless", tv_figures_are_timeless(input->figures), 0, "");
+    print_fact(out, "weight axis", input->weight_axis, 0, "");
+    print_fact(out, "samples", (int64_t)input->samples, 0, "");
     print_fact(out, "sampled each", input->sampled_ns, 0, " ns");
     if (head->processes[0].id != 0)
         tv_out_format(out, "process %" PRIu64 "\n", head->processes[0].id);
@@ -208,6 +225,35 @@ static void print_event(const struct tv_trace_info *head, struct tv_out *out,
                   recorded->offset);
 }
 
+static void print_stack(const struct tv_trace *trace, struct tv_out *out, uint32_t path)
+{
+    if (trace->paths.nodes[path].parent != TV_ROOT_PATH) {
+        print_stack(trace, out, trace->paths.nodes[path].parent);
+        tv_out_text(out, ";");
+    }
+    const struct tv_frame *frame = &trace->head->frames[trace->paths.nodes[path].frame];
+    print_string(trace->head, out, frame->class_name);
+    tv_out_text(out, frame->class_name == TV_EMPTY_STRING ? "" : ".");
+    print_string(trace->head, out, frame->name);
+    if (frame->with_line)
+        tv_out_format(out, ":%" PRId32, frame->line);
+}
+
+/* "main 84 samples from 542 app.Main.main:3 at 12" */
+static void print_samples(const struct tv_trace *trace, struct tv_out *out)
+{
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        const struct tv_value_type *type = &trace->tables.value_types.rows[sample->type];
+        print_string(trace->head, out, trace->head->threads[sample->thread].name);
+        tv_out_format(out, " %" PRId64 " ", sample->weight);
+        print_string(trace->head, out, type->unit);
+        tv_out_format(out, " from %" PRId64 " ", sample->time);
+        print_stack(trace, out, sample->line_path);
+        tv_out_format(out, " at %" PRIu64 "\n", sample->offset);
+    }
+}
+
 static void print_end(const struct tv_trace_info *head, struct tv_out *out)
 {
     const struct tv_input *input = &head->inputs[0];
@@ -243,6 +289,8 @@ void recording_print(const struct recording *recording, struct tv_out *out)
     print_head(recording->head, out);
     for (size_t i = 0; i < count; i++)
         print_event(recording->head, out, &all[i]);
+    if (recording->trace)
+        print_samples(recording->trace, out);
     print_end(recording->head, out);
     tv_free(all);
 }
@@ -260,6 +308,8 @@ void recording_print_by_thread(const struct recording *recording, struct tv_out 
         for (size_t i = 0; i < count; i++)
             if (all[i].event.thread == thread)
                 print_event(recording->head, out, &all[i]);
+    if (recording->trace)
+        print_samples(recording->trace, out);
     print_end(recording->head, out);
     tv_free(all);
 }

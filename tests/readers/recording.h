@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recording.h - a sink that keeps all events, for tests of readers, and prints what a reader made
- * of an input.
+ * of an input.  Readers of samples build a trace instead.
  */
 #ifndef TV_TESTS_RECORDING_H
 #define TV_TESTS_RECORDING_H
 
 #include "base/out.h"
+#include "model/trace.h"
 #include "readers/reader.h"
 
 struct recorded {
@@ -18,6 +19,7 @@ struct recording {
     struct tv_sink sink;
     struct tv_sink_ops ops;
     struct tv_trace_info *head;
+    struct tv_trace *trace; /* of a reader that builds one: it owns `head`; else NULL */
     enum tv_status status;
     struct tv_error error;
     unsigned parts; /* of the last begin */
@@ -49,7 +51,7 @@ size_t recording_count(const struct recording *recording);
  * with tv_free. */
 struct recorded *recording_all(const struct recording *recording, size_t *count);
 
-/* The head, the events and the diagnostics as lines, or the error. */
+/* The head, the events or samples, and the diagnostics as lines, or the error. */
 void recording_print(const struct recording *recording, struct tv_out *out);
 
 /* The same with each thread's events for themselves, in which readings in different parts must

@@ -79,8 +79,7 @@ static bool keeps_events(const struct recording *whole, const struct recording *
 /* Offsets are those of the file, and records stand for themselves. */
 static bool is_cuttable(const struct recording *whole, struct tv_bytes bytes)
 {
-    return whole->status == TV_OK && whole->head->inputs[0].bytes == bytes.length &&
-           !tv_figures_are_timeless(whole->head->inputs[0].figures);
+    return whole->status == TV_OK && whole->head->inputs[0].bytes == bytes.length;
 }
 
 static bool truncations_keep_records(struct tv_bytes bytes)

@@ -121,12 +121,13 @@ test('versions are told in words', () => {
   assert.equal(versionWords(''), '');
 });
 
-test('samples are whole numbers, parts where there are some', () => {
-  assert.equal(formatTime(5000, 'samples'), '5');
-  assert.equal(formatTime(250, 'samples'), '0.250');
-  assert.equal(formatTimeUnit(1000, 'samples'), '1 sample');
-  assert.equal(formatTimeUnit(1234000, 'samples'), '1,234 samples');
-  assert.equal(formatRough(5000, 'samples'), '5 samples');
-  assert.equal(formatTick(20000, 10000, 'samples'), '20 samples');
+test('samples are whole numbers, weights may have fractions', () => {
+  assert.equal(formatTime(5000, 'samples'), '5,000');
+  assert.equal(formatTimeUnit(1, 'samples'), '1 sample');
+  assert.equal(formatTimeUnit(1234, 'samples'), '1,234 samples');
+  assert.equal(formatRough(5000, 'samples'), '5,000 samples');
+  assert.equal(formatTick(20000, 10000, 'samples'), '20,000 samples');
   assert.equal(unitHead('Incl', 'samples'), 'Incl samples');
+  assert.equal(formatTimeUnit(1501, 'thousandths'), '1.501');
+  assert.equal(formatTimeUnit(500, 'thousandths'), '0.500');
 });

@@ -65,19 +65,11 @@ test('a clock that the trace lacks has no columns', () => {
 
 test('calls that nobody counted have no columns', () => {
   const sampled = { clocks: ['real'] as const, sampled: { interval_ns: 1e6, inferred: false } };
-  const stacks = { clocks: ['real'] as const, timeless: 'counts' as const, sampled: null };
   const ids = ['name', 'incl_real_pct', 'incl_real', 'excl_real_pct', 'excl_real'];
   assert.deepEqual(
     profileColumns(sampled).map((c) => c.id),
     ids,
   );
-  const columns = profileColumns(stacks);
-  assert.deepEqual(
-    columns.map((c) => c.id),
-    ids,
-  );
-  assert.equal(columns[2]?.group, 'Incl');
-  assert.equal(columns[2]?.title, 'Inclusive samples');
 });
 
 test('cells: share of the sum over threads, time, calls+recursions, time per call', () => {

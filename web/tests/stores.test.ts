@@ -161,7 +161,6 @@ test('a trace opens on a tab that has something', () => {
   const tab = (facts: Partial<TraceFacts>): string => firstTab({ ...FACTS, ...facts });
   const none = { calls: 0, tracks: [] };
   assert.equal(tab({}), 'profile');
-  assert.equal(tab({ timeless: 'counts' }), 'flame');
   assert.equal(tab({ ...none, samples: 4 }), 'flame');
   assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'states' }] }), 'states');
   assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'async' }] }), 'selection');

@@ -146,7 +146,9 @@ static void sample_add_by_weight(struct sample_counting *counting)
         const struct tv_sample *sample = &tables->samples.rows[i];
         if (sample_is_of_value(counting, sample))
             sample_add(counting, sample,
-                       counting->question->measure == TV_SAMPLES_WEIGHT ? sample->weight : 1);
+                       counting->question->measure == TV_SAMPLES_WEIGHT
+                           ? sample->weight
+                           : (int64_t)tv_tables_count_sample(tables, sample));
     }
 }
 
@@ -192,10 +194,12 @@ static struct tv_sample_figures sample_figures_of(const struct tv_trace *trace,
     uint32_t name = sample_value_of(trace, question);
     for (size_t i = trace->tables.value_types.count; i-- > 0;) {
         const struct tv_value_type *type = &trace->tables.value_types.rows[i];
-        if (type->name == name) {
-            figures.name = name;
-            figures.unit = type->unit;
-        }
+        if (type->name != name)
+            continue;
+        figures.name = name;
+        figures.unit = type->unit;
+        if (type->counted && question->measure == TV_SAMPLES_WEIGHT)
+            figures.measure = TV_SAMPLES_COUNT;
     }
     return figures;
 }
@@ -252,36 +256,13 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
         if (measures[i] == TV_SAMPLE_LEFT_OUT)
             continue;
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        sample_tree_add(tree, question->lines ? sample->line_path : sample->path, 1, measures[i]);
+        sample_tree_add(tree, question->lines ? sample->line_path : sample->path,
+                        tv_tables_count_sample(&trace->tables, sample), measures[i]);
     }
     sample_tree_add_sums(tree, &trace->tables, question);
     sample_tree_add_up(tree);
     tv_free(measures);
     return tree;
-}
-
-void tv_call_tree_make_samples(struct tv_call_tree *tree, struct tv_trace_info *head)
-{
-    enum tv_figures figures = tv_trace_info_figures(head);
-    bool counted = figures == TV_FIGURES_SAMPLES;
-    assert(tree->head == head && tv_figures_are_timeless(figures));
-    tree->figures = (struct tv_sample_figures){
-        .sampled = true,
-        .measure = TV_SAMPLES_WEIGHT,
-        .name = tv_trace_info_string(head, tv_bytes_of(tv_figures_value_name(figures))),
-        .unit = tv_trace_info_string(head, counted ? TV_BYTES("samples") : TV_BYTES("ns")),
-    };
-    for (uint32_t i = 1; i < tree->count; i++) {
-        struct tv_path_cost *cost = &tree->cost[i];
-        if (counted) {
-            cost->wall /= TV_SAMPLE_NS;
-            tree->self_wall[i] /= TV_SAMPLE_NS;
-            cost->calls = (uint64_t)cost->wall;
-        }
-        tv_time_add(&tree->figures.total, tree->self_wall[i]);
-    }
-    tree->figures.sum = tree->figures.total;
-    tree->figures.samples = counted ? (uint64_t)tree->figures.total : 0;
 }
 
 /* Count the tree of one thread after the other and copy it under a node for that thread.  A

@@ -33,11 +33,6 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
 int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
                             const bool *threads, const struct tv_sample_question *question);
 
-/* Turn the tree of a trace of stacks with counts or times (tv_figures_value_name), which has no
- * sample rows, into the tree of those samples.  Stacks with times do not tell how many samples they
- * stand for: `calls` stays the number of stacks then. */
-void tv_call_tree_make_samples(struct tv_call_tree *tree, struct tv_trace_info *head);
-
 /* ---- Threads ----
  *
  * The call tree of a trace with a node for each thread under the root, as

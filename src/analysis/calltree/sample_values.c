@@ -28,6 +28,7 @@ struct tv_sample_values tv_sample_values_of(const struct tv_trace *trace)
         value->samples += type->samples;
         tv_time_add(&value->total, type->total);
         value->preferred |= type->preferred;
+        value->counted |= type->counted;
         value->disagrees |= value->unit != type->unit;
     }
     tv_map_release(&by_name);
@@ -127,6 +128,13 @@ struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
         break;
     }
     return tv_trace_info_text(head, figures->unit);
+}
+
+bool tv_sample_figures_are_thousandths(const struct tv_trace_info *head,
+                                       const struct tv_sample_figures *figures)
+{
+    return figures->sampled && figures->measure == TV_SAMPLES_WEIGHT &&
+           tv_bytes_equal(tv_trace_info_text(head, figures->unit), TV_BYTES("thousandths"));
 }
 
 bool tv_sample_figures_are_times(const struct tv_trace_info *head,

@@ -42,6 +42,7 @@ struct tv_sample_value {
     uint64_t samples;
     int64_t total;
     bool preferred;
+    bool counted;   /* its weights are numbers of samples */
     bool disagrees; /* another input has another unit for it */
 };
 
@@ -69,6 +70,10 @@ enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const cha
 
 /* Return the unit of the figures: of the type; "samples"; or "ns". */
 struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
+                                       const struct tv_sample_figures *figures);
+
+/* Return true for weights with fractions, which are kept in thousandths. */
+bool tv_sample_figures_are_thousandths(const struct tv_trace_info *head,
                                        const struct tv_sample_figures *figures);
 
 /* Return true when the figures are nanoseconds: of calls, or of samples. */

@@ -22,7 +22,7 @@ static double comparison_time(const struct tv_comparison *comparison, const stru
     const struct tv_run_figures *figures = &row->of[run];
     int64_t wall = inclusive ? figures->incl_wall : figures->excl_wall;
     int64_t cpu = inclusive ? figures->incl_cpu : figures->excl_cpu;
-    return (double)(comparison->cpu ? cpu : wall) / (double)comparison->table->runs[run].divisor;
+    return (double)(comparison->cpu ? cpu : wall);
 }
 
 /* Return a percentile of the lengths of a row's calls in a run; NAN: unknown. */
@@ -263,7 +263,7 @@ static bool comparison_can_promise(const struct tv_comparison *comparison)
 double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t run)
 {
     const struct tv_run *r = &comparison->table->runs[run];
-    return (double)(comparison->cpu ? r->total_cpu : r->total_wall) / (double)r->divisor;
+    return (double)(comparison->cpu ? r->total_cpu : r->total_wall);
 }
 
 static double comparison_median_total(const struct tv_comparison *comparison, enum tv_run_side side)

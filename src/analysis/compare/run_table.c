@@ -310,12 +310,6 @@ static void run_table_begin_run(struct tv_run_table *table, const struct tv_run 
     struct tv_run *added = &table->runs[table->run_count++];
     *added = *run;
     added->weighs = figures->sampled;
-    added->divisor = 1;
-    if (!figures->sampled && tv_trace_info_figures(info) == TV_FIGURES_SAMPLES) {
-        added->weighs = true;
-        added->divisor = TV_SAMPLE_NS;
-        added->value = added->unit = tv_interner_add(table->strings, TV_BYTES("samples"));
-    }
     if (!figures->sampled)
         return;
     added->value = tv_interner_add(table->strings, tv_trace_info_text(info, figures->name));

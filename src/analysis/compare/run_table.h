@@ -33,7 +33,6 @@ struct tv_run {
     /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */
     bool weighs;
     uint32_t value, unit;
-    int64_t divisor; /* figures are this many times as large: TV_SAMPLE_NS for numbers of samples */
 };
 
 struct tv_run_figures {

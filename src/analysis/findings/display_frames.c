@@ -266,8 +266,7 @@ static void display_search_calls(struct tv_display_search *search,
     struct frame_stack open = {NULL, 0, 0};
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
-        if (search->wanted[i] && tv_track_has_calls(track) &&
-            !tv_figures_are_timeless(trace->head->inputs[track->input].figures))
+        if (search->wanted[i] && tv_track_has_calls(track))
             display_take_track(search, listed, track);
     }
     display_drop_swaps(search);

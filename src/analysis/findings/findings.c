@@ -666,8 +666,7 @@ static void finding_choose_tracks(struct finding_context *context)
     context->main = tv_alloc(trace->track_count, sizeof *context->main);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
-        context->wanted[i] = context->wanted[i] && tv_track_has_calls(track) &&
-                             !tv_figures_are_timeless(trace->head->inputs[track->input].figures);
+        context->wanted[i] = context->wanted[i] && tv_track_has_calls(track);
         context->main[i] = context->wanted[i] && track->thread != TV_NONE &&
                            tv_rule_is_main(trace->head, track->thread);
     }

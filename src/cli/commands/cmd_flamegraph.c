@@ -208,7 +208,7 @@ static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *setting
     *unit = asked && times ? (struct tv_collapsed_unit){1, false} : tv_collapsed_unit_of(tree);
     if (settings->table.unit != UNIT_NS || (asked && times))
         return TV_OK;
-    if (!times || tv_collapsed_is_counted(tree->head))
+    if (!times)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--unit ns: the numbers of this trace are counts, not times");
     *unit = (struct tv_collapsed_unit){1, false};

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/calltree/call_tree.h"
 #include "analysis/calltree/derived_trees.h"
@@ -35,15 +34,6 @@ static bool measure_wants_samples(const struct tv_settings *settings)
 static const char *measure_sample_option(const struct tv_settings *settings)
 {
     return settings->stacks.value ? "--value" : settings->stacks.lines ? "--lines" : "--samples";
-}
-
-/* Does --value name the value of stacks whose samples are no rows? */
-static bool measure_asks_stacks(const struct tv_settings *settings, const struct tv_trace *trace)
-{
-    const char *name = tv_figures_value_name(tv_trace_info_figures(trace->head));
-    return settings->stacks.value && name && strcmp(settings->stacks.value, name) == 0 &&
-           settings->stacks.samples == TV_CHOICE_NO_SAMPLES && !settings->stacks.lines &&
-           tv_tables_sample_count(&trace->tables) == 0;
 }
 
 /* Count the samples of --value, or of the default value type, as --samples says. */
@@ -83,11 +73,6 @@ static enum tv_status measure_count_selection(const struct tv_settings *settings
                                               struct tv_measured *measured, struct tv_error *err)
 {
     const struct tv_trace *trace = measured->trace;
-    if (measure_asks_stacks(settings, trace)) {
-        measured->tree = measure_count_calls(settings, flags, trace, selection);
-        tv_call_tree_make_samples(measured->tree, measured->trace->head);
-        return TV_OK;
-    }
     if (!measure_wants_samples(settings)) {
         measured->tree = measure_count_calls(settings, flags, trace, selection);
         return TV_OK;

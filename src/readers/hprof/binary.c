@@ -30,8 +30,7 @@ enum hprof_tag {
 /* Size after the magic, the version and a NUL: the size of ids, and a time. */
 #define NUMBERS_AND_TIME 12
 
-/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native; others are places in the method,
- * which are dropped (text.c). */
+/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native; others are places in the method. */
 #define LINE_NATIVE (-3)
 
 struct hprof_binary {
@@ -39,7 +38,9 @@ struct hprof_binary {
     unsigned id_size;      /* 4 or 8 */
     struct tv_map strings; /* id -> string of the head */
     struct tv_map classes; /* serial -> string of the head */
-    struct tv_map frames;  /* id -> frame of the head */
+    struct tv_map frames;  /* id -> its place in `places` */
+    struct tv_hprof_frame *places;
+    size_t place_count, place_capacity;
 };
 
 /* ---- Numbers ---- */
@@ -130,8 +131,12 @@ static bool hprof_take_frame(struct hprof_binary *reading, struct tv_cursor *cur
         .file = hprof_find_string(reading, file),
         .line = line == (uint32_t)LINE_NATIVE ? -2 : 0,
     };
-    tv_map_set(&reading->frames, id,
-               tv_trace_info_add_recorded_frame(reading->hprof->head, &frame));
+    reading->places = tv_array_reserve(reading->places, &reading->place_capacity,
+                                       reading->place_count + 1, sizeof *reading->places);
+    reading->places[reading->place_count] =
+        (struct tv_hprof_frame){tv_trace_info_add_recorded_frame(reading->hprof->head, &frame),
+                                line <= INT32_MAX ? (int32_t)line : 0};
+    tv_map_set(&reading->frames, id, (uint32_t)reading->place_count++);
     return true;
 }
 
@@ -148,11 +153,11 @@ static bool hprof_take_stack(struct hprof_binary *reading, struct tv_cursor *cur
     tv_hprof_begin_stack(hprof, serial,
                          thread == 0 ? TV_NONE : tv_hprof_thread(hprof, thread, offset), offset);
     while (count-- > 0 && hprof_take_id(cursor, reading->id_size, &id)) {
-        uint32_t frame = tv_map_find(&reading->frames, id);
-        if (frame == TV_NONE)
+        uint32_t place = tv_map_find(&reading->frames, id);
+        if (place == TV_NONE)
             tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);
         else
-            tv_hprof_add_frame(hprof, frame);
+            tv_hprof_add_frame(hprof, reading->places[place]);
     }
     return true;
 }
@@ -183,8 +188,7 @@ static bool hprof_take_samples(struct hprof_binary *reading, struct tv_cursor *c
         return false;
     tv_hprof_begin_table(hprof, false, offset);
     while (rows-- > 0 && hprof_take_u32(cursor, &count) && hprof_take_u32(cursor, &serial)) {
-        struct tv_hprof_row row = {
-            .stack = serial, .offset = offset, .weight = (tv_ns)count * TV_SAMPLE_NS};
+        struct tv_hprof_row row = {.stack = serial, .offset = offset, .weight = count};
         tv_hprof_add_row(hprof, &row);
         counted += count;
     }
@@ -318,6 +322,7 @@ enum tv_status tv_hprof_read_binary(struct tv_hprof *hprof, struct tv_error *err
     tv_map_release(&reading.strings);
     tv_map_release(&reading.classes);
     tv_map_release(&reading.frames);
+    tv_free(reading.places);
     tv_window_release(&window);
     return status;
 }

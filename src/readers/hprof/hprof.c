@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognition, the tables, and their delivery as call chains, sorted by thread and frames so
- * that neighbours share frames. */
+/* Recognition, the tables, and their rows as samples. */
 #include "readers/hprof/hprof.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "readers/collapsed.h"
 #include "readers/foreign.h"
 
 #define MAGIC TV_BYTES("JAVA PROFILE ")
@@ -100,7 +97,7 @@ void tv_hprof_begin_stack(struct tv_hprof *hprof, uint64_t number, uint32_t thre
     tv_map_set(&hprof->numbers, number, hprof->stack_count++);
 }
 
-void tv_hprof_add_frame(struct tv_hprof *hprof, uint32_t frame)
+void tv_hprof_add_frame(struct tv_hprof *hprof, struct tv_hprof_frame frame)
 {
     assert(hprof->stack_count > 0);
     hprof->frames = tv_array_reserve(hprof->frames, &hprof->frame_capacity, hprof->frame_count + 1,
@@ -120,44 +117,13 @@ void tv_hprof_begin_table(struct tv_hprof *hprof, bool times, uint64_t offset)
 
 void tv_hprof_add_row(struct tv_hprof *hprof, const struct tv_hprof_row *row)
 {
-    assert(hprof->has_table && row->weight >= 0);
+    assert(hprof->has_table);
     hprof->rows = tv_array_reserve(hprof->rows, &hprof->row_capacity, hprof->row_count + 1,
                                    sizeof *hprof->rows);
     hprof->rows[hprof->row_count++] = *row;
 }
 
-/* ---- Delivery ---- */
-
-/* A row with its stack, whose frames begin with the root. */
-struct hprof_chain {
-    uint32_t thread;
-    uint32_t depth;
-    const uint32_t *frames;
-    uint64_t offset;
-    tv_ns weight;
-};
-
-static int hprof_compare_chains(const void *a, const void *b)
-{
-    const struct hprof_chain *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    for (uint32_t i = 0; i < x->depth && i < y->depth; i++)
-        if (x->frames[i] != y->frames[i])
-            return x->frames[i] < y->frames[i] ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static void hprof_reverse(uint32_t *frames, size_t count)
-{
-    for (size_t i = 0; i < count / 2; i++) {
-        uint32_t frame = frames[i];
-        frames[i] = frames[count - 1 - i];
-        frames[count - 1 - i] = frame;
-    }
-}
+/* ---- Samples ---- */
 
 /* Add the thread for stacks without one. */
 static uint32_t hprof_add_common_thread(struct tv_hprof *hprof)
@@ -174,7 +140,8 @@ static void hprof_add_placeholder_stack(struct tv_hprof *hprof, const struct tv_
                                         uint32_t thread)
 {
     struct tv_bytes leaf = tv_trace_info_text(hprof->head, row->leaf);
-    uint32_t frame = tv_hprof_parse_frame(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
+    struct tv_hprof_frame frame =
+        tv_hprof_parse_frame(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
     tv_hprof_begin_stack(hprof, row->stack, thread, row->offset);
     tv_hprof_add_frame(hprof, frame);
 }
@@ -201,90 +168,53 @@ static void hprof_complete_stacks(struct tv_hprof *hprof)
     }
 }
 
-/* Make a chain of each row. The caller frees them. */
-static struct hprof_chain *hprof_make_chains(struct tv_hprof *hprof)
+static void hprof_build_stack(struct tv_hprof *hprof, const struct tv_hprof_stack *stack)
 {
-    hprof_complete_stacks(hprof);
-    for (uint32_t i = 0; i < hprof->stack_count; i++) {
-        const struct tv_hprof_stack *stack = &hprof->stacks[i];
-        if (stack->depth > 0)
-            hprof_reverse(hprof->frames + stack->first, stack->depth);
+    assert(stack->depth > 0);
+    tv_profile_stack_begin(&hprof->profile);
+    for (uint32_t i = stack->depth; i-- > 0;) {
+        const struct tv_hprof_frame *frame = &hprof->frames[stack->first + i];
+        tv_profile_stack_push(&hprof->profile, frame->frame, frame->line);
     }
-    struct hprof_chain *chains = tv_alloc(hprof->row_count, sizeof *chains);
+}
+
+/* Add a sample for each row of the table. */
+static void hprof_add_samples(struct tv_hprof *hprof)
+{
+    struct tv_profile_input *profile = &hprof->profile;
+    uint32_t type = hprof->times ? tv_profile_value_type(profile, TV_BYTES("time"), TV_BYTES("ns"))
+                                 : tv_profile_count_type(profile);
+    hprof_complete_stacks(hprof);
     for (size_t i = 0; i < hprof->row_count; i++) {
         const struct tv_hprof_row *row = &hprof->rows[i];
         const struct tv_hprof_stack *stack =
             &hprof->stacks[tv_map_find(&hprof->numbers, row->stack)];
-        chains[i] = (struct hprof_chain){
-            .thread = stack->thread,
-            .depth = stack->depth,
-            .frames = hprof->frames + stack->first,
-            .offset = row->offset,
-            .weight = row->weight,
-        };
+        int64_t weight = tv_profile_fit_weight(profile, row->weight, row->offset);
+        hprof_build_stack(hprof, stack);
+        profile->info->inputs[profile->input].samples += hprof->times ? 0 : (uint64_t)weight;
+        tv_profile_add_sample(profile, (struct tv_sample){.thread = stack->thread,
+                                                          .weight = weight,
+                                                          .offset = row->offset,
+                                                          .cpu = TV_NONE,
+                                                          .type = type});
     }
-    if (hprof->row_count > 0)
-        qsort(chains, hprof->row_count, sizeof *chains, hprof_compare_chains);
-    return chains;
-}
-
-/* Drop chains that do not fit onto a thread's axis, with a diagnostic. */
-static void hprof_fit_axis(struct tv_hprof *hprof, struct hprof_chain *chains)
-{
-    assert(chains || hprof->row_count == 0);
-    size_t kept = 0;
-    tv_ns sum = 0;
-    for (size_t i = 0; i < hprof->row_count; i++) {
-        if (kept > 0 && chains[kept - 1].thread != chains[i].thread)
-            sum = 0;
-        if (chains[i].weight > TV_CHAINS_LONGEST - sum) {
-            tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_BAD_LINE, chains[i].offset);
-            continue;
-        }
-        sum += chains[i].weight;
-        chains[kept++] = chains[i];
-    }
-    hprof->row_count = kept;
-}
-
-static void hprof_deliver(struct tv_hprof *hprof, const struct hprof_chain *chains,
-                          struct tv_sink *sink)
-{
-    struct tv_chains out;
-    uint64_t size = tv_source_size(hprof->source);
-    uint32_t first = hprof->row_count > 0 ? chains[0].thread : 0;
-    tv_chains_init(&out, hprof->head, sink, hprof->input);
-    sink->ops->begin(sink, hprof->head, hprof->input, 1);
-    for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
-        tv_chains_begin(&out, pass, first);
-        for (size_t i = 0; i < hprof->row_count; i++) {
-            if (i > 0 && chains[i].thread != chains[i - 1].thread)
-                tv_chains_begin_thread(&out, chains[i].thread, chains[i].offset);
-            tv_chains_put(&out, chains[i].frames, chains[i].depth, chains[i].weight,
-                          chains[i].offset);
-        }
-        tv_chains_end(&out, size);
-        sink->ops->stitch(sink, pass);
-    }
-    sink->ops->end(sink);
-    tv_chains_release(&out);
 }
 
 /* ---- Reading ---- */
 
-static void hprof_fill_head(struct tv_hprof *hprof, struct tv_bytes start)
+/* Begin the input in the trace of the builder. */
+static void hprof_begin(struct tv_hprof *hprof, struct tv_builder *builder, struct tv_bytes start)
 {
-    struct tv_trace_info *head = hprof->head;
-    hprof->input =
-        tv_trace_info_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
-    hprof->process = tv_trace_info_add_process(head, 0, TV_BYTES(""));
-    struct tv_input *input = &head->inputs[hprof->input];
-    input->clocks = TV_CLOCK_WALL;
-    input->tick_ns = TV_SAMPLE_NS;
-    input->figures = TV_FIGURES_SAMPLES;
-    input->bytes = tv_source_size(hprof->source);
+    tv_profile_input_begin(&hprof->profile, hprof->source, builder, "hprof CPU profile");
+    hprof->head = hprof->profile.info;
+    hprof->input = hprof->profile.input;
+    hprof->process = tv_profile_process(&hprof->profile, 0, TV_BYTES(""));
+    struct tv_input *input = &hprof->head->inputs[hprof->input];
+    input->weight_axis = true;
     if (tv_bytes_starts_with(start, MAGIC))
-        input->version = tv_trace_info_string(head, tv_hprof_version(start));
+        input->version = tv_trace_info_string(hprof->head, tv_hprof_version(start));
+    tv_map_init(&hprof->threads);
+    tv_map_init(&hprof->numbers);
 }
 
 static void hprof_release(struct tv_hprof *hprof)
@@ -296,19 +226,16 @@ static void hprof_release(struct tv_hprof *hprof)
     tv_free(hprof->rows);
 }
 
-static enum tv_status hprof_read(struct tv_source *source, struct tv_trace_info *head,
-                                 struct tv_sink *sink, const struct tv_read_options *options,
-                                 struct tv_error *err)
+static enum tv_status hprof_assemble(struct tv_source *source, struct tv_builder *builder,
+                                     const struct tv_read_options *options, struct tv_error *err)
 {
-    struct tv_hprof hprof = {.source = source, .head = head, .progress = options->progress};
+    struct tv_hprof hprof = {.source = source, .progress = options->progress};
     uint8_t bytes[TV_SNIFF_SIZE];
     struct tv_bytes start = {bytes, 0};
     enum tv_status status = tv_source_read(source, 0, bytes, sizeof bytes, &start.length, err);
     if (status != TV_OK)
         return status;
-    tv_map_init(&hprof.threads);
-    tv_map_init(&hprof.numbers);
-    hprof_fill_head(&hprof, start);
+    hprof_begin(&hprof, builder, start);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
@@ -316,14 +243,9 @@ static enum tv_status hprof_read(struct tv_source *source, struct tv_trace_info 
                                     : tv_hprof_read_text(&hprof, err);
     if (status == TV_OK && hprof.heap && hprof.row_count == 0)
         status = tv_foreign_fail(&tv_foreign_heap_dump, err);
-    if (status == TV_OK) {
-        struct hprof_chain *chains = hprof_make_chains(&hprof);
-        hprof_fit_axis(&hprof, chains);
-        if (hprof.times)
-            head->inputs[hprof.input].figures = TV_FIGURES_TIMES;
-        hprof_deliver(&hprof, chains, sink);
-        tv_free(chains);
-    }
+    if (status == TV_OK)
+        hprof_add_samples(&hprof);
+    tv_profile_input_end(&hprof.profile, options);
     hprof_release(&hprof);
     return status;
 }
@@ -332,5 +254,5 @@ const struct tv_reader tv_reader_hprof = {
     .name = "hprof",
     .summary = "CPU profiles of hprof, text and binary (JDK, Android's SamplingProfiler)",
     .sniff = hprof_sniff,
-    .read = hprof_read,
+    .assemble = hprof_assemble,
 };

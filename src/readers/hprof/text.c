@@ -90,21 +90,23 @@ static struct tv_bytes hprof_text_without_module(struct tv_bytes name)
 }
 
 /* Parse "Long.java:433", "Long.java", "Native Method", "Unknown Source" or "Long.java:Native
- * method". The line is a place in the method; it is dropped, because it would make a separate
- * method of every place. */
-static void hprof_text_parse_place(struct tv_hprof *hprof, struct tv_bytes place,
-                                   struct tv_frame *frame)
+ * method". Return the line in the method; 0: unknown. It is not part of the frame, because it would
+ * make a separate method of every place. */
+static int32_t hprof_text_parse_place(struct tv_hprof *hprof, struct tv_bytes place,
+                                      struct tv_frame *frame)
 {
     struct tv_bytes file;
+    uint64_t line = 0;
     if (tv_bytes_equal(place, TV_BYTES("Native Method"))) {
         frame->line = -2;
-        return;
+        return 0;
     }
     if (tv_bytes_split(&place, ':', &file) && tv_bytes_equal(place, TV_BYTES("Native method")))
         frame->line = -2;
     if (!tv_bytes_equal(file, TV_BYTES("Unknown Source")) &&
         !tv_bytes_equal(file, TV_BYTES("<Unknown Source>")))
         frame->file = tv_trace_info_string(hprof->head, file);
+    return tv_parse_u64(place, &line) && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
 /* Find the parenthesis that matches the last one: files and methods may contain others. If they
@@ -122,13 +124,14 @@ static bool hprof_text_find_open(struct tv_bytes text, size_t *open)
     return hprof_text_find_last(text, "(", open) && *open > 0;
 }
 
-uint32_t tv_hprof_parse_frame(struct tv_hprof *hprof, struct tv_bytes text)
+struct tv_hprof_frame tv_hprof_parse_frame(struct tv_hprof *hprof, struct tv_bytes text)
 {
     assert(text.length > 0);
     struct tv_frame frame = {0};
+    int32_t line = 0;
     size_t open, dot;
     if (text.data[text.length - 1] == ')' && hprof_text_find_open(text, &open)) {
-        hprof_text_parse_place(
+        line = hprof_text_parse_place(
             hprof, (struct tv_bytes){text.data + open + 1, text.length - open - 2}, &frame);
         text.length = open;
     }
@@ -139,7 +142,7 @@ uint32_t tv_hprof_parse_frame(struct tv_hprof *hprof, struct tv_bytes text)
         text.length -= dot + 1;
     }
     frame.name = tv_trace_info_string(hprof->head, text);
-    return tv_trace_info_add_recorded_frame(hprof->head, &frame);
+    return (struct tv_hprof_frame){tv_trace_info_add_recorded_frame(hprof->head, &frame), line};
 }
 
 /* ---- Lines ---- */
@@ -240,15 +243,14 @@ static bool hprof_text_take_row(struct hprof_text *reading, struct tv_bytes text
         !hprof_text_parse_share(tv_bytes_take_word(&text), &self) ||
         !hprof_text_parse_share(tv_bytes_take_word(&text), &accumulated) ||
         !tv_parse_u64(tv_bytes_take_word(&text), &count) ||
-        !tv_parse_u64(tv_bytes_take_word(&text), &row.stack) ||
-        count > (uint64_t)INT64_MAX / TV_SAMPLE_NS)
+        !tv_parse_u64(tv_bytes_take_word(&text), &row.stack))
         return false;
     text = tv_bytes_trim(text);
     if (text.length > 0 && !tv_bytes_equal(text, TV_BYTES("<empty trace>")))
         row.leaf = tv_trace_info_string(hprof->head, text);
     /* A table of times gives milliseconds only as a share of the total. */
-    row.weight = hprof->times ? self * reading->total_ms * (NS_PER_MS / WHOLE_SHARE)
-                              : (tv_ns)count * TV_SAMPLE_NS;
+    row.weight =
+        hprof->times ? (uint64_t)(self * reading->total_ms * (NS_PER_MS / WHOLE_SHARE)) : count;
     reading->counted += count;
     tv_hprof_add_row(hprof, &row);
     return true;

@@ -89,9 +89,6 @@ static void view_trace_write_sums(struct tv_out *out, const struct tv_trace_info
     tv_out_text(out, ",\"records\":");
     tv_out_u64(out, records);
     tv_out_text(out, overflow ? ",\"overflow\":true" : ",\"overflow\":false");
-    if (tv_figures_are_timeless(figures))
-        tv_out_text(out, figures == TV_FIGURES_SAMPLES ? ",\"timeless\":\"counts\""
-                                                       : ",\"timeless\":\"times\"");
     tv_out_text(out, ",\"sampled\":");
     if (figures == TV_FIGURES_SAMPLED) {
         tv_out_text(out, "{\"interval_ns\":");

@@ -194,6 +194,7 @@ struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
 /* ---- Order of the lines ---- */
 
 #define US 1000
+#define THOUSANDTHS 1000
 
 /* Fewer items than this are sorted by insertion. */
 #define MANY_ITEMS 24
@@ -603,17 +604,11 @@ static void collapsed_write_in_rounds(struct tv_out *out, const struct collapsed
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_call_tree *tree)
 {
     const struct tv_trace_info *head = tree->head;
+    if (tv_sample_figures_are_thousandths(head, &tree->figures))
+        return (struct tv_collapsed_unit){THOUSANDTHS, true};
     if (!tv_sample_figures_are_times(head, &tree->figures))
         return (struct tv_collapsed_unit){1, false};
-    struct tv_collapsed_unit unit = {US, tv_trace_info_figures(head) == TV_FIGURES_SAMPLES};
-    for (uint32_t i = 0; i < head->input_count; i++)
-        unit.fractions = unit.fractions && head->inputs[i].tick_ns < US;
-    return unit;
-}
-
-bool tv_collapsed_is_counted(const struct tv_trace_info *head)
-{
-    return tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
+    return (struct tv_collapsed_unit){US, false};
 }
 
 struct tv_collapsed_omitted tv_collapsed_find_omitted(const struct tv_name_tree *tree,

@@ -51,12 +51,9 @@ struct tv_collapsed_unit {
     bool fractions; /* write "7.5", exactly; else round down */
 };
 
-/* Return the unit for a tree: microseconds of times; the weights of samples as they are; or counts
- * of samples without times, which are written with their fractions. */
+/* Return the unit for a tree: microseconds of times; weights in thousandths as numbers with
+ * fractions; other weights of samples as they are. */
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_call_tree *tree);
-
-/* Return true when the numbers count samples and none is a time. */
-bool tv_collapsed_is_counted(const struct tv_trace_info *head);
 
 /* The chains that are omitted because their self time is less than one unit. */
 struct tv_collapsed_omitted {

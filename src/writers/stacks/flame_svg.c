@@ -375,13 +375,12 @@ void tv_flame_svg_choose_units(struct tv_flame_svg_options *options,
                                const struct tv_call_tree *tree)
 {
     bool times = tv_sample_figures_are_times(tree->head, &tree->figures);
-    bool counts = tv_trace_info_figures(tree->head) == TV_FIGURES_SAMPLES;
     options->unit_ns = times ? 1000 : 1;
     if (tree->figures.sampled) {
         options->count_name = times ? "us" : flame_svg_sample_name(tree);
         options->each = tree->figures.measure == TV_SAMPLES_COUNT ? NULL : "sample";
     } else {
-        options->count_name = counts ? "samples" : "us";
+        options->count_name = "us";
         options->each = tv_figures_count_calls(tree->head) ? "call" : NULL;
     }
 }

@@ -108,17 +108,9 @@ static bool diff_write_ratio(struct tv_out *out, int64_t a, int64_t b)
 
 /* ---- Text: a table for each figure ---- */
 
-/* Return the side whose unit both sides use. Samples are shown as samples only when both sides
- * have them; beside times they are shown as the times that `collapse` writes. */
-static const struct tv_trace_info *diff_unit_head(const struct diff_table *t)
-{
-    const struct tv_trace_info *a = t->diff->a->head;
-    return tv_trace_info_figures(a) == TV_FIGURES_SAMPLES ? t->diff->b->head : a;
-}
-
 static struct tv_figure_unit diff_unit_of(const struct diff_table *t)
 {
-    struct tv_figure_unit unit = tv_figures_unit(diff_unit_head(t));
+    struct tv_figure_unit unit = tv_figures_unit(t->diff->a->head);
     struct tv_figure_unit b = tv_figures_unit(t->diff->b->head);
     if (b.ns == unit.ns && b.decimals > unit.decimals)
         unit.decimals = b.decimals;
@@ -146,7 +138,7 @@ static void diff_text_cell(const struct diff_table *t, struct tv_text_table *tab
 static const char *diff_title(const struct diff_table *t, const char *of_calls,
                               const char *of_samples)
 {
-    return t->sampled ? of_samples : tv_figures_title(diff_unit_head(t), of_calls);
+    return t->sampled ? of_samples : of_calls;
 }
 
 static void diff_text_name(const struct diff_table *t, struct tv_text_table *table,

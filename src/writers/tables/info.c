@@ -212,11 +212,10 @@ struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_subs
 struct info_sums {
     uint64_t records, unrolls, methods;
     bool overflow;
-    bool calls;  /* some input has entries and exits, or slices, and not only stacks */
+    bool calls;  /* some input is more than samples without times */
     bool buffer; /* some input is a method trace, which lists methods and may overflow its buffer */
     tv_ns last_wall, last_cpu;
     tv_ns elapsed; /* of the longest recording, as its file states it; 0: no file states it */
-    tv_ns weight;  /* of stacks without times */
     unsigned clocks;
     uint32_t listed, late;
 };
@@ -231,13 +230,10 @@ static struct info_sums info_sum_inputs(const struct tv_trace_info *head)
         sums.methods += input->methods;
         sums.unrolls += input->unrolls;
         sums.overflow |= input->overflow;
-        bool timeless = tv_figures_are_timeless(input->figures);
-        sums.calls |= !timeless;
-        sums.buffer |= !timeless && !input->assembled;
-        sums.weight +=
-            input->weight < INT64_MAX - sums.weight ? input->weight : INT64_MAX - sums.weight;
+        sums.calls |= !input->callless || !input->weight_axis;
+        sums.buffer |= !input->assembled;
         sums.elapsed = input->elapsed_ns > sums.elapsed ? input->elapsed_ns : sums.elapsed;
-        bool times = !timeless && !input->weight_axis;
+        bool times = !input->weight_axis;
         sums.last_wall = times && wall > sums.last_wall ? wall : sums.last_wall;
         sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
     }
@@ -393,29 +389,10 @@ static void info_json_tables(struct tv_out *out, const struct tv_info *info)
                             info_row_count(&info->counts, &info_rows[i]));
 }
 
-/* Input figures of stacks with counts or sums of time, whose samples are no rows. */
-struct info_stacks {
-    const char *name, *unit; /* NULL: the trace has none */
-    int64_t total;
-};
-
-static struct info_stacks info_stacks_of(const struct tv_trace_info *head)
-{
-    enum tv_figures figures = tv_trace_info_figures(head);
-    struct info_sums sums = info_sum_inputs(head);
-    bool counted = figures == TV_FIGURES_SAMPLES;
-    return (struct info_stacks){.name = tv_figures_value_name(figures),
-                                .unit = counted ? "samples" : "ns",
-                                .total = counted ? sums.weight / TV_SAMPLE_NS : sums.weight};
-}
-
 /* Return the unit of an axis of weights; empty when the value types have several. */
 static struct tv_bytes info_weight_unit(const struct tv_info *info)
 {
-    struct info_stacks stacks = info_stacks_of(info->head);
-    return stacks.name   ? tv_bytes_of(stacks.unit)
-           : info->trace ? tv_weight_axis_unit(info->trace)
-                         : TV_BYTES("");
+    return info->trace ? tv_weight_axis_unit(info->trace) : TV_BYTES("");
 }
 
 /* Write the facts of the first input. When inputs differ, "inputs" has the facts of each. */
@@ -483,22 +460,7 @@ static uint64_t info_count_samples(const struct tv_info *info)
     uint64_t counted = 0;
     for (uint32_t i = 0; i < info->head->input_count; i++)
         counted += info->head->inputs[i].samples;
-    if (tv_trace_info_figures(info->head) == TV_FIGURES_SAMPLES)
-        counted += (uint64_t)(info_sum_inputs(info->head).weight / TV_SAMPLE_NS);
     return counted > 0 && !info->selected ? counted : info->counts.samples;
-}
-
-static void info_json_stacks(struct tv_out *out, const struct tv_trace_info *head)
-{
-    struct info_stacks stacks = info_stacks_of(head);
-    if (!stacks.name)
-        return;
-    bool counted = tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
-    tv_json_put_text(out, "\n    {", "name", tv_bytes_of(stacks.name));
-    tv_json_put_text(out, ", ", "unit", tv_bytes_of(stacks.unit));
-    tv_json_put_some_i64(out, ", ", "samples", counted, stacks.total);
-    tv_json_put_i64(out, ", ", "total", stacks.total);
-    tv_out_text(out, "}\n  ");
 }
 
 static void info_json_value_types(struct tv_out *out, const struct tv_info *info)
@@ -506,8 +468,6 @@ static void info_json_value_types(struct tv_out *out, const struct tv_info *info
     struct tv_sample_values values = {NULL, 0};
     if (info->trace)
         values = tv_sample_values_of(info->trace);
-    if (values.count == 0)
-        info_json_stacks(out, info->head);
     for (size_t i = 0; i < values.count; i++) {
         const struct tv_sample_value *value = &values.list[i];
         tv_json_put_text(out, i > 0 ? ",\n    {" : "\n    {", "name",
@@ -562,7 +522,7 @@ static void info_json_samples(struct tv_out *out, const struct tv_info *info)
 
 static void info_json_figures(struct tv_out *out, const struct tv_trace_info *head)
 {
-    static const char *const names[] = {"calls", "sampled", "times", "samples"};
+    static const char *const names[] = {"calls", "sampled"};
     struct tv_sampling sampling = tv_trace_info_sampling(head);
     tv_json_put_key(out, NEXT, "figures");
     tv_out_format(out, "\"%s\"", names[tv_trace_info_figures(head)]);
@@ -642,13 +602,8 @@ static void info_text_recorded(struct tv_out *out, const struct tv_input *input)
 /* Write the kind of the input's figures: its clock, or samples. */
 static void info_text_figures(struct tv_out *out, const struct tv_input *input)
 {
-    info_text_label(out, tv_figures_are_timeless(input->figures) ? "figures" : "clock");
-    if (input->figures == TV_FIGURES_SAMPLES)
-        tv_out_text(out, "numbers of samples, no times and no calls\n");
-    else if (input->figures == TV_FIGURES_TIMES)
-        tv_out_text(out, "sums of time, no calls\n");
-    else
-        tv_out_format(out, "%s\n", tv_names_input_clocks(input));
+    info_text_label(out, "clock");
+    tv_out_format(out, "%s\n", tv_names_input_clocks(input));
     if (input->figures != TV_FIGURES_SAMPLED)
         return;
     info_text_label(out, "sampled");
@@ -768,7 +723,7 @@ static void info_text_value_types(struct tv_out *out, const struct tv_info *info
         const struct tv_sample_value *value = &values.list[i];
         struct tv_sample_figures figures = {
             .sampled = true,
-            .measure = TV_SAMPLES_WEIGHT,
+            .measure = value->counted ? TV_SAMPLES_COUNT : TV_SAMPLES_WEIGHT,
             .name = value->name,
             .unit = value->unit,
             .samples = value->samples,
@@ -826,16 +781,7 @@ static void info_text_calls(struct tv_out *out, const struct tv_info *info,
     info_text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
     info_text_number(out, "open at the end", info->counts.facts.open_calls);
     info_text_known(out, "left by exceptions", sums->buffer, sums->unrolls);
-}
-
-/* "samples               542" */
-static void info_text_weight(struct tv_out *out, const struct tv_trace_info *head, tv_ns weight)
-{
-    struct tv_figure_unit unit = tv_figures_unit(head);
-    bool samples = tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
-    info_text_label(out, samples ? unit.name : "time in all");
-    tv_out_time(out, weight, unit.ns, unit.decimals);
-    tv_out_text(out, samples ? "\n" : " ms\n");
+    info_text_number(out, "deepest", info->counts.facts.max_depth);
 }
 
 /* Write the length of the recording: that of the records, and that stated by the file if it is
@@ -852,11 +798,10 @@ static void info_text_times(struct tv_out *out, const struct tv_info *info,
         tv_out_char(out, '\n');
         return;
     }
-    if (sums->calls)
-        info_text_time(out, "span", unit, info->span);
-    if (sums->calls && sums->elapsed > info->span)
+    info_text_time(out, "span", unit, info->span);
+    if (sums->elapsed > info->span)
         info_text_time(out, "recording lasted", unit, sums->elapsed);
-    if (sums->calls && (sums->clocks & TV_CLOCK_WALL))
+    if ((sums->clocks & TV_CLOCK_WALL))
         info_text_time(out, "last real time", unit, sums->last_wall);
     if ((sums->clocks & TV_CLOCK_CPU) && (sums->buffer || sums->last_cpu > 0))
         info_text_time(out, "last CPU time", unit, sums->last_cpu);
@@ -869,8 +814,6 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     assert(info->head && (!info->trace || info->trace->head == info->head));
     for (uint32_t i = 0; i < head->input_count; i++)
         info_text_input(out, head, i);
-    if (!sums.calls)
-        info_text_weight(out, head, sums.weight);
     info_text_times(out, info, &sums);
     info_text_number(out, "processes", info->counts.processes);
     info_text_number(out, "threads", info->counts.threads);
@@ -881,7 +824,6 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     info_text_known(out, "methods", sums.buffer, sums.methods);
     if (sums.calls)
         info_text_calls(out, info, &sums);
-    info_text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
         info_text_tables(out, info);
     if (info->trace) {

@@ -405,8 +405,7 @@ static void profile_table_add_profile_columns(struct tv_text_table *table,
         uint32_t width = columns[i].kind == PERCENT ? PERCENT_WIDTH : TIME_WIDTH;
         if (profile_table_has_column(profile, &columns[i]))
             tv_text_table_add(table, &(struct tv_text_column){
-                                         columns[i].name,
-                                         tv_figures_title(profile->head, columns[i].title), width,
+                                         columns[i].name, columns[i].title, width,
                                          profile_table_rank_of(profile, order, &columns[i]), 0});
     }
 }
@@ -488,7 +487,7 @@ static void profile_table_write_markdown(struct tv_out *out, const struct tv_pro
     tv_out_text(out, "| # |");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         if (profile_table_has_column(profile, &columns[i]))
-            tv_out_format(out, " %s |", tv_figures_title(profile->head, columns[i].title));
+            tv_out_format(out, " %s |", columns[i].title);
     }
     tv_out_text(out, " Method |\n|--:|");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {

@@ -50,12 +50,11 @@ static void tree_text_choose_scale(struct tree_text_scale *scale, const struct t
 
 /* Return a column as this table has it. */
 static struct tv_text_column tree_text_column(const struct tree_text_scale *scale,
-                                              const struct tv_trace_info *head,
                                               struct tv_text_column column)
 {
-    if (!scale->sampled) {
-        column.title = tv_figures_title(head, column.title);
-    } else if (strcmp(column.name, "calls") == 0) {
+    if (!scale->sampled)
+        return column;
+    if (strcmp(column.name, "calls") == 0) {
         column.name = "samples";
         column.title = "Samples";
     } else if (strncmp(column.title, "Total", 5) == 0) {
@@ -153,7 +152,7 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
     tv_compensation_write(out, &options->compensation, options->clocks);
     tv_text_table_begin(&table, out, scale.sampled ? "Function" : "Method");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        struct tv_text_column column = tree_text_column(&scale, head, own[i]);
+        struct tv_text_column column = tree_text_column(&scale, own[i]);
         if (strcmp(own[i].name, "calls") != 0 || scale.counted)
             tv_text_table_add(&table, &column);
     }

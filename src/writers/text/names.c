@@ -107,8 +107,7 @@ const char *tv_names_clocks(unsigned clocks)
 
 const char *tv_names_input_clocks(const struct tv_input *input)
 {
-    bool timeless = input->weight_axis || tv_figures_are_timeless(input->figures);
-    return timeless ? "none" : tv_names_clocks(input->clocks);
+    return input->weight_axis ? "none" : tv_names_clocks(input->clocks);
 }
 
 /* Return part / whole in tenths of a percent. Huge numbers are halved until the product fits in
@@ -199,6 +198,20 @@ struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame)
 
 /* ---- JSON members ---- */
 
+void tv_json_put_function(struct tv_out *out, const struct tv_trace_info *head,
+                          const struct tv_frame *frame)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (frame->class_name != TV_EMPTY_STRING) {
+        tv_out_bytes(&name, tv_trace_info_text(head, frame->class_name));
+        tv_out_char(&name, '.');
+    }
+    tv_out_bytes(&name, tv_trace_info_text(head, frame->name));
+    tv_out_json(out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
 void tv_json_put_key(struct tv_out *out, const char *before, const char *key)
 {
     tv_out_text(out, before);
@@ -278,18 +291,6 @@ void tv_names_double(struct tv_out *out, double value)
 
 #define MS 1000000
 
-/* Titles of times, and what they are when figures are samples, which have no clock. */
-static const char *const titles[][2] = {
-    {"Incl Real ms", "Incl samples"},
-    {"Excl Real ms", "Excl samples"},
-    {"Incl Real", "Incl"},
-    {"Excl Real", "Excl"},
-    {"Total ms", "Total samples"},
-    {"Self ms", "Self samples"},
-    {"A ms", "A samples"},
-    {"B ms", "B samples"},
-};
-
 /* Return the decimals of milliseconds: to the nanosecond when an input asks for that
  * (displayTimeUnit), else to the microsecond. */
 static int figures_ms_decimals(const struct tv_trace_info *head)
@@ -302,13 +303,7 @@ static int figures_ms_decimals(const struct tv_trace_info *head)
 
 struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head)
 {
-    struct tv_figure_unit samples = {"samples", TV_SAMPLE_NS, 0};
-    if (tv_trace_info_figures(head) != TV_FIGURES_SAMPLES)
-        return (struct tv_figure_unit){"ms", MS, figures_ms_decimals(head)};
-    for (uint32_t i = 0; i < head->input_count; i++)
-        if (head->inputs[i].tick_ns < TV_SAMPLE_NS)
-            samples.decimals = 3; /* an input has fractions of a sample */
-    return samples;
+    return (struct tv_figure_unit){"ms", MS, figures_ms_decimals(head)};
 }
 
 bool tv_figures_count_calls(const struct tv_trace_info *head)
@@ -319,20 +314,8 @@ bool tv_figures_count_calls(const struct tv_trace_info *head)
     return true;
 }
 
-/* Return true when one input has samples without times and another has times. */
-static bool figures_mixes_samples(const struct tv_trace_info *head)
-{
-    uint32_t samples = 0;
-    for (uint32_t i = 0; i < head->input_count; i++)
-        samples += head->inputs[i].figures == TV_FIGURES_SAMPLES;
-    return samples > 0 && samples < head->input_count;
-}
-
 void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head)
 {
-    if (figures_mixes_samples(head))
-        tv_out_text(out, "Samples without times beside times: each sample is shown as 0.001 ms, "
-                         "and calls are not counted.\n");
     struct tv_sampling sampling = tv_trace_info_sampling(head);
     if (sampling.interval == 0)
         return;
@@ -340,14 +323,6 @@ void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head)
                 sampling.inferred ? "Sampled (inferred), interval at most " : "Sampled every ");
     tv_out_time(out, sampling.interval, MS, 3);
     tv_out_text(out, " ms: times are estimates, calls are not counted.\n");
-}
-
-const char *tv_figures_title(const struct tv_trace_info *head, const char *title)
-{
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLES && strcmp(titles[i][0], title) == 0)
-            return titles[i][1];
-    return title;
 }
 
 #define MS 1000000

@@ -71,6 +71,10 @@ struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame);
 
 /* ---- JSON members ---- */
 
+/* Write "class.name" as a JSON string. */
+void tv_json_put_function(struct tv_out *out, const struct tv_trace_info *head,
+                          const struct tv_frame *frame);
+
 /* Write a member: `before` (such as ", "), the key in quotes and ": "; then the value. */
 void tv_json_put_key(struct tv_out *out, const char *before, const char *key);
 void tv_json_put_text(struct tv_out *out, const char *before, const char *key,
@@ -129,10 +133,6 @@ void tv_names_weight_axis(struct tv_out *out, struct tv_bytes unit);
 
 /* Return true when every input counts calls, so that calls and times per call may be shown. */
 bool tv_figures_count_calls(const struct tv_trace_info *head);
-
-/* Return the title of a column for this trace: the title of samples for the title of a time
- * ("Self ms"). The title is a constant. */
-const char *tv_figures_title(const struct tv_trace_info *head, const char *title);
 
 /* Write the remarks above a table: that and how often the trace was sampled; that samples
  * without times are shown beside times. */

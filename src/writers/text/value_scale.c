@@ -36,6 +36,9 @@ static const struct value_unit {
     {"MiB", 1024 * 1024, true},
 };
 
+/* Weights with fractions: the unit itself has no name. */
+static const struct tv_figure_unit thousandths = {"", 1000, 3};
+
 static const struct tv_figure_unit time_units[] = {
     {"ns", 1, 0}, {"us", 1000, 3}, {"ms", 1000000, 3}, {"s", 1000000000, 3}};
 static const struct tv_figure_unit byte_units[] = {
@@ -70,6 +73,10 @@ void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, 
         scale->unit = value_units[i].bytes
                           ? value_scale_step(byte_units, TV_COUNT(byte_units), largest)
                           : value_scale_step(time_units, TV_COUNT(time_units), largest);
+        return;
+    }
+    if (tv_bytes_equal(unit, TV_BYTES("thousandths"))) {
+        scale->unit = thousandths;
         return;
     }
     if (value_scale_is_plain(unit) || tv_bytes_equal(unit, TV_BYTES("samples")))

@@ -284,6 +284,8 @@ static void losses_write_event_limits(struct tv_out *out,
     losses_write_count(
         out, losses->ownerless,
         "counter|counters of no process becomes|become those of a process made for them");
+    losses_write_count(out, losses->weights,
+                       "weight|weights of samples keeps|keep the number, not the unit");
     losses_write_count(
         out, losses->others,
         "objects, memory dumps, contexts, marks of clocks or stacks of slices left out");
@@ -294,6 +296,7 @@ void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *tra
                                   const struct tv_trace_file_losses *losses)
 {
     losses_write_file_limits(out, target, losses);
+    losses_write_count(out, tv_tables_sample_count(&trace->tables), "sample|samples left out");
     losses_write_dropped(out, trace->head, losses->stray_exits, true);
 }
 
@@ -303,8 +306,6 @@ static void losses_write_sampled(struct tv_out *out, const struct tv_trace_info 
     if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLED)
         losses_write_line(
             out, "the events do not tell that the trace was sampled: they read as counted calls");
-    if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLES)
-        losses_write_line(out, "samples become calls of a microsecond each");
 }
 
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,

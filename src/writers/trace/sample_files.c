@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "writers/text/names.h"
 #include "writers/trace/calls.h"
 
 /* The selected samples of one thread and value type, in order of time. */
@@ -166,20 +167,6 @@ static void sample_file_number_frames(struct sample_file *file, bool calls)
     tv_free(used);
 }
 
-/* Write "class.name". */
-static void sample_file_write_function(const struct sample_file *file, const struct tv_frame *frame)
-{
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    if (frame->class_name != TV_EMPTY_STRING) {
-        tv_out_bytes(&name, sample_file_text(file, frame->class_name));
-        tv_out_char(&name, '.');
-    }
-    tv_out_bytes(&name, sample_file_text(file, frame->name));
-    tv_out_json(file->out, (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
-}
-
 /* ---- speedscope ---- */
 
 static void speedscope_write_frames(const struct sample_file *file)
@@ -192,7 +179,7 @@ static void speedscope_write_frames(const struct sample_file *file)
             continue;
         tv_out_text(file->out, first ? "\n{\"name\":" : ",\n{\"name\":");
         first = false;
-        sample_file_write_function(file, frame);
+        tv_json_put_function(file->out, file->trace->head, frame);
         if (frame->file != TV_EMPTY_STRING) {
             tv_out_text(file->out, ",\"file\":");
             tv_out_json(file->out, sample_file_text(file, frame->file));
@@ -339,7 +326,7 @@ static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
     const struct tv_frame *frame = &file->trace->head->frames[node->frame];
     tv_out_format(file->out, ",\n{\"id\":%u,\"callFrame\":{\"functionName\":",
                   (unsigned)file->numbers[path] + 3);
-    sample_file_write_function(file, frame);
+    tv_json_put_function(file->out, file->trace->head, frame);
     tv_out_text(file->out, ",\"scriptId\":\"0\",\"url\":");
     tv_out_json(file->out, sample_file_text(file, frame->file));
     tv_out_format(file->out, ",\"lineNumber\":%d,\"columnNumber\":%d}",
@@ -356,7 +343,8 @@ static void cpuprofile_write_nodes(const struct sample_file *file, const struct 
                                "\"0\",\"url\":\"\",\"lineNumber\":-1,\"columnNumber\":-1},"
                                "\"hitCount\":0";
     for (size_t i = 0; i < group->count; i++)
-        hits[sample_file_row(file, group->first + i)->path]++;
+        hits[sample_file_row(file, group->first + i)->path] +=
+            tv_tables_count_sample(&file->trace->tables, sample_file_row(file, group->first + i));
     tv_out_format(file->out, root, 1, "root");
     tv_out_text(file->out, "},\n");
     tv_out_format(file->out, root, 2, "idle");
@@ -373,10 +361,49 @@ static void cpuprofile_write_nodes(const struct sample_file *file, const struct 
     tv_free(hits);
 }
 
+/* Return the microseconds of a sample.  Weights that are no times are written as microseconds. */
+static int64_t cpuprofile_time(const struct sample_file *file, const struct sample_group *group,
+                               tv_ns time)
+{
+    bool weight = file->trace->head->inputs[sample_group_type(file, group)->input].weight_axis;
+    if (time < 0)
+        return 0;
+    if (weight && !sample_group_has_unit(file, group, "nanoseconds"))
+        return time;
+    file->losses->fractions += time % 1000 != 0;
+    return time / 1000;
+}
+
+/* Count the weights that the format does not hold. */
+static void cpuprofile_count_weights(const struct sample_file *file,
+                                     const struct sample_group *group)
+{
+    const struct tv_value_type *type = sample_group_type(file, group);
+    if (file->trace->head->inputs[type->input].weight_axis) {
+        file->losses->as_times +=
+            sample_group_has_unit(file, group, "nanoseconds") ? 0 : group->count;
+        return;
+    }
+    for (size_t i = 0; i < group->count; i++)
+        file->losses->weights += sample_file_row(file, group->first + i)->weight != 1;
+}
+
+/* Return the length of the last sample: its weight, or the mean of the others. */
+static int64_t cpuprofile_last_length(const struct sample_file *file,
+                                      const struct sample_group *group, int64_t last, int64_t start)
+{
+    assert(group->count > 0);
+    const struct tv_sample *sample = sample_file_row(file, group->first + group->count - 1);
+    if (file->trace->head->inputs[sample->input].weight_axis)
+        return cpuprofile_time(file, group, tv_weight_end(sample)) - last;
+    return group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
+}
+
 static void cpuprofile_write(struct sample_file *file)
 {
     const struct sample_group *group = &file->groups[sample_file_busiest(file)];
     int64_t start = INT64_MAX, last = 0;
+    cpuprofile_count_weights(file, group);
     (void)sample_file_number_paths(file, group->first, group->count);
     file->losses->samples = file->order_count - group->count;
     tv_out_text(file->out, "{\"nodes\":[");
@@ -390,14 +417,13 @@ static void cpuprofile_write(struct sample_file *file)
     tv_out_text(file->out, "],\n\"timeDeltas\":[");
     for (size_t i = 0; i < group->count; i++) {
         const struct tv_sample *sample = sample_file_row(file, group->first + i);
-        tv_ns time = sample->time < 0 ? 0 : sample->time;
-        file->losses->fractions += time % 1000 != 0;
-        last = start == INT64_MAX ? time / 1000 : last;
-        start = start == INT64_MAX ? time / 1000 : start;
-        tv_out_format(file->out, "%s%lld", i > 0 ? "," : "", (long long)(time / 1000 - last));
-        last = time / 1000;
+        int64_t time = cpuprofile_time(file, group, sample->time);
+        last = start == INT64_MAX ? time : last;
+        start = start == INT64_MAX ? time : start;
+        tv_out_format(file->out, "%s%lld", i > 0 ? "," : "", (long long)(time - last));
+        last = time;
     }
-    int64_t mean = group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
+    int64_t mean = cpuprofile_last_length(file, group, last, start);
     tv_out_format(file->out, "],\n\"startTime\":%lld,\"endTime\":%lld}\n", (long long)start,
                   (long long)(last + mean));
 }
@@ -472,7 +498,7 @@ static void firefox_write_strings(const struct sample_file *file)
         const struct tv_frame *frame = &trace->head->frames[trace->paths.nodes[path].frame];
         tv_out_text(file->out, first ? "" : ",");
         first = false;
-        sample_file_write_function(file, frame);
+        tv_json_put_function(file->out, file->trace->head, frame);
         tv_out_char(file->out, ',');
         tv_out_json(file->out, sample_file_text(file, frame->file));
     }
@@ -639,6 +665,8 @@ void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_los
         {losses->samples, "samples of other threads and value types"},
         {losses->times, "times of samples (their order and weights are kept)"},
         {losses->lines, "sampled lines"},
+        {losses->weights, "weights of samples: each counts once"},
+        {losses->as_times, "weights that are no times, written as microseconds"},
         {losses->fractions, "times, rounded down to microseconds"},
         {losses->negative, "weights below 0, written as 0"},
         {losses->slices, "calls and other slices"},

@@ -27,6 +27,8 @@ struct tv_sample_file_losses {
     uint64_t lines;     /* of samples, of threads whose functions are kept */
     uint64_t fractions; /* times rounded to microseconds */
     uint64_t negative;  /* weights, left out */
+    uint64_t weights;   /* other than 1, left out */
+    uint64_t as_times;  /* weights that are no times, written as such */
     uint64_t slices, instants, counters;
 };
 

@@ -66,6 +66,7 @@ struct tv_trace_event_losses {
     uint64_t wakeups;    /* who woke whom, and reasons for blocking: left out */
     uint64_t ownerless;  /* counters without a process: now of a new process */
     uint64_t flows;      /* with an end that is not selected: left out */
+    uint64_t weights;    /* of samples, other than 1: without their unit */
     uint64_t others;     /* rows of other tables: left out */
 };
 

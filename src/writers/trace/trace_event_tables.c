@@ -189,11 +189,17 @@ static void trace_event_add_stack(const struct tv_trace_events *events, uint32_t
     tv_out_text(events->out, ",\"stack\":[");
     for (uint32_t i = 0; i < depth; i++) {
         tv_out_text(events->out, i > 0 ? "," : "");
-        tv_out_json(events->out,
-                    tv_trace_info_text(trace->head, tv_path_frame(trace, chain[i])->name));
+        tv_json_put_function(events->out, trace->head, tv_path_frame(trace, chain[i]));
     }
     tv_out_char(events->out, ']');
     tv_free(chain);
+}
+
+/* Return whether the samples of the value type have weights, and not each counts once. */
+static bool trace_event_weighs(const struct tv_trace_events *events, const struct tv_sample *sample)
+{
+    const struct tv_value_type *type = &events->trace->tables.value_types.rows[sample->type];
+    return type->counted || type->total < 0 || (uint64_t)type->total != type->samples;
 }
 
 /* Write a sample. Samples have no category, so none are written when categories are selected. */
@@ -213,6 +219,10 @@ static void trace_event_add_sample(const struct tv_trace_events *events,
     tv_trace_events_text(events, "name", tv_sample_title(&events->trace->tables, sample));
     tv_trace_events_thread(events, sample->thread);
     tv_trace_events_time(events, "ts", tv_trace_time(events->trace, sample->input, sample->time));
+    if (trace_event_weighs(events, sample)) {
+        tv_out_format(events->out, ",\"weight\":%lld", (long long)sample->weight);
+        events->losses->weights++;
+    }
     trace_event_add_stack(events, sample->path);
     tv_out_char(events->out, '}');
 }

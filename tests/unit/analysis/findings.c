@@ -392,17 +392,6 @@ static void ranges_and_tracks_choose(void **state)
     fixture_free(&f);
 }
 
-/* Widths of stacks with weights are no times. */
-static void what_has_no_times_is_not_slow(void **state)
-{
-    (void)state;
-    const struct fixture_thread thread = {"main", NULL, {A10 A10 A10 A10 A10 A10}};
-    struct fixture f = draw(&thread, 1);
-    f.trace->head->inputs[0].figures = TV_FIGURES_TIMES;
-    assert_false(find(&f, "long-on-main-thread").found);
-    fixture_free(&f);
-}
-
 /* Of twelve the ten longest are kept, and of equals the earlier. */
 static void the_worst_places_are_kept(void **state)
 {
@@ -476,8 +465,6 @@ UNIT_TESTS(findings, cmocka_unit_test(a_call_of_more_than_50_ms_is_long),
            cmocka_unit_test(recursion_of_50_levels_is_deep),
            cmocka_unit_test(what_the_reader_found_is_told),
            cmocka_unit_test(a_sampled_trace_says_how_often),
-           cmocka_unit_test(ranges_and_tracks_choose),
-           cmocka_unit_test(what_has_no_times_is_not_slow),
-           cmocka_unit_test(the_worst_places_are_kept),
+           cmocka_unit_test(ranges_and_tracks_choose), cmocka_unit_test(the_worst_places_are_kept),
            cmocka_unit_test(warnings_come_before_notes),
            cmocka_unit_test(random_traces_are_looked_at_whole));

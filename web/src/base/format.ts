@@ -5,25 +5,27 @@
 /** Units of times; "auto" chooses a unit for each time and writes it. */
 export const UNITS = ['ns', 'us', 'ms', 's', 'auto'] as const;
 export const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
-/** Units of an axis of weights. "weight": numbers whose unit the page does not know. */
-const WEIGHT_UNITS = ['samples', ...BYTE_UNITS, 'weight'] as const;
+/**
+ * Units of an axis of weights. "weight": numbers whose unit the page does not know; "thousandths":
+ * such numbers with fractions.
+ */
+const WEIGHT_UNITS = ['samples', ...BYTE_UNITS, 'weight', 'thousandths'] as const;
 export const ALL_UNITS: readonly Unit[] = [...UNITS, ...WEIGHT_UNITS];
 
 /** Unit of a time, or of a place on an axis of weights. */
 export type Unit = (typeof UNITS)[number] | (typeof WEIGHT_UNITS)[number];
 export type FixedUnit = Exclude<Unit, 'auto'>;
 
-/** A sample is 1,000 units of the axis long. */
 const NS_PER: Record<FixedUnit, number> = {
   ...{ ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
   ...{ bytes: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 },
-  ...{ samples: 1e3, weight: 1 },
+  ...{ samples: 1, weight: 1, thousandths: 1e3 },
 };
 /** Decimals by unit. */
 const DIGITS: Record<FixedUnit, number> = {
   ...{ ns: 0, us: 3, ms: 3, s: 6 },
   ...{ bytes: 0, KiB: 1, MiB: 2, GiB: 2 },
-  ...{ samples: 0, weight: 0 },
+  ...{ samples: 0, weight: 0, thousandths: 3 },
 };
 
 /** Return the length of a unit on the axis. */
@@ -41,14 +43,10 @@ export function byteUnit(bytes: number): (typeof BYTE_UNITS)[number] {
   return [...BYTE_UNITS].reverse().find((unit) => bytes >= NS_PER[unit]) ?? 'bytes';
 }
 
-/** Return the number of decimals. Fractions of a sample are rare and shown only if present. */
-function digitsOf(ns: number, unit: FixedUnit): number {
-  return unit === 'samples' && ns % NS_PER.samples !== 0 ? 3 : DIGITS[unit];
-}
-
 /** Return the symbol of a unit; "auto" has none. */
 export function unitLabel(unit: Unit): string {
-  return unit === 'auto' || unit === 'weight' ? '' : unit === 'us' ? 'µs' : unit;
+  if (unit === 'us') return 'µs';
+  return unit === 'auto' || unit === 'weight' || unit === 'thousandths' ? '' : unit;
 }
 
 /** Return the head of a column of times: its name and unit. */
@@ -76,7 +74,7 @@ export function formatCount(n: number): string {
  */
 export function formatTime(ns: number, unit: Unit): string {
   if (unit === 'auto') return formatShort(ns);
-  const digits = digitsOf(ns, unit);
+  const digits = DIGITS[unit];
   const step = NS_PER[unit] / 10 ** digits;
   const size = Math.abs(ns);
   const below = Math.floor(size / step);

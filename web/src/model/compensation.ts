@@ -14,7 +14,7 @@ const COMPENSATED_TABS: readonly string[] = ['profile', 'flame', 'top-down', 'bo
 
 /** Tell whether calls were traced one by one: only then does each of them have an overhead. */
 export function wasTraced(facts: TraceFacts): boolean {
-  return !wordsFor(facts).events && !facts.timeless && !facts.sampled && facts.calls > 0;
+  return !wordsFor(facts).events && !facts.sampled && facts.calls > 0;
 }
 
 /** Tell whether the current tab shows times that can be compensated. */

@@ -27,11 +27,10 @@ export function firstView({ dense }: TraceFacts, bounds: Span): Span {
 }
 
 /**
- * Return the first tab. Stacks without calls open as a flame graph; a trace without slices opens on
- * what it has instead of an empty table.
+ * Return the first tab. Samples open as a flame graph; a trace without slices opens on what it has
+ * instead of an empty table.
  */
 export function firstTab(facts: TraceFacts): Tab {
-  if (facts.timeless) return 'flame';
   if (facts.calls > 0 || facts.filtered?.slices === 0) return 'profile';
   if (facts.samples > 0 && !hasStates(facts)) return 'flame';
   const { tab } = otherEventsHint(facts);

@@ -4,6 +4,7 @@
 //
 //   file's unit       written in
 //   nanoseconds, ms   the page's unit of times
+//   thousandths       numbers with three decimals
 //   bytes, KiB        bytes, KiB, MiB or GiB, one of them for all figures of a table
 //   count, objects    a number, with the name of the value or of the unit
 
@@ -31,7 +32,7 @@ export interface Measure {
 
 /** The unit of all figures of a table. */
 export interface Scale {
-  /** True: times in the page's unit, or numbers of samples on the time axis. */
+  /** True: times in the page's unit. */
   isTime: boolean;
   /** Name of the unit: "ms", "KiB", "samples"; empty if each figure has its own. */
   unit: string;
@@ -55,13 +56,13 @@ const BYTES_OF_UNITS: Readonly<Record<string, number>> = {
   ...{ megabytes: 1024 ** 2, megabyte: 1024 ** 2, MiB: 1024 ** 2 },
 };
 
-type AxisFacts = Pick<TraceFacts, 'axis' | 'axis_unit' | 'timeless'>;
+type AxisFacts = Pick<TraceFacts, 'axis' | 'axis_unit'>;
 
 /** Return the units of the time line: those of times, or those of the weights on its axis. */
 export function axisUnits(facts: AxisFacts): readonly Unit[] {
-  if (facts.timeless === 'counts') return ['samples'];
-  if (facts.axis !== 'weight' || facts.timeless) return UNITS;
+  if (facts.axis !== 'weight') return UNITS;
   const unit = facts.axis_unit ?? '';
+  if (unit === 'samples' || unit === 'thousandths') return [unit];
   if (NS_OF_UNITS[unit] === 1) return UNITS;
   return BYTES_OF_UNITS[unit] === 1 ? BYTE_UNITS : ['weight'];
 }
@@ -102,6 +103,8 @@ function weightScale({ name, unit }: Measure, time: Unit, most: number): Scale {
   const bytes = BYTES_OF_UNITS[unit];
   if (ns !== undefined) return timeScale(isTimeUnit(time) ? time : 'auto', ns);
   if (bytes !== undefined) return byteScale(bytes, most * bytes);
+  if (unit === 'thousandths')
+    return { isTime: false, unit: 'weight', text: (figure) => formatTime(figure, unit) };
   return countScale(unit === 'count' ? name : unit === '' ? 'weight' : unit);
 }
 

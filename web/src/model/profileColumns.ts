@@ -139,25 +139,15 @@ const SAMPLE_COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Sample counts are shown as real time; drop the clock from their heads. */
-function sampleTitle(text: string): string {
-  return text.replace(/ Real$/, '').replace(' real time', ' samples');
-}
-
 /** The parts of the trace info that decide which columns exist. */
-export type ColumnFacts = { clocks: readonly Clock[] } & Partial<
-  Pick<TraceFacts, 'timeless' | 'sampled'>
->;
+export type ColumnFacts = { clocks: readonly Clock[] } & Partial<Pick<TraceFacts, 'sampled'>>;
 
 /**
  * Return the columns of a trace: none for a clock that the trace lacks, and no call counts if calls
  * were not counted.
  */
 export function profileColumns(facts: ColumnFacts, words?: Words): Column[] {
-  const said = (text: string): string => {
-    const told = words ? inTermsOf(words, text) : text;
-    return facts.timeless === 'counts' ? sampleTitle(told) : told;
-  };
+  const said = (text: string): string => (words ? inTermsOf(words, text) : text);
   const isThere = ({ clock, kind, id }: Column): boolean =>
     clock !== null
       ? facts.clocks.includes(clock) && (countsCalls(facts) || !id.endsWith('per_call'))

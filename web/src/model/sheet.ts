@@ -24,35 +24,6 @@ export interface Sheet {
   level?: (line: number) => number;
 }
 
-/** A sample is 1,000 units of the axis long. */
-const UNITS_PER_SAMPLE = 1000;
-
-/**
- * Return a sheet of sample counts: with samples in place of nanoseconds, without calls, which were
- * not counted, and without CPU times.
- */
-export function sheetInSamples(sheet: Sheet): Sheet {
-  const kept = sheet.keys
-    .map((key, at) => ({ key, at, counts: key.endsWith('_ns') }))
-    .filter(({ key }) => !key.endsWith('calls') && !key.includes('cpu'));
-  const inSamples = (value: SheetValue): SheetValue =>
-    typeof value === 'number' ? value / UNITS_PER_SAMPLE : value;
-  return {
-    ...sheet,
-    keys: kept.map(({ key, counts }) => {
-      const name = key.replace('_real', '');
-      return counts ? name.replace(/_ns$/, '_samples') : name;
-    }),
-    exact: (line) => {
-      const values = sheet.exact(line);
-      return kept.map(({ at, counts }) => {
-        const value = values[at] ?? null;
-        return counts ? inSamples(value) : value;
-      });
-    },
-  };
-}
-
 /** Number of lines in one chunk of text; one string has a maximum length. */
 const LINES_PER_CHUNK = 10_000;
 /** Limit of the indent. */

@@ -80,11 +80,6 @@ export interface TraceFacts {
   calls: number;
   max_depth: number;
   overflow: boolean;
-  /**
-   * The trace is a list of stacks without times, laid end to end: with sample counts (1 µs of the
-   * axis each) or with durations.
-   */
-  timeless?: 'counts' | 'times';
   /** The trace consists of sampled stacks; inferred: the file does not say so. */
   sampled: { interval_ns: number; inferred?: boolean } | null;
   /** Cost of reading the clock once, which compensation needs; absent: unknown. */

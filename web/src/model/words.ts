@@ -40,11 +40,11 @@ const SLICES: Words = {
  */
 const STRETCHES: Words = { ...CALLS, slice: 'stretch', slices: 'stretches' };
 
-type CallFacts = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
+type CallFacts = Partial<Pick<TraceFacts, 'sampled'>>;
 
 /** Tell whether every call was recorded, so that numbers of calls and times per call are known. */
 export function countsCalls(facts: CallFacts): boolean {
-  return !facts.timeless && !facts.sampled;
+  return !facts.sampled;
 }
 
 /** Return the terms of a trace. */

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "readers/collapsed.h"
 #include "readers/embedded.h"
 #include "readers/etw.h"
 #include "readers/json/json.h"
@@ -418,12 +419,14 @@ static struct tv_source *te_embedded_open(struct tv_te_context *context,
 
 /* ---- Reading the embedded traces ---- */
 
-/* Accept formats that are assembled, but not JSON, so that no trace contains itself. */
+/* Accept formats that are assembled, but not JSON, so that no trace contains itself, and not
+ * collapsed stacks: other text looks like them. */
 static bool te_embedded_is_readable(struct tv_source *source)
 {
     struct tv_error reason;
     const struct tv_reader *reader = tv_readers_find(source, &reason);
-    return reader && reader->assemble && reader != &tv_reader_trace_event;
+    return reader && reader->assemble && reader != &tv_reader_trace_event &&
+           reader != &tv_reader_collapsed;
 }
 
 /* Read the object that Chrome on Windows writes. */

@@ -361,8 +361,9 @@ static bool te_samples_is_v8(const struct tv_te_context *context,
                           TV_BYTES("V8Sample"));
 }
 
-static void te_samples_add(struct tv_te_context *context, const struct tv_te_deferred *event,
-                           uint32_t path, struct tv_bytes title)
+static struct tv_sample *te_samples_add(struct tv_te_context *context,
+                                        const struct tv_te_deferred *event, uint32_t path,
+                                        struct tv_bytes title)
 {
     struct tv_sample *sample = tv_table_add(&context->trace->tables.samples);
     *sample = (struct tv_sample){
@@ -376,6 +377,22 @@ static void te_samples_add(struct tv_te_context *context, const struct tv_te_def
         .type = tv_te_value_type(context, title),
         .input = context->input,
     };
+    return sample;
+}
+
+/* Add a sample of an event with a stack.  With a weight the name of the event is that of the value,
+ * as in "samples"; our own writer gives weights. */
+static void te_samples_add_event(struct tv_te_context *context, const struct tv_te_deferred *event,
+                                 uint32_t path, const struct tv_te_fields *fields)
+{
+    int64_t weight;
+    bool weighs = tv_te_parse_integer(fields->weight, &weight);
+    struct tv_bytes title = TV_BYTES("Trace Event Sample");
+    if (weighs)
+        title = tv_te_decode_text(fields->name, &context->scratch);
+    struct tv_sample *sample = te_samples_add(context, event, path, title);
+    if (weighs)
+        sample->weight = weight;
 }
 
 /* Take an event of phase P: of V8's older kind, of a profile, or with its own stack. */
@@ -391,8 +408,7 @@ static void te_samples_take_event(struct te_samples_reading *reading, size_t def
     if (!tv_te_event_read(context, event->offset, &fields) ||
         tv_te_profiles_take(reading->profiles, event, &fields))
         return;
-    te_samples_add(context, event, te_samples_event_path(reading, event, &fields),
-                   TV_BYTES("Trace Event Sample"));
+    te_samples_add_event(context, event, te_samples_event_path(reading, event, &fields), &fields);
 }
 
 static int te_samples_compare_v8(const void *left, const void *right)

@@ -3,7 +3,7 @@
 
 import { download, h, listen } from '../../base/dom';
 import { fileName } from '../../base/format';
-import { sheetChunks, sheetInSamples, type ExportFormat, type Sheet } from '../../model/sheet';
+import { sheetChunks, type ExportFormat, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
@@ -52,9 +52,7 @@ export function exportButton(v: Views, shown: () => Exported | null): HTMLElemen
           on: {
             click: () => {
               const table = shown();
-              const made = table?.sheet();
-              const inSamples = v.viewer.facts.timeless === 'counts';
-              const sheet = made && inSamples ? sheetInSamples(made) : made;
+              const sheet = table?.sheet();
               const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
               if (sheet)
                 void sheetTextInChunks(sheet, format).then((pieces) =>

@@ -71,7 +71,7 @@ function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const pairs: Pair[] = [
     ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
     ...axisPairs(f, unit),
-    ...(f.timeless ? [] : [[words.events ? 'Events' : 'Records', formatCount(f.records)] as Pair]),
+    [words.events ? 'Events' : 'Records', formatCount(f.records)],
     [
       inCapital(words.slices),
       `${countSlices(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
