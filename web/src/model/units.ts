@@ -103,8 +103,8 @@ function insertThreads(
 
 /**
  * Build the units of a process, whose async tracks must follow those of its threads. Its frames come
- * above its tracks, its other rows below; rows of a thread come below the thread's tracks, except a row with its name, which comes above. `places`
- * orders the threads.
+ * above its tracks, its other rows below; rows of a thread come below the thread's tracks, except a
+ * row with its name, which comes above. `places` orders the threads.
  */
 export function unitsOf(
   boxes: readonly TrackBox[],
