@@ -35,6 +35,7 @@ enum tv_sql_format {
     TV_SQL_JSON,
     TV_SQL_JSONL,
     TV_SQL_MARKDOWN,
+    TV_SQL_PARQUET, /* a file with a name for each column */
 };
 
 struct tv_sql_output {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "parquet/parquet.h"
 #include "writers/text/names.h"
 
 struct sql_result {
@@ -318,12 +319,105 @@ static void sql_write_rows(struct sql_result *result, duck_result *from)
     }
 }
 
+/* ---- Parquet ---- */
+
+static enum tv_parquet_type sql_parquet_type(int type)
+{
+    switch (type) {
+    case DUCK_BOOLEAN:
+        return TV_PARQUET_BOOLEAN;
+    case DUCK_UBIGINT:
+        return TV_PARQUET_UINT64;
+    case DUCK_HUGEINT:
+        return TV_PARQUET_HUGE;
+    case DUCK_FLOAT:
+    case DUCK_DOUBLE:
+        return TV_PARQUET_REAL;
+    case DUCK_VARCHAR:
+    case DUCK_ENUM:
+    case DUCK_SQLNULL:
+        return TV_PARQUET_TEXT;
+    default:
+        return TV_PARQUET_INT64;
+    }
+}
+
+/* Put a value that is not NULL. */
+static void sql_put_parquet(struct tv_parquet *parquet, size_t column, enum tv_parquet_type type,
+                            const struct tv_sql_value *value)
+{
+    switch (value->kind) {
+    case TV_SQL_IS_NULL:
+        break;
+    case TV_SQL_IS_BOOLEAN:
+    case TV_SQL_IS_INTEGER:
+        tv_parquet_put_integer(parquet, column, value->integer);
+        break;
+    case TV_SQL_IS_HUGE:
+        if (type == TV_PARQUET_UINT64)
+            tv_parquet_put_integer(parquet, column, (int64_t)value->low);
+        else
+            tv_parquet_put_huge(parquet, column, value->integer, value->low);
+        break;
+    case TV_SQL_IS_REAL:
+        tv_parquet_put_real(parquet, column, value->real);
+        break;
+    case TV_SQL_IS_TEXT:
+        tv_parquet_put_text(parquet, column, value->text);
+        tv_duck.free(value->owned);
+    }
+}
+
+/* Write the rows; the columns of the file are those of the result. */
+static enum tv_status sql_write_parquet_rows(struct sql_result *result, duck_result *from,
+                                             const struct tv_parquet_column *columns,
+                                             struct tv_parquet *parquet, struct tv_error *err)
+{
+    uint64_t most = result->output->max_rows > 0 ? result->output->max_rows : UINT64_MAX;
+    struct tv_sql_chunk chunk;
+    enum tv_status status = TV_OK;
+    while (result->rows < most && status == TV_OK && !tv_out_has_failed(result->out) &&
+           tv_sql_chunk_fetch(&chunk, from, result->columns.count)) {
+        for (uint64_t row = 0; row < chunk.count && result->rows < most && status == TV_OK; row++) {
+            for (uint64_t i = 0; i < result->columns.count; i++) {
+                struct tv_sql_value value = tv_sql_value_read(
+                    &result->columns.items[i], chunk.data[i], chunk.validity[i], row);
+                sql_put_parquet(parquet, (size_t)i, columns[i].type, &value);
+            }
+            result->rows++;
+            status = tv_parquet_end_row(parquet, err);
+        }
+        tv_duck.destroy_data_chunk(&chunk.chunk);
+    }
+    return status;
+}
+
+static enum tv_status sql_write_parquet(struct sql_result *result, duck_result *from,
+                                        struct tv_error *err)
+{
+    size_t count = (size_t)result->columns.count;
+    struct tv_parquet_column *columns = tv_alloc(count, sizeof *columns);
+    for (size_t i = 0; i < count; i++)
+        columns[i] = (struct tv_parquet_column){
+            result->columns.items[i].name, sql_parquet_type(result->columns.items[i].type), false};
+    struct tv_parquet *parquet = tv_parquet_new(result->out, columns, count);
+    enum tv_status status = sql_write_parquet_rows(result, from, columns, parquet, err);
+    /* A query that failed on the way makes the output fail behind us. */
+    if (status == TV_OK)
+        status = tv_parquet_finish(parquet, err);
+    tv_parquet_free(parquet);
+    tv_free(columns);
+    return status;
+}
+
 enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *from,
                                    struct tv_sql_output *output, struct tv_error *err)
 {
     struct sql_result result = {.output = output, .out = out};
     enum tv_status status = tv_sql_columns_list(&result.columns, from, err);
-    if (status == TV_OK) {
+    if (status == TV_OK && output->format == TV_SQL_PARQUET) {
+        status = sql_write_parquet(&result, from, err);
+    } else if (status == TV_OK) {
         sql_write_heading(&result);
         sql_write_rows(&result, from);
         if (output->format == TV_SQL_JSON)

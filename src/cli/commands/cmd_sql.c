@@ -26,7 +26,7 @@
 #define LARGEST_QUERY ((size_t)1 << 20)
 
 static const struct tv_option sql_options[] = {
-    TV_OPTION("format", "table|csv|json|jsonl|markdown", TV_OPTION_CHOICE, table.format,
+    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet", TV_OPTION_CHOICE, table.format,
               "output format (default: table, with tabs between the columns)"),
     TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
@@ -74,6 +74,9 @@ static void cmd_sql_take_query(struct tv_settings *settings)
 static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
+    if (settings->table.format == TV_SQL_PARQUET && settings->sql.each)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--format parquet is one table: it does not go with --each");
     if (settings->sql.file)
         status = cmd_sql_read_file(settings, err);
     else
@@ -202,7 +205,14 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     bool failed = false;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
                                 .max_rows = settings->sql.max_rows};
-    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, &err);
+    if (how.format == TV_SQL_PARQUET && !settings->sql.query) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--format parquet needs one QUERY or --file");
+        return tv_command_usage(command, &err);
+    }
+    enum tv_status status =
+        how.format == TV_SQL_PARQUET
+            ? tv_output_open_binary(&output, settings->output, settings->quiet, &err)
+            : tv_output_open(&output, settings->output, settings->quiet, &err);
     if (status != TV_OK)
         return tv_command_failed(command, &err);
     if (settings->sql.each && settings->sql.query)
@@ -237,15 +247,27 @@ enum export_form {
     EXPORT_CSV,
     EXPORT_JSONL,
     EXPORT_SQLITE,
+    EXPORT_PARQUET,
+};
+
+/* The endings of the files in a folder, and their formats. */
+static const struct {
+    const char *ending;
+    enum tv_sql_format format;
+} export_forms[] = {
+    [EXPORT_CSV] = {"csv", TV_SQL_CSV},
+    [EXPORT_JSONL] = {"jsonl", TV_SQL_JSONL},
+    [EXPORT_SQLITE] = {NULL, TV_SQL_TABLE}, /* one file */
+    [EXPORT_PARQUET] = {"parquet", TV_SQL_PARQUET},
 };
 
 static const struct tv_option export_options[] = {
-    TV_OPTION("to", "csv|jsonl|sqlite", TV_OPTION_CHOICE, to,
+    TV_OPTION("to", "csv|jsonl|sqlite|parquet", TV_OPTION_CHOICE, to,
               "files of each table in a folder, or one database (default: csv)"),
     TV_OPTION("tables", "NAMES", TV_OPTION_TEXT, sql.tables,
               "these tables alone, separated by commas (default: all)"),
     TV_OPTION("output", "PATH", TV_OPTION_TEXT, output,
-              "the folder of csv and jsonl, the file of sqlite"),
+              "the folder of csv, jsonl and parquet, the file of sqlite"),
     TV_OPTION("o", "PATH", TV_OPTION_TEXT, output, "same as --output"),
     TV_OPTION_OFFSET,
     TV_OPTION_FILTER,
@@ -292,7 +314,7 @@ static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv
         status = tv_duck_open(err);
     if (status != TV_OK || settings->to == EXPORT_SQLITE)
         return status;
-    settings->sql.ending = settings->to == EXPORT_CSV ? "csv" : "jsonl";
+    settings->sql.ending = export_forms[settings->to].ending;
     return cmd_export_make_folder(settings->output, err);
 }
 
@@ -301,7 +323,7 @@ static enum tv_status cmd_export_table(const struct tv_settings *settings, struc
 {
     char path[PATH_MAX], query[96];
     struct tv_output output;
-    struct tv_sql_output how = {.format = settings->to == EXPORT_CSV ? TV_SQL_CSV : TV_SQL_JSONL};
+    struct tv_sql_output how = {.format = export_forms[settings->to].format};
     snprintf(path, sizeof path, "%s/%s.%s", settings->output, table, settings->sql.ending);
     snprintf(query, sizeof query, "select * from %s", table);
     enum tv_status status = tv_output_open(&output, path, settings->quiet, err);
@@ -345,7 +367,7 @@ static int cmd_export_run(const struct tv_command *command, const struct tv_sett
 
 const struct tv_command tv_command_export = {
     .name = "export",
-    .summary = "write the tables of a trace as CSV, JSON or SQLite",
+    .summary = "write the tables of a trace as CSV, JSON, SQLite or Parquet",
     .arguments = "[OPTION]... --output PATH FILE...",
     .details =
         "Tables: docs/sql.md.  Several files are one trace.\nNeeds DuckDB's library: `make sql` "

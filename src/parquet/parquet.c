@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parquet.c - the writer of Parquet files (parquet.h).
+ *
+ *     "PAR1"
+ *     row group: for each column one page --- page header (Thrift)
+ *     row group ...                       '-- zstd( repetition levels, definition levels, values )
+ *     metadata (Thrift): schema, and place, size, smallest and largest value of every page
+ *     length of the metadata, "PAR1"
+ *
+ * Values are PLAIN: little-endian numbers, texts behind their length.  zstd finds what a dictionary
+ * would.  A level of definition is 1 where there is a value; a level of repetition is 1 where it
+ * continues the list of the row.  Both are run lengths.
+ */
+#include "parquet/parquet.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <assert.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "parquet/thrift.h"
+
+#define GROUP_ROWS 122880u
+#define GROUP_BYTES ((size_t)64 << 20)
+/* Sizes of pages have 31 bits. */
+#define LONGEST_PAGE ((size_t)1 << 30)
+
+/* Numbers of the format (parquet.thrift). */
+enum { OPTIONAL = 1, REPEATED = 2, PLAIN = 0, RLE = 3, ZSTD = 6 };
+enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_DECIMAL = 5 };
+enum { CONVERTED_UINT32 = 13, CONVERTED_UINT64 = 14, CONVERTED_NONE = -1 };
+
+/* How a type lies in a page. */
+static const struct {
+    int physical, converted;
+    size_t size; /* bytes of a value; 0: differs */
+} parquet_types[] = {
+    [TV_PARQUET_BOOLEAN] = {0, CONVERTED_NONE, 0},  [TV_PARQUET_UINT32] = {1, CONVERTED_UINT32, 4},
+    [TV_PARQUET_INT64] = {2, CONVERTED_NONE, 8},    [TV_PARQUET_UINT64] = {2, CONVERTED_UINT64, 8},
+    [TV_PARQUET_HUGE] = {7, CONVERTED_DECIMAL, 16}, [TV_PARQUET_REAL] = {5, CONVERTED_NONE, 8},
+    [TV_PARQUET_TEXT] = {6, CONVERTED_UTF8, 0},
+};
+
+/* Levels of 0 and 1 as run lengths. */
+struct parquet_levels {
+    struct tv_out bytes;
+    uint64_t run;
+    bool level;
+};
+
+struct parquet_column {
+    const struct tv_parquet_column *column;
+    struct tv_out values;
+    struct parquet_levels repetition, definition;
+    uint64_t count; /* levels in this row group */
+    bool filled;    /* the open row has a value */
+    unsigned bits;  /* values of BOOLEAN in the last byte */
+    bool ranged;    /* `least` and `most` are known */
+    int64_t least, most;
+};
+
+/* The page of a column in a row group that has been written. */
+struct parquet_page {
+    uint64_t offset, count, packed, unpacked;
+    bool ranged;
+    int64_t least, most;
+};
+
+struct parquet_group {
+    struct parquet_page *pages;
+    uint64_t rows;
+};
+
+struct tv_parquet {
+    struct tv_out *out;
+    uint64_t offset; /* in the file */
+    struct parquet_column *columns;
+    size_t count;
+    struct parquet_group *groups;
+    size_t group_count, group_capacity;
+    uint64_t rows, group_rows;
+};
+
+/* ---- Levels ---- */
+
+static void parquet_end_run(struct parquet_levels *levels)
+{
+    if (levels->run == 0)
+        return;
+    tv_thrift_varint(&levels->bytes, levels->run << 1);
+    tv_out_char(&levels->bytes, levels->level ? 1 : 0);
+    levels->run = 0;
+}
+
+static void parquet_put_level(struct parquet_levels *levels, bool level)
+{
+    if (level != levels->level)
+        parquet_end_run(levels);
+    levels->level = level;
+    levels->run++;
+}
+
+/* Append the levels with their length, and clear them. */
+static void parquet_take_levels(struct parquet_levels *levels, struct tv_out *page)
+{
+    parquet_end_run(levels);
+    tv_out_le32(page, (uint32_t)levels->bytes.length);
+    tv_out_bytes(page, (struct tv_bytes){levels->bytes.buffer, levels->bytes.length});
+    levels->bytes.length = 0;
+}
+
+/* ---- Values ---- */
+
+/* Note that the open row has another value. */
+static struct parquet_column *parquet_begin_value(struct tv_parquet *parquet, size_t column)
+{
+    assert(column < parquet->count);
+    struct parquet_column *to = &parquet->columns[column];
+    assert(!to->filled || to->column->list);
+    if (to->column->list)
+        parquet_put_level(&to->repetition, to->filled);
+    parquet_put_level(&to->definition, true);
+    to->filled = true;
+    to->count++;
+    return to;
+}
+
+static void parquet_put_bytes(struct tv_out *out, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        tv_out_char(out, (char)(value >> 8 * i));
+}
+
+static bool parquet_is_less(const struct parquet_column *column, int64_t a, int64_t b)
+{
+    return column->column->type == TV_PARQUET_INT64 ? a < b : (uint64_t)a < (uint64_t)b;
+}
+
+static void parquet_put_bit(struct parquet_column *to, bool bit)
+{
+    if (to->bits == 0)
+        tv_out_char(&to->values, 0);
+    to->values.buffer[to->values.length - 1] |= (uint8_t)(bit << to->bits);
+    to->bits = (to->bits + 1) % 8;
+}
+
+void tv_parquet_put_integer(struct tv_parquet *parquet, size_t column, int64_t value)
+{
+    struct parquet_column *to = parquet_begin_value(parquet, column);
+    if (to->column->type == TV_PARQUET_BOOLEAN) {
+        parquet_put_bit(to, value != 0);
+        return;
+    }
+    assert(to->column->type <= TV_PARQUET_UINT64);
+    parquet_put_bytes(&to->values, (uint64_t)value, parquet_types[to->column->type].size);
+    if (!to->ranged || parquet_is_less(to, value, to->least))
+        to->least = value;
+    if (!to->ranged || parquet_is_less(to, to->most, value))
+        to->most = value;
+    to->ranged = true;
+}
+
+void tv_parquet_put_huge(struct tv_parquet *parquet, size_t column, int64_t high, uint64_t low)
+{
+    struct parquet_column *to = parquet_begin_value(parquet, column);
+    assert(to->column->type == TV_PARQUET_HUGE);
+    for (int i = 7; i >= 0; i--)
+        tv_out_char(&to->values, (char)((uint64_t)high >> 8 * i));
+    for (int i = 7; i >= 0; i--)
+        tv_out_char(&to->values, (char)(low >> 8 * i));
+}
+
+void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value)
+{
+    struct parquet_column *to = parquet_begin_value(parquet, column);
+    assert(to->column->type == TV_PARQUET_REAL);
+    tv_out_f64(&to->values, value);
+}
+
+/* Append text, with U+FFFD for each byte that is not UTF-8. */
+static void parquet_put_utf8(struct tv_out *out, struct tv_bytes text)
+{
+    while (text.length > 0) {
+        size_t length = tv_bytes_utf8(text);
+        if (length == 0)
+            tv_out_text(out, "\xef\xbf\xbd");
+        else
+            tv_out_bytes(out, (struct tv_bytes){text.data, length});
+        length += length == 0;
+        text = (struct tv_bytes){text.data + length, text.length - length};
+    }
+}
+
+void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_bytes text)
+{
+    struct parquet_column *to = parquet_begin_value(parquet, column);
+    assert(to->column->type == TV_PARQUET_TEXT);
+    size_t start = to->values.length;
+    tv_out_le32(&to->values, 0);
+    parquet_put_utf8(&to->values, text);
+    size_t length = to->values.length - start - 4;
+    for (size_t i = 0; i < 4; i++)
+        to->values.buffer[start + i] = (uint8_t)(length >> 8 * i);
+}
+
+/* ---- Pages ---- */
+
+static la_ssize_t parquet_take_packed(struct archive *archive, void *context, const void *bytes,
+                                      size_t length)
+{
+    (void)archive;
+    tv_out_bytes(context, (struct tv_bytes){bytes, length});
+    return (la_ssize_t)length;
+}
+
+/* Compress a page into one zstd frame.  libarchive does it as the only member of a raw archive. */
+static enum tv_status parquet_compress(const struct tv_out *page, struct tv_out *packed,
+                                       struct tv_error *err)
+{
+    struct archive *archive = archive_write_new();
+    struct archive_entry *entry = archive ? archive_entry_new() : NULL;
+    bool done = entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
+                archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
+                archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
+                archive_write_open(archive, packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
+    if (done) {
+        archive_entry_set_filetype(entry, AE_IFREG);
+        done =
+            archive_write_header(archive, entry) == ARCHIVE_OK &&
+            archive_write_data(archive, page->buffer, page->length) == (la_ssize_t)page->length &&
+            archive_write_close(archive) == ARCHIVE_OK;
+    }
+    enum tv_status status = TV_OK;
+    if (!done)
+        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
+                         archive && archive_error_string(archive) ? archive_error_string(archive)
+                                                                  : "out of memory");
+    archive_entry_free(entry);
+    archive_write_free(archive);
+    return status;
+}
+
+static void parquet_write(struct tv_parquet *parquet, const struct tv_out *bytes)
+{
+    tv_out_bytes(parquet->out, (struct tv_bytes){bytes->buffer, bytes->length});
+    parquet->offset += bytes->length;
+}
+
+static void parquet_put_page_header(struct tv_out *out, const struct parquet_page *page)
+{
+    struct tv_thrift thrift = {.out = out};
+    tv_thrift_begin_item(&thrift);
+    tv_thrift_i32(&thrift, 1, 0); /* a data page */
+    tv_thrift_i32(&thrift, 2, (int32_t)page->unpacked);
+    tv_thrift_i32(&thrift, 3, (int32_t)page->packed);
+    tv_thrift_begin(&thrift, 5);
+    tv_thrift_i32(&thrift, 1, (int32_t)page->count);
+    tv_thrift_i32(&thrift, 2, PLAIN);
+    tv_thrift_i32(&thrift, 3, RLE);
+    tv_thrift_i32(&thrift, 4, RLE);
+    tv_thrift_end(&thrift);
+    tv_thrift_end(&thrift);
+}
+
+/* Write the page of a column and clear the column. */
+static enum tv_status parquet_write_page(struct tv_parquet *parquet, struct parquet_column *column,
+                                         struct parquet_page *page, struct tv_error *err)
+{
+    struct tv_out plain, packed, head;
+    tv_out_init_memory(&plain);
+    tv_out_init_memory(&packed);
+    tv_out_init_memory(&head);
+    if (column->column->list)
+        parquet_take_levels(&column->repetition, &plain);
+    parquet_take_levels(&column->definition, &plain);
+    tv_out_bytes(&plain, (struct tv_bytes){column->values.buffer, column->values.length});
+    enum tv_status status = parquet_compress(&plain, &packed, err);
+    if (status == TV_OK) {
+        *page = (struct parquet_page){parquet->offset, column->count, packed.length, plain.length,
+                                      column->ranged,  column->least, column->most};
+        parquet_put_page_header(&head, page);
+        parquet_write(parquet, &head);
+        parquet_write(parquet, &packed);
+        page->packed += head.length; /* the metadata count the headers */
+        page->unpacked += head.length;
+    }
+    column->values.length = 0;
+    column->count = 0;
+    column->bits = 0;
+    column->ranged = false;
+    tv_out_release(&plain);
+    tv_out_release(&packed);
+    tv_out_release(&head);
+    return status;
+}
+
+static enum tv_status parquet_write_group(struct tv_parquet *parquet, struct tv_error *err)
+{
+    if (parquet->group_rows == 0)
+        return TV_OK;
+    parquet->groups = tv_array_reserve(parquet->groups, &parquet->group_capacity,
+                                       parquet->group_count + 1, sizeof *parquet->groups);
+    struct parquet_group *group = &parquet->groups[parquet->group_count++];
+    *group =
+        (struct parquet_group){tv_alloc(parquet->count, sizeof *group->pages), parquet->group_rows};
+    parquet->group_rows = 0;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < parquet->count && status == TV_OK; i++)
+        status = parquet_write_page(parquet, &parquet->columns[i], &group->pages[i], err);
+    return status;
+}
+
+/* ---- Metadata ---- */
+
+static void parquet_put_schema_column(struct tv_thrift *thrift,
+                                      const struct tv_parquet_column *column)
+{
+    int converted = parquet_types[column->type].converted;
+    if (column->list) {
+        tv_thrift_begin_item(thrift);
+        tv_thrift_i32(thrift, 3, 0); /* required */
+        tv_thrift_binary(thrift, 4, tv_bytes_of(column->name));
+        tv_thrift_i32(thrift, 5, 1);
+        tv_thrift_i32(thrift, 6, CONVERTED_LIST);
+        tv_thrift_end(thrift);
+        tv_thrift_begin_item(thrift);
+        tv_thrift_i32(thrift, 3, REPEATED);
+        tv_thrift_binary(thrift, 4, tv_bytes_of("list"));
+        tv_thrift_i32(thrift, 5, 1);
+        tv_thrift_end(thrift);
+    }
+    tv_thrift_begin_item(thrift);
+    tv_thrift_i32(thrift, 1, parquet_types[column->type].physical);
+    if (column->type == TV_PARQUET_HUGE)
+        tv_thrift_i32(thrift, 2, 16);
+    tv_thrift_i32(thrift, 3, column->list ? 0 : OPTIONAL);
+    tv_thrift_binary(thrift, 4, tv_bytes_of(column->list ? "element" : column->name));
+    if (converted != CONVERTED_NONE)
+        tv_thrift_i32(thrift, 6, converted);
+    if (column->type == TV_PARQUET_HUGE) {
+        tv_thrift_i32(thrift, 7, 0);
+        tv_thrift_i32(thrift, 8, 38);
+    }
+    tv_thrift_end(thrift);
+}
+
+static void parquet_put_schema(struct tv_thrift *thrift, const struct tv_parquet *parquet)
+{
+    size_t elements = 1 + parquet->count;
+    for (size_t i = 0; i < parquet->count; i++)
+        elements += parquet->columns[i].column->list ? 2 : 0;
+    tv_thrift_list(thrift, 2, TV_THRIFT_STRUCT, elements);
+    tv_thrift_begin_item(thrift);
+    tv_thrift_binary(thrift, 4, tv_bytes_of("schema"));
+    tv_thrift_i32(thrift, 5, (int32_t)parquet->count);
+    tv_thrift_end(thrift);
+    for (size_t i = 0; i < parquet->count; i++)
+        parquet_put_schema_column(thrift, parquet->columns[i].column);
+}
+
+/* Readers skip row groups by the smallest and largest number. */
+static void parquet_put_range(struct tv_thrift *thrift, const struct parquet_page *page,
+                              size_t size)
+{
+    uint8_t least[8], most[8];
+    for (size_t i = 0; i < size; i++) {
+        least[i] = (uint8_t)((uint64_t)page->least >> 8 * i);
+        most[i] = (uint8_t)((uint64_t)page->most >> 8 * i);
+    }
+    tv_thrift_begin(thrift, 12);
+    tv_thrift_binary(thrift, 5, (struct tv_bytes){most, size});
+    tv_thrift_binary(thrift, 6, (struct tv_bytes){least, size});
+    tv_thrift_end(thrift);
+}
+
+static void parquet_put_chunk(struct tv_thrift *thrift, const struct parquet_column *column,
+                              const struct parquet_page *page)
+{
+    bool list = column->column->list;
+    tv_thrift_begin_item(thrift);
+    tv_thrift_i64(thrift, 2, (int64_t)page->offset);
+    tv_thrift_begin(thrift, 3);
+    tv_thrift_i32(thrift, 1, parquet_types[column->column->type].physical);
+    tv_thrift_list(thrift, 2, TV_THRIFT_I32, 2);
+    tv_thrift_item_i32(thrift, PLAIN);
+    tv_thrift_item_i32(thrift, RLE);
+    tv_thrift_list(thrift, 3, TV_THRIFT_BINARY, list ? 3 : 1);
+    tv_thrift_item_binary(thrift, tv_bytes_of(column->column->name));
+    if (list) {
+        tv_thrift_item_binary(thrift, tv_bytes_of("list"));
+        tv_thrift_item_binary(thrift, tv_bytes_of("element"));
+    }
+    tv_thrift_i32(thrift, 4, ZSTD);
+    tv_thrift_i64(thrift, 5, (int64_t)page->count);
+    tv_thrift_i64(thrift, 6, (int64_t)page->unpacked);
+    tv_thrift_i64(thrift, 7, (int64_t)page->packed);
+    tv_thrift_i64(thrift, 9, (int64_t)page->offset);
+    if (page->ranged)
+        parquet_put_range(thrift, page, parquet_types[column->column->type].size);
+    tv_thrift_end(thrift);
+    tv_thrift_end(thrift);
+}
+
+static void parquet_put_group(struct tv_thrift *thrift, const struct tv_parquet *parquet,
+                              const struct parquet_group *group)
+{
+    uint64_t bytes = 0;
+    tv_thrift_begin_item(thrift);
+    tv_thrift_list(thrift, 1, TV_THRIFT_STRUCT, parquet->count);
+    for (size_t i = 0; i < parquet->count; i++) {
+        parquet_put_chunk(thrift, &parquet->columns[i], &group->pages[i]);
+        bytes += group->pages[i].unpacked;
+    }
+    tv_thrift_i64(thrift, 2, (int64_t)bytes);
+    tv_thrift_i64(thrift, 3, (int64_t)group->rows);
+    tv_thrift_end(thrift);
+}
+
+static void parquet_put_metadata(const struct tv_parquet *parquet, struct tv_out *out)
+{
+    struct tv_thrift thrift = {.out = out};
+    tv_thrift_begin_item(&thrift);
+    tv_thrift_i32(&thrift, 1, 1);
+    parquet_put_schema(&thrift, parquet);
+    tv_thrift_i64(&thrift, 3, (int64_t)parquet->rows);
+    tv_thrift_list(&thrift, 4, TV_THRIFT_STRUCT, parquet->group_count);
+    for (size_t i = 0; i < parquet->group_count; i++)
+        parquet_put_group(&thrift, parquet, &parquet->groups[i]);
+    tv_thrift_binary(&thrift, 6, tv_bytes_of("traceview"));
+    /* Each column is ordered by its type; without this, ranges of unsigned numbers are ignored. */
+    tv_thrift_list(&thrift, 7, TV_THRIFT_STRUCT, parquet->count);
+    for (size_t i = 0; i < parquet->count; i++) {
+        tv_thrift_begin_item(&thrift);
+        tv_thrift_begin(&thrift, 1);
+        tv_thrift_end(&thrift);
+        tv_thrift_end(&thrift);
+    }
+    tv_thrift_end(&thrift);
+}
+
+/* ---- The writer ---- */
+
+struct tv_parquet *tv_parquet_new(struct tv_out *out, const struct tv_parquet_column *columns,
+                                  size_t count)
+{
+    assert(count > 0);
+    struct tv_parquet *parquet = tv_alloc(1, sizeof *parquet);
+    *parquet = (struct tv_parquet){.out = out, .offset = 4, .count = count};
+    parquet->columns = tv_alloc(count, sizeof *parquet->columns);
+    for (size_t i = 0; i < count; i++) {
+        parquet->columns[i].column = &columns[i];
+        tv_out_init_memory(&parquet->columns[i].values);
+        tv_out_init_memory(&parquet->columns[i].repetition.bytes);
+        tv_out_init_memory(&parquet->columns[i].definition.bytes);
+    }
+    tv_out_text(out, "PAR1");
+    return parquet;
+}
+
+void tv_parquet_free(struct tv_parquet *parquet)
+{
+    if (!parquet)
+        return;
+    for (size_t i = 0; i < parquet->count; i++) {
+        tv_out_release(&parquet->columns[i].values);
+        tv_out_release(&parquet->columns[i].repetition.bytes);
+        tv_out_release(&parquet->columns[i].definition.bytes);
+    }
+    for (size_t i = 0; i < parquet->group_count; i++)
+        tv_free(parquet->groups[i].pages);
+    tv_free(parquet->groups);
+    tv_free(parquet->columns);
+    tv_free(parquet);
+}
+
+enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *err)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < parquet->count; i++) {
+        struct parquet_column *column = &parquet->columns[i];
+        if (!column->filled) {
+            if (column->column->list)
+                parquet_put_level(&column->repetition, false);
+            parquet_put_level(&column->definition, false);
+            column->count++;
+        }
+        column->filled = false;
+        if (column->values.length > LONGEST_PAGE)
+            return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "Parquet: column %s is over 1 GiB",
+                           column->column->name);
+        bytes += column->values.length;
+    }
+    parquet->rows++;
+    parquet->group_rows++;
+    if (parquet->group_rows < GROUP_ROWS && bytes < GROUP_BYTES)
+        return TV_OK;
+    return parquet_write_group(parquet, err);
+}
+
+enum tv_status tv_parquet_finish(struct tv_parquet *parquet, struct tv_error *err)
+{
+    struct tv_out metadata;
+    enum tv_status status = parquet_write_group(parquet, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&metadata);
+    parquet_put_metadata(parquet, &metadata);
+    parquet_write(parquet, &metadata);
+    tv_out_le32(parquet->out, (uint32_t)metadata.length);
+    tv_out_text(parquet->out, "PAR1");
+    tv_out_release(&metadata);
+    return TV_OK;
+}
