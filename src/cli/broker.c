@@ -27,6 +27,7 @@
 #include "cli/options.h"
 #include "cli/output/atomic_file.h"
 #include "cli/output/output.h"
+#include "fleet/fleet.h"
 #include "viewer/viewer.h"
 
 /* Limits: cache entries that are written at the same time, and keys to remember. */
@@ -153,11 +154,30 @@ static bool broker_is_exported(const struct tv_settings *settings, const char *p
     return stem > 0 && name[stem] == '.' && strcmp(name + stem + 1, settings->sql.ending) == 0;
 }
 
-/* Is the path the output, or a file of --split-threads or `export`? */
+/* Is the path TO/TABLE/BATCH.ENDING, a file of `fleet add`? */
+static bool broker_is_of_fleet(const struct tv_settings *settings, const char *path)
+{
+    size_t length = strlen(settings->fleet.to);
+    if (strncmp(path, settings->fleet.to, length) != 0 || path[length] != '/')
+        return false;
+    const char *name = strchr(path + length + 1, '/');
+    for (int i = 0; i < TV_FLEET_TABLES && name; i++) {
+        const char *table = tv_fleet_table_name((enum tv_fleet_table)i);
+        size_t stem = strlen(table);
+        if ((size_t)(name - path) == length + 1 + stem && memcmp(name - stem, table, stem) == 0 &&
+            strspn(name + 1, "0123456789abcdef") == 16)
+            return strcmp(name + 17, ".parquet") == 0 || strcmp(name + 17, ".ids") == 0;
+    }
+    return false;
+}
+
+/* Is the path the output, or a file of --split-threads, `export` or `fleet add`? */
 static bool broker_allows_output(const struct tv_settings *settings, const char *path)
 {
     if (settings->split_threads)
         return tv_per_thread_is_name(settings, path);
+    if (settings->fleet.adds)
+        return broker_is_of_fleet(settings, path);
     if (settings->sql.ending)
         return broker_is_exported(settings, path);
     for (size_t i = 0; i < settings->compare.reports.count; i++) {

@@ -13,7 +13,8 @@
  *
  *   - for reading: the FILEs (also x.trace, x.key and x.data for x), --mapping and --symbols;
  *   - for output: --output; with --split-threads names that begin with it and add no directory; the
- *     tables of `export` in it; all are written and renamed as atomic_file.h says;
+ *     tables of `export` in it; the batches of `fleet add`; all are written and renamed as
+ *     atomic_file.h says;
  *   - in the cache: entries whose key the broker has computed itself from those files;
  *   - temporary files, which have no name;
  *   - the pager, if standard output is a terminal;

@@ -78,6 +78,7 @@ extern const struct tv_command tv_command_html;
 extern const struct tv_command tv_command_diff;
 extern const struct tv_command tv_command_sql;
 extern const struct tv_command tv_command_export;
+extern const struct tv_command tv_command_fleet;
 extern const struct tv_command tv_command_check;
 extern const struct tv_command tv_command_serve;
 extern const struct tv_command tv_command_push;

@@ -21,12 +21,31 @@
 #include "engine/messages.h"
 
 const struct tv_command *const tv_commands[] = {
-    &tv_command_info,     &tv_command_profile,    &tv_command_tree,    &tv_command_states,
-    &tv_command_counters, &tv_command_frames,     &tv_command_dump,    &tv_command_callgraph,
-    &tv_command_collapse, &tv_command_flamegraph, &tv_command_convert, &tv_command_cut,
-    &tv_command_html,     &tv_command_diff,       &tv_command_sql,     &tv_command_export,
-    &tv_command_check,    &tv_command_serve,      &tv_command_push,    &tv_command_record,
-    &tv_command_recover,  &tv_command_help,       &tv_command_version, NULL,
+    &tv_command_info,
+    &tv_command_profile,
+    &tv_command_tree,
+    &tv_command_states,
+    &tv_command_counters,
+    &tv_command_frames,
+    &tv_command_dump,
+    &tv_command_callgraph,
+    &tv_command_collapse,
+    &tv_command_flamegraph,
+    &tv_command_convert,
+    &tv_command_cut,
+    &tv_command_html,
+    &tv_command_diff,
+    &tv_command_sql,
+    &tv_command_export,
+    &tv_command_fleet,
+    &tv_command_check,
+    &tv_command_serve,
+    &tv_command_push,
+    &tv_command_record,
+    &tv_command_recover,
+    &tv_command_help,
+    &tv_command_version,
+    NULL,
 };
 
 const struct tv_command *tv_commands_find(const char *name)

@@ -98,6 +98,16 @@ struct tv_sql_settings {
     const char *ending; /* export: of the files in the folder --output; NULL: no folder */
 };
 
+/* Options of `traceview fleet` (docs/fleet.md). */
+struct tv_fleet_settings {
+    const char *action; /* its first word; NULL: none */
+    const char *to;     /* the folder */
+    bool adds;          /* the output is files in it */
+    const char *by, *where;
+    struct tv_words labels;
+    unsigned table, figure; /* their places among the choices */
+};
+
 /* Options of `traceview record` (docs/man/traceview-record.1.scd). */
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
@@ -191,6 +201,7 @@ struct tv_settings {
     struct tv_record_settings record;
     struct tv_compare_settings compare;
     struct tv_sql_settings sql;
+    struct tv_fleet_settings fleet;
     struct tv_words owned;  /* texts that commands made, freed with the settings */
     struct tv_words *group; /* of the last TV_OPTION_GROUP, while options are parsed; or NULL */
 };

@@ -386,6 +386,38 @@ static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
     return status;
 }
 
+/* Run a statement of ours, with the folder as a text between two parts. */
+static enum tv_status sql_set_folder(struct tv_sql *sql, const char *before, const char *folder,
+                                     const char *behind, struct tv_error *err)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_text(&text, before);
+    for (; *folder; folder++) {
+        if (*folder == '\'')
+            tv_out_char(&text, '\'');
+        tv_out_char(&text, *folder);
+    }
+    tv_out_text(&text, behind);
+    tv_out_char(&text, '\0');
+    enum tv_status status = sql_execute(sql, (const char *)text.buffer, err);
+    tv_out_release(&text);
+    return status;
+}
+
+/* Let queries read the files of a folder, and no others, and run the statements of the options. */
+static enum tv_status sql_add_folder(struct tv_sql *sql, const struct tv_sql_options *options,
+                                     struct tv_error *err)
+{
+    enum tv_status status =
+        sql_set_folder(sql, "set variable folder = '", options->folder, "'", err);
+    if (status == TV_OK)
+        status = sql_set_folder(sql, "set allowed_directories = ['", options->folder, "']", err);
+    for (size_t i = 0; options->statements && options->statements[i] && status == TV_OK; i++)
+        status = sql_execute(sql, options->statements[i], err);
+    return status;
+}
+
 enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_options *options,
                            struct tv_sql **sql, struct tv_error *err)
 {
@@ -401,6 +433,8 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     }
     if (status == TV_OK)
         status = sql_execute(made, "set integer_division = true", err);
+    if (status == TV_OK && options->folder)
+        status = sql_add_folder(made, options, err);
     /* The last two: queries cannot change them. */
     if (status == TV_OK)
         status = sql_execute(made, "set enable_external_access = false", err);

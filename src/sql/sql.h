@@ -21,6 +21,10 @@ struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
     uint64_t max_seconds; /* of one tv_sql_run; 0: any */
+    /* A folder whose files queries may read, as an absolute path, also in the variable `folder`;
+     * NULL: they can read no files. */
+    const char *folder;
+    const char *const *statements; /* our own ones about the folder, NULL at the end; or NULL */
 };
 
 /* Open a database over a trace, which must outlive it, or, with NULL, over none.  Call tv_duck_open

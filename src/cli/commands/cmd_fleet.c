@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files (docs/fleet.md).
+ *
+ *     add, rows           read traces, in the sandbox
+ *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone
+ *
+ * `add` makes the folder and lists the traces in it before it enters the sandbox.  Each file of a
+ * batch is written as a whole and renamed; that of the traces comes last, because a batch without
+ * it does not count.  The numbers of its traces follow in a small file, so that adding needs no
+ * reader of Parquet; without that file traces are only read again, and then found twice.
+ */
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/confine.h"
+#include "cli/input/expand.h"
+#include "cli/input/load.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "fleet/fleet.h"
+#include "sql/duckdb.h"
+#include "sql/sql.h"
+
+#define LONGEST_FOLDER (PATH_MAX - 64)
+#define LARGEST_IDS ((size_t)1 << 20)
+
+static const struct tv_option fleet_options[] = {
+    TV_OPTION("to", "FOLDER", TV_OPTION_TEXT, fleet.to,
+              "the folder of the fleet (default: fleet, in the current folder)"),
+    TV_OPTION("label", "KEY=VALUE", TV_OPTION_LIST, fleet.labels,
+              "add: a label of these traces: version, commit, device, scenario, side or any other "
+              "(repeatable)"),
+    TV_OPTION("table", "trace|method|method_name|path", TV_OPTION_CHOICE, fleet.table,
+              "rows: the table to write (default: trace)"),
+    TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
+              "trend: one row for each value of this label (default: version)"),
+    TV_OPTION("figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
+              "trend, outliers: what to compare, in ns or calls (default: excl)"),
+    TV_OPTION("where", "KEY=VALUE...", TV_OPTION_TEXT, fleet.where,
+              "trend, outliers: only traces with these labels, with blanks between them"),
+    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet", TV_OPTION_CHOICE, table.format,
+              "output format (default: table; of rows: jsonl)"),
+    TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
+              "write at most N rows (default: all)"),
+    TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
+              "stop a query that runs longer, for example 10s (default: never)"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* Names of the choices of --table and --figure, in their order. */
+static const enum tv_fleet_table fleet_tables[] = {TV_FLEET_TRACE, TV_FLEET_METHOD,
+                                                   TV_FLEET_METHOD_NAME, TV_FLEET_PATH};
+static const char *const fleet_figures[] = {"excl", "incl", "excl_cpu", "incl_cpu", "calls",
+                                            "max",  "p50",  "p95",      "p99"};
+
+static int64_t fleet_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* ---- The folder, before the sandbox ---- */
+
+static enum tv_status fleet_make_folder(const char *path, struct tv_error *err)
+{
+    struct stat info;
+    if (mkdir(path, 0777) != 0 &&
+        (errno != EEXIST || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    return TV_OK;
+}
+
+/* Write a file as a whole, unless it is there. */
+static enum tv_status fleet_make_file(const char *path, const struct tv_out *contents,
+                                      struct tv_error *err)
+{
+    struct stat info;
+    struct tv_output output;
+    if (stat(path, &info) == 0)
+        return TV_OK;
+    enum tv_status status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_bytes(&output.out, (struct tv_bytes){contents->buffer, contents->length});
+    return tv_output_finish(&output, TV_OK, err);
+}
+
+/* Make the folder of a table, with a file without rows: the table is then never without files. */
+static enum tv_status fleet_make_table(const char *to, enum tv_fleet_table table,
+                                       struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct tv_out empty;
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
+    enum tv_status status = fleet_make_folder(path, err);
+    if (status != TV_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%s/%016d.parquet", to, tv_fleet_table_name(table), 0);
+    tv_out_init_memory(&empty);
+    status = tv_fleet_batch_write(NULL, table, TV_FLEET_PARQUET, &empty, err);
+    if (status == TV_OK)
+        status = fleet_make_file(path, &empty, err);
+    tv_out_release(&empty);
+    return status;
+}
+
+/* Check the number of the schema in fleet.json, or make an empty folder a fleet. */
+static enum tv_status fleet_init(const char *to, struct tv_error *err)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t length;
+    struct stat info;
+    struct tv_out json;
+    snprintf(path, sizeof path, "%s/fleet.json", to);
+    if (stat(path, &info) == 0) {
+        enum tv_status status = tv_file_read_text(path, 1 << 16, &text, &length, err);
+        if (status != TV_OK)
+            return tv_error_prefix(err, "%s", path);
+        const char *number = strstr(text, "\"schema\":");
+        unsigned long schema = number ? strtoul(number + 9, NULL, 10) : 0;
+        tv_free(text);
+        if (schema == 0 || schema > TV_FLEET_SCHEMA)
+            return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                           "%s: schema %lu; this version of traceview knows 1 to %d", path, schema,
+                           TV_FLEET_SCHEMA);
+        return TV_OK;
+    }
+    enum tv_status status = TV_OK;
+    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
+        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&json);
+    tv_out_format(&json, "{\"schema\": %d}\n", TV_FLEET_SCHEMA);
+    status = fleet_make_file(path, &json, err);
+    tv_out_release(&json);
+    return status;
+}
+
+/* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
+static void fleet_read_ids(const char *path, struct tv_map *known)
+{
+    struct tv_error ignored = {0};
+    char *text;
+    size_t length;
+    if (tv_file_read_text(path, LARGEST_IDS, &text, &length, &ignored) != TV_OK)
+        return;
+    for (size_t i = 0; i + 8 <= length; i += 8) {
+        uint64_t number = 0;
+        for (size_t k = 0; k < 8; k++)
+            number |= (uint64_t)(uint8_t)text[i + k] << 8 * k;
+        tv_map_set(known, number, 1);
+    }
+    tv_free(text);
+}
+
+static void fleet_read_known(const char *to, struct tv_map *known)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
+            strcmp(entry->d_name + 16, ".ids") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(TV_FLEET_TRACE),
+                 entry->d_name);
+        fleet_read_ids(path, known);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* ---- Reading traces ---- */
+
+/* Add a FILE to a batch, unless the fleet has its trace. */
+static enum tv_status fleet_read(const struct tv_settings *settings, const char *file,
+                                 const struct tv_map *known, struct tv_fleet_batch *batch,
+                                 struct tv_error *err)
+{
+    struct tv_settings own = *settings;
+    struct tv_loading *loading;
+    struct tv_trace *trace = NULL;
+    struct tv_fleet_origin origin = {
+        .uri = file,
+        .added_us = fleet_now_us(),
+        .labels = settings->fleet.labels.items,
+        .label_count = settings->fleet.labels.count,
+    };
+    own.input.no_cache = true; /* a trace from the cache has no bytes to hash */
+    enum tv_status status = tv_load_open(&own, &file, 1, &loading, err);
+    if (status != TV_OK)
+        return status;
+    size_t count = tv_load_count(loading);
+    struct tv_source **sources = tv_alloc(count, sizeof *sources);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = tv_load_input(loading, i)->source;
+    status = tv_fleet_hash_sources(sources, count, &origin.hash, err);
+    tv_free(sources);
+    uint64_t number = tv_fleet_hash_number(&origin.hash);
+    if (status != TV_OK || (known && tv_map_find(known, number) != TV_NONE) ||
+        tv_fleet_batch_has(batch, number)) {
+        tv_load_close(loading);
+        return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", file);
+    }
+    status = tv_load_build(loading, NULL, &trace, err);
+    if (status != TV_OK)
+        return status;
+    tv_fleet_batch_add(batch, &origin, trace);
+    tv_trace_free(trace);
+    return TV_OK;
+}
+
+static enum tv_status fleet_write_table(const struct tv_settings *settings,
+                                        const struct tv_fleet_batch *batch,
+                                        enum tv_fleet_table table, uint64_t number,
+                                        struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct tv_output output;
+    snprintf(path, sizeof path, "%s/%s/%016" PRIx64 ".parquet", settings->fleet.to,
+             tv_fleet_table_name(table), number);
+    enum tv_status status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_fleet_batch_write(batch, table, TV_FLEET_PARQUET, &output.out, err);
+    return tv_output_finish(&output, status, err);
+}
+
+/* Write the files of a batch; the traces come last. */
+static enum tv_status fleet_write_batch(const struct tv_settings *settings,
+                                        struct tv_fleet_batch *batch, struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct tv_output output;
+    uint64_t number = tv_fleet_batch_close(batch);
+    enum tv_status status = TV_OK;
+    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
+        status = fleet_write_table(settings, batch, (enum tv_fleet_table)i, number, err);
+    if (status != TV_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%s/%016" PRIx64 ".ids", settings->fleet.to,
+             tv_fleet_table_name(TV_FLEET_TRACE), number);
+    status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    tv_fleet_batch_write_ids(batch, &output.out);
+    return tv_output_finish(&output, TV_OK, err);
+}
+
+/* Read all FILEs, and write a batch whenever there is enough.  A trace that cannot be read is told,
+ * and the others follow. */
+static enum tv_status fleet_add_files(const struct tv_command *command,
+                                      const struct tv_settings *settings,
+                                      const struct tv_map *known, bool *failed,
+                                      struct tv_error *err)
+{
+    struct tv_fleet_batch *batch = tv_fleet_batch_new();
+    size_t added = 0;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++) {
+        struct tv_error reason = {0};
+        if (tv_inputs_is_second_half(settings->files.items, i))
+            continue;
+        if (fleet_read(settings, settings->files.items[i], known, batch, &reason) != TV_OK) {
+            tv_command_failed(command, &reason);
+            *failed = true;
+        }
+        if (!tv_fleet_batch_is_full(batch))
+            continue;
+        added += tv_fleet_batch_count(batch);
+        status = fleet_write_batch(settings, batch, err);
+        tv_fleet_batch_free(batch);
+        batch = tv_fleet_batch_new();
+    }
+    if (status == TV_OK && tv_fleet_batch_count(batch) > 0) {
+        added += tv_fleet_batch_count(batch);
+        status = fleet_write_batch(settings, batch, err);
+    }
+    tv_fleet_batch_free(batch);
+    if (status == TV_OK && !settings->quiet)
+        tv_message("traceview: %zu %s added to %s", added, tv_plural(added, "trace", "traces"),
+                   settings->fleet.to);
+    return status;
+}
+
+static enum tv_status fleet_add(const struct tv_command *command,
+                                const struct tv_settings *settings, bool *failed,
+                                struct tv_error *err)
+{
+    struct tv_confine_options confinement = {.settings = settings};
+    struct tv_map known;
+    tv_map_init(&known);
+    enum tv_status status = fleet_make_folder(settings->fleet.to, err);
+    if (status == TV_OK)
+        status = fleet_init(settings->fleet.to, err);
+    if (status == TV_OK) {
+        fleet_read_known(settings->fleet.to, &known);
+        status = tv_confine(&confinement, err);
+    }
+    if (status == TV_OK)
+        status = fleet_add_files(command, settings, &known, failed, err);
+    tv_map_release(&known);
+    return status;
+}
+
+static enum tv_status fleet_rows(const struct tv_command *command,
+                                 const struct tv_settings *settings, bool *failed,
+                                 struct tv_error *err)
+{
+    (void)command;
+    (void)failed;
+    struct tv_confine_options confinement = {.settings = settings};
+    struct tv_fleet_batch *batch = tv_fleet_batch_new();
+    struct tv_output output;
+    bool parquet = settings->table.format == TV_SQL_PARQUET;
+    enum tv_status status = tv_confine(&confinement, err);
+    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++)
+        if (!tv_inputs_is_second_half(settings->files.items, i))
+            status = fleet_read(settings, settings->files.items[i], NULL, batch, err);
+    if (status == TV_OK)
+        status = parquet ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+                         : tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status == TV_OK) {
+        tv_fleet_batch_close(batch);
+        status =
+            tv_fleet_batch_write(batch, fleet_tables[settings->fleet.table],
+                                 parquet ? TV_FLEET_PARQUET : TV_FLEET_JSONL, &output.out, err);
+        status = tv_output_finish(&output, status, err);
+    }
+    tv_fleet_batch_free(batch);
+    return status;
+}
+
+/* ---- Asking ---- */
+
+/* Find the folder as an absolute path.  DuckDB takes some characters for patterns. */
+static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], struct tv_error *err)
+{
+    if (!realpath(to, path))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s: `traceview fleet add` makes it", to,
+                       strerror(errno));
+    if (strpbrk(path, "*?[{"))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: a folder with * ? [ or { in its name cannot be asked", path);
+    return fleet_init(path, err);
+}
+
+/* Answer a query over the folder. */
+static enum tv_status fleet_ask(const struct tv_settings *settings, const char *query,
+                                struct tv_error *err)
+{
+    char folder[PATH_MAX];
+    struct tv_sql *sql;
+    struct tv_output output;
+    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
+                                     .max_seconds = settings->sql.max_time,
+                                     .folder = folder,
+                                     .statements = tv_fleet_views};
+    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
+                                .max_rows = settings->sql.max_rows};
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        options.max_memory = settings->input.max_memory;
+    enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
+    if (status == TV_OK)
+        status = tv_sql_open(NULL, &options, &sql, err);
+    if (status != TV_OK)
+        return status;
+    status = how.format == TV_SQL_PARQUET
+                 ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+                 : tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status == TV_OK) {
+        status = tv_sql_run(sql, query, &how, &output.out, err);
+        status = tv_output_finish(&output, status, err);
+    }
+    tv_sql_close(sql);
+    return status;
+}
+
+static enum tv_status fleet_sql(const struct tv_command *command,
+                                const struct tv_settings *settings, bool *failed,
+                                struct tv_error *err)
+{
+    (void)command;
+    (void)failed;
+    return fleet_ask(settings, settings->files.items[0], err);
+}
+
+/* Ask a question that `put` writes as SQL. */
+static enum tv_status fleet_ask_question(const struct tv_settings *settings,
+                                         enum tv_status (*put)(struct tv_out *,
+                                                               const struct tv_fleet_question *,
+                                                               struct tv_error *),
+                                         struct tv_error *err)
+{
+    struct tv_fleet_question question = {
+        .method = settings->files.items[0],
+        .by = settings->fleet.by,
+        .where = settings->fleet.where,
+        .figure = fleet_figures[settings->fleet.figure],
+    };
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    enum tv_status status = put(&query, &question, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = fleet_ask(settings, (const char *)query.buffer, err);
+    tv_out_release(&query);
+    return status;
+}
+
+static enum tv_status fleet_trend(const struct tv_command *command,
+                                  const struct tv_settings *settings, bool *failed,
+                                  struct tv_error *err)
+{
+    (void)command;
+    (void)failed;
+    return fleet_ask_question(settings, tv_fleet_ask_trend, err);
+}
+
+static enum tv_status fleet_outliers(const struct tv_command *command,
+                                     const struct tv_settings *settings, bool *failed,
+                                     struct tv_error *err)
+{
+    (void)command;
+    (void)failed;
+    return fleet_ask_question(settings, tv_fleet_ask_outliers, err);
+}
+
+/* ---- The command ---- */
+
+static const struct fleet_action {
+    const char *name;
+    bool reads; /* its arguments are traces; else one text */
+    enum tv_status (*run)(const struct tv_command *command, const struct tv_settings *settings,
+                          bool *failed, struct tv_error *err);
+} fleet_actions[] = {
+    {"add", true, fleet_add},      {"rows", true, fleet_rows},          {"sql", false, fleet_sql},
+    {"trend", false, fleet_trend}, {"outliers", false, fleet_outliers},
+};
+
+static const struct fleet_action *fleet_find_action(const char *name)
+{
+    for (size_t i = 0; i < TV_COUNT(fleet_actions); i++)
+        if (strcmp(fleet_actions[i].name, name) == 0)
+            return &fleet_actions[i];
+    return NULL;
+}
+
+static enum tv_status fleet_check_labels(const struct tv_words *labels, struct tv_error *err)
+{
+    for (size_t i = 0; i < labels->count; i++) {
+        const char *equals = strchr(labels->items[i], '=');
+        if (!equals || equals == labels->items[i])
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--label: expected KEY=VALUE, not '%s'",
+                           labels->items[i]);
+    }
+    return TV_OK;
+}
+
+static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    struct tv_words *files = &settings->files;
+    const struct fleet_action *action =
+        files->count > 0 ? fleet_find_action(files->items[0]) : NULL;
+    if (!action)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "expected add, rows, sql, trend or outliers as the first word");
+    settings->fleet.action = action->name;
+    settings->fleet.adds = action->run == fleet_add;
+    if (!settings->fleet.to)
+        settings->fleet.to = "fleet";
+    memmove(files->items, files->items + 1, (files->count - 1) * sizeof *files->items);
+    files->count--;
+    if (strlen(settings->fleet.to) > LONGEST_FOLDER)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: the name is too long");
+    if (action->run == fleet_rows && settings->table.format != TV_SQL_TABLE &&
+        settings->table.format != TV_SQL_JSONL && settings->table.format != TV_SQL_PARQUET)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--format: rows are jsonl or parquet");
+    enum tv_status status = fleet_check_labels(&settings->fleet.labels, err);
+    if (status == TV_OK && action->reads)
+        return tv_expand_words(settings, files, err);
+    if (status == TV_OK && files->count != 1)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected one argument behind '%s': %s",
+                       action->name, action->run == fleet_sql ? "a query" : "a method");
+    return status == TV_OK ? tv_duck_open(err) : status;
+}
+
+static int cmd_fleet_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    const struct fleet_action *action = fleet_find_action(settings->fleet.action);
+    struct tv_error err = {0};
+    bool failed = false;
+    assert(action);
+    if (action->run(command, settings, &failed, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return failed ? TV_EXIT_INPUT : TV_EXIT_OK;
+}
+
+const struct tv_command tv_command_fleet = {
+    .name = "fleet",
+    .summary = "collect figures of many traces and ask for trends",
+    .arguments = "add|rows|sql|trend|outliers [OPTION]... ARGUMENT...",
+    .details = "  add FILE|FOLDER...   add traces to the fleet; those that it has are left out\n"
+               "  rows FILE...         write their rows, for other tools\n"
+               "  sql QUERY            ask the fleet in SQL\n"
+               "  trend METHOD         its figure by version\n"
+               "  outliers METHOD      traces in which it is unusual, the farthest first\n"
+               "Tables: docs/fleet.md.  sql, trend and outliers need DuckDB's library: `make sql` "
+               "fetches it.",
+    .options = fleet_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .prepare = cmd_fleet_prepare,
+    .run = cmd_fleet_run,
+};

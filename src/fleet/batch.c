@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch.c - from traces to rows (fleet.h).
+ *
+ * A sketch counts the calls of a method by their length: bucket 0 has those of 0 ns, bucket b those
+ * from 1.02^(b-1) up to 1.02^b ns.  The middle of a bucket is within 1 % of everything in it, and
+ * sketches of many traces are added up bucket by bucket.
+ *
+ * Paths that took less than a thousandth of their trace are left out; their time stays in the self
+ * time of their caller.
+ */
+#include "fleet/batch.h"
+
+#include <assert.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/profile.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/source.h"
+#include "writers/text/names.h"
+
+#define BATCH_TRACES 1000u
+#define BATCH_ROWS ((size_t)1 << 20)
+#define BATCH_BUCKETS ((size_t)1 << 23)
+#define PATH_SHARE 1000 /* a path has at least one of so many parts of its trace */
+#define BUCKET_BITS 12u
+#define SLICES_AT_ONCE 1024u
+
+const char *const tv_fleet_declared[FLEET_DECLARED] = {"version", "commit", "device", "scenario",
+                                                       "side"};
+
+/* ---- Hashes ---- */
+
+static void fleet_hash_bytes(struct tv_bytes bytes, struct tv_fleet_hash *hash)
+{
+    memset(hash, 0, sizeof *hash);
+    int failed = gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes.data, bytes.length, hash->bytes);
+    assert(failed == 0); /* SHA-256 of memory is always there */
+    (void)failed;
+}
+
+uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < 8; i++)
+        number = number << 8 | hash->bytes[i];
+    return number;
+}
+
+enum tv_status tv_fleet_hash_sources(struct tv_source *const *sources, size_t count,
+                                     struct tv_fleet_hash *hash, struct tv_error *err)
+{
+    gnutls_hash_hd_t state;
+    size_t room = (size_t)1 << 18, got = 1;
+    enum tv_status status = TV_OK;
+    if (gnutls_hash_init(&state, GNUTLS_DIG_SHA256))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "SHA-256 is not available");
+    uint8_t *buffer = tv_alloc(room, 1);
+    for (size_t i = 0; i < count && status == TV_OK; i++) {
+        uint64_t offset = 0;
+        for (got = 1; got > 0 && status == TV_OK; offset += got) {
+            status = tv_source_read(sources[i], offset, buffer, room, &got, err);
+            if (status == TV_OK)
+                gnutls_hash(state, buffer, got);
+        }
+    }
+    gnutls_hash_deinit(state, hash->bytes);
+    tv_free(buffer);
+    return status;
+}
+
+/* Append a number as 8 bytes, big-endian, as tv_fleet_hash_number reads them. */
+static void fleet_put_number(struct tv_out *out, uint64_t number)
+{
+    for (int i = 7; i >= 0; i--)
+        tv_out_char(out, (char)(number >> 8 * i));
+}
+
+/* Return the number of a method: the hash of its class, name and signature, a NUL between them. */
+static uint64_t fleet_method_number(const struct tv_trace_info *info, const struct tv_frame *frame,
+                                    struct tv_out *scratch)
+{
+    struct tv_fleet_hash hash;
+    scratch->length = 0;
+    tv_out_bytes(scratch, tv_trace_info_text(info, frame->class_name));
+    tv_out_char(scratch, '\0');
+    tv_out_bytes(scratch, tv_trace_info_text(info, frame->name));
+    tv_out_char(scratch, '\0');
+    tv_out_bytes(scratch, tv_trace_info_text(info, frame->signature));
+    fleet_hash_bytes((struct tv_bytes){scratch->buffer, scratch->length}, &hash);
+    return tv_fleet_hash_number(&hash);
+}
+
+static uint64_t fleet_path_number(uint64_t parent, uint64_t method, struct tv_out *scratch)
+{
+    struct tv_fleet_hash hash;
+    scratch->length = 0;
+    fleet_put_number(scratch, parent);
+    fleet_put_number(scratch, method);
+    fleet_hash_bytes((struct tv_bytes){scratch->buffer, scratch->length}, &hash);
+    return tv_fleet_hash_number(&hash);
+}
+
+/* ---- The batch ---- */
+
+struct tv_fleet_batch *tv_fleet_batch_new(void)
+{
+    struct tv_fleet_batch *batch = tv_alloc(1, sizeof *batch);
+    batch->strings = tv_interner_new();
+    tv_map_init(&batch->trace_index);
+    tv_map_init(&batch->name_index);
+    return batch;
+}
+
+void tv_fleet_batch_free(struct tv_fleet_batch *batch)
+{
+    if (!batch)
+        return;
+    tv_interner_free(batch->strings);
+    tv_map_release(&batch->trace_index);
+    tv_map_release(&batch->name_index);
+    tv_free(batch->traces);
+    tv_free(batch->labels);
+    tv_free(batch->methods);
+    tv_free(batch->buckets);
+    tv_free(batch->names);
+    tv_free(batch->paths);
+    tv_free(batch);
+}
+
+bool tv_fleet_batch_has(const struct tv_fleet_batch *batch, uint64_t trace)
+{
+    return tv_map_find(&batch->trace_index, trace) != TV_NONE;
+}
+
+size_t tv_fleet_batch_count(const struct tv_fleet_batch *batch)
+{
+    return batch->trace_count;
+}
+
+bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch)
+{
+    return batch->trace_count >= BATCH_TRACES ||
+           batch->method_count + batch->path_count >= BATCH_ROWS ||
+           batch->bucket_count >= BATCH_BUCKETS;
+}
+
+/* ---- One trace ---- */
+
+/* What is known of each frame while the rows of a trace are made. */
+struct fleet_frames {
+    uint64_t *number; /* [frames] of its method */
+    uint32_t *row;    /* [frames] its method's row among those of this trace; TV_NONE: none */
+    struct tv_out scratch;
+};
+
+/* Calls of one method whose lengths are in one bucket. */
+struct fleet_lengths {
+    struct tv_map index;         /* row << BUCKET_BITS | bucket -> entry */
+    struct tv_sort_key *entries; /* key as above, and the count */
+    size_t count, room;
+};
+
+static uint32_t fleet_bucket_of(tv_ns length)
+{
+    static const double step = 0.019802627296179712; /* ln 1.02 */
+    return length < 1 ? 0 : (uint32_t)(log((double)length) / step) + 1;
+}
+
+/* Copy a text of the trace. */
+static uint32_t fleet_text(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
+                           uint32_t string)
+{
+    return tv_interner_add(batch->strings, tv_trace_info_text(info, string));
+}
+
+static void fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
+                           const struct tv_frame *frame, uint64_t method)
+{
+    uint32_t place = (uint32_t)batch->name_count;
+    if (tv_map_add(&batch->name_index, method, place) != place)
+        return;
+    batch->names = tv_array_reserve(batch->names, &batch->name_room, batch->name_count + 1,
+                                    sizeof *batch->names);
+    batch->names[batch->name_count++] = (struct fleet_name){
+        .method = method,
+        .class_name = fleet_text(batch, info, frame->class_name),
+        .name = fleet_text(batch, info, frame->name),
+        .signature = fleet_text(batch, info, frame->signature),
+        .category = fleet_text(batch, info, frame->category),
+        .file = fleet_text(batch, info, frame->file),
+        .line = frame->line,
+    };
+}
+
+/* Add a row for each method of the profile; frames that have one name share a row. */
+static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
+                              const struct tv_profile *profile, struct fleet_frames *frames)
+{
+    size_t first = batch->method_count;
+    struct tv_map rows;
+    tv_map_init(&rows);
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct tv_method_cost *cost = &profile->methods[i];
+        uint64_t number = frames->number[cost->frame];
+        uint32_t row = tv_map_add(&rows, number, (uint32_t)(batch->method_count - first));
+        if (first + row == batch->method_count) {
+            batch->methods = tv_array_reserve(batch->methods, &batch->method_room,
+                                              batch->method_count + 1, sizeof *batch->methods);
+            batch->methods[batch->method_count++] =
+                (struct fleet_method){.trace = trace, .method = number, .longest_slice = -1};
+            fleet_add_name(batch, profile->head, &profile->head->frames[cost->frame], number);
+        }
+        struct fleet_method *method = &batch->methods[first + row];
+        frames->row[cost->frame] = row;
+        method->calls += cost->calls + cost->recursive_calls;
+        method->recursive += cost->recursive_calls;
+        method->incl += cost->incl_wall;
+        method->excl += cost->excl_wall;
+        method->incl_cpu += cost->incl_cpu;
+        method->excl_cpu += cost->excl_cpu;
+    }
+    tv_map_release(&rows);
+}
+
+static void fleet_count_length(struct fleet_lengths *lengths, uint32_t row, tv_ns length)
+{
+    uint64_t key = (uint64_t)row << BUCKET_BITS | fleet_bucket_of(length);
+    uint32_t entry = tv_map_add(&lengths->index, key, (uint32_t)lengths->count);
+    if (entry == lengths->count) {
+        lengths->entries = tv_array_reserve(lengths->entries, &lengths->room, lengths->count + 1,
+                                            sizeof *lengths->entries);
+        lengths->entries[lengths->count++] = (struct tv_sort_key){key, 0};
+    }
+    lengths->entries[entry].index++;
+}
+
+/* Count the calls in slices of one row; `id` is the number of the first in SQL. */
+static void fleet_count_slices(const struct tv_trace *trace, const struct fleet_frames *frames,
+                               struct fleet_method *methods, struct fleet_lengths *lengths,
+                               uint32_t row, uint64_t id)
+{
+    struct tv_slice slices[SLICES_AT_ONCE];
+    uint32_t count = trace->rows[row].count;
+    for (uint32_t first = 0; first < count; first += SLICES_AT_ONCE) {
+        uint32_t some = count - first < SLICES_AT_ONCE ? count - first : SLICES_AT_ONCE;
+        tv_slices_read(trace, row, first, some, slices);
+        for (uint32_t i = 0; i < some; i++) {
+            uint32_t at = frames->row[trace->paths.nodes[slices[i].path].frame];
+            if (at == TV_NONE)
+                continue;
+            fleet_count_length(lengths, at, slices[i].length);
+            if (methods[at].longest_slice < 0 || slices[i].length > methods[at].longest) {
+                methods[at].longest = slices[i].length;
+                methods[at].longest_at = slices[i].start;
+                methods[at].longest_slice = (int64_t)(id + first + i);
+            }
+        }
+    }
+}
+
+/* Give the rows of a trace, which begin at `first`, their sketches. */
+static void fleet_add_sketches(struct tv_fleet_batch *batch, size_t first,
+                               struct fleet_lengths *lengths)
+{
+    tv_sort_keys(lengths->entries, lengths->count);
+    batch->buckets = tv_array_reserve(batch->buckets, &batch->bucket_room,
+                                      batch->bucket_count + lengths->count, sizeof *batch->buckets);
+    for (size_t i = 0; i < lengths->count; i++) {
+        const struct tv_sort_key *entry = &lengths->entries[i];
+        struct fleet_method *method = &batch->methods[first + (entry->key >> BUCKET_BITS)];
+        if (method->bucket_count++ == 0)
+            method->first_bucket = (uint32_t)batch->bucket_count;
+        batch->buckets[batch->bucket_count++] =
+            (struct fleet_bucket){(uint32_t)(entry->key & ((1u << BUCKET_BITS) - 1)),
+                                  entry->index < UINT32_MAX ? (uint32_t)entry->index : UINT32_MAX};
+    }
+}
+
+static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
+                              const struct tv_trace *trace, const struct fleet_frames *frames)
+{
+    struct fleet_lengths lengths = {.entries = NULL};
+    uint64_t id = 0;
+    tv_map_init(&lengths.index);
+    for (uint32_t row = 0; row < trace->row_count; id += trace->rows[row++].count)
+        if (tv_track_has_calls(&trace->tracks[trace->rows[row].track]))
+            fleet_count_slices(trace, frames, batch->methods + first, &lengths, row, id);
+    fleet_add_sketches(batch, first, &lengths);
+    tv_map_release(&lengths.index);
+    tv_free(lengths.entries);
+}
+
+/* Is a path large enough for a row?  Its callers are then, too. */
+static bool fleet_keeps_path(const struct tv_call_tree *tree, const struct tv_profile *profile,
+                             uint32_t node)
+{
+    const struct tv_path_cost *cost = &tree->cost[node];
+    return cost->wall > profile->total_wall / PATH_SHARE ||
+           cost->cpu > profile->total_cpu / PATH_SHARE;
+}
+
+/* Add a row for each path that is large enough, and take its time off its caller's own. */
+static void fleet_add_paths(struct tv_fleet_batch *batch, uint64_t trace,
+                            const struct tv_call_tree *tree, const struct tv_profile *profile,
+                            struct fleet_frames *frames)
+{
+    uint32_t *rows = tv_alloc(tree->count, sizeof *rows); /* row + 1; 0: none */
+    size_t first = batch->path_count;
+    for (uint32_t node = 1; node < tree->count; node++) {
+        uint32_t above = rows[tree->parent[node]];
+        if (!tv_call_tree_is_call(tree, node) || !fleet_keeps_path(tree, profile, node) ||
+            (tree->parent[node] != TV_ROOT_PATH && above == 0))
+            continue;
+        const struct tv_path_cost *cost = &tree->cost[node];
+        batch->paths = tv_array_reserve(batch->paths, &batch->path_room, batch->path_count + 1,
+                                        sizeof *batch->paths);
+        struct fleet_path *parent = above > 0 ? &batch->paths[first + above - 1] : NULL;
+        uint64_t method = frames->number[tree->frame[node]];
+        uint64_t over = parent ? parent->path : 0;
+        batch->paths[batch->path_count++] = (struct fleet_path){
+            .trace = trace,
+            .path = fleet_path_number(over, method, &frames->scratch),
+            .parent = over,
+            .method = method,
+            .calls = cost->calls,
+            .incl = cost->wall,
+            .self = cost->wall,
+            .incl_cpu = cost->cpu,
+            .self_cpu = cost->cpu,
+        };
+        if (parent) {
+            parent->self -= cost->wall;
+            parent->self_cpu -= cost->cpu;
+        }
+        rows[node] = (uint32_t)(batch->path_count - first);
+    }
+    tv_free(rows);
+}
+
+/* ---- The row of the trace itself ---- */
+
+static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *row,
+                            struct tv_bytes key, struct tv_bytes value)
+{
+    uint32_t text = tv_interner_add(batch->strings, value);
+    for (size_t i = 0; i < FLEET_DECLARED; i++) {
+        if (tv_bytes_compare(key, tv_bytes_of(tv_fleet_declared[i])) == 0) {
+            row->declared[i] = text;
+            return;
+        }
+    }
+    uint32_t name = tv_interner_add(batch->strings, key);
+    for (uint32_t i = 0; i < row->label_count; i++) {
+        if (batch->labels[row->first_label + i].key == name) {
+            batch->labels[row->first_label + i].value = text;
+            return;
+        }
+    }
+    batch->labels = tv_array_reserve(batch->labels, &batch->label_room, batch->label_count + 1,
+                                     sizeof *batch->labels);
+    batch->labels[batch->label_count++] = (struct fleet_label){name, text};
+    row->label_count++;
+}
+
+/* Add the given labels; of the declared ones the others are taken from the trace. */
+static void fleet_add_labels(struct tv_fleet_batch *batch, struct fleet_trace *row,
+                             const struct tv_fleet_origin *origin, const struct tv_trace_info *info)
+{
+    row->first_label = (uint32_t)batch->label_count;
+    for (size_t i = 0; i < FLEET_DECLARED && info->input_count > 0; i++) {
+        struct tv_bytes value = tv_trace_info_find_metadata(info, 0, tv_fleet_declared[i]);
+        if (value.data)
+            row->declared[i] = tv_interner_add(batch->strings, value);
+    }
+    for (size_t i = 0; i < origin->label_count; i++) {
+        struct tv_bytes label = tv_bytes_of(origin->labels[i]);
+        const uint8_t *equals = memchr(label.data, '=', label.length);
+        assert(equals);
+        size_t length = (size_t)(equals - label.data);
+        fleet_add_label(batch, row, (struct tv_bytes){label.data, length},
+                        (struct tv_bytes){equals + 1, label.length - length - 1});
+    }
+}
+
+static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                            const struct tv_trace *trace, const struct tv_profile *profile)
+{
+    const struct tv_trace_info *info = trace->head;
+    struct fleet_trace row = {
+        .hash = origin->hash,
+        .number = tv_fleet_hash_number(&origin->hash),
+        .added_us = origin->added_us,
+        .uri = tv_interner_add(batch->strings, tv_bytes_of(origin->uri)),
+        .span = trace->end - trace->start,
+        .cpu = profile->total_cpu,
+        .threads = info->thread_count,
+        .calls = trace->recorded_calls,
+        .clocks = tv_interner_add(batch->strings, tv_bytes_of(tv_names_clocks(profile->clocks))),
+    };
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        row.bytes += info->inputs[i].bytes;
+        row.overflow = row.overflow || info->inputs[i].overflow;
+    }
+    if (info->input_count > 0) {
+        row.format = tv_interner_add(batch->strings, tv_bytes_of(info->inputs[0].format));
+        row.recorded_us = info->inputs[0].recorded_us;
+        row.sampled = info->inputs[0].sampled_ns;
+    }
+    for (size_t i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
+        row.health += info->diagnostics.kinds[i].count;
+    fleet_add_labels(batch, &row, origin, info);
+    batch->traces = tv_array_reserve(batch->traces, &batch->trace_room, batch->trace_count + 1,
+                                     sizeof *batch->traces);
+    tv_map_set(&batch->trace_index, row.number, (uint32_t)batch->trace_count);
+    batch->traces[batch->trace_count++] = row;
+}
+
+/* Return the call tree of the calls, or of the samples of a trace that has no calls. */
+static struct tv_call_tree *fleet_tree_of(const struct tv_trace *trace)
+{
+    struct tv_sample_question question = {.measure = TV_SAMPLES_WEIGHT};
+    struct tv_error ignored = {0};
+    if (tv_trace_has_only_samples(trace) &&
+        tv_sample_question_choose(trace, NULL, &question, &ignored) == TV_OK)
+        return tv_sample_tree_of_trace(trace, &TV_SELECT_ALL, NULL, &question);
+    return tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 0);
+}
+
+void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                        const struct tv_trace *trace)
+{
+    uint64_t number = tv_fleet_hash_number(&origin->hash);
+    if (tv_fleet_batch_has(batch, number))
+        return;
+    struct tv_call_tree *tree = fleet_tree_of(trace);
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    const struct tv_trace_info *info = tree->head;
+    struct fleet_frames frames;
+    size_t first = batch->method_count;
+    tv_out_init_memory(&frames.scratch);
+    frames.number = tv_alloc((size_t)info->frame_count + 1, sizeof *frames.number);
+    frames.row = tv_alloc((size_t)info->frame_count + 1, sizeof *frames.row);
+    for (uint32_t i = 0; i < info->frame_count; i++) {
+        frames.number[i] = fleet_method_number(info, &info->frames[i], &frames.scratch);
+        frames.row[i] = TV_NONE;
+    }
+    fleet_add_trace(batch, origin, trace, profile);
+    fleet_add_methods(batch, number, profile, &frames);
+    fleet_add_lengths(batch, first, trace, &frames);
+    fleet_add_paths(batch, number, tree, profile, &frames);
+    tv_out_release(&frames.scratch);
+    tv_free(frames.number);
+    tv_free(frames.row);
+    tv_profile_free(profile);
+    tv_call_tree_free(tree);
+}
+
+/* ---- Sorting ---- */
+
+static int fleet_compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int fleet_compare_traces(const void *a, const void *b)
+{
+    return fleet_compare_numbers(((const struct fleet_trace *)a)->number,
+                                 ((const struct fleet_trace *)b)->number);
+}
+
+static int fleet_compare_names(const void *a, const void *b)
+{
+    return fleet_compare_numbers(((const struct fleet_name *)a)->method,
+                                 ((const struct fleet_name *)b)->method);
+}
+
+static int fleet_compare_methods(const void *a, const void *b)
+{
+    const struct fleet_method *one = a, *other = b;
+    int order = fleet_compare_numbers(one->method, other->method);
+    return order != 0 ? order : fleet_compare_numbers(one->trace, other->trace);
+}
+
+static int fleet_compare_paths(const void *a, const void *b)
+{
+    const struct fleet_path *one = a, *other = b;
+    int order = fleet_compare_numbers(one->path, other->path);
+    return order != 0 ? order : fleet_compare_numbers(one->trace, other->trace);
+}
+
+static void fleet_sort(void *rows, size_t count, size_t size,
+                       int (*compare)(const void *, const void *))
+{
+    if (count > 1)
+        qsort(rows, count, size, compare);
+}
+
+uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
+{
+    struct tv_out numbers;
+    struct tv_fleet_hash hash;
+    fleet_sort(batch->traces, batch->trace_count, sizeof *batch->traces, fleet_compare_traces);
+    fleet_sort(batch->names, batch->name_count, sizeof *batch->names, fleet_compare_names);
+    fleet_sort(batch->methods, batch->method_count, sizeof *batch->methods, fleet_compare_methods);
+    fleet_sort(batch->paths, batch->path_count, sizeof *batch->paths, fleet_compare_paths);
+    tv_out_init_memory(&numbers);
+    for (size_t i = 0; i < batch->trace_count; i++)
+        fleet_put_number(&numbers, batch->traces[i].number);
+    fleet_hash_bytes((struct tv_bytes){numbers.buffer, numbers.length}, &hash);
+    tv_out_release(&numbers);
+    return batch->number = tv_fleet_hash_number(&hash);
+}
+
+void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out)
+{
+    for (size_t i = 0; i < batch->trace_count; i++) {
+        tv_out_le32(out, (uint32_t)batch->traces[i].number);
+        tv_out_le32(out, (uint32_t)(batch->traces[i].number >> 32));
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batch.h - the rows of a batch, shared by batch.c, which makes them, and tables.c. */
+#ifndef TV_FLEET_BATCH_H
+#define TV_FLEET_BATCH_H
+
+#include "base/map.h"
+#include "fleet/fleet.h"
+
+/* Labels with a column of their own. */
+enum fleet_declared { FLEET_VERSION, FLEET_COMMIT, FLEET_DEVICE, FLEET_SCENARIO, FLEET_SIDE };
+#define FLEET_DECLARED 5u
+extern const char *const tv_fleet_declared[FLEET_DECLARED];
+
+/* Texts are numbers of strings. */
+struct fleet_trace {
+    struct tv_fleet_hash hash;
+    uint64_t number, threads, calls, bytes, health;
+    int64_t added_us, recorded_us, span, cpu, sampled;
+    uint32_t uri, format, clocks, declared[FLEET_DECLARED];
+    bool overflow;
+    uint32_t first_label, label_count;
+};
+
+struct fleet_label {
+    uint32_t key, value;
+};
+
+struct fleet_method {
+    uint64_t trace, method, calls, recursive;
+    int64_t incl, excl, incl_cpu, excl_cpu;
+    int64_t longest, longest_at, longest_slice; /* longest_slice -1: no call has a length */
+    uint32_t first_bucket, bucket_count;
+};
+
+struct fleet_bucket {
+    uint32_t key, count;
+};
+
+struct fleet_name {
+    uint64_t method;
+    uint32_t class_name, name, signature, category, file;
+    int32_t line;
+};
+
+struct fleet_path {
+    uint64_t trace, path, parent, method, calls;
+    int64_t incl, self, incl_cpu, self_cpu;
+};
+
+struct tv_fleet_batch {
+    struct tv_interner *strings;
+    struct fleet_trace *traces;
+    struct fleet_label *labels;
+    struct fleet_method *methods;
+    struct fleet_bucket *buckets;
+    struct fleet_name *names;
+    struct fleet_path *paths;
+    size_t trace_count, label_count, method_count, bucket_count, name_count, path_count;
+    size_t trace_room, label_room, method_room, bucket_room, name_room, path_room;
+    struct tv_map trace_index, name_index; /* number -> row */
+    uint64_t number;
+};
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fleet.h - the figures of many traces, in a folder of Parquet files (docs/fleet.md).
+ *
+ *     trace --> batch: rows of each table --> FOLDER/TABLE/BATCH.parquet --> DuckDB --> answers
+ *
+ * A batch is named by the traces in it, is written once and never changed.  Names of traces,
+ * methods and paths are hashes of their contents, so that programs that add to one folder need not
+ * agree on anything.
+ */
+#ifndef TV_FLEET_FLEET_H
+#define TV_FLEET_FLEET_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+#define TV_FLEET_SCHEMA 1
+#define TV_FLEET_HASH 32u /* bytes of SHA-256 */
+
+/* The tables.  TRACE is written last: rows of the others count only with it. */
+enum tv_fleet_table {
+    TV_FLEET_METHOD_NAME,
+    TV_FLEET_METHOD,
+    TV_FLEET_PATH,
+    TV_FLEET_TRACE,
+    TV_FLEET_TABLES,
+};
+
+/* Return the name of a table, which is that of its folder. */
+const char *tv_fleet_table_name(enum tv_fleet_table table);
+
+/* ---- Hashes (batch.c) ---- */
+
+struct tv_fleet_hash {
+    uint8_t bytes[TV_FLEET_HASH];
+};
+
+/* Hash the unpacked bytes of the inputs of a trace, in order. */
+enum tv_status tv_fleet_hash_sources(struct tv_source *const *sources, size_t count,
+                                     struct tv_fleet_hash *hash,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* Return the number by which the tables name what has this hash: its first 8 bytes, big-endian. */
+uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash);
+
+/* ---- The map step (batch.c) ---- */
+
+/* A trace is told apart by its bytes; everything else here is kept as it is given. */
+struct tv_fleet_origin {
+    struct tv_fleet_hash hash;
+    const char *uri;
+    int64_t added_us;          /* since 1970 */
+    const char *const *labels; /* "KEY=VALUE" */
+    size_t label_count;
+};
+
+struct tv_fleet_batch;
+
+struct tv_fleet_batch *tv_fleet_batch_new(void);
+void tv_fleet_batch_free(struct tv_fleet_batch *batch);
+
+/* Add the rows of a trace, which the batch does not need afterwards.  A trace that is in the batch
+ * already is left out. */
+void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                        const struct tv_trace *trace);
+
+/* Is the trace in the batch? */
+bool tv_fleet_batch_has(const struct tv_fleet_batch *batch, uint64_t trace);
+
+/* Return the number of traces; is the batch so large that it should be written? */
+size_t tv_fleet_batch_count(const struct tv_fleet_batch *batch);
+bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch);
+
+/* Sort the rows and return the number of the batch, a hash of its traces.  Call it before
+ * tv_fleet_batch_write. */
+uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch);
+
+/* Write the numbers of the traces, 8 bytes each, little-endian. */
+void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out);
+
+enum tv_fleet_form {
+    TV_FLEET_JSONL,
+    TV_FLEET_PARQUET,
+};
+
+/* Write a table; of a NULL batch a Parquet file without rows. (tables.c) */
+enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_fleet_table table,
+                                    enum tv_fleet_form form, struct tv_out *out,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Questions (questions.c) ---- */
+
+/* The statements that make views of the files in the folder (struct tv_sql_options); NULL ends
+ * them. */
+extern const char *const tv_fleet_views[];
+
+struct tv_fleet_question {
+    const char *method; /* "class.name" or "name", as the user gave it */
+    const char *by;     /* label; NULL: version */
+    const char *where;  /* "KEY=VALUE KEY=VALUE..."; NULL: all traces */
+    const char *figure; /* one of tv_fleet_figures */
+};
+
+/* Words of --figure, "|" between them. */
+#define TV_FLEET_FIGURES "excl|incl|excl_cpu|incl_cpu|calls|max|p50|p95|p99"
+
+/* Append the SELECT of a trend, or of outliers.  TV_ERR_USAGE when `where` is not of that form. */
+enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
+                                  struct tv_error *err) TV_MUST_CHECK;
+/* See above. */
+enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_question *question,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.c - the columns of a fleet's tables, and writing them as Parquet or as lines of JSON. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "fleet/batch.h"
+#include "parquet/parquet.h"
+#include "writers/text/names.h"
+
+/* A table that is being written: one of the two is set. */
+struct fleet_writer {
+    const struct tv_parquet_column *columns;
+    size_t count;
+    struct tv_parquet *parquet;
+    struct tv_out *json;
+    const struct tv_fleet_batch *batch;
+    size_t column; /* JSON: the one that was put last; SIZE_MAX: none */
+    bool listing;  /* JSON: its list is open */
+};
+
+/* ---- Values ---- */
+
+/* End the list of the last column. */
+static void fleet_end_list(struct fleet_writer *to)
+{
+    if (to->listing)
+        tv_out_char(to->json, ']');
+    to->listing = false;
+}
+
+/* Write what stands before a value in JSON.  Values come in the order of columns. */
+static void fleet_begin_value(struct fleet_writer *to, size_t column)
+{
+    if (to->column == column) {
+        assert(to->listing);
+        tv_out_text(to->json, ", ");
+        return;
+    }
+    fleet_end_list(to);
+    tv_json_put_key(to->json, to->column == SIZE_MAX ? "{" : ", ", to->columns[column].name);
+    to->column = column;
+    to->listing = to->columns[column].list;
+    if (to->listing)
+        tv_out_char(to->json, '[');
+}
+
+static void fleet_put_i64(struct fleet_writer *to, size_t column, int64_t value)
+{
+    if (to->parquet) {
+        tv_parquet_put_integer(to->parquet, column, value);
+        return;
+    }
+    fleet_begin_value(to, column);
+    if (to->columns[column].type == TV_PARQUET_BOOLEAN)
+        tv_out_text(to->json, value ? "true" : "false");
+    else if (to->columns[column].type == TV_PARQUET_INT64)
+        tv_out_i64(to->json, value);
+    else
+        tv_out_u64(to->json, (uint64_t)value);
+}
+
+static void fleet_put_u64(struct fleet_writer *to, size_t column, uint64_t value)
+{
+    fleet_put_i64(to, column, (int64_t)value);
+}
+
+static void fleet_put_bytes(struct fleet_writer *to, size_t column, struct tv_bytes text)
+{
+    if (to->parquet) {
+        tv_parquet_put_text(to->parquet, column, text);
+        return;
+    }
+    fleet_begin_value(to, column);
+    tv_out_json(to->json, text);
+}
+
+/* Put a text; the empty one is missing, but not in a list. */
+static void fleet_put_text(struct fleet_writer *to, size_t column, uint32_t string)
+{
+    if (string != TV_EMPTY_STRING || to->columns[column].list)
+        fleet_put_bytes(to, column, tv_interner_get(to->batch->strings, string));
+}
+
+static enum tv_status fleet_end_row(struct fleet_writer *to, struct tv_error *err)
+{
+    if (to->parquet)
+        return tv_parquet_end_row(to->parquet, err);
+    fleet_end_list(to);
+    tv_out_text(to->json, "}\n");
+    to->column = SIZE_MAX;
+    return TV_OK;
+}
+
+/* ---- Tables ---- */
+
+static const struct tv_parquet_column fleet_name_columns[] = {
+    {"method", TV_PARQUET_UINT64, false},  {"batch", TV_PARQUET_UINT64, false},
+    {"class", TV_PARQUET_TEXT, false},     {"name", TV_PARQUET_TEXT, false},
+    {"signature", TV_PARQUET_TEXT, false}, {"category", TV_PARQUET_TEXT, false},
+    {"file", TV_PARQUET_TEXT, false},      {"line", TV_PARQUET_INT64, false},
+};
+
+static void fleet_put_name(struct fleet_writer *to, size_t row)
+{
+    const struct fleet_name *name = &to->batch->names[row];
+    const uint32_t texts[] = {name->class_name, name->name, name->signature, name->category,
+                              name->file};
+    fleet_put_u64(to, 0, name->method);
+    fleet_put_u64(to, 1, to->batch->number);
+    for (size_t i = 0; i < TV_COUNT(texts); i++)
+        fleet_put_text(to, 2 + i, texts[i]);
+    if (name->line > 0)
+        fleet_put_i64(to, 7, name->line);
+}
+
+static const struct tv_parquet_column fleet_method_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},    {"batch", TV_PARQUET_UINT64, false},
+    {"method", TV_PARQUET_UINT64, false},   {"calls", TV_PARQUET_INT64, false},
+    {"recursive", TV_PARQUET_INT64, false}, {"incl", TV_PARQUET_INT64, false},
+    {"excl", TV_PARQUET_INT64, false},      {"incl_cpu", TV_PARQUET_INT64, false},
+    {"excl_cpu", TV_PARQUET_INT64, false},  {"max", TV_PARQUET_INT64, false},
+    {"max_ts", TV_PARQUET_INT64, false},    {"max_slice", TV_PARQUET_INT64, false},
+    {"keys", TV_PARQUET_UINT32, true},      {"counts", TV_PARQUET_UINT32, true},
+};
+
+static void fleet_put_method(struct fleet_writer *to, size_t row)
+{
+    const struct fleet_method *method = &to->batch->methods[row];
+    const struct fleet_bucket *buckets = to->batch->buckets + method->first_bucket;
+    const int64_t figures[] = {(int64_t)method->calls, (int64_t)method->recursive,
+                               method->incl,           method->excl,
+                               method->incl_cpu,       method->excl_cpu};
+    const int64_t longest[] = {method->longest, method->longest_at, method->longest_slice};
+    fleet_put_u64(to, 0, method->trace);
+    fleet_put_u64(to, 1, to->batch->number);
+    fleet_put_u64(to, 2, method->method);
+    for (size_t i = 0; i < TV_COUNT(figures); i++)
+        fleet_put_i64(to, 3 + i, figures[i]);
+    for (size_t i = 0; i < TV_COUNT(longest) && method->longest_slice >= 0; i++)
+        fleet_put_i64(to, 9 + i, longest[i]);
+    for (uint32_t i = 0; i < method->bucket_count; i++)
+        fleet_put_u64(to, 12, buckets[i].key);
+    for (uint32_t i = 0; i < method->bucket_count; i++)
+        fleet_put_u64(to, 13, buckets[i].count);
+}
+
+static const struct tv_parquet_column fleet_path_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},   {"batch", TV_PARQUET_UINT64, false},
+    {"path", TV_PARQUET_UINT64, false},    {"parent", TV_PARQUET_UINT64, false},
+    {"method", TV_PARQUET_UINT64, false},  {"calls", TV_PARQUET_INT64, false},
+    {"incl", TV_PARQUET_INT64, false},     {"self", TV_PARQUET_INT64, false},
+    {"incl_cpu", TV_PARQUET_INT64, false}, {"self_cpu", TV_PARQUET_INT64, false},
+};
+
+static void fleet_put_path(struct fleet_writer *to, size_t row)
+{
+    const struct fleet_path *path = &to->batch->paths[row];
+    const int64_t figures[] = {(int64_t)path->calls, path->incl, path->self, path->incl_cpu,
+                               path->self_cpu};
+    fleet_put_u64(to, 0, path->trace);
+    fleet_put_u64(to, 1, to->batch->number);
+    fleet_put_u64(to, 2, path->path);
+    if (path->parent != 0)
+        fleet_put_u64(to, 3, path->parent);
+    fleet_put_u64(to, 4, path->method);
+    for (size_t i = 0; i < TV_COUNT(figures); i++)
+        fleet_put_i64(to, 5 + i, figures[i]);
+}
+
+static const struct tv_parquet_column fleet_trace_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},   {"batch", TV_PARQUET_UINT64, false},
+    {"schema", TV_PARQUET_INT64, false},   {"hash", TV_PARQUET_TEXT, false},
+    {"uri", TV_PARQUET_TEXT, false},       {"recorded", TV_PARQUET_INT64, false},
+    {"added", TV_PARQUET_INT64, false},    {"format", TV_PARQUET_TEXT, false},
+    {"bytes", TV_PARQUET_INT64, false},    {"span", TV_PARQUET_INT64, false},
+    {"cpu", TV_PARQUET_INT64, false},      {"threads", TV_PARQUET_INT64, false},
+    {"calls", TV_PARQUET_INT64, false},    {"sampled_interval", TV_PARQUET_INT64, false},
+    {"clocks", TV_PARQUET_TEXT, false},    {"overflow", TV_PARQUET_BOOLEAN, false},
+    {"health", TV_PARQUET_INT64, false},   {"version", TV_PARQUET_TEXT, false},
+    {"commit", TV_PARQUET_TEXT, false},    {"device", TV_PARQUET_TEXT, false},
+    {"scenario", TV_PARQUET_TEXT, false},  {"side", TV_PARQUET_TEXT, false},
+    {"label_keys", TV_PARQUET_TEXT, true}, {"label_values", TV_PARQUET_TEXT, true},
+};
+
+static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct tv_fleet_hash *hash)
+{
+    uint8_t digits[2 * TV_FLEET_HASH];
+    for (size_t i = 0; i < sizeof digits; i++)
+        digits[i] = (uint8_t) "0123456789abcdef"[hash->bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    fleet_put_bytes(to, column, (struct tv_bytes){digits, sizeof digits});
+}
+
+static void fleet_put_trace(struct fleet_writer *to, size_t row)
+{
+    const struct fleet_trace *trace = &to->batch->traces[row];
+    const struct fleet_label *labels = to->batch->labels + trace->first_label;
+    const int64_t sizes[] = {(int64_t)trace->bytes, trace->span, trace->cpu,
+                             (int64_t)trace->threads, (int64_t)trace->calls};
+    fleet_put_u64(to, 0, trace->number);
+    fleet_put_u64(to, 1, to->batch->number);
+    fleet_put_i64(to, 2, TV_FLEET_SCHEMA);
+    fleet_put_hash(to, 3, &trace->hash);
+    fleet_put_text(to, 4, trace->uri);
+    if (trace->recorded_us != 0)
+        fleet_put_i64(to, 5, trace->recorded_us);
+    fleet_put_i64(to, 6, trace->added_us);
+    fleet_put_text(to, 7, trace->format);
+    for (size_t i = 0; i < TV_COUNT(sizes); i++)
+        fleet_put_i64(to, 8 + i, sizes[i]);
+    if (trace->sampled > 0)
+        fleet_put_i64(to, 13, trace->sampled);
+    fleet_put_text(to, 14, trace->clocks);
+    fleet_put_i64(to, 15, trace->overflow);
+    fleet_put_u64(to, 16, trace->health);
+    for (size_t i = 0; i < FLEET_DECLARED; i++)
+        fleet_put_text(to, 17 + i, trace->declared[i]);
+    for (uint32_t i = 0; i < trace->label_count; i++)
+        fleet_put_text(to, 22, labels[i].key);
+    for (uint32_t i = 0; i < trace->label_count; i++)
+        fleet_put_text(to, 23, labels[i].value);
+}
+
+static const struct {
+    const char *name;
+    const struct tv_parquet_column *columns;
+    size_t count;
+    void (*put)(struct fleet_writer *to, size_t row);
+} fleet_tables[TV_FLEET_TABLES] = {
+    [TV_FLEET_METHOD_NAME] = {"method_name", fleet_name_columns, TV_COUNT(fleet_name_columns),
+                              fleet_put_name},
+    [TV_FLEET_METHOD] = {"method", fleet_method_columns, TV_COUNT(fleet_method_columns),
+                         fleet_put_method},
+    [TV_FLEET_PATH] = {"path", fleet_path_columns, TV_COUNT(fleet_path_columns), fleet_put_path},
+    [TV_FLEET_TRACE] = {"trace", fleet_trace_columns, TV_COUNT(fleet_trace_columns),
+                        fleet_put_trace},
+};
+
+const char *tv_fleet_table_name(enum tv_fleet_table table)
+{
+    assert(table < TV_FLEET_TABLES);
+    return fleet_tables[table].name;
+}
+
+static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_table table)
+{
+    if (!batch)
+        return 0;
+    switch (table) {
+    case TV_FLEET_METHOD_NAME:
+        return batch->name_count;
+    case TV_FLEET_METHOD:
+        return batch->method_count;
+    case TV_FLEET_PATH:
+        return batch->path_count;
+    default:
+        return batch->trace_count;
+    }
+}
+
+enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_fleet_table table,
+                                    enum tv_fleet_form form, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    struct fleet_writer to = {.columns = fleet_tables[table].columns,
+                              .count = fleet_tables[table].count,
+                              .batch = batch,
+                              .column = SIZE_MAX};
+    enum tv_status status = TV_OK;
+    if (form == TV_FLEET_PARQUET)
+        to.parquet = tv_parquet_new(out, to.columns, to.count);
+    else
+        to.json = out;
+    for (size_t i = 0; i < fleet_row_count(batch, table) && status == TV_OK; i++) {
+        fleet_tables[table].put(&to, i);
+        status = fleet_end_row(&to, err);
+    }
+    if (status == TV_OK && to.parquet)
+        status = tv_parquet_finish(to.parquet, err);
+    tv_parquet_free(to.parquet);
+    return status;
+}
