@@ -164,7 +164,7 @@ struct tv_async_slice {
     uint32_t frame;
     uint32_t parent; /* index in the same array, smaller than its own; TV_NONE: a root */
     uint32_t start_thread, end_thread;
-    uint32_t process; /* if it has no thread; or TV_NONE */
+    uint32_t process; /* TV_NONE: that of start_thread, if there is one */
     uint32_t id;      /* string, as shown */
     uint32_t group;   /* as in struct tv_object */
     uint32_t track;   /* string: track of its process; TV_EMPTY_STRING: named after the slice */

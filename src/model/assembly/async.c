@@ -160,8 +160,9 @@ static void async_add_root(struct tv_async_plan *plan, struct async_item *item)
     plan->roots[plan->root_count++] = (struct async_root){
         .start = item->start,
         .end = item->start + item->length,
-        .process = slice->start_thread == TV_NONE ? slice->process
-                                                  : head->threads[slice->start_thread].process,
+        .process = slice->process != TV_NONE || slice->start_thread == TV_NONE
+                       ? slice->process
+                       : head->threads[slice->start_thread].process,
         .thread = slice->track == TV_EMPTY_STRING ? slice->start_thread : TV_NONE,
         .name = slice->track == TV_EMPTY_STRING ? head->frames[slice->frame].name : slice->track,
         .group = slice->group,

@@ -300,8 +300,9 @@ void tv_ft_chunk_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
 #define CATEGORY "ftrace"
 
 static const struct tv_ft_event *const families[] = {
-    tv_ft_sched_events, tv_ft_mark_events,   tv_ft_kernel_events, tv_ft_counter_events,
-    tv_ft_disk_events,  tv_ft_binder_events, tv_ft_gpu_events,    tv_ft_mali_events,
+    tv_ft_sched_events,   tv_ft_mark_events, tv_ft_kernel_events,
+    tv_ft_counter_events, tv_ft_disk_events, tv_ft_binder_events,
+    tv_ft_gpu_events,     tv_ft_mali_events, tv_ft_power_events,
 };
 
 static const struct tv_ft_event no_meaning = {.name = ""};

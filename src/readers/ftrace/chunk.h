@@ -109,12 +109,16 @@ enum tv_ft_async_kind { TV_FT_ASYNC_BEGIN, TV_FT_ASYNC_END, TV_FT_ASYNC_POINT };
 struct tv_ft_async {
     int64_t time;
     uint64_t offset : 40, kind : 8;
-    uint64_t single : 1; /* ignore this begin while another one of the key is open */
+    uint64_t single : 1;  /* ignore this begin while another one of the key is open */
+    uint64_t counted : 1; /* begins of the key make one slice, until as many ends */
+    uint64_t if_open : 1; /* ignore this end when no slice of the key is open */
+    uint64_t global : 1;  /* the slice belongs to the kernel, not to the process of the task */
     uint32_t key;
     uint32_t id; /* text, as the page shows it */
     uint32_t frame;
     uint32_t task;
-    uint32_t track; /* text: name of the track that the mark asks for; empty: none */
+    uint32_t track;   /* text: name of the track that the mark asks for; empty: none */
+    uint32_t process; /* filled by the merge; TV_NONE: that of the task */
 };
 
 /* Deferred events: their meaning depends on other events.  deferred.c replays them in time order
@@ -337,6 +341,7 @@ extern const struct tv_ft_event tv_ft_sched_events[];   /* switch.c: who runs, w
 extern const struct tv_ft_event tv_ft_mark_events[];    /* marks.c: marks of programs */
 extern const struct tv_ft_event tv_ft_kernel_events[];  /* kernel.c: slices of the kernel */
 extern const struct tv_ft_event tv_ft_disk_events[];    /* kernel.c: block, ext4, f2fs */
+extern const struct tv_ft_event tv_ft_power_events[];   /* power.c: suspend, wake locks */
 extern const struct tv_ft_event tv_ft_counter_events[]; /* counters.c: frequencies, voltages */
 extern const struct tv_ft_event tv_ft_binder_events[];  /* binder.c: transactions */
 extern const struct tv_ft_event tv_ft_gpu_events[];     /* gpu.c: fences, flips, jobs */

@@ -244,8 +244,8 @@ void tv_ft_merge_flows(struct tv_ft_merge *merge)
 /* ---- Async slices ---- */
 
 /* An end matches the latest open begin of its key; of marks with one cookie only
- * the first begin counts. A slice without an end lasts until the end of the trace; one without a
- * begin began before the trace. */
+ * the first begin counts, and counted begins have one slice until as many ends. A slice without an
+ * end lasts until the end of the trace; one without a begin began before the trace. */
 
 struct ft_open_async {
     uint32_t slice;
@@ -257,7 +257,7 @@ struct ft_async_pairing {
     TV_TABLE(tv_async_slice) slices;
     TV_TABLE(ft_open_async) open;
     uint32_t *latest; /* the latest open slice by key; TV_NONE: none */
-    uint32_t *again;  /* by key: begins ignored since the one that counts */
+    uint32_t *again;  /* by key: begins since the one that has the slice */
 };
 
 static struct tv_async_slice *ft_async_add_slice(struct ft_async_pairing *p,
@@ -275,7 +275,7 @@ static struct tv_async_slice *ft_async_add_slice(struct ft_async_pairing *p,
         .parent = TV_NONE,
         .start_thread = event->task,
         .end_thread = event->task,
-        .process = TV_NONE,
+        .process = event->process,
         .id = event->id,
         .group = TV_NONE,
         .track = event->track,
@@ -289,6 +289,9 @@ static void ft_async_begin(struct ft_async_pairing *p, const struct tv_ft_async 
     assert(event->key < p->merge->key_count);
     if (p->latest[event->key] == TV_NONE) {
         p->again[event->key] = 0;
+    } else if (event->counted) {
+        p->again[event->key]++;
+        return;
     } else if (event->single) {
         p->again[event->key]++;
         if (!p->merge->repeated)
@@ -309,10 +312,12 @@ static void ft_async_end(struct ft_async_pairing *p, const struct tv_ft_async *e
 {
     assert(event->key < p->merge->key_count);
     uint32_t latest = p->latest[event->key];
-    if (latest == TV_NONE && p->again[event->key] > 0) {
-        p->again[event->key]--; /* this end belongs to an ignored begin */
+    if ((latest == TV_NONE || event->counted) && p->again[event->key] > 0) {
+        p->again[event->key]--; /* this end belongs to a begin without a slice */
         return;
     }
+    if (latest == TV_NONE && event->if_open)
+        return;
     if (latest == TV_NONE) {
         ft_async_add_slice(p, event, p->merge->first)->flags = TV_SLICE_ENTERED_BEFORE;
         return;

@@ -379,6 +379,7 @@ static void ft_timelines_add_pipeline(struct tv_ft_timelines *lines, const struc
         .frame = tv_ft_merge_frame(merge, TV_BYTES("pipeline"), ""),
         .parent = TV_NONE,
         .start_thread = row->line,
+        .process = TV_NONE,
         .end_thread = row->line,
         .id = row->text,
         .group = TV_NONE,

@@ -336,6 +336,7 @@ static void ft_merge_move_asyncs(struct tv_ft_merge *merge, size_t index, struct
         to->track = numbers->texts[to->track];
         to->frame = numbers->frames[to->frame];
         to->task = numbers->threads[to->task];
+        to->process = to->global ? tv_ft_merge_process(merge, TV_FT_NO_ID) : TV_NONE;
     }
     tv_free(chunk->asyncs.rows);
     chunk->asyncs.rows = NULL;

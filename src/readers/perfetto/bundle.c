@@ -59,9 +59,8 @@ struct pf_cpu {
 
 struct tv_pf_bundle_state {
     struct pf_cpu cpus[CPUS];
-    struct tv_map memories; /* mm_id of rss_stat -> process */
-    struct tv_map
-        described; /* number of an event -> text: its name, of generic_event_descriptors */
+    struct tv_map memories;  /* mm_id of rss_stat -> process */
+    struct tv_map described; /* number of a generic event -> text: its name */
 };
 
 /* A bundle that is being read. */
@@ -413,6 +412,9 @@ static const struct {
     {51, "transaction=$a"},
     {57, "work struct $A: function $!b"},
     {58, "work struct $A: function $!b"},
+    {113, "$a[$b] $c"},
+    {404, "$a state=$B"},
+    {405, "$a state=$B"},
 };
 
 static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",

@@ -135,6 +135,30 @@ static void counts_what_the_kernel_counts(void **context)
         "counter vreg vdd enabled 7:1\n");
 }
 
+/* The first suspend is given up: it ends when the processes are thawed.  The wake lock is active
+ * until it was released as often as it was taken. */
+static void shows_suspends_and_wake_locks(void **context)
+{
+    (void)context;
+    means("k-7 (7) [000] .... 1.000000: suspend_resume: suspend_enter[3] begin\n"
+          "k-7 (7) [001] .... 1.000001: wakeup_source_activate: alarm timer state=0x10001\n"
+          "k-7 (7) [000] .... 1.000002: suspend_resume: thaw_processes[0] begin\n"
+          "k-7 (7) [001] .... 1.000003: wakeup_source_activate: alarm timer state=0x10002\n"
+          "k-7 (7) [001] .... 1.000004: wakeup_source_deactivate: alarm timer state=0x20001\n"
+          "k-7 (7) [000] .... 1.000005: suspend_resume: thaw_processes[0] end\n"
+          "k-7 (7) [001] .... 1.000006: wakeup_source_deactivate: alarm timer state=0x30000\n"
+          "k-7 (7) [000] .... 1.000007: suspend_resume: timekeeping_freeze[4] begin\n"
+          "k-7 (7) [000] .... 1.000008: suspend_resume: suspend_enter[3] begin\n"
+          "k-7 (7) [001] .... 1.000009: suspend_resume: timekeeping_freeze[5] end\n"
+          "k-7 (7) [000] .... 1.000010: suspend_resume: suspend_enter[3] end\n"
+          "k-7 (7) [000] .... 1.000011: suspend_resume: odd\n",
+          "async Suspend/Resume Latency of 0\n  suspend_enter(3) 0+5 timekeeping_freeze(0) 7+2\n"
+          "async Suspend/Resume Latency of 0\n  thaw_processes(0) 2+3 suspend_enter(3) 8+2\n"
+          "async Wakelock(alarm timer) of 0\n  Wakelock(alarm timer) 1+5\n"
+          "instant suspend_resume of k 11\n"
+          "! bad-fields 1\n");
+}
+
 /* The first and the third do not fit into 64 bits; the fourth is the largest that does. */
 static void counts_large_numbers(void **context)
 {
@@ -366,7 +390,8 @@ UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_be
            cmocka_unit_test(knows_why_a_thread_was_blocked),
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
-           cmocka_unit_test(counts_what_the_kernel_counts), cmocka_unit_test(counts_large_numbers),
+           cmocka_unit_test(counts_what_the_kernel_counts),
+           cmocka_unit_test(shows_suspends_and_wake_locks), cmocka_unit_test(counts_large_numbers),
            cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(leaves_out_a_cut_line),
            cmocka_unit_test(has_a_cpu_clock_when_threads_run),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
