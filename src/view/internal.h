@@ -98,12 +98,6 @@ const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
 void tv_trees_leave(struct tv_tree_cache *cache);
 
-/* The display frames of a trace, with the causes of late ones.  They are found by the first call of
- * tv_display_cache_get, and belong to the cache. */
-struct tv_display_cache *tv_display_cache_new(const struct tv_trace *trace);
-void tv_display_cache_free(struct tv_display_cache *cache);
-const struct tv_display_frames *tv_display_cache_get(struct tv_display_cache *cache);
-
 /* Write the numbers of display frames of each process that has some, as an object member. */
 void tv_view_write_display_rows(struct tv_out *out, const struct tv_view *view);
 

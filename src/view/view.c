@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "analysis/findings/display_frames.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/internal.h"
@@ -112,7 +113,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     tv_trees_prepare(view->trees);
     view->flows = tv_flow_index_new(trace);
     view->objects = tv_object_index_new(trace);
-    view->display = tv_display_cache_new(trace);
+    view->display = tv_display_cache_new(trace, true);
     view->rank = view_find_ranks(view);
     view->thread_track = view_find_thread_tracks(trace);
     tv_view_order_tracks(view);

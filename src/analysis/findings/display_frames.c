@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/workers.h"
 
 #define READ_AT_ONCE 256u
 
@@ -474,6 +475,45 @@ void tv_display_frames_explain(struct tv_display_frames *frames, bool only_late)
     }
     tv_free(own.time);
     tv_free(own.names);
+}
+
+/* ---- The frames of a whole trace ---- */
+
+struct tv_display_cache {
+    const struct tv_trace *trace;
+    bool only_late;
+    struct tv_lock lock;
+    struct tv_display_frames *frames; /* NULL: nobody asked yet */
+};
+
+struct tv_display_cache *tv_display_cache_new(const struct tv_trace *trace, bool only_late)
+{
+    struct tv_display_cache *cache = tv_alloc(1, sizeof *cache);
+    cache->trace = trace;
+    cache->only_late = only_late;
+    tv_lock_init(&cache->lock);
+    return cache;
+}
+
+void tv_display_cache_free(struct tv_display_cache *cache)
+{
+    if (!cache)
+        return;
+    tv_display_frames_free(cache->frames);
+    tv_lock_release(&cache->lock);
+    tv_free(cache);
+}
+
+const struct tv_display_frames *tv_display_cache_get(struct tv_display_cache *cache)
+{
+    const struct tv_selection all = TV_SELECT_ALL;
+    tv_lock_enter(&cache->lock);
+    if (!cache->frames) {
+        cache->frames = tv_display_frames_of(cache->trace, &all, NULL);
+        tv_display_frames_explain(cache->frames, cache->only_late);
+    }
+    tv_lock_leave(&cache->lock);
+    return cache->frames;
 }
 
 /* ---- Figures ---- */

@@ -97,6 +97,19 @@ void tv_display_frames_free(struct tv_display_frames *frames);
 /* Find the cause of each frame, or only of the late ones: a pass over the slices in them. */
 void tv_display_frames_explain(struct tv_display_frames *frames, bool only_late);
 
+/* ---- The frames of a whole trace ---- */
+
+/* They are found when somebody first asks; any number of threads may ask. */
+struct tv_display_cache;
+
+/* Make a cache without frames yet, for a trace that must outlive it.  The causes will be found of
+ * all frames, or only of the late ones. */
+struct tv_display_cache *tv_display_cache_new(const struct tv_trace *trace, bool only_late);
+void tv_display_cache_free(struct tv_display_cache *cache);
+
+/* Return the frames, which belong to the cache. */
+const struct tv_display_frames *tv_display_cache_get(struct tv_display_cache *cache);
+
 /* Return what the deadline of a frame is from. */
 struct tv_display_interval tv_display_frame_interval(const struct tv_display_frames *frames,
                                                      const struct tv_display_frame *frame);

@@ -8,48 +8,12 @@
 #include <assert.h>
 
 #include "base/memory.h"
-#include "base/workers.h"
 #include "view/internal.h"
 #include "writers/tables/frames_table.h"
 
 #define LATE_LIMIT 10000u /* frames that are listed */
 
 /* ---- The frames of the whole trace ---- */
-
-struct tv_display_cache {
-    const struct tv_trace *trace;
-    struct tv_lock lock;
-    struct tv_display_frames *frames; /* NULL: nobody asked yet */
-};
-
-struct tv_display_cache *tv_display_cache_new(const struct tv_trace *trace)
-{
-    struct tv_display_cache *cache = tv_alloc(1, sizeof *cache);
-    cache->trace = trace;
-    tv_lock_init(&cache->lock);
-    return cache;
-}
-
-void tv_display_cache_free(struct tv_display_cache *cache)
-{
-    if (!cache)
-        return;
-    tv_display_frames_free(cache->frames);
-    tv_lock_release(&cache->lock);
-    tv_free(cache);
-}
-
-const struct tv_display_frames *tv_display_cache_get(struct tv_display_cache *cache)
-{
-    const struct tv_selection all = TV_SELECT_ALL;
-    tv_lock_enter(&cache->lock);
-    if (!cache->frames) {
-        cache->frames = tv_display_frames_of(cache->trace, &all, NULL);
-        tv_display_frames_explain(cache->frames, true);
-    }
-    tv_lock_leave(&cache->lock);
-    return cache->frames;
-}
 
 void tv_view_write_display_rows(struct tv_out *out, const struct tv_view *view)
 {
