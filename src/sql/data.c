@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.c - what all tables of a trace share (tables.h). */
+#include "analysis/findings/display_frames.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/out.h"
@@ -47,6 +48,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
         data->first_value[i + 1] =
             data->first_value[i] +
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
+    data->display = tv_display_cache_new(trace, false);
     sql_list_names(data);
     data->name_type = tv_duck.create_enum_type(data->names, data->name_count);
     int internal = tv_duck.enum_internal_type(data->name_type);
@@ -56,6 +58,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 void tv_sql_data_release(struct tv_sql_data *data)
 {
     tv_duck.destroy_logical_type(&data->name_type);
+    tv_display_cache_free(data->display);
     tv_free(data->first_id);
     tv_free(data->first_value);
     tv_free(data->name_of);

@@ -44,6 +44,8 @@ const char *const tv_sql_prelude[] = {
     "create view thread_or_process_slice as select s.*, t.name as thread_name, t.tid, p.name as "
     "process_name, p.pid from slice s left join thread t using (utid) left join process p on "
     "s.upid = p.upid",
+    "create view frames as select f.*, t.name as thread_name, t.tid, p.name as process_name, p.pid "
+    "from display_frame f left join thread t using (utid) left join process p on f.upid = p.upid",
     "create view slice_self_dur as select id, self_dur from slice",
     "create view method as select frame_id, any_value(name) as name, any_value(class) as class, "
     "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
@@ -66,6 +68,21 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    "create view expected_frame_timeline_slice as select id, ts, dur, track_id, category, name, "
+    "depth, arg_set_id, upid, try_cast(extract_arg(arg_set_id, 'Display frame token') as bigint) "
+    "as display_frame_token, try_cast(extract_arg(arg_set_id, 'Surface frame token') as bigint) as "
+    "surface_frame_token, extract_arg(arg_set_id, 'Layer name') as layer_name from slice where "
+    "category = 'frame.expected'",
+    "create view actual_frame_timeline_slice as select id, ts, dur, track_id, category, name, "
+    "depth, arg_set_id, upid, try_cast(extract_arg(arg_set_id, 'Display frame token') as bigint) "
+    "as display_frame_token, try_cast(extract_arg(arg_set_id, 'Surface frame token') as bigint) as "
+    "surface_frame_token, extract_arg(arg_set_id, 'Layer name') as layer_name, "
+    "extract_arg(arg_set_id, 'Present type') as present_type, (extract_arg(arg_set_id, 'On time "
+    "finish') = 'true')::bigint as on_time_finish, (extract_arg(arg_set_id, 'GPU composition') = "
+    "'true')::bigint as gpu_composition, extract_arg(arg_set_id, 'Jank type') as jank_type, "
+    "extract_arg(arg_set_id, 'Prediction type') as prediction_type, extract_arg(arg_set_id, 'Jank "
+    "tag') as jank_tag, extract_arg(arg_set_id, 'Jank severity type') as jank_severity_type from "
+    "slice where category = 'frame.actual'",
     "create macro arg_key(path) as replace(substr(path, 3), '\"', '')",
     "create view args as select s.id as arg_set_id, regexp_replace(arg_key(j.fullkey), "
     "'\\[[0-9]+\\]', '', 'g') as flat_key, arg_key(j.fullkey) as key, case j.type when 'VARCHAR' "
@@ -87,9 +104,9 @@ const char *const tv_sql_prelude[] = {
 };
 
 const char *const tv_sql_exported[] = {
-    "slice",        "thread",       "process", "track", "counter_track", "counter", "sched",
-    "thread_state", "sample",       "path",    "frame", "flow",          "args",    "metadata",
-    "diagnostic",   "trace_bounds", NULL,
+    "slice", "thread",       "process",    "track",  "counter_track", "counter",
+    "sched", "thread_state", "sample",     "path",   "frame",         "flow",
+    "args",  "metadata",     "diagnostic", "frames", "trace_bounds",  NULL,
 };
 
 bool tv_sql_is_exported(const char *words, const char *table)

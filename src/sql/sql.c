@@ -133,7 +133,7 @@ static void sql_bind_table(duck_bind bind)
         tv_duck.bind_add_result_column(bind, column->name, type);
         tv_duck.destroy_logical_type(&type);
     }
-    if (!info->ranged)
+    if (!info->ranged && !info->table->slow_count)
         tv_duck.bind_set_cardinality(bind, info->table->count(info->data), true);
 }
 
@@ -367,16 +367,16 @@ static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     sql->infos = tv_alloc(tv_sql_table_count + 1, sizeof *sql->infos);
-    sql->infos[tv_sql_table_count] = (struct sql_table_info){&sql->data, tv_sql_tables, true};
+    sql->infos[tv_sql_table_count] = (struct sql_table_info){&sql->data, tv_sql_tables[0], true};
     if (!sql_register_table(sql, &sql->infos[tv_sql_table_count]))
         return sql_fail(err, "a table cannot be registered");
     for (size_t i = 0; i < tv_sql_table_count && status == TV_OK; i++) {
         char view[160];
-        sql->infos[i] = (struct sql_table_info){&sql->data, &tv_sql_tables[i], false};
+        sql->infos[i] = (struct sql_table_info){&sql->data, tv_sql_tables[i], false};
         if (!sql_register_table(sql, &sql->infos[i]))
             return sql_fail(err, "a table cannot be registered");
         snprintf(view, sizeof view, "create view %s as select * from tv_%s()",
-                 tv_sql_tables[i].name, tv_sql_tables[i].name);
+                 tv_sql_tables[i]->name, tv_sql_tables[i]->name);
         status = sql_execute(sql, view, err);
     }
     if (status == TV_OK && !tv_sql_register_arguments(sql->connection, &sql->data))

@@ -8,86 +8,9 @@
 #include "sql/tables.h"
 
 #include <assert.h>
-#include <math.h>
-#include <string.h>
 
 #include "analysis/states/states.h"
 #include "model/diagnostic.h"
-
-/* ---- Values ---- */
-
-void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i)
-{
-    if (!vector->validity) {
-        tv_duck.vector_ensure_validity_writable(vector->vector);
-        vector->validity = tv_duck.vector_get_validity(vector->vector);
-    }
-    vector->validity[i / 64] &= ~(UINT64_C(1) << i % 64);
-}
-
-static void sql_put_integer(struct tv_sql_vector *vector, uint64_t i, int64_t value)
-{
-    ((int64_t *)vector->data)[i] = value;
-}
-
-/* Put an index, or NULL for TV_NONE. */
-static void sql_put_index(struct tv_sql_vector *vector, uint64_t i, uint32_t index)
-{
-    if (index == TV_NONE)
-        tv_sql_put_null(vector, i);
-    else
-        sql_put_integer(vector, i, index);
-}
-
-static void sql_put_real(struct tv_sql_vector *vector, uint64_t i, double value)
-{
-    ((double *)vector->data)[i] = value;
-    if (isnan(value))
-        tv_sql_put_null(vector, i);
-}
-
-static void sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value)
-{
-    ((bool *)vector->data)[i] = value;
-}
-
-static void sql_put_bytes(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text)
-{
-    tv_duck.vector_assign_string_element_len(vector->vector, i, (const char *)text.data,
-                                             text.length);
-}
-
-static void sql_put_text(struct tv_sql_vector *vector, uint64_t i, const char *text)
-{
-    tv_duck.vector_assign_string_element_len(vector->vector, i, text, strlen(text));
-}
-
-/* Put a string of the trace; the empty one is NULL. */
-static void sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
-                           uint32_t string)
-{
-    if (string == TV_EMPTY_STRING)
-        tv_sql_put_null(vector, i);
-    else
-        sql_put_bytes(vector, i, tv_trace_info_text(data->trace->head, string));
-}
-
-/* Put the name of a frame. */
-static void sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
-                         uint32_t frame)
-{
-    uint32_t number = data->name_of[frame];
-    switch (vector->name_bytes) {
-    case 1:
-        ((uint8_t *)vector->data)[i] = (uint8_t)number;
-        break;
-    case 2:
-        ((uint16_t *)vector->data)[i] = (uint16_t)number;
-        break;
-    default:
-        ((uint32_t *)vector->data)[i] = number;
-    }
-}
 
 /* ---- Slices ---- */
 
@@ -220,27 +143,27 @@ static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column
     const struct tv_frame *f = &data->trace->head->frames[frame];
     switch (column) {
     case SLICE_CATEGORY:
-        sql_put_string(data, vector, i, f->category);
+        tv_sql_put_string(data, vector, i, f->category);
         break;
     case SLICE_NAME:
-        sql_put_name(data, vector, i, frame);
+        tv_sql_put_name(data, vector, i, frame);
         break;
     case SLICE_CLASS:
-        sql_put_string(data, vector, i, f->class_name);
+        tv_sql_put_string(data, vector, i, f->class_name);
         break;
     case SLICE_SIGNATURE:
-        sql_put_string(data, vector, i, f->signature);
+        tv_sql_put_string(data, vector, i, f->signature);
         break;
     case SLICE_FRAME:
-        sql_put_integer(vector, i, frame);
+        tv_sql_put_integer(vector, i, frame);
         break;
     case SLICE_FILE:
-        sql_put_string(data, vector, i, f->file);
+        tv_sql_put_string(data, vector, i, f->file);
         break;
     default:
         assert(column == SLICE_LINE);
         if (f->line > 0)
-            sql_put_integer(vector, i, f->line);
+            tv_sql_put_integer(vector, i, f->line);
         else
             tv_sql_put_null(vector, i);
     }
@@ -251,7 +174,7 @@ static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector
                             uint64_t i, uint32_t input, uint64_t id)
 {
     if (data->trace->head->inputs[input].describe)
-        sql_put_integer(vector, i, (int64_t)id);
+        tv_sql_put_integer(vector, i, (int64_t)id);
     else
         tv_sql_put_null(vector, i);
 }
@@ -269,17 +192,17 @@ static void sql_put_related(const struct tv_sql_data *data, const struct tv_sql_
         if (cpu && !trace->columns[trace->rows[row].columns].cpu_start)
             tv_sql_put_null(vector, i);
         else
-            sql_put_integer(vector, i, sql_self_of(trace, row, index, slice, cpu));
+            tv_sql_put_integer(vector, i, sql_self_of(trace, row, index, slice, cpu));
         return;
     }
     uint32_t parent = tv_slice_parent(trace, row, index);
     if (parent == TV_NONE)
         tv_sql_put_null(vector, i);
     else if (column == SLICE_PARENT)
-        sql_put_integer(vector, i, (int64_t)(data->first_id[parent_row] + parent));
+        tv_sql_put_integer(vector, i, (int64_t)(data->first_id[parent_row] + parent));
     else
-        sql_put_name(data, vector, i,
-                     trace->paths.nodes[tv_slice_get(trace, parent_row, parent).path].frame);
+        tv_sql_put_name(data, vector, i,
+                        trace->paths.nodes[tv_slice_get(trace, parent_row, parent).path].frame);
 }
 
 static void sql_put_slice_column(const struct tv_sql_data *data,
@@ -294,46 +217,46 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
                    !(slice->flags & TV_SLICE_NO_CPU);
     switch (column) {
     case SLICE_TS:
-        sql_put_integer(vector, i, slice->start);
+        tv_sql_put_integer(vector, i, slice->start);
         break;
     case SLICE_DUR:
-        sql_put_integer(vector, i, slice->flags & TV_SLICE_OPEN ? -1 : slice->length);
+        tv_sql_put_integer(vector, i, slice->flags & TV_SLICE_OPEN ? -1 : slice->length);
         break;
     case SLICE_TRACK:
-        sql_put_integer(vector, i, row->track);
+        tv_sql_put_integer(vector, i, row->track);
         break;
     case SLICE_DEPTH:
-        sql_put_integer(vector, i, row->depth);
+        tv_sql_put_integer(vector, i, row->depth);
         break;
     case SLICE_THREAD_TS:
     case SLICE_THREAD_DUR:
         if (has_cpu)
-            sql_put_integer(vector, i,
-                            column == SLICE_THREAD_TS ? slice->cpu_start : slice->cpu_length);
+            tv_sql_put_integer(vector, i,
+                               column == SLICE_THREAD_TS ? slice->cpu_start : slice->cpu_length);
         else
             tv_sql_put_null(vector, i);
         break;
     case SLICE_UTID:
-        sql_put_index(vector, i, track->thread);
+        tv_sql_put_index(vector, i, track->thread);
         break;
     case SLICE_UPID:
-        sql_put_index(vector, i,
-                      track->thread != TV_NONE ? trace->head->threads[track->thread].process
-                                               : track->process);
+        tv_sql_put_index(vector, i,
+                         track->thread != TV_NONE ? trace->head->threads[track->thread].process
+                                                  : track->process);
         break;
     case SLICE_ARGS:
         sql_put_args_id(data, vector, i, row->input,
                         data->first_id[scratch->rows[i]] + scratch->indices[i]);
         break;
     case SLICE_PATH:
-        sql_put_integer(vector, i, slice->path);
+        tv_sql_put_integer(vector, i, slice->path);
         break;
     case SLICE_KIND:
-        sql_put_integer(vector, i, (int64_t)track->kind);
+        tv_sql_put_integer(vector, i, (int64_t)track->kind);
         break;
     case SLICE_EVENT:
-        sql_put_integer(vector, i,
-                        (int64_t)tv_slice_offset(trace, scratch->rows[i], scratch->indices[i]));
+        tv_sql_put_integer(vector, i,
+                           (int64_t)tv_slice_offset(trace, scratch->rows[i], scratch->indices[i]));
         break;
     case SLICE_PARENT:
     case SLICE_PARENT_NAME:
@@ -354,31 +277,31 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     const struct tv_instant *instant = &trace->tables.instants.rows[number];
     switch (column) {
     case SLICE_TS:
-        sql_put_integer(vector, i, tv_trace_time(trace, instant->input, instant->time));
+        tv_sql_put_integer(vector, i, tv_trace_time(trace, instant->input, instant->time));
         break;
     case SLICE_DUR:
     case SLICE_DEPTH:
     case SLICE_SELF_DUR:
-        sql_put_integer(vector, i, 0);
+        tv_sql_put_integer(vector, i, 0);
         break;
     case SLICE_ARGS:
         sql_put_args_id(data, vector, i, instant->input, data->first_id[trace->row_count] + number);
         break;
     case SLICE_UTID:
-        sql_put_index(vector, i, instant->scope == TV_SCOPE_THREAD ? instant->of : TV_NONE);
+        tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_THREAD ? instant->of : TV_NONE);
         break;
     case SLICE_UPID:
-        sql_put_index(vector, i,
-                      instant->scope == TV_SCOPE_PROCESS ? instant->of
-                      : instant->scope == TV_SCOPE_THREAD && instant->of != TV_NONE
-                          ? trace->head->threads[instant->of].process
-                          : TV_NONE);
+        tv_sql_put_index(vector, i,
+                         instant->scope == TV_SCOPE_PROCESS ? instant->of
+                         : instant->scope == TV_SCOPE_THREAD && instant->of != TV_NONE
+                             ? trace->head->threads[instant->of].process
+                             : TV_NONE);
         break;
     case SLICE_TRACK:
-        sql_put_index(vector, i, instant->scope == TV_SCOPE_TRACK ? instant->of : TV_NONE);
+        tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_TRACK ? instant->of : TV_NONE);
         break;
     case SLICE_KIND:
-        sql_put_integer(vector, i, SQL_KIND_INSTANT);
+        tv_sql_put_integer(vector, i, SQL_KIND_INSTANT);
         break;
     case SLICE_CATEGORY:
     case SLICE_NAME:
@@ -403,7 +326,7 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
         sql_decode_slices(data, scratch, first, count);
     for (uint32_t i = 0; i < count; i++)
         if (column == SLICE_ID)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (first + i < slices)
             sql_put_slice_column(data, scratch, column, i, vector);
         else
@@ -431,17 +354,17 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_thread *thread = &info->threads[first + i];
         if (column < 2)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
-            sql_put_integer(vector, i, (int64_t)thread->id);
+            tv_sql_put_integer(vector, i, (int64_t)thread->id);
         else if (column == 3)
-            sql_put_string(data, vector, i, thread->name);
+            tv_sql_put_string(data, vector, i, thread->name);
         else if (column == 4)
-            sql_put_index(vector, i, thread->process);
+            tv_sql_put_index(vector, i, thread->process);
         else
-            sql_put_boolean(vector, i,
-                            thread->process != TV_NONE &&
-                                info->processes[thread->process].id == thread->id);
+            tv_sql_put_boolean(vector, i,
+                               thread->process != TV_NONE &&
+                                   info->processes[thread->process].id == thread->id);
     }
 }
 
@@ -463,11 +386,11 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_process *process = &data->trace->head->processes[first + i];
         if (column < 2)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
-            sql_put_integer(vector, i, (int64_t)process->id);
+            tv_sql_put_integer(vector, i, (int64_t)process->id);
         else
-            sql_put_string(data, vector, i, column == 3 ? process->name : process->labels);
+            tv_sql_put_string(data, vector, i, column == 3 ? process->name : process->labels);
     }
 }
 
@@ -494,13 +417,13 @@ static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_track *track = &data->trace->tracks[first + i];
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            sql_put_string(data, vector, i, track->name);
+            tv_sql_put_string(data, vector, i, track->name);
         else if (column == 2)
-            sql_put_text(vector, i, types[track->kind]);
+            tv_sql_put_text(vector, i, types[track->kind]);
         else
-            sql_put_index(vector, i, column == 3 ? track->thread : track->process);
+            tv_sql_put_index(vector, i, column == 3 ? track->thread : track->process);
     }
 }
 
@@ -540,17 +463,17 @@ static void sql_fill_counter_track(const struct tv_sql_data *data, struct tv_sql
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_counter *counter = sql_counter_of_series(data, first + i);
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            sql_put_string(data, vector, i, counter->name);
+            tv_sql_put_string(data, vector, i, counter->name);
         else if (column == 2)
             tv_sql_put_null(vector, i);
         else if (column == 3)
-            sql_put_index(vector, i, counter->process);
+            tv_sql_put_index(vector, i, counter->process);
         else
-            sql_put_string(data, vector, i,
-                           column == 4 ? sql_tables_of(data)->series.rows[first + i].name
-                                       : counter->category);
+            tv_sql_put_string(data, vector, i,
+                              column == 4 ? sql_tables_of(data)->series.rows[first + i].name
+                                          : counter->category);
     }
 }
 
@@ -587,16 +510,17 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
         uint64_t value = first + i - data->first_value[at];
         uint64_t sample = value / counter->series_count;
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            sql_put_integer(vector, i,
-                            tv_trace_time(data->trace, counter->input,
-                                          tables->counter_times[counter->first_sample + sample]));
+            tv_sql_put_integer(
+                vector, i,
+                tv_trace_time(data->trace, counter->input,
+                              tables->counter_times[counter->first_sample + sample]));
         else if (column == 2)
-            sql_put_integer(vector, i,
-                            (int64_t)(counter->first_series + value % counter->series_count));
+            tv_sql_put_integer(vector, i,
+                               (int64_t)(counter->first_series + value % counter->series_count));
         else
-            sql_put_real(vector, i, tables->counter_values[counter->first_value + value]);
+            tv_sql_put_real(vector, i, tables->counter_values[counter->first_value + value]);
     }
 }
 
@@ -624,19 +548,19 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
         const struct tv_value_type *type = &tables->value_types.rows[sample->type];
         bool has_stack = sample->path != TV_ROOT_PATH;
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            sql_put_integer(vector, i, tv_trace_time(data->trace, sample->input, sample->time));
+            tv_sql_put_integer(vector, i, tv_trace_time(data->trace, sample->input, sample->time));
         else if (column == 2 || column == 3)
-            sql_put_index(vector, i, column == 2 ? sample->thread : sample->cpu);
+            tv_sql_put_index(vector, i, column == 2 ? sample->thread : sample->cpu);
         else if (column == 4)
-            sql_put_index(vector, i, has_stack ? sample->path : TV_NONE);
+            tv_sql_put_index(vector, i, has_stack ? sample->path : TV_NONE);
         else if (column == 5 || column == 6)
-            sql_put_string(data, vector, i, column == 5 ? type->name : type->unit);
+            tv_sql_put_string(data, vector, i, column == 5 ? type->name : type->unit);
         else if (column == 7)
-            sql_put_integer(vector, i, sample->weight);
+            tv_sql_put_integer(vector, i, sample->weight);
         else if (has_stack)
-            sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
+            tv_sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
         else
             tv_sql_put_null(vector, i);
     }
@@ -663,13 +587,13 @@ static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch 
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_path_node *node = &data->trace->paths.nodes[first + i + 1];
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i + 1));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i + 1));
         else if (column == 1)
-            sql_put_index(vector, i, node->parent == TV_ROOT_PATH ? TV_NONE : node->parent);
+            tv_sql_put_index(vector, i, node->parent == TV_ROOT_PATH ? TV_NONE : node->parent);
         else if (column == 2)
-            sql_put_integer(vector, i, node->frame);
+            tv_sql_put_integer(vector, i, node->frame);
         else
-            sql_put_name(data, vector, i, node->frame);
+            tv_sql_put_name(data, vector, i, node->frame);
     }
 }
 
@@ -694,13 +618,13 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
         const uint32_t texts[] = {
             0, 0, frame->class_name, frame->signature, frame->category, frame->module, frame->file};
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            sql_put_name(data, vector, i, (uint32_t)(first + i));
+            tv_sql_put_name(data, vector, i, (uint32_t)(first + i));
         else if (column < 7)
-            sql_put_string(data, vector, i, texts[column]);
+            tv_sql_put_string(data, vector, i, texts[column]);
         else if (frame->line > 0)
-            sql_put_integer(vector, i, frame->line);
+            tv_sql_put_integer(vector, i, frame->line);
         else
             tv_sql_put_null(vector, i);
     }
@@ -733,16 +657,16 @@ static void sql_fill_flow(const struct tv_sql_data *data, struct tv_sql_scratch 
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_flow *flow = &sql_tables_of(data)->flows.rows[first + i];
         if (column == 0)
-            sql_put_integer(vector, i, (int64_t)(first + i));
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column < 3)
-            sql_put_integer(vector, i,
-                            sql_flow_end_id(data, column == 1 ? &flow->from : &flow->to));
+            tv_sql_put_integer(vector, i,
+                               sql_flow_end_id(data, column == 1 ? &flow->from : &flow->to));
         else if (column == 3)
-            sql_put_string(data, vector, i, flow->id);
+            tv_sql_put_string(data, vector, i, flow->id);
         else
-            sql_put_integer(vector, i,
-                            tv_trace_time(data->trace, flow->input,
-                                          column == 4 ? flow->from.time : flow->to.time));
+            tv_sql_put_integer(vector, i,
+                               tv_trace_time(data->trace, flow->input,
+                                             column == 4 ? flow->from.time : flow->to.time));
     }
 }
 
@@ -765,11 +689,11 @@ static void sql_fill_metadata(const struct tv_sql_data *data, struct tv_sql_scra
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_metadata *metadata = &data->trace->head->metadata[first + i];
         if (column == 2)
-            sql_put_integer(vector, i, metadata->input);
+            tv_sql_put_integer(vector, i, metadata->input);
         else
-            sql_put_bytes(vector, i,
-                          tv_trace_info_text(data->trace->head,
-                                             column == 0 ? metadata->key : metadata->value));
+            tv_sql_put_bytes(vector, i,
+                             tv_trace_info_text(data->trace->head,
+                                                column == 0 ? metadata->key : metadata->value));
     }
 }
 
@@ -794,13 +718,14 @@ static void sql_fill_stats(const struct tv_sql_data *data, struct tv_sql_scratch
     for (uint32_t i = 0; i < count; i++) {
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)(first + i);
         if (column == 0)
-            sql_put_text(vector, i, tv_diagnostic_name(kind));
+            tv_sql_put_text(vector, i, tv_diagnostic_name(kind));
         else if (column == 1)
-            sql_put_text(vector, i, tv_severity_name(tv_diagnostic_severity(kind)));
+            tv_sql_put_text(vector, i, tv_severity_name(tv_diagnostic_severity(kind)));
         else if (column == 2)
-            sql_put_integer(vector, i, (int64_t)data->trace->head->diagnostics.kinds[kind].count);
+            tv_sql_put_integer(vector, i,
+                               (int64_t)data->trace->head->diagnostics.kinds[kind].count);
         else
-            sql_put_text(vector, i, tv_diagnostic_text(kind));
+            tv_sql_put_text(vector, i, tv_diagnostic_text(kind));
     }
 }
 
@@ -822,17 +747,18 @@ static void sql_fill_bounds(const struct tv_sql_data *data, struct tv_sql_scratc
     (void)scratch;
     (void)first;
     (void)count;
-    sql_put_integer(vector, 0, column == 0 ? data->trace->start : data->trace->end);
+    tv_sql_put_integer(vector, 0, column == 0 ? data->trace->start : data->trace->end);
 }
 
 /* ---- The table of tables ---- */
 
 #define SQL_TABLE(name, counts, fills, columns)                                                    \
+    &(const struct tv_sql_table)                                                                   \
     {                                                                                              \
-        name, counts, fills, columns, TV_COUNT(columns)                                            \
+        name, counts, false, fills, columns, TV_COUNT(columns)                                     \
     }
 
-const struct tv_sql_table tv_sql_tables[] = {
+const struct tv_sql_table *const tv_sql_tables[] = {
     SQL_TABLE("any_slice", sql_slice_count, sql_fill_slice, slice_columns),
     SQL_TABLE("thread", sql_thread_count, sql_fill_thread, thread_columns),
     SQL_TABLE("process", sql_process_count, sql_fill_process, process_columns),
@@ -846,5 +772,6 @@ const struct tv_sql_table tv_sql_tables[] = {
     SQL_TABLE("metadata", sql_metadata_count, sql_fill_metadata, metadata_columns),
     SQL_TABLE("diagnostic", sql_stats_count, sql_fill_stats, stats_columns),
     SQL_TABLE("trace_bounds", sql_bounds_count, sql_fill_bounds, bounds_columns),
+    &tv_sql_display_table,
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);

@@ -33,6 +33,7 @@ struct tv_sql_data {
     uint32_t name_count;
     duck_type name_type; /* ENUM of these */
     int name_bytes;      /* bytes of a number of the ENUM: 1, 2 or 4 */
+    struct tv_display_cache *display;
 };
 
 /* Slices of the rows that are being filled, decoded once for all columns. */
@@ -64,20 +65,47 @@ typedef void tv_sql_fill(const struct tv_sql_data *data, struct tv_sql_scratch *
 struct tv_sql_table {
     const char *name;
     uint64_t (*count)(const struct tv_sql_data *data);
+    bool slow_count; /* counting takes a pass over the trace: only scans do it */
     tv_sql_fill *fill;
     const struct tv_sql_column *columns;
     uint32_t column_count;
 };
 
 /* The first is any_slice. */
-extern const struct tv_sql_table tv_sql_tables[];
+extern const struct tv_sql_table *const tv_sql_tables[];
 extern const size_t tv_sql_table_count;
+
+/* The frames of a display. (display_frames.c) */
+extern const struct tv_sql_table tv_sql_display_table;
 
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
 
-/* Put NULL into row i. */
+/* ---- Put a value into row i of a column (vector.c) ---- */
+
+/* Put NULL. */
 void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i);
+/* Put a number of 64 bits. */
+void tv_sql_put_integer(struct tv_sql_vector *vector, uint64_t i, int64_t value);
+/* Put a truth value. */
+void tv_sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value);
+/* Put a text, which is copied. */
+void tv_sql_put_bytes(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text);
+void tv_sql_put_text(struct tv_sql_vector *vector, uint64_t i, const char *text);
+
+/* Put an index, or NULL for TV_NONE. */
+void tv_sql_put_index(struct tv_sql_vector *vector, uint64_t i, uint32_t index);
+
+/* Put a number, or NULL for NaN. */
+void tv_sql_put_real(struct tv_sql_vector *vector, uint64_t i, double value);
+
+/* Put a string of the trace; the empty one is NULL. */
+void tv_sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
+                       uint32_t string);
+
+/* Put the name of a frame into a column of type TV_SQL_NAME. */
+void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
+                     uint32_t frame);
 
 /* Register the function tv_event(id): the event of a slice or instant as JSON.  `data` must outlive
  * the connection. (arguments.c) */

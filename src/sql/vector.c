@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vector.c - putting values into a column of the answer (tables.h). */
+#include <math.h>
+#include <string.h>
+
+#include "sql/tables.h"
+
+void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i)
+{
+    if (!vector->validity) {
+        tv_duck.vector_ensure_validity_writable(vector->vector);
+        vector->validity = tv_duck.vector_get_validity(vector->vector);
+    }
+    vector->validity[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+void tv_sql_put_integer(struct tv_sql_vector *vector, uint64_t i, int64_t value)
+{
+    ((int64_t *)vector->data)[i] = value;
+}
+
+void tv_sql_put_index(struct tv_sql_vector *vector, uint64_t i, uint32_t index)
+{
+    if (index == TV_NONE)
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_integer(vector, i, index);
+}
+
+void tv_sql_put_real(struct tv_sql_vector *vector, uint64_t i, double value)
+{
+    ((double *)vector->data)[i] = value;
+    if (isnan(value))
+        tv_sql_put_null(vector, i);
+}
+
+void tv_sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value)
+{
+    ((bool *)vector->data)[i] = value;
+}
+
+void tv_sql_put_bytes(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text)
+{
+    tv_duck.vector_assign_string_element_len(vector->vector, i, (const char *)text.data,
+                                             text.length);
+}
+
+void tv_sql_put_text(struct tv_sql_vector *vector, uint64_t i, const char *text)
+{
+    tv_duck.vector_assign_string_element_len(vector->vector, i, text, strlen(text));
+}
+
+void tv_sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
+                       uint32_t string)
+{
+    if (string == TV_EMPTY_STRING)
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_bytes(vector, i, tv_trace_info_text(data->trace->head, string));
+}
+
+void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
+                     uint32_t frame)
+{
+    uint32_t number = data->name_of[frame];
+    switch (vector->name_bytes) {
+    case 1:
+        ((uint8_t *)vector->data)[i] = (uint8_t)number;
+        break;
+    case 2:
+        ((uint16_t *)vector->data)[i] = (uint16_t)number;
+        break;
+    default:
+        ((uint32_t *)vector->data)[i] = number;
+    }
+}
