@@ -104,9 +104,9 @@ const char *const tv_sql_prelude[] = {
 };
 
 const char *const tv_sql_exported[] = {
-    "slice", "thread",       "process",    "track",  "counter_track", "counter",
-    "sched", "thread_state", "sample",     "path",   "frame",         "flow",
-    "args",  "metadata",     "diagnostic", "frames", "trace_bounds",  NULL,
+    "slice",        "thread", "process", "track",    "counter_track", "counter", "sched",
+    "thread_state", "sample", "path",    "frame",    "flow",          "args",    "metadata",
+    "diagnostic",   "frames", "wakeup",  "blocking", "trace_bounds",  NULL,
 };
 
 bool tv_sql_is_exported(const char *words, const char *table)

@@ -630,7 +630,67 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
     }
 }
 
-/* ---- Flows, wakeups, metadata, diagnostics ---- */
+/* ---- Flows, wake-ups, metadata, diagnostics ---- */
+
+static const struct tv_sql_column wakeup_columns[] = {
+    {"id", TV_SQL_INTEGER},
+    {"ts", TV_SQL_INTEGER},
+    {"utid", TV_SQL_INTEGER},
+    {"waker_utid", TV_SQL_INTEGER},
+};
+
+static uint64_t sql_wakeup_count(const struct tv_sql_data *data)
+{
+    return sql_tables_of(data)->wakeups.count;
+}
+
+static void sql_fill_wakeup(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                            uint32_t column, uint64_t first, uint32_t count,
+                            struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_wakeup *wakeup = &sql_tables_of(data)->wakeups.rows[first + i];
+        if (column == 0)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else if (column == 1)
+            tv_sql_put_integer(vector, i, tv_trace_time(data->trace, wakeup->input, wakeup->time));
+        else
+            tv_sql_put_index(vector, i, column == 2 ? wakeup->thread : wakeup->by);
+    }
+}
+
+static const struct tv_sql_column blocking_columns[] = {
+    {"id", TV_SQL_INTEGER},      {"ts", TV_SQL_INTEGER},
+    {"utid", TV_SQL_INTEGER},    {"blocked_function", TV_SQL_TEXT},
+    {"io_wait", TV_SQL_BOOLEAN},
+};
+
+static uint64_t sql_blocking_count(const struct tv_sql_data *data)
+{
+    return sql_tables_of(data)->blockings.count;
+}
+
+static void sql_fill_blocking(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                              uint32_t column, uint64_t first, uint32_t count,
+                              struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_blocking *blocking = &sql_tables_of(data)->blockings.rows[first + i];
+        if (column == 0)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else if (column == 1)
+            tv_sql_put_integer(vector, i,
+                               tv_trace_time(data->trace, blocking->input, blocking->time));
+        else if (column == 2)
+            tv_sql_put_index(vector, i, blocking->thread);
+        else if (column == 3)
+            tv_sql_put_string(data, vector, i, blocking->caller);
+        else
+            tv_sql_put_boolean(vector, i, blocking->io);
+    }
+}
 
 static const struct tv_sql_column flow_columns[] = {
     {"id", TV_SQL_INTEGER},    {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
@@ -768,6 +828,8 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     SQL_TABLE("any_sample", sql_sample_count, sql_fill_sample, sample_columns),
     SQL_TABLE("path", sql_path_count, sql_fill_path, path_columns),
     SQL_TABLE("frame", sql_frame_count, sql_fill_frame, frame_columns),
+    SQL_TABLE("wakeup", sql_wakeup_count, sql_fill_wakeup, wakeup_columns),
+    SQL_TABLE("blocking", sql_blocking_count, sql_fill_blocking, blocking_columns),
     SQL_TABLE("flow", sql_flow_count, sql_fill_flow, flow_columns),
     SQL_TABLE("metadata", sql_metadata_count, sql_fill_metadata, metadata_columns),
     SQL_TABLE("diagnostic", sql_stats_count, sql_fill_stats, stats_columns),
