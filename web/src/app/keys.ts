@@ -77,7 +77,7 @@ export class Keys {
       return true;
     }
     if (key === 'p') {
-      this.page.threads.open();
+      this.page.findThread();
       return true;
     }
     if (key !== 'z' || Keys.typing(e.target)) return false;

@@ -21,6 +21,7 @@ import type { Viewer } from '../model/viewer';
 import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
+import type { FinderItem, FinderWords } from './finder';
 import type { MenuPlace } from './frameMenu';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
@@ -61,6 +62,8 @@ export interface Views {
   unfilter: () => void;
   /** Open the context menu of a frame. */
   menu: (frame: number, at: MenuPlace) => void;
+  /** Let the user find one of many things by its name. */
+  find: (words: FinderWords, all: readonly FinderItem[]) => void;
   /** Announce a text to screen readers once. */
   announce: (text: string) => void;
 }

@@ -18,14 +18,17 @@ import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
 import { MarkStore } from '../model/marks';
+import { hasOwnName, ownerId } from '../model/names';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
+import { namedTracks } from '../model/states';
 import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
 import { Meters, revealCall, type TraceFiles, type Views } from './context';
 import { CallList } from './timeline/callList';
 import { explainCutTexts } from './cutTexts';
+import { Finder } from './finder';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
@@ -40,7 +43,6 @@ import { liveSummary } from './timeline/summary';
 import { TimelineGestures } from './timeline/timelineGestures';
 import { TimelineView } from './timeline/timelineView';
 import { showCounter } from './timeline/showCounter';
-import { ThreadFinder } from './timeline/threadFinder';
 import { Tip } from './tip';
 import { FrameMenu } from './frameMenu';
 import { TopBar } from './topBar';
@@ -83,7 +85,7 @@ export class Page {
   readonly save: SaveMenu;
   readonly help: HelpDialog;
   readonly line: TimelineView;
-  readonly threads: ThreadFinder;
+  private readonly finder = new Finder();
   readonly notes: NotesRow;
   readonly range: RangeDialog;
 
@@ -121,6 +123,7 @@ export class Page {
       files: outside,
       unfilter: outside.unfilter,
       menu: (frame, at) => menu.open(frame, at),
+      find: (words, all) => this.finder.open(words, all),
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
@@ -128,7 +131,6 @@ export class Page {
     this.notes = new NotesRow(views, () => this.line.canvas.width);
     this.line.tracks.append(new CallList(views, this.line).element);
     this.range = new RangeDialog(views);
-    this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
     this.save = new SaveMenu(views, [
       ...traceEntries(views),
@@ -163,7 +165,7 @@ export class Page {
       spoken,
       liveSummary(viewer),
       this.help.element,
-      this.threads.element,
+      this.finder.element,
       this.range.element,
     );
     explainCutTexts(this.element);
@@ -183,6 +185,18 @@ export class Page {
     this.lower.attach(this.element);
     this.matchScrollbar();
     this.followSelection();
+  }
+
+  /** Let the user find a thread by its name, and show it. */
+  findThread(): void {
+    const { facts } = this.viewer;
+    const items = namedTracks(facts.tracks).map((track) => ({
+      dim: hasOwnName(track) ? '' : `[${ownerId(track)}] `,
+      name: track.name,
+      choose: () => this.showTrack(track),
+    }));
+    const placeholder = 'Name or id of a thread';
+    this.finder.open({ title: 'Find a thread', placeholder, noun: 'thread' }, items);
   }
 
   private showTrack({ track }: Track): void {
