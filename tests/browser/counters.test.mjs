@@ -161,6 +161,50 @@ test('a line of the table leads to its largest value', async () => {
   await page.locator('.label.counter.holds', { hasText: 'heap' }).waitFor();
 });
 
+test('another counter is drawn over the selected one, and taken away again', async () => {
+  const { page: own } = await showFile('overlay.json', EVENTS);
+  const over = async () => (await place(own)).overlay;
+  const label = () => own.locator('.label.counter', { hasText: 'heap' });
+  const found = () => own.locator('.finder[open] [role=option]').allInnerTexts();
+  // With keys: the name of the counter, O, Enter.
+  await label().getByRole('button').focus();
+  await own.keyboard.press('Enter');
+  await until(async () => (await place(own)).mark !== undefined, true, 'the counter is selected');
+  await own.keyboard.press('o');
+  await until(async () => (await found()).length, 1, 'the other counter');
+  assert.match((await found())[0], /load$/);
+  await own.keyboard.press('Enter');
+  await until(over, '0.1', 'the address');
+  await label().getByText('with load').waitFor();
+  // After a reload, the values of both stand at the pointer: "load" begins at 0.25 ms.
+  await own.reload();
+  await label().getByText('with load').waitFor();
+  const canvas = await own.locator('.lanes canvas').boundingBox();
+  const row = await label().boundingBox();
+  const values = async () => {
+    await own.mouse.move(canvas.x + canvas.width * 0.46, row.y + row.height / 2 + Math.random());
+    return own.locator('.tip:visible').innerText();
+  };
+  await until(values, (text) => /load\s*1,?234,?5/.test(text ?? ''), 'the value of the other one');
+  assert.match(await values(), /heap: used\s*90/);
+  assert.match(await values(), /heap: free\s*10\.5/);
+  await own.keyboard.press('Shift+O');
+  await until(over, undefined, 'it is drawn alone');
+  // With the menu of the row.
+  await label().getByRole('combobox').selectOption({ label: 'Overlay another counter…' });
+  await own.locator('.finder[open] [role=option]').click();
+  await until(over, '0.1', 'chosen in the menu');
+  await label().getByRole('combobox').selectOption({ label: 'Without load' });
+  await until(over, undefined, 'taken away in the menu');
+  // With the details, which stand beside the tab Counters as well.
+  await own.getByRole('tab', { name: 'Counters' }).click();
+  await own.locator('.details:visible').getByRole('button', { name: 'overlay…' }).click();
+  await own.locator('.finder[open] [role=option]').click();
+  await until(over, '0.1', 'chosen in the details');
+  await own.locator('.details:visible').getByRole('button', { name: 'without load' }).click();
+  await until(over, undefined, 'taken away in the details');
+});
+
 test('the palette applies to counters', async () => {
   const colour = () =>
     page

@@ -53,6 +53,7 @@ const USUAL: PageState = {
   value: '',
   flows: { selection: true, categories: [] },
   counters: new Map(),
+  overlays: new Map(),
   hold: true,
 };
 
@@ -127,6 +128,7 @@ test('everything comes back as it was written', () => {
     value: 'alloc space,&=ü',
     flows: { selection: false, categories: [0, 12] },
     counters: new Map([[3, 'overlap' as const]]),
+    overlays: new Map([[3, 7]]),
     hold: false,
   };
   assert.deepEqual(readAddress(writeAddress(place)), place);

@@ -6,14 +6,16 @@ import { test } from 'node:test';
 import {
   boundsOf,
   numericSeries,
+  readOverlays,
   readViews,
+  writeOverlays,
   writeViews,
   type CounterView,
 } from '../src/model/counters';
 import type { CounterFacts, CounterValues } from '../src/model/engine';
 import { RESERVED } from '../src/model/colours';
 import { counterBoxes, counterRow } from '../src/model/rows';
-import { paintCounters } from '../src/render/counterPainter';
+import { overlayColour, paintCounters, seriesColour } from '../src/render/counterPainter';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
@@ -40,6 +42,19 @@ const VALUES: CounterValues = (() => {
     time: Float64Array.from([0, 500]),
     series: series.map((s) => ({ first: s, last: s, lowest: s, highest: s })),
   };
+})();
+
+/** A counter that is drawn over the first one, with a scale of its own: 0 to 4. */
+const OVER: CounterFacts = {
+  ...{ counter: 5, name: 'load', category: '', process: 0, series: ['value'] },
+  ...{ samples: 2, low: 0, high: 4, last_ns: 500, colour: 0, bounds: [[0, 4]] },
+};
+
+/** load 1 then 4. */
+const OVER_VALUES: CounterValues = (() => {
+  const s = Float64Array.from([1, 4]);
+  const series = [{ first: s, last: s, lowest: s, highest: s }];
+  return { counter: 5, merged: false, time: Float64Array.from([0, 500]), series };
 })();
 
 /** Drawn 100 px wide over 1000 ns, in a box of 39 px: 31 of them from -1 to 30. */
@@ -113,6 +128,59 @@ test('the pointer tells each series by its name, and of what is not told nothing
   assert(words(paint('stack', 700)).includes('used 25'));
   assert(words(paint(1, 200)).includes('free 20'));
   assert(words(paint(1, 700)).includes('not told'));
+});
+
+/** The same picture with `load` over it; the pointer stands at 200 ns. */
+function paintBoth(base: CounterFacts = COUNTER): string[] {
+  const context = new DrawLog();
+  const rows = [{ row: counterRow(base), top: 0, height: 39 }];
+  const scene = {
+    theme: theme(),
+    scale: new TimeScale({ from: 0, to: 1000 }, 100),
+    meter: new TextMeter((text) => text.length * 6),
+    values: new Map([
+      [3, VALUES],
+      [5, OVER_VALUES],
+    ]),
+    ...{ pointer: 200, hovered: 3, selected: null, views: new Map() },
+  };
+  paintCounters(
+    context,
+    scene,
+    counterBoxes(rows, 1000, (c) => (c === COUNTER ? OVER : null)),
+    0,
+    100,
+  );
+  return context.log;
+}
+
+test('a counter over another one has its own scale, legend and value', () => {
+  const log = paintBoth();
+  assert(words(log).includes('memory min -1 max 30'));
+  assert(words(log).includes('load max 4'));
+  assert(words(log).includes('memory used 10 free 20 load 1'));
+  // 31 px from y 35 up stand for 0 to 4: 1 lies at 27.25, 4 at 4. A line of 2 px, and a riser.
+  const colour = overlayColour(theme(), COUNTER, OVER, 0);
+  const lines = log.filter((line) => line.startsWith('fillRect') && line.endsWith(` ${colour}`));
+  for (const line of ['0 26.25 50 2', '50 3 50 2', '50 4 1 23.25'])
+    assert(lines.includes(`fillRect ${line} ${colour}`), line);
+});
+
+test('a counter over another one never has a colour of that one', () => {
+  const twin: CounterFacts = { ...OVER, name: COUNTER.name, series: COUNTER.series };
+  const taken = [0, 1].map((k) => seriesColour(theme(), COUNTER, k));
+  assert.equal(seriesColour(theme(), twin, 0), taken[0]);
+  assert(!taken.includes(overlayColour(theme(), COUNTER, twin, 0)));
+});
+
+test('pairs of counters stand in the address, and none over itself', () => {
+  const pairs = new Map([
+    [3, 7],
+    [4, 3],
+  ]);
+  assert.equal(writeOverlays(pairs), '3.7,4.3');
+  assert.deepEqual(readOverlays('3.7,4.3'), pairs);
+  assert.deepEqual(readOverlays('2.2,x,3.,9'), new Map());
 });
 
 test('the scale says its ends', () => {

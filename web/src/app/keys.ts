@@ -11,6 +11,7 @@ import { sameCall } from '../model/viewer';
 import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { isMenuKey } from '../views/frameMenu';
+import { overlaySelected } from '../views/timeline/counterOverlay';
 import { stepCounter, stepSeries } from '../views/timeline/counterSteps';
 import { FlowSteps } from '../views/timeline/followFlow';
 import { RangeKeys } from '../views/timeline/rangeKeys';
@@ -213,6 +214,9 @@ export class Keys {
       case 'x':
       case 'X':
         return stepCounter(this.page.views, 'peak', e.shiftKey ? -1 : 1);
+      case 'o':
+      case 'O':
+        return overlaySelected(this.page.views, e.shiftKey);
       case 'n':
       case 'N':
         return stepCounter(this.page.views, 'trough', e.shiftKey ? -1 : 1);

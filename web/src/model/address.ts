@@ -7,7 +7,7 @@ import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement
 import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
 import { isProfileColumn } from './profileColumns';
 import { readFigureSort, writeFigureSort, type FigureSort } from './counterFigures';
-import { readViews, writeViews, type CounterView } from './counters';
+import { readOverlays, readViews, writeOverlays, writeViews, type CounterView } from './counters';
 import type { Call } from './engine';
 import type { Clock } from './traceFacts';
 import { readGroups, writeGroups, type GroupState } from './groups';
@@ -120,6 +120,8 @@ export interface PageState {
   flows: FlowChoice;
   /** How the series of a counter are drawn, for counters that are not stacked. */
   counters: ReadonlyMap<number, CounterView>;
+  /** The second counter in the row of a counter. */
+  overlays: ReadonlyMap<number, number>;
   /** Extend the last value of each counter to the end of the trace. */
   hold: boolean;
 }
@@ -199,6 +201,7 @@ export function writeAddress(place: PageState): string {
   put('value', place.value);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   put('counters', writeViews(place.counters));
+  put('overlay', writeOverlays(place.overlays));
   put('hold', place.hold ? null : '0');
   return words.join('&');
 }
@@ -332,6 +335,7 @@ export function readAddress(text: string): PageState {
       categories: readNumbers(q.get('flows')),
     },
     counters: readViews(q.get('counters') ?? ''),
+    overlays: readOverlays(q.get('overlay') ?? ''),
     hold: q.get('hold') !== '0',
   };
 }

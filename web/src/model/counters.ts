@@ -45,6 +45,18 @@ export function readViews(text: string): Map<number, CounterView> {
   );
 }
 
+/** Format the counters over which another one is drawn for the address: "3.7,4.1". */
+export function writeOverlays(overlays: ReadonlyMap<number, number>): string {
+  return [...overlays].map(([counter, over]) => `${counter}.${over}`).join(',');
+}
+
+/** Parse the output of writeOverlays. */
+export function readOverlays(text: string): Map<number, number> {
+  const found = text.split(',').map((word) => /^(\d+)\.(\d+)$/.exec(word));
+  const pairs = found.flatMap((f): [number, number][] => (f ? [[Number(f[1]), Number(f[2])]] : []));
+  return new Map(pairs.filter(([counter, over]) => counter !== over));
+}
+
 /** Return the value of a series at sample number `at`; null: it has none. */
 export function valueAt(values: CounterValues, series: number, at: number): number | null {
   const value = values.series[series]?.last[at];
@@ -118,8 +130,16 @@ export class CounterStore {
     this.width = Math.max(100, pixels);
   }
 
+  /** Return the counter that is drawn over this one. */
+  overlayOf({ counter }: CounterFacts): CounterFacts | null {
+    const over = this.viewer.overlays.peek().get(counter);
+    return over === undefined ? null : (this.list.peek()[over] ?? null);
+  }
+
   /** Name the counters that are on the screen; ask for their values if one is new. */
-  show(counters: readonly number[]): void {
+  show(boxes: readonly { counter: CounterFacts; over: CounterFacts | null }[]): void {
+    const shown = boxes.flatMap(({ counter, over }) => [counter, over ?? counter]);
+    const counters = [...new Set(shown.map(({ counter }) => counter))];
     if (counters.every((counter) => this.wanted.includes(counter))) return;
     this.wanted = counters.slice(0, MOST);
     this.covers = null;

@@ -100,5 +100,6 @@ export function refilter(
     arrangement: UNARRANGED,
     flows: same('flows') ? place.flows : { ...place.flows, categories: [] },
     counters: same('counters') ? place.counters : new Map(),
+    overlays: same('counters') ? place.overlays : new Map(),
   };
 }

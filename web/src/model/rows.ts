@@ -323,17 +323,27 @@ export function foldOfTrack(tracks: readonly Track[], number: number): string | 
 /** A counter with its position. */
 export interface CounterBox {
   counter: CounterFacts;
+  /** The counter that is drawn over it. */
+  over: CounterFacts | null;
   top: number;
   height: number;
-  /** Time until which the last value is drawn. */
-  end: number;
+  /** Tell until when the last value of a counter is drawn. */
+  end: (counter: CounterFacts) => number;
 }
 
-/** Return the boxes of the counters. Their last value is drawn until `end`; null: not extended. */
-export function counterBoxes(rows: readonly RowBox[], end: number | null): CounterBox[] {
+/**
+ * Return the boxes of the counters, with those that are drawn over them. Their last value is drawn
+ * until `end`; null: not extended.
+ */
+export function counterBoxes(
+  rows: readonly RowBox[],
+  end: number | null,
+  over: (counter: CounterFacts) => CounterFacts | null = () => null,
+): CounterBox[] {
+  const until = (counter: CounterFacts): number => end ?? counter.last_ns;
   return rows.flatMap(({ row, top, height }) =>
     row.kind === 'counter'
-      ? [{ counter: row.counter, top, height, end: end ?? row.counter.last_ns }]
+      ? [{ counter: row.counter, over: over(row.counter), top, height, end: until }]
       : [],
   );
 }

@@ -141,6 +141,8 @@ export class Viewer {
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
   /** Counters whose series are not stacked; and whether last values are drawn until the end. */
   readonly counterViews = signal<ReadonlyMap<number, CounterView>>(new Map());
+  /** The second counter in the row of a counter. */
+  readonly overlays = signal<ReadonlyMap<number, number>>(new Map());
   readonly hold = signal(true);
   /** Fold lines that are open (rows.ts). */
   readonly folds = signal<ReadonlySet<string>>(new Set());
@@ -323,6 +325,14 @@ export class Viewer {
     this.counterViews.set(next);
   }
 
+  /** Draw another counter over one, in its row; null: draw it alone. */
+  overlayCounter(counter: number, over: number | null): void {
+    const next = new Map(this.overlays.peek());
+    if (over === null) next.delete(counter);
+    else next.set(counter, over);
+    this.overlays.set(next);
+  }
+
   toggleFold(key: string): void {
     this.folds.update((set) => toggled(set, key));
   }
@@ -405,6 +415,7 @@ export class Viewer {
       value: this.valueType.get() === 0 ? '' : this.measure().name,
       flows: this.flows.get(),
       counters: this.counterViews.get(),
+      overlays: this.overlays.get(),
       hold: this.hold.get(),
     };
   }
@@ -465,6 +476,7 @@ export class Viewer {
     this.flameZoom.goTo(place.zoom);
     this.flows.set(place.flows);
     this.counterViews.set(place.counters);
+    this.overlays.set(place.overlays);
     this.hold.set(place.hold);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
     return place.view ? clampView(place.view, this.bounds) : this.firstView;

@@ -49,6 +49,7 @@ const SECTIONS: readonly Section[] = [
         'selects it at that time; Left, Right: its changes; Down, Up: its series',
       ],
       ['X N', 'next peak, trough of the selected counter; with Shift the previous one'],
+      ['O', 'draws another counter over the selected one; Shift+O draws it alone again'],
       ['Ctrl+P', 'find a thread'],
       [
         'Tab from the time line',

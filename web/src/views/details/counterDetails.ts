@@ -19,6 +19,7 @@ import type { MarkDetails } from '../../model/marks';
 import { ownerId } from '../../model/names';
 import { seriesColour } from '../../render/counterPainter';
 import type { Views } from '../context';
+import { chooseOverlay } from '../timeline/counterOverlay';
 import { goToCounter, stepCounter } from '../timeline/counterSteps';
 import { factRow, factTable, linkButton } from './detailsParts';
 
@@ -91,7 +92,21 @@ function seriesSection(
   );
 }
 
-function stepButtons(v: Views): HTMLElement {
+/** Return the buttons that draw another counter over this one, and take it away again. */
+function overlayButtons(v: Views, counter: CounterFacts): HTMLElement[] {
+  v.viewer.overlays.get();
+  const over = v.counters.overlayOf(counter);
+  const choose = linkButton('overlay…', () => chooseOverlay(v, counter));
+  choose.title = 'Draw another counter over this one (O)';
+  if (!over) return [choose];
+  const remove = linkButton(`without ${shortened(over.name, 40)}`, () =>
+    v.viewer.overlayCounter(counter.counter, null),
+  );
+  remove.title = 'Draw this counter alone again (Shift+O)';
+  return [choose, remove];
+}
+
+function stepButtons(v: Views, counter: CounterFacts): HTMLElement {
   const step = (text: string, to: CounterStop, direction: 1 | -1, key: string): HTMLElement => {
     const button = linkButton(text, () => stepCounter(v, to, direction));
     button.title = `${direction > 0 ? 'Next' : 'Previous'} ${to} (${key})`;
@@ -106,6 +121,7 @@ function stepButtons(v: Views): HTMLElement {
     step('trough ›', 'trough', 1, 'N'),
     step('‹ change', 'change', -1, 'Left'),
     step('change ›', 'change', 1, 'Right'),
+    ...overlayButtons(v, counter),
   );
 }
 
@@ -128,7 +144,7 @@ export function counterDetails(v: Views, answer: CounterAnswer): HTMLElement[] {
       factRow('Samples', formatCount(counter.samples)),
       factRow('Range', v.viewer.range.peek() ? range : `all, ${range}`),
     ),
-    stepButtons(v),
+    stepButtons(v, counter),
     ...rows.slice(0, MOST_SERIES).map((row) => seriesSection(v, counter, answer, row)),
     ...(left > 0
       ? [h('p', { class: 'second' }, `${formatCount(left)} more series: see the tab Counters`)]

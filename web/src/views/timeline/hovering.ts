@@ -4,10 +4,11 @@
 
 import { formatValue } from '../../base/format';
 import { effect } from '../../base/signal';
+import { seriesTitle } from '../../model/counterFigures';
 import { numericSeries, sampleAt, valueAt } from '../../model/counters';
 import type { CounterFacts, Flow, Instant } from '../../model/engine';
 import { inTermsOf, wordsFor } from '../../model/words';
-import { seriesColour } from '../../render/counterPainter';
+import { overlayColour, seriesColour } from '../../render/counterPainter';
 import { HANDLE_WIDTH } from '../../render/rulerPainter';
 import type { Views } from '../context';
 import type { Tip } from '../tip';
@@ -171,20 +172,34 @@ export class Hovering {
         inTermsOf(wordsFor(this.v.viewer.facts), words),
       );
     } else if (counter) {
-      this.tip.values(clientX, clientY, counter.name, this.valuesOf(counter, this.x(at)));
+      const over = this.v.counters.overlayOf(counter);
+      const name = over ? `${counter.name}, ${over.name}` : counter.name;
+      this.tip.values(clientX, clientY, name, this.valuesOf(counter, over, this.x(at)));
     } else this.tip.hide();
   }
 
-  /** Return the value of each series of a counter at a place, with its colour. */
-  private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
+  /** Return the value of each series at a place, with its colour: of a counter, and of `over`. */
+  private valuesOf(
+    counter: CounterFacts,
+    over: CounterFacts | null,
+    x: number,
+  ): [string, string, string][] {
     const theme = this.v.settings.theme.peek();
-    const values = this.v.counters.values.peek().get(counter.counter);
-    const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
-    return numericSeries(counter).map((k) => {
-      const series = counter.series[k] ?? '';
-      const value = values && at >= 0 ? valueAt(values, k, at) : null;
-      const text = value === null ? 'not told' : formatValue(value);
-      return [seriesColour(theme, counter, k), series, text];
-    });
+    const valuesOf = (
+      of: CounterFacts,
+      colour: (series: number) => string,
+    ): [string, string, string][] => {
+      const values = this.v.counters.values.peek().get(of.counter);
+      const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
+      return numericSeries(of).map((k) => {
+        const value = values && at >= 0 ? valueAt(values, k, at) : null;
+        const text = value === null ? 'not told' : formatValue(value);
+        return [colour(k), over ? seriesTitle(of, k) : (of.series[k] ?? ''), text];
+      });
+    };
+    return [
+      ...valuesOf(counter, (k) => seriesColour(theme, counter, k)),
+      ...(over ? valuesOf(over, (k) => overlayColour(theme, counter, over, k)) : []),
+    ];
   }
 }

@@ -87,6 +87,7 @@ export class TimelineLabels {
     viewer.whole.get();
     viewer.unit.get();
     viewer.counterViews.get();
+    viewer.overlays.get();
     viewer.mark.get();
     viewer.hold.get();
     this.placed = placed;
@@ -364,6 +365,7 @@ export class TimelineLabels {
     const { viewer } = this.v;
     const mark = viewer.mark.peek();
     const chosen = mark?.kind === 'counter' && mark.number === counter.counter;
+    const over = this.v.counters.overlayOf(counter);
     return h(
       'div',
       {
@@ -384,13 +386,13 @@ export class TimelineLabels {
           },
           h('span', { class: 'name' }, counter.name),
         ),
-        counterChoice(this.v.viewer, counter),
+        counterChoice(this.v, counter),
       ),
       // A low row below its processor has room for one line of text.
       box.row.kind === 'counter' &&
         box.row.under === undefined &&
-        (counter.series.length > 1 || series !== counter.name)
-        ? h('div', { class: 'line second' }, series)
+        (over || counter.series.length > 1 || series !== counter.name)
+        ? h('div', { class: 'line second' }, over ? `with ${over.name}` : series)
         : null,
     );
   }

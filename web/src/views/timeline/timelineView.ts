@@ -204,6 +204,7 @@ export class TimelineView {
     this.v.counters.values.get();
     this.v.vsync.bands.get();
     viewer.counterViews.get();
+    viewer.overlays.get();
     viewer.hold.get();
     this.v.instants.list.get();
     viewer.mark.get();
@@ -329,8 +330,8 @@ export class TimelineView {
   }
 
   private counterBoxes(rows: readonly RowBox[]): CounterBox[] {
-    const { hold, facts } = this.v.viewer;
-    return counterBoxes(rows, hold.peek() ? facts.end_ns : null);
+    const end = this.v.viewer.hold.peek() ? this.v.viewer.facts.end_ns : null;
+    return counterBoxes(rows, end, (counter) => this.v.counters.overlayOf(counter));
   }
 
   /** Return the pinned boxes, and the boxes visible between two heights of the list. */
@@ -345,8 +346,8 @@ export class TimelineView {
   }
 
   private wantCounters(placed: TimelineLayout, scroll: number): void {
-    const seen = this.seen(placed.rows, scroll, scroll + this.canvas.height);
-    this.v.counters.show(this.counterBoxes(seen).map((box) => box.counter.counter));
+    const bottom = scroll + this.canvas.height;
+    this.v.counters.show(this.counterBoxes(this.seen(placed.rows, scroll, bottom)));
   }
 
   private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
