@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_event_styles.h - other writers of Trace Event JSON than Chrome, as the generator imitates
- * them.  Each writes a whole file of about `limit` bytes and returns the number of its events.
+ * them, and a file of counters alone.  Each writes a whole file of about `limit` bytes and returns
+ * the number of its events.
  */
 #ifndef TV_BENCH_TRACE_EVENT_STYLES_H
 #define TV_BENCH_TRACE_EVENT_STYLES_H
@@ -17,5 +18,9 @@ uint64_t write_pytorch(struct random_text *text, uint64_t limit);
 /* Bazel's profile: an event a line, four blanks before it, actions on hundreds of evaluator threads
  * in microseconds since the start, counters written as strings. */
 uint64_t write_bazel(struct random_text *text, uint64_t limit);
+
+/* Values of 40 counters with two series each and nothing else, a value of both series every
+ * microsecond from 0 on; the two series add up to a million. */
+uint64_t write_counters(struct random_text *text, uint64_t limit);
 
 #endif
