@@ -74,6 +74,7 @@ tv_view_function tv_view_samples, tv_view_sample;                      /* moment
 tv_view_function tv_view_memory_dumps, tv_view_memory_dump;            /* moments.c */
 tv_view_function tv_view_tiles;                                        /* timeline.c */
 tv_view_function tv_view_search, tv_view_search_frames;                /* search.c */
+tv_view_function tv_view_search_step;                                  /* search.c */
 tv_view_function tv_view_states, tv_view_state;                        /* states.c */
 tv_view_function tv_view_statistics;                                   /* slices.c */
 tv_view_function tv_view_findings;                                     /* findings.c */

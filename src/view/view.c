@@ -63,6 +63,7 @@ static const struct {
     {"memory_dump", tv_view_memory_dump, TV_ANSWER_JSON, NULL},
     {"search", tv_view_search, TV_ANSWER_JSON, "dump --format jsonl"},
     {"search_frames", tv_view_search_frames, TV_ANSWER_JSON, NULL},
+    {"search_step", tv_view_search_step, TV_ANSWER_JSON, NULL},
     {"states", tv_view_states, TV_ANSWER_JSON, "states"},
     {"state", tv_view_state, TV_ANSWER_JSON, NULL},
     {"statistics", tv_view_statistics, TV_ANSWER_JSON, "profile"},

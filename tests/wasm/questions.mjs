@@ -110,6 +110,8 @@ function ones(facts) {
     address('flows', { row: 0, index: 0 }),
     address('step', { frame: 0, t: at, direction: 1 }),
     address('step', { frame: 1, t: at, direction: -1 }),
+    address('search_step', { q: 'a', t: at, direction: 1 }),
+    address('search_step', { q: 'e', re: 1, t: at, row: 0, index: 0, direction: -1 }),
     address('reference', { snapshot: 0, id: '0x1' }),
     ...[0, 1, 2].map((frame) => address('relations', { frame })),
     address('statistics', { frame: 0, clock: facts.axis }),

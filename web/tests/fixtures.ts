@@ -141,6 +141,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     opening: { take: refuse, drop: refuse, open: refuse, cancel: refuse },
     search: refuse,
     save: refuse,
+    searchStep: refuse,
     searchFrames: refuse,
     statistics: refuse,
     durations: refuse,

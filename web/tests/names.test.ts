@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { colourHash, eventColour, METHOD_COLOURS } from '../src/model/colours';
 import {
   Frames,
+  finderOf,
   indexOfMatch,
+  signatureMatch,
   substringMatcher,
   readableSignature,
   trackName,
@@ -149,4 +151,14 @@ test('collapsed packages are frames behind those of the trace', () => {
   assert.deepEqual([...frames.nameOrder()], [1, 0, 2]);
   frames.setPackages(['std']);
   assert.equal(frames.full(1), 'std');
+});
+
+test('a match in the signature is found in the form that has it', () => {
+  const frames = new Frames([['a/B', 'run', '(Landroid/os/Bundle;)V', '', 0, 1]]);
+  const match = (query: string): ReturnType<typeof signatureMatch> =>
+    signatureMatch(frames, 0, finderOf(query));
+  assert.deepEqual(match('bundle'), { text: '(Bundle) void', at: 1, end: 7 });
+  assert.deepEqual(match('android/os'), { text: '(Landroid/os/Bundle;)V', at: 2, end: 12 });
+  assert.equal(match('a.B.run'), null);
+  assert.equal(match('other'), null);
 });

@@ -9,6 +9,7 @@ import {
   framingView,
   spanLength,
   pannedView,
+  readableView,
   revealingView,
   tickStep,
   wholeView,
@@ -77,4 +78,14 @@ test('marks are 1, 2 or 5 times a power of ten apart', () => {
   assert.equal(tickStep(100, 100), 10e3);
   assert.equal(tickStep(0.01, 110), 2);
   assert.equal(tickStep(1024, 110, 'KiB'), 200 * 1024);
+});
+
+test('a hit is shown at a readable width, and the view is not longer than before', () => {
+  const view = { from: 0, to: 100e6 };
+  // 4 % are wanted: a span of 10 % moves the view, one of 1 % fills 8 % of the next view.
+  assert.equal(readableView(view, { from: 20e6, to: 30e6 }, TRACE, 0.04), view);
+  near(spanLength(readableView(view, { from: 500e6, to: 510e6 }, TRACE, 0.04)), 100e6);
+  const next = readableView(view, { from: 500e6, to: 501e6 }, TRACE, 0.04);
+  near(spanLength(next), 12.5e6);
+  assert(next.from < 500e6 && next.to > 501e6, 'the hit is in view');
 });

@@ -281,27 +281,19 @@ function callAt(index: number): CallDetails {
 
 test('the search walks through calls of all matching methods in time, around the end too', async () => {
   const viewer = viewerOn({
-    profile: (scope) => {
-      const inside = CALLS.filter(([, start]) => start < (scope.to ?? 1e9));
-      const row = (frame: number): ProfileAnswer['rows'][number] => [
-        frame,
-        inside.filter(([f]) => f === frame).length,
-        0,
-        1,
-        1,
-        1,
-        1,
-      ];
-      return Promise.resolve({ ...ANSWER, rows: [row(1), row(2)] });
-    },
     extents: () => Promise.resolve({ tracks: [[3, [500, 510]]] }),
     slice: (call) => Promise.resolve(callAt(call.index)),
-    step: (frame, time, direction) => {
-      const order = CALLS.map((c, index) => ({ f: c[0], start: c[1], index })).filter(
-        (c) => c.f === frame && direction * (c.start - time) > 0,
-      );
-      order.sort((a, b) => direction * (a.start - b.start));
-      return Promise.resolve(order[0] ? { row: 0, index: order[0].index } : null);
+    searchStep: ({ time, direction }) => {
+      const order = CALLS.map(([, start], index) => ({ start, index }));
+      order.sort((a, b) => a.start - b.start);
+      const there = order.filter(({ start }) => direction * (start - time) > 0);
+      const found = (there.length > 0 ? there : order).at(direction > 0 ? 0 : -1);
+      return Promise.resolve({
+        call: found ? { row: 0, index: found.index } : null,
+        nth: found ? order.indexOf(found) + 1 : 0,
+        of: order.length,
+        wrapped: there.length === 0,
+      });
     },
   });
   const shown: number[] = [];
@@ -315,13 +307,16 @@ test('the search walks through calls of all matching methods in time, around the
   viewer.search.set('e');
   await quiet();
   const positions: number[] = [];
+  const passed: number[] = [];
   for (const direction of [1, 1, 1, 1, 1, -1] as const) {
     search.step(direction);
     for (let i = 0; i < 4; i++) await quiet();
     positions.push(search.current.get()?.position ?? -1);
+    passed.push(search.current.get()?.wrapped ?? NaN);
   }
   assert.deepEqual(shown, [500, 800, 900, 4000, 500, 4000]);
   assert.deepEqual(positions, [1, 2, 3, 4, 1, 4]);
+  assert.deepEqual(passed, [0, 0, 0, 0, 1, -1]);
   assert.deepEqual(viewer.call.get(), { row: 0, index: 3 }, 'the hit is selected');
 });
 

@@ -355,6 +355,30 @@ export function step(trace, frame, t, direction, tracks) {
   return best && [best.row, best.index];
 }
 
+/** The calls whose names hold a text, without regular expressions and signatures. */
+export function searchStep(trace, q) {
+  const text = q.get('q').toLowerCase();
+  const holds = ([className, name]) => `${className}.${name}`.toLowerCase().includes(text);
+  const key = (c) => [c.start, c.row, c.index];
+  const compare = (a, b) => a.map((n, i) => n - b[i]).find((n) => n !== 0) ?? 0;
+  const calls = trace.tracks
+    .flatMap((track) => track.calls)
+    .filter((c) => holds(trace.frames[c.frame]))
+    .sort((a, b) => compare(key(a), key(b)));
+  const n = (name, otherwise) => Number(q.get(name) ?? otherwise);
+  const direction = n('direction', 1);
+  const side = direction > 0 ? Infinity : -Infinity;
+  const from = [n('t', 0), n('row', side), n('index', side)];
+  const there = calls.filter((c) => direction * compare(key(c), from) > 0);
+  const found = (there.length > 0 ? there : calls).at(direction > 0 ? 0 : -1);
+  return {
+    call: found ? [found.row, found.index] : null,
+    nth: found ? calls.indexOf(found) + 1 : 0,
+    of: calls.length,
+    wrapped: calls.length > 0 && there.length === 0,
+  };
+}
+
 export function extents(trace, frame, q, pixels) {
   const near = ((q.to ?? trace.length) - (q.from ?? 0)) / pixels;
   const tracks = [];

@@ -52,6 +52,7 @@ const ANSWERS = {
       Number(q.get('direction')),
       scopeOf(q).tracks,
     ),
+  search_step: (t, q) => mock.searchStep(t, q),
   extents: (t, q) => mock.extents(t, Number(q.get('frame')), scopeOf(q), Number(q.get('pixels'))),
   tiles: (t, q) =>
     mock.tiles(

@@ -10,8 +10,9 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-void tv_call_search_init(struct tv_call_search *search, const struct tv_trace *trace,
-                         uint32_t frame)
+/* Search for one frame, or for the frames of a set if that is given. */
+static void call_search_init(struct tv_call_search *search, const struct tv_trace *trace,
+                             uint32_t frame, const uint8_t *frames)
 {
     const struct tv_paths *paths = &trace->paths;
     uint32_t *depth = tv_alloc(paths->count, sizeof *depth); /* by path; the root has 0 */
@@ -19,8 +20,9 @@ void tv_call_search_init(struct tv_call_search *search, const struct tv_trace *t
     search->nodes = tv_alloc((size_t)paths->count / 64 + 1, sizeof *search->nodes);
     search->depth_count = 0;
     for (uint32_t i = 1; i < paths->count; i++) {
+        uint32_t own = paths->nodes[i].frame;
         depth[i] = depth[paths->nodes[i].parent] + 1;
-        if (paths->nodes[i].frame != frame)
+        if (frames ? frames[own] == 0 : own != frame)
             continue;
         search->nodes[i / 64] |= UINT64_C(1) << i % 64;
         if (depth[i] > search->depth_count)
@@ -28,10 +30,23 @@ void tv_call_search_init(struct tv_call_search *search, const struct tv_trace *t
     }
     search->depths = tv_alloc(search->depth_count, sizeof *search->depths);
     for (uint32_t i = 1; i < paths->count; i++) {
-        if (paths->nodes[i].frame == frame)
+        if (search->nodes[i / 64] >> i % 64 & 1)
             search->depths[depth[i] - 1] = true;
     }
     tv_free(depth);
+}
+
+void tv_call_search_init(struct tv_call_search *search, const struct tv_trace *trace,
+                         uint32_t frame)
+{
+    call_search_init(search, trace, frame, NULL);
+}
+
+void tv_call_search_init_frames(struct tv_call_search *search, const struct tv_trace *trace,
+                                const uint8_t *frames)
+{
+    assert(frames != NULL);
+    call_search_init(search, trace, TV_NONE, frames);
 }
 
 void tv_call_search_release(struct tv_call_search *search)
@@ -163,6 +178,89 @@ bool tv_call_search_step(const struct tv_call_search *search, const bool *wanted
     *row = best.row;
     *index = best.index;
     return best.row != TV_NONE;
+}
+
+/* Return how many calls of a row, sought or not, are at or before a place. */
+static uint32_t call_search_row_until(const struct tv_trace *trace, uint32_t row,
+                                      const struct tv_call_place *place)
+{
+    uint32_t count = trace->rows[row].count;
+    if (row < place->row)
+        return place->start == INT64_MAX ? count : tv_row_find_start(trace, row, place->start + 1);
+    uint32_t before = tv_row_find_start(trace, row, place->start);
+    if (row > place->row || place->index < before)
+        return before;
+    uint32_t until =
+        place->start == INT64_MAX ? count : tv_row_find_start(trace, row, place->start + 1);
+    return place->index < until ? place->index + 1 : until;
+}
+
+/* Return true if `a` is before `b`. */
+static bool call_place_before(const struct tv_call_place *a, const struct tv_call_place *b)
+{
+    if (a->start != b->start)
+        return a->start < b->start;
+    return a->row != b->row ? a->row < b->row : a->index < b->index;
+}
+
+/* Return the call of a row that is next to a place, or TV_NONE.  `best`: the result so far, which
+ * limits how far to look. */
+static uint32_t call_search_row_next(const struct tv_call_search *search, uint32_t row,
+                                     const struct tv_call_place *from, int direction,
+                                     const struct tv_call_place *best)
+{
+    const struct tv_trace *trace = search->trace;
+    uint32_t until = call_search_row_until(trace, row, from);
+    if (direction > 0) {
+        uint32_t end =
+            best->row == TV_NONE ? trace->rows[row].count : call_search_row_until(trace, row, best);
+        if (until >= end)
+            return TV_NONE;
+        uint32_t found = tv_call_search_next(search, row, until, end);
+        return found < end ? found : TV_NONE;
+    }
+    bool itself = row == from->row && until == from->index + (uint64_t)1 &&
+                  tv_slice_start(trace, row, from->index) == from->start;
+    uint32_t first = best->row == TV_NONE ? 0 : call_search_row_until(trace, row, best);
+    return call_search_find_last(search, row, first, itself ? until - 1 : until);
+}
+
+bool tv_call_search_next_place(const struct tv_call_search *search, const bool *wanted,
+                               const struct tv_call_place *from, int direction,
+                               struct tv_call_place *found)
+{
+    const struct tv_trace *trace = search->trace;
+    *found = (struct tv_call_place){0, TV_NONE, TV_NONE};
+    for (uint32_t i = 0; i < trace->row_count; i++) {
+        if (!wanted[trace->rows[i].track] || !tv_call_search_has_row(search, i))
+            continue;
+        uint32_t index = call_search_row_next(search, i, from, direction, found);
+        if (index == TV_NONE)
+            continue;
+        struct tv_call_place place = {tv_slice_start(trace, i, index), i, index};
+        bool nearer =
+            direction > 0 ? call_place_before(&place, found) : call_place_before(found, &place);
+        if (found->row == TV_NONE || nearer)
+            *found = place;
+    }
+    return found->row != TV_NONE;
+}
+
+uint64_t tv_call_search_count_places(const struct tv_call_search *search, const bool *wanted,
+                                     const struct tv_call_place *place, uint64_t *of)
+{
+    const struct tv_trace *trace = search->trace;
+    uint64_t before = 0;
+    *of = 0;
+    for (uint32_t i = 0; i < trace->row_count; i++) {
+        if (!wanted[trace->rows[i].track] || !tv_call_search_has_row(search, i))
+            continue;
+        uint32_t until = call_search_row_until(trace, i, place);
+        uint32_t first_part = tv_call_search_count(search, i, 0, until);
+        before += first_part;
+        *of += first_part + tv_call_search_count(search, i, until, trace->rows[i].count);
+    }
+    return before;
 }
 
 uint64_t tv_call_search_rank(const struct tv_call_search *search, uint32_t row, uint32_t index,

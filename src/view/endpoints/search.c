@@ -13,7 +13,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/search/call_search.h"
 #include "analysis/search/event_lookup.h"
+#include "analysis/search/signature.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/internal.h"
@@ -79,19 +81,35 @@ static uint8_t search_match_texts(const struct tv_view_search *search, struct tv
     return fields;
 }
 
-/* "class.method signature", the text in which names of method traces are searched. */
-static void search_write_frame_text(struct tv_out *text, const struct tv_trace_info *head,
-                                    const struct tv_frame *frame)
+/* Write a class with the points that the page shows for the slashes of a JVM class. */
+static void search_write_shown_class(struct tv_out *text, struct tv_bytes name)
 {
+    for (size_t i = 0; i < name.length; i++)
+        tv_out_char(text, name.data[i] == '/' ? '.' : (char)name.data[i]);
+}
+
+/* Write "class.method signature", the text in which names of method traces are searched: as the
+ * file has it, or as the page shows it. */
+static void search_write_frame_text(struct tv_out *text, const struct tv_trace_info *head,
+                                    const struct tv_frame *frame, bool shown)
+{
+    struct tv_bytes class_name = tv_trace_info_text(head, frame->class_name);
+    struct tv_bytes signature = tv_trace_info_text(head, frame->signature);
     text->length = 0;
-    if (frame->class_name != TV_EMPTY_STRING) {
-        tv_out_bytes(text, tv_trace_info_text(head, frame->class_name));
+    if (class_name.length > 0) {
+        if (shown)
+            search_write_shown_class(text, class_name);
+        else
+            tv_out_bytes(text, class_name);
         tv_out_char(text, '.');
     }
     tv_out_bytes(text, tv_trace_info_text(head, frame->name));
-    if (frame->signature != TV_EMPTY_STRING) {
+    if (signature.length > 0) {
         tv_out_char(text, ' ');
-        tv_out_bytes(text, tv_trace_info_text(head, frame->signature));
+        if (shown)
+            tv_signature_write_readable(text, signature);
+        else
+            tv_out_bytes(text, signature);
     }
 }
 
@@ -104,9 +122,14 @@ static void search_match_frames(struct tv_view_search *search)
     search->frames = tv_alloc(head->frame_count, sizeof *search->frames);
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
-        search_write_frame_text(&text, head, frame);
-        search->frames[i] = search_match_texts(search, (struct tv_bytes){text.buffer, text.length},
-                                               tv_trace_info_text(head, frame->category));
+        struct tv_bytes category = tv_trace_info_text(head, frame->category);
+        bool two_forms =
+            frame->class_name != TV_EMPTY_STRING || frame->signature != TV_EMPTY_STRING;
+        for (unsigned shown = 0; shown <= two_forms; shown++) {
+            search_write_frame_text(&text, head, frame, shown > 0);
+            search->frames[i] |=
+                search_match_texts(search, (struct tv_bytes){text.buffer, text.length}, category);
+        }
         search->any_frame |= search->frames[i] > 0;
     }
     tv_out_release(&text);
@@ -524,5 +547,83 @@ enum tv_status tv_view_search_frames(const struct tv_view *view,
     tv_out_text(out, "]}");
     tv_free(search.frames);
     tv_text_search_release(&search.query);
+    return TV_OK;
+}
+
+/* Read the place that a step begins at: t alone is before (after, going back) the calls that begin
+ * behind (before) it; with row and index, t is the start of that call. */
+static enum tv_status search_read_place(const struct tv_parameters *parameters, int direction,
+                                        struct tv_call_place *place, struct tv_error *err)
+{
+    const struct tv_parameter_bounds times = {-((int64_t)1 << 61), (int64_t)1 << 61};
+    const struct tv_parameter_bounds numbers = {-1, (int64_t)UINT32_MAX - 1};
+    int64_t row, index;
+    enum tv_status status = tv_parameter_required(parameters, "t", times, &place->start, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "row", numbers, -1, &row, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "index", numbers, 0, &index, err);
+    if (status != TV_OK)
+        return status;
+    if (row < 0 || index < 0) { /* behind all calls that begin at t, or before them */
+        row = UINT32_MAX;
+        place->start -= direction > 0 ? 0 : 1;
+    }
+    place->row = (uint32_t)row;
+    place->index = (uint32_t)index;
+    return TV_OK;
+}
+
+/* Find the next matching call and write it with its number. */
+static void search_write_next(const struct tv_view_search *search, const struct tv_call_place *from,
+                              int direction)
+{
+    const struct tv_call_place ends[] = {{INT64_MIN, 0, 0}, {INT64_MAX, UINT32_MAX, UINT32_MAX}};
+    struct tv_call_search calls;
+    struct tv_call_place found;
+    uint64_t of;
+    tv_call_search_init_frames(&calls, search->trace, search->frames);
+    bool wrapped = !tv_call_search_next_place(&calls, search->wanted, from, direction, &found);
+    bool any = !wrapped || tv_call_search_next_place(&calls, search->wanted, &ends[direction < 0],
+                                                     direction, &found);
+    uint64_t nth = tv_call_search_count_places(&calls, search->wanted, &found, &of);
+    tv_call_search_release(&calls);
+    tv_out_text(search->out, "{\"call\":");
+    if (any)
+        tv_out_format(search->out, "[%u,%u]", found.row, found.index);
+    else
+        tv_out_text(search->out, "null");
+    tv_member_number(search->out, ",\"nth\":", any ? (int64_t)nth : 0);
+    tv_member_number(search->out, ",\"of\":", (int64_t)of);
+    tv_out_text(search->out, any && wrapped ? ",\"wrapped\":true}" : ",\"wrapped\":false}");
+}
+
+enum tv_status tv_view_search_step(const struct tv_view *view,
+                                   const struct tv_parameters *parameters, struct tv_out *out,
+                                   struct tv_error *err)
+{
+    static const char *const directions[] = {"1", "-1", NULL};
+    struct tv_view_search search = {.view = view, .trace = view->trace, .out = out};
+    struct tv_call_place from;
+    unsigned back = 0;
+    enum tv_status status = tv_parameter_choice(parameters, "direction", directions, &back, err);
+    if (status == TV_OK)
+        status = search_read_place(parameters, back ? -1 : 1, &from, err);
+    if (status == TV_OK)
+        status = search_read_question(parameters, &search, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &search.selection, err);
+    if (status != TV_OK) {
+        tv_text_search_release(&search.query);
+        return status;
+    }
+    search.fields = TV_FIELD_NAME;
+    search.wanted = tv_selection_wanted(view->trace, &search.selection);
+    search_match_frames(&search);
+    search_write_next(&search, &from, back ? -1 : 1);
+    tv_free(search.frames);
+    tv_free(search.wanted);
+    tv_text_search_release(&search.query);
+    tv_parameter_release_selection(&search.selection);
     return TV_OK;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <string.h>
+
 #include "analysis/reference.h"
 #include "analysis/search/call_search.h"
+#include "analysis/search/signature.h"
 #include "analysis/timeline/density.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 
 /* Searching, extents and activity: what is read straight from the rows. */
@@ -65,6 +69,109 @@ static void steps_equal_the_reference(void **state)
         tv_call_search_release(&search);
     }
     fixture_free(&f);
+}
+
+/* The order of two places: by start, row and index. */
+static int compare_places(const struct tv_call_place *a, const struct tv_call_place *b)
+{
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Calls that a naive search finds beside a place: the nearest on one side, and numbers. */
+struct expected_calls {
+    struct tv_call_place nearest;
+    uint64_t until, of;
+};
+
+static struct expected_calls expect_calls(const struct tv_trace *trace, const bool *wanted,
+                                          const uint8_t *frames, const struct tv_call_place *from,
+                                          int direction)
+{
+    struct expected_calls calls = {{0, TV_NONE, TV_NONE}, 0, 0};
+    struct tv_call_place *best = &calls.nearest;
+    for (uint32_t r = 0; r < trace->row_count; r++)
+        for (uint32_t i = 0; wanted[trace->rows[r].track] && i < trace->rows[r].count; i++) {
+            struct tv_call_place place = {tv_slice_start(trace, r, i), r, i};
+            if (!frames[trace->paths.nodes[tv_slice_get(trace, r, i).path].frame])
+                continue;
+            calls.of++;
+            calls.until += compare_places(&place, from) <= 0;
+            if (compare_places(&place, from) * direction > 0 &&
+                (best->row == TV_NONE || compare_places(&place, best) * direction < 0))
+                *best = place;
+        }
+    return calls;
+}
+
+/* Roll a place: of a call, beside calls, or behind all that begin at a time. */
+static struct tv_call_place roll_place(const struct tv_trace *trace, uint32_t *seed, int i)
+{
+    struct tv_call_place place = {0, fixture_roll(seed, trace->row_count), 0};
+    uint32_t count = trace->rows[place.row].count;
+    place.index = fixture_roll(seed, count + 1);
+    place.start = place.index < count ? tv_slice_start(trace, place.row, place.index)
+                                      : trace->start + (tv_ns)fixture_roll(seed, 1000);
+    if (i % 5 == 0)
+        place.row = place.index = TV_NONE;
+    return place;
+}
+
+static void next_places_equal_the_reference(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_random(&dice);
+    uint32_t seed = 11;
+    for (int i = 0; i < 300; i++) {
+        uint8_t *frames = tv_alloc(f.trace->head->frame_count, 1);
+        for (uint32_t k = 0; k < f.trace->head->frame_count; k++)
+            frames[k] = fixture_roll(&seed, 3) == 0;
+        bool wanted[3] = {i % 3 > 0, true, i % 2 == 0};
+        struct tv_call_place from = roll_place(f.trace, &seed, i), found;
+        struct tv_call_search search;
+        tv_call_search_init_frames(&search, f.trace, frames);
+        for (int direction = -1; direction <= 1; direction += 2) {
+            uint64_t of;
+            struct expected_calls calls = expect_calls(f.trace, wanted, frames, &from, direction);
+            bool any = tv_call_search_next_place(&search, wanted, &from, direction, &found);
+            assert_int_equal(any, calls.nearest.row != TV_NONE);
+            assert_int_equal(found.row, calls.nearest.row);
+            assert_int_equal(found.index, calls.nearest.index);
+            assert_int_equal(tv_call_search_count_places(&search, wanted, &from, &of), calls.until);
+            assert_int_equal(of, calls.of);
+        }
+        tv_call_search_release(&search);
+        tv_free(frames);
+    }
+    fixture_free(&f);
+}
+
+static void signatures_are_written_as_the_page_shows_them(void **state)
+{
+    static const char *const texts[][2] = {
+        {"(Landroid/os/Bundle;I[[Z)V", "(Bundle, int, boolean[][]) void"},
+        {"()Ljava/lang/String;", "() String"},
+        {"(Lno.end)V", "(Lno.end)V"},
+        {"(I)", "(I)"},
+        {"(Q)V", "(Q)V"},
+        {"(I)VV", "(I)VV"},
+        {"([)V", "([)V"},
+        {"int f(int)", "int f(int)"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(texts); i++) {
+        struct tv_out out;
+        tv_out_init_memory(&out);
+        tv_signature_write_readable(&out, tv_bytes_of(texts[i][0]));
+        assert_int_equal(out.length, strlen(texts[i][1]));
+        if (out.length > 0)
+            assert_memory_equal(out.buffer, texts[i][1], out.length);
+        tv_out_release(&out);
+    }
 }
 
 static void place_counts_the_calls_before(void **state)
@@ -237,6 +344,8 @@ static void activity_is_full_and_empty_where_it_must(void **state)
 }
 
 UNIT_TESTS(call_search, cmocka_unit_test(steps_equal_the_reference),
+           cmocka_unit_test(next_places_equal_the_reference),
+           cmocka_unit_test(signatures_are_written_as_the_page_shows_them),
            cmocka_unit_test(place_counts_the_calls_before),
            cmocka_unit_test(extents_hold_every_call), cmocka_unit_test(extents_of_a_drawing),
            cmocka_unit_test(activity_of_a_drawing),

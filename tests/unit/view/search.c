@@ -182,6 +182,27 @@ static void hits_are_counted_without_being_told(void **state)
                   "{\"hits\":[],\n\"next\":null,\"count\":2,\"done\":225,\"of\":225}");
 }
 
+/* A at 0, B at 1, D at 2, C at 5 ms; all are of the class demo. */
+static void steps_go_from_call_to_call_in_time(void **state)
+{
+    assert_answer(*state, "search_step?q=demo&t=-1&direction=1",
+                  "{\"call\":[0,0],\"nth\":1,\"of\":4,\"wrapped\":false}");
+    assert_answer(*state, "search_step?q=demo&t=1000000&row=1&index=0&direction=1",
+                  "{\"call\":[2,0],\"nth\":3,\"of\":4,\"wrapped\":false}");
+    assert_answer(*state, "search_step?q=demo&t=5000000&row=0&index=1&direction=1",
+                  "{\"call\":[0,0],\"nth\":1,\"of\":4,\"wrapped\":true}");
+    assert_answer(*state, "search_step?q=demo&t=0&row=0&index=0&direction=-1",
+                  "{\"call\":[0,1],\"nth\":4,\"of\":4,\"wrapped\":true}");
+    assert_answer(*state, "search_step?q=demo&t=2000000&direction=-1",
+                  "{\"call\":[1,0],\"nth\":2,\"of\":4,\"wrapped\":false}");
+    assert_answer(*state, "search_step?q=demo\\.[AC]\\b&re=1&case=1&t=0&direction=1",
+                  "{\"call\":[0,1],\"nth\":2,\"of\":2,\"wrapped\":false}");
+    assert_answer(*state, "search_step?q=demo&t=0&direction=1&tracks=1",
+                  "{\"call\":[2,0],\"nth\":1,\"of\":1,\"wrapped\":false}");
+    assert_answer(*state, "search_step?q=nothing&t=0&direction=1",
+                  "{\"call\":null,\"nth\":0,\"of\":0,\"wrapped\":false}");
+}
+
 static void the_table_by_name(void **state)
 {
     assert_answer(*state, "statistics?tracks=0&from=0&to=3000000",
@@ -276,6 +297,7 @@ UNIT_TESTS(search, asked_test(names_come_first_and_then_arguments),
            asked_test(an_answer_goes_on_where_the_one_before_ended),
            asked_test(a_search_keeps_to_range_and_tracks),
            asked_test(patterns_are_found_as_texts_are),
-           asked_test(hits_are_counted_without_being_told), asked_test(the_table_by_name),
+           asked_test(hits_are_counted_without_being_told),
+           asked_test(steps_go_from_call_to_call_in_time), asked_test(the_table_by_name),
            asked_test(the_event_and_the_bytes_at_a_place), asked_test(wrong_questions_are_refused),
            asked_test(any_cursor_has_an_answer));

@@ -23,6 +23,8 @@ import type {
   FrameRow,
   InstantDetails,
   InstantsInView,
+  NextHit,
+  NextHitAnswer,
   ProfileAnswer,
   ProfileQuestion,
   Relations,
@@ -325,6 +327,21 @@ export class HttpEngine implements Engine {
       after: q.after,
     };
     return visibleTexts(await this.json<SearchStep>('api/search', query, signal));
+  }
+
+  async searchStep(step: NextHit, signal?: AbortSignal): Promise<NextHitAnswer> {
+    type Answer = Omit<NextHitAnswer, 'call'> & { call: [number, number] | null };
+    const query = {
+      q: step.text,
+      case: step.matchCase ? 1 : 0,
+      re: step.regex ? 1 : undefined,
+      t: step.time,
+      direction: step.direction,
+      ...step.after,
+    };
+    const answer = await this.json<Answer>('api/search_step', query, signal);
+    const { call } = answer;
+    return { ...answer, call: call && { row: call[0], index: call[1] } };
   }
 
   async searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]> {

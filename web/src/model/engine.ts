@@ -363,6 +363,25 @@ export interface FlowCategory {
 /** Ranges of time in which a method runs, by track. */
 export type Extents = { tracks: [number, number[]][] };
 
+/** A step through the calls whose names match, in the order of their starts. */
+export interface NextHit {
+  text: string;
+  matchCase: boolean;
+  regex: boolean;
+  direction: 1 | -1;
+  /** Begin behind (before) this time; with `after`, at this call, which starts then. */
+  time: number;
+  after?: Call;
+}
+
+/** The call found, its number among all matching calls, and whether the step passed an end. */
+export interface NextHitAnswer {
+  call: Call | null;
+  nth: number;
+  of: number;
+  wrapped: boolean;
+}
+
 /** The questions that a page can ask. Promises reject with EngineError, or AbortError on abort. */
 export interface Engine {
   /** Resolve when no question is pending and the page has drawn the last answer. */
@@ -427,6 +446,8 @@ export interface Engine {
   /** Return the next point of that kind; null: there is none. */
   counterStep(step: CounterStep, signal?: AbortSignal): Promise<CounterPoint | null>;
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
+  /** Return the next call whose name matches a text. */
+  searchStep(step: NextHit, signal?: AbortSignal): Promise<NextHitAnswer>;
   /** Return the frames whose names a regular expression matches. */
   searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]>;
   statistics(scope: Scope, clock: Clock, signal?: AbortSignal): Promise<StatisticsRow[]>;

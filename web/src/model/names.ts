@@ -229,13 +229,18 @@ export class Frames {
     return order;
   }
 
-  /** Return the text to search in: name and signature, as displayed and as stored. */
+  /**
+   * Return the text to search in: name and signature, as displayed and as stored. The engine
+   * searches in the same two texts (view/endpoints/search.c).
+   */
   searchText(frame: number): string {
     let text = this.texts[frame];
     if (text === undefined) {
       const raw = this.rawSignature(frame);
       const readable = readableSignature(raw);
-      text = `${this.full(frame)} ${readable}${readable === raw ? '' : `\n${this.full(frame)} ${raw}`}`;
+      const shown = `${this.full(frame)} ${readable}`;
+      const stored = `${this.raw(frame)} ${raw}`;
+      text = shown === stored ? shown : `${shown}\n${stored}`;
       this.texts[frame] = text;
     }
     return text;
@@ -285,6 +290,34 @@ export function processName(processes: readonly Process[], index: number): strin
 export function substringMatcher(query: string, matchCase = false): (text: string) => boolean {
   if (isCaseSensitive(query, matchCase)) return (text) => text.includes(query);
   return (text) => text.toLowerCase().includes(query);
+}
+
+/** Find where a text matches; at -1: it does not. */
+export type MatchFinder = (text: string) => readonly [at: number, end: number];
+
+/** Return a finder of a query, as the find boxes of the tables search. */
+export function finderOf(query: string): MatchFinder {
+  return (text) => {
+    const at = indexOfMatch(text, query);
+    return [at, at + query.length];
+  };
+}
+
+/**
+ * Return the signature of a frame whose name does not match but whose signature does, in the form
+ * that matches, and where; null otherwise.
+ */
+export function signatureMatch(
+  frames: Frames,
+  frame: number,
+  find: MatchFinder,
+): { text: string; at: number; end: number } | null {
+  if (find(frames.full(frame))[0] >= 0) return null;
+  for (const text of [frames.signature(frame), frames.rawSignature(frame)]) {
+    const [at, end] = find(text);
+    if (at >= 0) return { text, at, end };
+  }
+  return null;
 }
 
 /** Return the position of the query in a text, or -1. */

@@ -75,6 +75,17 @@ export function revealingView(view: Span, span: Span, trace: Span): Span {
   return pannedView(view, shift, trace);
 }
 
+/**
+ * Move a view as `revealingView` does, and zoom in if the span would take less than `least` of its
+ * length. The span then takes twice that, so that spans of about one length need no further zoom.
+ */
+export function readableView(view: Span, span: Span, trace: Span, least: number): Span {
+  const moved = revealingView(view, span, trace);
+  const share = spanLength(span) / spanLength(moved);
+  if (share >= least) return moved;
+  return zoomedView(moved, share / (2 * least), (span.from + span.to) / 2, trace);
+}
+
 /** Return the view at a share (0 to 1) of an animation from a to b. */
 export function interpolateSpan(a: Span, b: Span, share: number): Span {
   // Lengths are interpolated by ratio, so that a long zoom keeps an even pace.

@@ -13,7 +13,7 @@ import type { ChosenFile, OpenedInput } from '../model/opening';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
-import { framingView, revealingView, type Span } from '../model/span';
+import { framingView, readableView, revealingView, type Span } from '../model/span';
 import type { Call, CallDetails } from '../model/engine';
 import type { Track } from '../model/traceFacts';
 import { openProcessOf } from '../model/unhide';
@@ -117,6 +117,16 @@ export function goToCallOn(v: Views, call: Call): void {
 
 export function revealCall(v: Views, call: CallDetails): void {
   v.mover.glide(revealingView(v.mover.goal, callSpan(call), v.viewer.bounds));
+  v.announce(describeCall(v, call));
+}
+
+/** A hit of the search is shown at least this wide. */
+const LEAST_HIT_PX = 40;
+
+/** Bring a hit into view on an axis of `width` pixels, wide enough to be read. */
+export function revealHit(v: Views, call: CallDetails, width: number): void {
+  const least = LEAST_HIT_PX / Math.max(width, 4 * LEAST_HIT_PX);
+  v.mover.glide(readableView(v.mover.goal, callSpan(call), v.viewer.bounds, least));
   v.announce(describeCall(v, call));
 }
 

@@ -72,7 +72,7 @@ const SECTIONS: readonly Section[] = [
   [
     'Searching',
     [
-      ['/, Ctrl+F', 'search; Enter, Shift+Enter go from hit to hit'],
+      ['/, Ctrl+F', 'search; Enter, Shift+Enter go to the next, previous hit in time'],
       ['Shift+Ctrl+F', 'filter: only such events, everywhere; Esc clears it'],
       [
         'typing in the table',

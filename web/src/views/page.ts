@@ -25,7 +25,7 @@ import { SelectionStore } from '../model/selectionStore';
 import { namedTracks } from '../model/states';
 import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
-import { Meters, revealCall, type TraceFiles, type Views } from './context';
+import { Meters, revealHit, type TraceFiles, type Views } from './context';
 import { CallList } from './timeline/callList';
 import { explainCutTexts } from './cutTexts';
 import { Finder } from './finder';
@@ -114,7 +114,7 @@ export class Page {
       pair: new CallPairStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
-        revealCall(views, call);
+        revealHit(views, call, this.line.canvas.width);
       }),
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),

@@ -15,6 +15,7 @@ import type { Clock, TraceFacts } from '../model/traceFacts';
 import { hasTwoClocks } from '../model/firstScreen';
 import { highestSeverity } from '../model/severity';
 import { allThreads } from '../model/states';
+import type { CurrentHit } from '../model/searchStore';
 import { countNames, countSlices, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './timeline/flowMenu';
@@ -278,24 +279,18 @@ export class TopBar {
       key.hidden = query !== '';
       const missed = hits !== null && hits.frames.length === 0;
       box.classList.toggle('miss', missed && !this.hasMoreToSearch);
-      setText(
-        count,
-        hits === null
-          ? ''
-          : this.countText(hits.frames.length, hits.byCall, current?.position ?? 0, total),
-      );
+      setText(count, hits === null ? '' : this.countText(hits.frames.length, current, total));
     });
     return box;
   }
 
-  private countText(methods: number, byCall: boolean, position: number, total: number): string {
+  private countText(methods: number, current: CurrentHit | null, total: number | null): string {
     if (methods === 0) return this.hasMoreToSearch ? 'no name, Enter lists all' : '0 of 0';
-    if (byCall && total === 0) return '…';
-    const names = countNames(wordsFor(this.v.viewer.facts), methods);
-    if (!byCall) return position > 0 ? `${position} of ${names}` : names;
-    return position > 0
-      ? `${formatCount(position)} of ${formatCount(total)}`
-      : `${formatCount(total)} in ${names}`;
+    if (total === null) return '…';
+    if (!current)
+      return `${formatCount(total)} in ${countNames(wordsFor(this.v.viewer.facts), methods)}`;
+    const passed = { '1': ', again from the start', '-1': ', again from the end', '0': '' };
+    return `${formatCount(current.position)} of ${formatCount(total)}${passed[current.wrapped]}`;
   }
 
   /** True if the list can also search categories and arguments of events. */

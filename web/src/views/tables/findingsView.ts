@@ -19,7 +19,7 @@ import {
   type FindingItem,
 } from '../../model/findingsTable';
 import { EVENT } from '../../model/eventAnswers';
-import { indexOfMatch, trackPlace } from '../../model/names';
+import { finderOf, trackPlace } from '../../model/names';
 import { SEVERITIES } from '../../model/severity';
 import { inTermsOf, wordsFor } from '../../model/words';
 import { goToEvent } from './events';
@@ -178,9 +178,7 @@ export class FindingsView {
       }
       case 'place': {
         const frame = item.place[4];
-        const find = viewer.find.peek();
-        const at = indexOfMatch(viewer.frames.full(frame), find);
-        const path = pathText(viewer.frames, frame, [at, at + find.length]);
+        const path = pathText(viewer.frames, frame, finderOf(viewer.find.peek()));
         path.classList.toggle('link', callOfFinding(item) !== null);
         return [swatch(viewer.frames, frame, settings.theme.peek()), path];
       }

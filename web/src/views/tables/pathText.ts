@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // A qualified name in a cell. If space is short, the package is cut, because the reader looks for
-// the name behind it.
+// the name behind it. A signature follows only if the text to find stands there.
 
 import { h, type Child } from '../../base/dom';
 import { shortened } from '../../base/visible';
-import type { Frames } from '../../model/names';
+import { signatureMatch, type Frames, type MatchFinder } from '../../model/names';
 
-/** `found` is the range of the full name to mark, or -1. */
+/** Return the signature with the match underlined if only the signature has it. */
+export function foundSignature(frames: Frames, frame: number, find: MatchFinder): Child {
+  const match = signatureMatch(frames, frame, find);
+  if (!match) return null;
+  const { text, at, end } = match;
+  const found = h('span', { class: 'found' }, shortened(text.slice(at, end)));
+  return h('span', { class: 'second signature' }, ` ${text.slice(0, at)}`, found, text.slice(end));
+}
+
+/** Return the name of a frame; what `find` finds is underlined. */
 export function pathText(
   frames: Frames,
   frame: number,
-  found: readonly [at: number, end: number],
+  find: MatchFinder,
   title = frames.full(frame),
 ): HTMLElement {
   const prefix = frames.packagePrefix(frame);
   const name = prefix + frames.short(frame);
-  const [at, end] = found;
+  const [at, end] = find(name);
   const part = (from: number, to: number, style: string): Child =>
     from < to && h('span', { class: style }, shortened(name.slice(from, to)));
   const pieces = (from: number, to: number, style: string): Child[] => {
@@ -28,5 +37,6 @@ export function pathText(
     { class: 'text path', title: shortened(title) },
     prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
     h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
+    foundSignature(frames, frame, find),
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../../model/profileColumns';
 import type { ProfileAnswer } from '../../model/engine';
 import type { Scale } from '../../model/measure';
-import { indexOfMatch, type Frames } from '../../model/names';
+import { finderOf, indexOfMatch, type Frames } from '../../model/names';
 import {
   TOP_LEVEL_NAME,
   WAITS,
@@ -24,6 +24,7 @@ import {
 import { inTermsOf, type Words } from '../../model/words';
 import type { Theme } from '../../render/theme';
 import { swatch } from '../swatch';
+import { foundSignature } from './pathText';
 
 export interface CellContext {
   frames: Frames;
@@ -127,7 +128,10 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
     prefix !== '' &&
     h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
-  if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
+  if (!withSignature) return parts;
+  const text = frames.signature(frame);
+  const match = foundSignature(frames, frame, finderOf(c.find));
+  parts.push(h('span', { class: 'signature' }, match ?? ` ${text}`));
   return parts;
 }
 

@@ -290,7 +290,7 @@ export class SearchView {
     const [, , , , , , , frame, own] = hit;
     const text =
       own === null && frame >= 0
-        ? pathText(viewer.frames, frame, inName ? this.found(name) : [-1, -1])
+        ? pathText(viewer.frames, frame, inName ? (part) => this.found(part) : () => [-1, -1])
         : h(
             'span',
             { class: 'text', title: shortened(name) },

@@ -6,7 +6,7 @@ import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
 import { effect, signal, untracked } from '../../base/signal';
 import { shortened } from '../../base/visible';
-import { indexOfMatch, trackPlace } from '../../model/names';
+import { finderOf, trackPlace } from '../../model/names';
 import {
   STATISTICS_HEADS,
   statisticsColumns,
@@ -135,19 +135,12 @@ export class StatisticsView {
     if (!row) return null;
     const { viewer, settings } = this.v;
     if (id !== 'name') return statisticsText(row, id, viewer.unit.peek());
-    const name = viewer.frames.full(row[0]);
     const category = viewer.frames.category(row[0]);
     return [
       swatch(viewer.frames, row[0], settings.theme.peek()),
-      pathText(viewer.frames, row[0], this.found(name)),
+      pathText(viewer.frames, row[0], finderOf(viewer.find.peek())),
       category !== '' && h('span', { class: 'text second category' }, ` ${shortened(category)}`),
     ];
-  }
-
-  private found(name: string): [number, number] {
-    const find = this.v.viewer.find.peek();
-    const at = indexOfMatch(name, find);
-    return [at, at + find.length];
   }
 
   private show(): void {

@@ -9,7 +9,7 @@ import { fittingColumns } from '../../model/columnFit';
 import type { Scale } from '../../model/measure';
 import type { ColumnId } from '../../model/profileColumns';
 import { otherEventsHint } from '../../model/otherEventsHint';
-import { indexOfMatch } from '../../model/names';
+import { finderOf } from '../../model/names';
 import {
   treeHead,
   treeTotal,
@@ -182,8 +182,7 @@ export class TreeView {
     const { frames } = viewer;
     const frame = this.tree.frame[line] ?? 0;
     const open = this.store.isOpen(line);
-    const find = viewer.find.peek();
-    const at = indexOfMatch(frames.full(frame), find);
+    const find = finderOf(viewer.find.peek());
     const twist = h(
       'span',
       { class: 'twist' },
@@ -194,7 +193,7 @@ export class TreeView {
     return [
       twist,
       swatch(frames, frame, settings.theme.peek()),
-      pathText(frames, frame, [at, at + find.length], title),
+      pathText(frames, frame, find, title),
     ];
   }
 
