@@ -24,7 +24,8 @@ struct tv_command {
     const char *details;   /* more text for --help, or NULL */
     const struct tv_option *options;
     size_t min_files, max_files;
-    bool reads_traces; /* run in the sandbox (confine.h); the viewer enters it by itself */
+    bool reads_traces; /* run in the sandbox (confine.h); the viewer enters it by itself, also for
+                          `diff --open` */
     /* Complete the settings before the files are counted and before the sandbox; or NULL. */
     enum tv_status (*prepare)(struct tv_settings *settings, struct tv_error *err);
     bool (*is_there)(void); /* can this build run it? NULL: every build can */

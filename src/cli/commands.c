@@ -169,7 +169,8 @@ static int command_run_confined(const struct tv_command *command,
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_error err = {0};
     int code;
-    if (command->reads_traces && tv_confine(&confinement, &err) != TV_OK)
+    bool confines = command->reads_traces && !settings->compare.open;
+    if (confines && tv_confine(&confinement, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
         code = command->run(command, settings);

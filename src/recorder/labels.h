@@ -13,13 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "wire/run_labels.h"
+
 #define TV_LABELS_VARIABLE "TRACEVIEW_RECORD_LABELS" /* lines KEY=VALUE */
 #define TV_LABELS_SIZE 512u
-
-#define TV_LABEL_SIDE "run-side"
-#define TV_LABEL_ROUND "run-round"
-#define TV_LABEL_SESSION "run-session"
-#define TV_LABEL_BOOT "run-boot"
 
 /* Copy the lines of the environment; longer texts are left out. */
 void tv_labels_read(char labels[TV_LABELS_SIZE]);

@@ -4,6 +4,7 @@
  *
  *     status, quit                   answered by the server itself
  *     upload, drop, open, cancel     files are uploaded in chunks, opened as a trace, or not opened
+ *     diff                           answered from several open traces (view/compare.h)
  *     everything else                answered by the view of the trace that the question names
  *
  * Questions that change something need TV_HTTP_CSRF_HEADER, which no other page can send.
@@ -16,6 +17,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "model/trace_info.h"
+#include "view/compare.h"
 #include "view/view.h"
 #include "viewer/internal.h"
 
@@ -402,6 +404,16 @@ static void api_ask_view_spooled(const struct tv_session *session, struct tv_byt
     api_refuse_error(answer, &err);
 }
 
+/* Refuse a question about a trace that cannot answer. */
+static void api_refuse_trace(struct tv_answer *answer, enum tv_open_trace_found found)
+{
+    assert(found != TV_OPEN_TRACE_READY);
+    if (found == TV_OPEN_TRACE_CLOSED)
+        api_refuse(answer, TV_HTTP_GONE, "that trace is not open any more");
+    else
+        api_refuse(answer, TV_HTTP_CONFLICT, "the trace is not there yet");
+}
+
 static void api_ask_open_trace(struct tv_open_traces *traces, struct tv_bytes name,
                                const struct tv_query *query, struct tv_answer *answer)
 {
@@ -413,16 +425,70 @@ static void api_ask_open_trace(struct tv_open_traces *traces, struct tv_bytes na
         return;
     }
     enum tv_open_trace_found found = tv_open_traces_acquire(traces, number, &trace);
-    if (found == TV_OPEN_TRACE_CLOSED)
-        api_refuse(answer, TV_HTTP_GONE, "that trace is not open any more");
-    else if (found == TV_OPEN_TRACE_NOT_READY)
-        api_refuse(answer, TV_HTTP_CONFLICT, "the trace is not there yet");
+    if (found != TV_OPEN_TRACE_READY)
+        api_refuse_trace(answer, found);
     else if (tv_view_is_large(name))
         api_ask_view_spooled(tv_open_trace_session(trace), name, query, answer);
     else
         api_ask_view(tv_open_trace_session(trace), name, query, answer);
     if (trace)
         tv_open_traces_release(traces, trace);
+}
+
+/* ---- Comparing ---- */
+
+/* The open traces that a comparison is about, held until it is answered. */
+struct api_runs {
+    struct tv_open_trace *traces[TV_OPEN_TRACES];
+    struct tv_view_run runs[TV_OPEN_TRACES];
+    size_t count;
+};
+
+/* Hold the traces of one side, which a parameter names by their numbers: "3,4". */
+static enum tv_open_trace_found api_hold_side(struct tv_open_traces *traces, struct tv_bytes list,
+                                              enum tv_run_side side, struct api_runs *held,
+                                              struct tv_error *err)
+{
+    struct tv_bytes word;
+    uint64_t number;
+    while (list.length > 0) {
+        tv_bytes_split(&list, ',', &word);
+        if (held->count == TV_OPEN_TRACES || !tv_parse_u64(word, &number) || number > UINT32_MAX) {
+            tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                    "base, new: expected numbers of at most %u open traces", TV_OPEN_TRACES);
+            return TV_OPEN_TRACE_READY;
+        }
+        enum tv_open_trace_found found =
+            tv_open_traces_acquire(traces, number, &held->traces[held->count]);
+        if (found != TV_OPEN_TRACE_READY)
+            return found;
+        const struct tv_session *session = tv_open_trace_session(held->traces[held->count]);
+        held->runs[held->count++] = (struct tv_view_run){tv_session_view(session), side};
+    }
+    return TV_OPEN_TRACE_READY;
+}
+
+static void api_answer_comparison(struct tv_open_traces *traces, const struct tv_query *query,
+                                  struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    struct api_runs held = {.count = 0};
+    struct tv_view_parameter parameters[TV_QUERY_PARAMETERS];
+    const struct tv_bytes *base = api_need_parameter(query, "base", &err);
+    const struct tv_bytes *fresh = base ? api_need_parameter(query, "new", &err) : NULL;
+    enum tv_open_trace_found found = TV_OPEN_TRACE_READY;
+    if (fresh)
+        found = api_hold_side(traces, *base, TV_RUN_BASE, &held, &err);
+    if (found == TV_OPEN_TRACE_READY && err.status == TV_OK)
+        found = api_hold_side(traces, *fresh, TV_RUN_NEW, &held, &err);
+    if (found != TV_OPEN_TRACE_READY)
+        api_refuse_trace(answer, found);
+    else if (err.status != TV_OK ||
+             tv_view_compare(held.runs, held.count, parameters,
+                             api_copy_parameters(query, parameters), &answer->body, &err) != TV_OK)
+        api_refuse_error(answer, &err);
+    for (size_t i = 0; i < held.count; i++)
+        tv_open_traces_release(traces, held.traces[i]);
 }
 
 static void api_answer_status(struct tv_open_traces *traces, const struct tv_query *query,
@@ -436,6 +502,24 @@ static void api_answer_status(struct tv_open_traces *traces, const struct tv_que
         tv_open_traces_write_status(traces, number, &answer->body);
 }
 
+/* Questions that the server answers itself. */
+static const struct api_own_question {
+    const char *name;
+    void (*answer)(struct tv_open_traces *traces, const struct tv_query *query,
+                   struct tv_answer *answer);
+} api_own_questions[] = {
+    {"status", api_answer_status},
+    {"diff", api_answer_comparison},
+};
+
+static const struct api_own_question *api_find_own_question(struct tv_bytes name)
+{
+    for (size_t i = 0; i < TV_COUNT(api_own_questions); i++)
+        if (tv_bytes_equal(name, tv_bytes_of(api_own_questions[i].name)))
+            return &api_own_questions[i];
+    return NULL;
+}
+
 bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request *request,
                           struct tv_answer *answer)
 {
@@ -444,12 +528,12 @@ bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request
     answer->type = tv_answer_type_name(type);
     bool api = api_take_name(request->path, &name);
     bool quit = api && tv_bytes_equal(name, TV_BYTES("quit"));
-    bool status = api && tv_bytes_equal(name, TV_BYTES("status"));
+    const struct api_own_question *own = api ? api_find_own_question(name) : NULL;
     if (api && api_is_file_question(name)) {
         api_answer_file_question(traces, request, answer);
         return false;
     }
-    if (!quit && !status && !(api && tv_view_find_question(name, &type))) {
+    if (!quit && !own && !(api && tv_view_find_question(name, &type))) {
         api_refuse(answer, TV_HTTP_NOT_FOUND, "there is no such question");
         return false;
     }
@@ -465,8 +549,8 @@ bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request
         api_refuse_error(answer, &err);
         return false;
     }
-    if (status) {
-        api_answer_status(traces, &query, answer);
+    if (own) {
+        own->answer(traces, &query, answer);
         return false;
     }
     answer->type = tv_answer_type_name(type);

@@ -28,9 +28,6 @@
 #include "base/source.h"
 #include "base/workers.h"
 
-/* Maximum number of traces that lie open. */
-#define OPEN_TRACES 8u
-
 struct tv_open_trace {
     struct tv_session *session;
     struct tv_open_files files;
@@ -47,15 +44,15 @@ struct tv_open_traces {
     struct tv_open_files own;
     uint64_t file_room; /* bytes that the files of all open traces may have together */
     pthread_mutex_t lock;
-    pthread_cond_t idle;                       /* no loading thread is left */
-    struct tv_open_trace *listed[OPEN_TRACES]; /* by number */
+    pthread_cond_t idle;                          /* no loading thread is left */
+    struct tv_open_trace *listed[TV_OPEN_TRACES]; /* by number */
     uint32_t listed_count, loadings, last_number;
     uint64_t uses;
 };
 
 /* Traces that nobody holds any more, to be freed without the lock. */
 struct open_traces_left {
-    struct tv_open_trace *traces[OPEN_TRACES + 1];
+    struct tv_open_trace *traces[TV_OPEN_TRACES + 1];
     uint32_t count;
 };
 
@@ -353,7 +350,7 @@ static enum tv_status open_traces_add(struct tv_open_traces *traces,
         open_traces_let_go(trace, left);
         return status;
     }
-    if (traces->listed_count == OPEN_TRACES)
+    if (traces->listed_count == TV_OPEN_TRACES)
         open_traces_close(traces, open_traces_oldest(traces), left);
     traces->listed[traces->listed_count++] = open_traces_use(traces, trace);
     traces->last_number++;

@@ -19,6 +19,9 @@
 /* Maximum number of files of one trace. */
 #define TV_OPEN_INPUTS 64u
 
+/* Maximum number of traces that lie open: a comparison can have 12 runs of each side. */
+#define TV_OPEN_TRACES 24u
+
 /* A file that only the loader can read. */
 struct tv_viewer_file {
     const char *name;

@@ -8,6 +8,9 @@ import { readAddress, writeAddress, type PageState } from '../src/model/address'
 const USUAL: PageState = {
   files: null,
   filter: '',
+  base: [],
+  more: [],
+  compare: { by: 'method', figure: 'excl', changed: false, sort: null },
   view: null,
   range: null,
   tracks: [],
@@ -69,6 +72,20 @@ test('everything comes back as it was written', () => {
       { input: 3, offset: -(2n ** 60n) },
     ],
     filter: 'thread:"a b" -name:%20 dur>2ms',
+    base: [
+      [
+        { input: 4, offset: 0n },
+        { input: 6, offset: 70n },
+      ],
+      [{ input: 5, offset: 0n }],
+    ],
+    more: [[{ input: 1, offset: 0n }]],
+    compare: {
+      by: 'class',
+      figure: 'incl',
+      changed: true,
+      sort: { column: 'calls', descending: true },
+    },
     rows: { order: 'busiest', active: true },
     view: { from: -120, to: 5e9 },
     range: { from: 10, to: 2 ** 52 },
@@ -155,7 +172,7 @@ test('arrows of the selection and by category are chosen apart', () => {
 test('a link that makes no sense gives the usual state', () => {
   const nonsense =
     'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&' +
-    'by=evil.up&in=all&case=2&unit=h&flame=up&open=,';
+    'by=evil.up&in=all&case=2&unit=h&flame=up&open=,&base=x/&new=-1&compare=path,evil.up,figure';
   assert.deepEqual(readAddress(nonsense), { ...USUAL, expanded: [] });
 });
 

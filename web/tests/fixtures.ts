@@ -146,6 +146,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     statistics: refuse,
     durations: refuse,
     findings: refuse,
+    diff: refuse,
     displayFrames: refuse,
     idle: () => new Promise(() => undefined),
     states: refuse,

@@ -19,12 +19,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "cli/commands/cmd_view.h"
 #include "cli/input/expand.h"
 #include "cli/input/measure.h"
 #include "cli/output/output.h"
-#include "readers/trace_event/text/fields.h"
-#include "recorder/labels.h"
+#include "viewer/viewer.h"
 #include "writers/compare/compare_report.h"
+#include "writers/compare/described_run.h"
 #include "writers/stacks/flame_svg.h"
 
 #define RULES_LARGEST_FILE ((size_t)1 << 20)
@@ -102,7 +103,7 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
 {
     struct tv_compare_settings *compare = &settings->compare;
     if (!tv_compare_has_groups(settings) && settings->files.count == 2 &&
-        compare_has_picture(settings))
+        (compare_has_picture(settings) || compare->open))
         compare_pair(settings);
     if (!tv_compare_has_groups(settings)) {
         if (settings->files.count > 2)
@@ -245,43 +246,6 @@ static bool compare_is_in_folder(const struct tv_settings *settings, const char 
     return false;
 }
 
-/* Return a label that `record --side` wrote into a file; empty: there is none. */
-static struct tv_bytes compare_find_label(const struct tv_trace_info *info, const char *key)
-{
-    struct tv_bytes label = tv_trace_info_find_metadata(info, 0, key);
-    if (label.length > 0)
-        return label;
-    label = tv_te_member(tv_trace_info_find_metadata(info, 0, "otherData"), key);
-    return label.length > 2 ? (struct tv_bytes){label.data + 1, label.length - 2}
-                            : (struct tv_bytes){NULL, 0};
-}
-
-static uint64_t compare_hash_label(const struct tv_trace_info *info, const char *key)
-{
-    struct tv_bytes label = compare_find_label(info, key);
-    return label.length > 0 ? tv_hash_bytes(label) | 1 : 0;
-}
-
-/* Describe a run by its trace info. */
-static struct tv_run compare_describe_run(const char *file, enum tv_run_side side, uint32_t session,
-                                          const struct tv_trace_info *info)
-{
-    struct tv_run run = {.name = file, .side = side, .session = session};
-    run.clocks = tv_trace_info_clocks(info);
-    run.sampled = tv_trace_info_sampling(info).interval > 0;
-    run.no_calls = tv_trace_info_figures(info) != TV_FIGURES_CALLS;
-    for (uint32_t i = 0; i < info->input_count; i++)
-        if (info->inputs[i].recorded_us > 0)
-            run.recorded_us = info->inputs[i].recorded_us;
-    int64_t round;
-    if (tv_parse_i64(compare_find_label(info, TV_LABEL_ROUND), &round) && round > 0 &&
-        round < UINT32_MAX)
-        run.round = (uint32_t)round;
-    run.recording = compare_hash_label(info, TV_LABEL_SESSION);
-    run.boot = compare_hash_label(info, TV_LABEL_BOOT);
-    return run;
-}
-
 /* Settings for one run: its file, and the mapping and range of its side. */
 static struct tv_settings compare_settings_of(const struct tv_settings *settings,
                                               const char *const *file, enum tv_run_side side)
@@ -365,7 +329,7 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
                                     : tv_measure_profile(&own, &measured, &profile, err);
     if (status != TV_OK)
         return status;
-    struct tv_run run = compare_describe_run(*file, side, session, measured.head);
+    struct tv_run run = tv_run_describe(*file, side, session, measured.head);
     if (by_tree)
         profile = tv_profile_of_tree(measured.tree);
     if (by_tree && measured.trace)
@@ -675,4 +639,76 @@ int tv_compare_run(const struct tv_command *command, const struct tv_settings *s
     tv_run_table_release(&tables.rows);
     tv_run_table_release(&tables.paths);
     return status == TV_OK ? code : tv_command_failed(command, &err);
+}
+
+/* ---- The viewer ---- */
+
+/* Return an option that the page does not have; NULL: it has all of them. */
+static const char *compare_find_unshown(const struct tv_settings *settings)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    const struct {
+        bool given;
+        const char *option;
+    } unshown[] = {
+        {settings->table.format != 0, "--format"},
+        {settings->output != NULL, "--output"},
+        {compare->reports.count > 0, "--report"},
+        {compare->fail_if.count > 0, "--fail-if"},
+        {compare->rules != NULL, "--rules"},
+        {compare->plan > 0, "--plan"},
+        {compare->baseline_dir != NULL, "--baseline-dir"},
+        {compare->rename != NULL, "--rename"},
+        {compare->base_mapping || compare->new_mapping, "--base-mapping and --new-mapping"},
+        {compare->base_range || compare->new_range || settings->select.ranges.count > 0, "ranges"},
+        {compare->by == TV_ROWS_BY_PATH, "--by path"},
+        {compare->figure > TV_FIGURE_MEAN, "percentiles"},
+        {compare->names != 0, "--names"},
+        {settings->stacks.value != NULL, "--value"},
+    };
+    for (size_t i = 0; i < TV_COUNT(unshown); i++)
+        if (unshown[i].given)
+            return unshown[i].option;
+    return NULL;
+}
+
+/* Write a parameter of the page's address: numbers of files, one for each run. */
+static void compare_put_runs(struct tv_out *out, const char *name, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        tv_out_format(out, "%s%zu", i > first ? "/" : name, i);
+}
+
+int tv_compare_open(const struct tv_command *command, const struct tv_settings *settings)
+{
+    static const char *const by[] = {"method", "path", "class", "package", "thread"};
+    static const char *const figures[] = {"excl", "incl", "calls", "mean"};
+    const struct tv_compare_settings *compare = &settings->compare;
+    const char *unshown = compare_find_unshown(settings);
+    size_t fresh = compare->new.count, count = fresh + compare->base.count;
+    struct tv_error err = {0};
+    if (unshown)
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--open: the page has no %s", unshown);
+    else if (count > TV_OPEN_TRACES)
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--open: expected at most %u runs, found %zu; --format html compares more",
+                TV_OPEN_TRACES, count);
+    if (err.status != TV_OK)
+        return tv_command_failed(command, &err);
+    struct tv_settings own = *settings;
+    struct tv_words files = {NULL, 0, 0};
+    struct tv_out place;
+    compare_append_words(&files, &compare->new); /* the page opens the first file */
+    compare_append_words(&files, &compare->base);
+    own.files = files;
+    tv_out_init_memory(&place);
+    tv_out_text(&place, "tab=compare");
+    compare_put_runs(&place, "&base=", fresh, count);
+    compare_put_runs(&place, "&new=", 1, fresh);
+    tv_out_format(&place, "&compare=%s,%s", by[compare->by], figures[compare->figure]);
+    tv_out_char(&place, '\0');
+    int code = tv_command_run_viewer(command, &own, 1, (const char *)place.buffer);
+    tv_out_release(&place);
+    tv_free(files.items);
+    return code;
 }

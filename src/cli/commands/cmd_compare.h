@@ -15,4 +15,7 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
 /* Compare the groups; return the exit code. */
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings);
 
+/* Open the viewer on the groups (--open).  Return the exit code. */
+int tv_compare_open(const struct tv_command *command, const struct tv_settings *settings);
+
 #endif

@@ -70,6 +70,10 @@ static const struct tv_option diff_options[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title, "svg, html: title"),
     TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
               "write another report, in any format of --format (repeatable)"),
+    TV_OPTION("open", NULL, TV_OPTION_FLAG, compare.open, "compare in the viewer"),
+    TV_OPTION("port", "N", TV_OPTION_COUNT, port, "with --open: port to listen on"),
+    TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
+              "with --open: print the address, but do not open a browser"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
@@ -169,6 +173,8 @@ static enum tv_status cmd_diff_check_kinds(const struct tv_profile *a, const str
 static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
+    if (settings->compare.open)
+        return tv_compare_open(command, settings);
     if (tv_compare_has_groups(settings))
         return tv_compare_run(command, settings);
     struct diff_side a = {.profile = NULL}, b = {.profile = NULL};

@@ -18,9 +18,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/out.h"
 #include "base/source.h"
 #include "base/workers.h"
-#include "cli/command.h"
+#include "cli/commands/cmd_view.h"
 #include "cli/confine.h"
 #include "cli/input/index_cache.h"
 #include "cli/input/load.h"
@@ -45,29 +46,33 @@ static const struct tv_option view_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Return the address of the page, with the filter; the caller frees it. */
-static char *cmd_view_page_address(const char *address, const char *filter)
+/* Append a text as part of an address. */
+static void cmd_view_put_escaped(struct tv_out *out, const char *text)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    size_t length = strlen(address), more = filter ? strlen(filter) * 3 + 9 : 1;
-    char *made = tv_alloc(length + more, 1);
-    memcpy(made, address, length);
-    if (!filter)
-        return made;
-    memcpy(made + length, "#filter=", 8);
-    length += 8;
-    for (const char *c = filter; *c; c++) {
+    for (const char *c = text; *c; c++) {
         unsigned byte = (unsigned char)*c;
         bool plain = (byte | 0x20) - 'a' < 26 || byte - '0' < 10 || strchr("-._~*:$", *c);
-        if (plain) {
-            made[length++] = *c;
-            continue;
-        }
-        made[length++] = '%';
-        made[length++] = digits[byte >> 4];
-        made[length++] = digits[byte & 15];
+        if (plain)
+            tv_out_char(out, *c);
+        else
+            tv_out_format(out, "%%%02X", byte);
     }
-    return made;
+}
+
+/* Write the address of the page, with the place and the filter, and a NUL. */
+static void cmd_view_put_address(struct tv_out *out, const char *address, const char *place,
+                                 const char *filter)
+{
+    tv_out_text(out, address);
+    if (place || filter)
+        tv_out_char(out, '#');
+    if (place)
+        tv_out_text(out, place);
+    if (filter) {
+        tv_out_text(out, place ? "&filter=" : "filter=");
+        cmd_view_put_escaped(out, filter);
+    }
+    tv_out_char(out, '\0');
 }
 
 /* The files of the command line, by their number in the server. */
@@ -397,9 +402,13 @@ static int cmd_view_run_server(const struct tv_command *command, const struct tv
 /* Enter the sandbox, after the server listens and before it answers. Return the exit code. */
 static int cmd_view_confine_and_run(const struct tv_command *command,
                                     const struct tv_settings *settings,
-                                    const struct viewer_files *files, struct tv_viewer *server)
+                                    const struct viewer_files *files, struct tv_viewer *server,
+                                    const char *place)
 {
-    char *address = cmd_view_page_address(tv_viewer_address(server), settings->select.filter);
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    cmd_view_put_address(&text, tv_viewer_address(server), place, settings->select.filter);
+    const char *address = (const char *)text.buffer;
     struct tv_confine_options confinement = {settings, address};
     struct tv_error err = {0};
     int code;
@@ -407,11 +416,12 @@ static int cmd_view_confine_and_run(const struct tv_command *command,
         code = tv_command_failed(command, &err);
     else
         code = cmd_view_run_server(command, settings, server, address);
-    tv_free(address);
+    tv_out_release(&text);
     return code;
 }
 
-static int cmd_view_run(const struct tv_command *command, const struct tv_settings *settings)
+int tv_command_run_viewer(const struct tv_command *command, const struct tv_settings *settings,
+                          size_t begin_count, const char *place)
 {
     struct tv_settings whole = *settings;
     struct viewer_files files = {.count = 0};
@@ -427,9 +437,9 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
         return tv_command_failed(command, &err);
     served.files = files.files;
     served.file_count = files.count;
-    served.begin_count = settings->input.recent ? 0 : files.count;
+    served.begin_count = begin_count < files.count ? begin_count : files.count;
     if (tv_viewer_new(&served, &server, &err) == TV_OK) {
-        code = cmd_view_confine_and_run(command, settings, &files, server);
+        code = cmd_view_confine_and_run(command, settings, &files, server, place);
         atomic_store(&files.stop, true);
         if (!tv_viewer_free(server)) {
             fflush(NULL);
@@ -440,6 +450,12 @@ static int cmd_view_run(const struct tv_command *command, const struct tv_settin
     }
     viewer_files_release(&files);
     return code;
+}
+
+static int cmd_view_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_command_run_viewer(command, settings,
+                                 settings->input.recent ? 0 : settings->files.count, NULL);
 }
 
 /* Without a file, the page offers those that were open last. */

@@ -637,8 +637,11 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     compare_json_side(out, comparison, TV_RUN_HISTORY);
     tv_out_text(out, "\n  },\n");
     compare_json_total(out, comparison);
+    uint32_t count = compare_row_count(report, report->json_rows);
+    if (report->json_rows > 0)
+        tv_out_format(out, "  \"left_out\": %u,\n", comparison->count - count);
     tv_out_text(out, "  \"rows\": [");
-    for (uint32_t i = 0; i < comparison->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
         compare_json_row(out, comparison, &comparison->rows[i]);
         tv_out_char(out, '}');

@@ -31,8 +31,9 @@ struct tv_compare_report {
     const struct tv_gate_rule *rules;
     const struct tv_gate_result *results; /* [rule_count] */
     uint32_t rule_count;
-    uint64_t limit; /* most rows of text, CSV and Markdown; 0: all */
-    double alpha;   /* rows with a smaller p are marked as changed */
+    uint64_t limit;     /* most rows of text, CSV and Markdown; 0: all */
+    uint32_t json_rows; /* most rows of JSON, which then tells the number of others; 0: all */
+    double alpha;       /* rows with a smaller p are marked as changed */
     /* --plan: instead of changes, how small a change each row could show.  0: no plan. */
     uint32_t plan_runs;
     const char *title;                   /* of SVG and HTML */

@@ -33,6 +33,7 @@ import type {
   TileLane,
 } from '../model/engine';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
+import type { CompareQuestion, Comparison } from '../model/comparison';
 import type { InsideAnswer } from '../model/callPair';
 import type { CounterFigures, CounterPoint } from '../model/counterFigures';
 import type { DisplayFrames } from '../model/displayFrames';
@@ -370,6 +371,20 @@ export class HttpEngine implements Engine {
 
   async findings(scope: Scope, signal?: AbortSignal): Promise<Findings> {
     return visibleTexts(await this.json<Findings>('api/findings', scopeQuery(scope), signal));
+  }
+
+  async diff(q: CompareQuestion, signal?: AbortSignal): Promise<Comparison | null> {
+    const runs = { base: q.base.join(','), new: [this.of, ...q.more].join(',') };
+    const query = { ...runs, by: q.by, figure: q.figure, trace: undefined };
+    let closed = false;
+    const asked = { ...this.about({}), signal, changed: () => (closed = true) };
+    try {
+      asked.query = { ...asked.query, ...query };
+      return visibleTexts(await requestEngineJson<Comparison>('api/diff', asked));
+    } catch (error) {
+      if (closed) return null;
+      throw error;
+    }
   }
 
   async displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames> {

@@ -59,6 +59,7 @@ class App {
   private readonly opener = new Opener(this.engine.opening, {
     current: () => this.current(),
     open: (files) => this.open(files, this.plainAddress(files)),
+    compare: (files) => this.pages?.compareWith(files),
     gone: () => this.ended(false),
   });
   private status = NO_STATUS;
@@ -326,6 +327,7 @@ class App {
     facts.notes = notes.map(({ text }) => text);
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
+    facts.compares = this.compares;
     // An address with other files is not about this trace.
     const fits = sameFiles(this.filesOf(aim.address), status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
@@ -339,6 +341,7 @@ class App {
       quit: this.quit,
       gone: () => this.ended(false),
       choose: this.opener.choose,
+      compare: this.opener.chooseBase,
       move: (place, files) =>
         void this.open(files, writeAddress({ ...place, files: this.named(files) })),
       home: status.home ?? null,
@@ -366,9 +369,16 @@ class App {
     });
   }
 
+  /** True if a program serves the page that keeps several traces open. */
+  private get compares(): boolean {
+    return this.host.ends && this.status.home === undefined;
+  }
+
   private current(): Current | null {
     const { state, name, inputs } = this.status;
-    return state === 'ready' || state === 'loading' ? { name, files: inputs } : null;
+    return state === 'ready' || state === 'loading'
+      ? { name, files: inputs, compares: state === 'ready' && this.compares }
+      : null;
   }
 
   private async open(files: readonly ChosenFile[], address: string): Promise<void> {

@@ -4,7 +4,12 @@
 
 import { h } from '../base/dom';
 import { EngineError, isAbort } from '../model/engine';
-import { MOST_FILES, type ChosenFile, type OpeningEngine } from '../model/opening';
+import {
+  MOST_FILES,
+  type ChosenFile,
+  type OpeningEngine,
+  type OpeningMode,
+} from '../model/opening';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
 import { OpenDialog } from '../views/files/openDialog';
 
@@ -12,11 +17,15 @@ import { OpenDialog } from '../views/files/openDialog';
 export interface Current {
   name: string;
   files: readonly ChosenFile[];
+  /** It can be compared with other files. */
+  compares: boolean;
 }
 
 interface Outside {
   current: () => Current | null;
   open: (files: readonly ChosenFile[]) => Promise<void>;
+  /** Compare the open trace with these files. */
+  compare: (files: readonly ChosenFile[]) => void;
   gone: () => void;
 }
 
@@ -38,6 +47,9 @@ export class Opener {
   /** Elements that belong to every page. */
   readonly elements = [this.input, this.target.element, this.dialog.element];
 
+  /** True if the files of the file dialog are those to compare with. */
+  private forBase = false;
+
   /** True on an upload server, which takes files on its first page only. */
   refuses = false;
 
@@ -48,7 +60,7 @@ export class Opener {
     this.input.addEventListener('change', () => {
       const files = [...(this.input.files ?? [])];
       this.input.value = ''; // allows the same file to be chosen again
-      void this.take(files);
+      void this.take(files, this.forBase);
     });
     addEventListener('keydown', (e) => {
       if (!(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey || e.key.toLowerCase() !== 'o')
@@ -60,34 +72,43 @@ export class Opener {
 
   /** Open the file dialog of the browser. */
   readonly choose = (): void => {
+    this.forBase = false;
     if (!this.dialog.open && !this.refuses) this.input.click();
+  };
+
+  /** Open it to choose files that the open trace is compared with. */
+  readonly chooseBase = (): void => {
+    this.choose();
+    this.forBase = true;
   };
 
   private async dropped({ files, folders }: Dropped): Promise<void> {
     const [folder] = folders;
     if (this.dialog.open) return;
-    if (folder === undefined && !this.refuses) return this.take(files);
+    if (folder === undefined && !this.refuses) return this.take(files, false);
     const why = this.refuses
       ? 'this page shows one trace of a server: send it others on the server’s first page'
       : 'expected files, found a folder: drop the traces that lie in it';
     this.dialog.failed(folder ?? files[0]?.name ?? '', why, 'unsupported');
   }
 
-  private async take(files: readonly File[]): Promise<void> {
+  private async take(files: readonly File[], forBase: boolean): Promise<void> {
     if (files.length === 0 || this.dialog.open) return;
     const names = files.map((file) => file.name);
     let at = names[0] ?? '';
     try {
       if (files.length > MOST_FILES) refuseAll(files.length);
       const current = this.outside.current();
-      const how = current ? await this.dialog.ask(names, current.name) : 'instead';
+      const how = forBase ? 'compare' : await this.askHow(names, current);
       if (!how) return;
       const all = files.length + (how === 'beside' ? (current?.files.length ?? 0) : 0);
       if (all > MOST_FILES) refuseAll(all);
       const taken = await this.takeIn(files, (name) => (at = name));
       if (!taken) return;
       at = names.length === 1 ? at : `${names.length} files`;
-      await this.outside.open(how === 'beside' && current ? [...current.files, ...taken] : taken);
+      if (how === 'compare') this.outside.compare(taken);
+      else
+        await this.outside.open(how === 'beside' && current ? [...current.files, ...taken] : taken);
       this.dialog.close();
     } catch (error) {
       this.dialog.close();
@@ -95,6 +116,11 @@ export class Opener {
       const kind = error instanceof EngineError ? error.kind : 'other';
       this.dialog.failed(at, error instanceof Error ? error.message : String(error), kind);
     }
+  }
+
+  private askHow(names: readonly string[], current: Current | null): Promise<OpeningMode | null> {
+    if (!current) return Promise.resolve('instead');
+    return this.dialog.ask(names, current.name, current.compares);
   }
 
   /** Upload one file after the other. Return null if the user cancelled. */

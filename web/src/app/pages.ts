@@ -25,6 +25,8 @@ interface Outside {
   gone: () => void;
   /** Open the file dialog of the browser. */
   choose: () => void;
+  /** Open it to choose files that the trace is compared with. */
+  compare: () => void;
   /** On an upload server, the page of the trace. */
   home: string | null;
   /** Go to the same place with the files shifted in time. */
@@ -68,6 +70,13 @@ export class Pages {
 
   say(text: string): void {
     this.shown?.viewer.say(text);
+  }
+
+  /** Compare the trace with these files, each a run. */
+  compareWith(files: readonly ChosenFile[]): void {
+    const viewer = this.shown?.viewer;
+    viewer?.base.set(files.map((file) => [file]));
+    viewer?.tab.set('compare');
   }
 
   wrong(text: string): void {
@@ -153,7 +162,7 @@ export class Pages {
     const scrolled = old?.page.line.tracks.scrollTop ?? 0;
     old?.end();
     const end = ownEffects(() => {
-      const { quit, choose, home, inputs, files } = this.outside;
+      const { quit, choose, compare, home, inputs, files } = this.outside;
       const viewer = new Viewer(engine, facts, this.frames, filter, files, {
         unit: this.settings.unit,
         clock: this.settings.clock,
@@ -161,6 +170,7 @@ export class Pages {
       const page = new Page(viewer, this.settings, {
         quit,
         choose,
+        compare,
         home,
         inputs,
         unfilter: () => this.box.empty(),

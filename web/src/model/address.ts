@@ -8,6 +8,8 @@ import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
 import { isProfileColumn } from './profileColumns';
 import { readFigureSort, writeFigureSort, type FigureSort } from './counterFigures';
 import { readOverlays, readViews, writeOverlays, writeViews, type CounterView } from './counters';
+import { readCompare, readRuns, writeCompare, writeRuns } from './comparison';
+import type { CompareChoice, Run } from './comparison';
 import type { Call } from './engine';
 import type { Clock } from './traceFacts';
 import { readGroups, writeGroups, type GroupState } from './groups';
@@ -32,6 +34,7 @@ export const TABS = [
   'states',
   'counters',
   'frames',
+  'compare',
   'search',
   'findings',
   'health',
@@ -53,6 +56,10 @@ export interface PageState {
   files: readonly ChosenFile[] | null;
   /** Filter expression; every number on the page counts only the slices that match it. */
   filter: string;
+  /** The runs that the trace is compared with, and further runs of its own side. */
+  base: readonly Run[];
+  more: readonly Run[];
+  compare: CompareChoice;
   view: Span | null;
   range: Span | null;
   tracks: readonly number[];
@@ -151,6 +158,9 @@ export function writeAddress(place: PageState): string {
   };
   put('files', place.files && writeFiles(place.files));
   put('filter', place.filter);
+  put('base', writeRuns(place.base));
+  put('new', writeRuns(place.more));
+  put('compare', writeCompare(place.compare));
   put('view', place.view && writeSpan(place.view));
   put('range', place.range && writeSpan(place.range));
   put('threads', place.tracks.join(','));
@@ -283,6 +293,9 @@ export function readAddress(text: string): PageState {
   return {
     files: readFiles(q.get('files') ?? ''),
     filter: q.get('filter') ?? '',
+    base: readRuns(q.get('base') ?? ''),
+    more: readRuns(q.get('new') ?? ''),
+    compare: readCompare(q.get('compare') ?? ''),
     view: readSpan(q.get('view')),
     range: readSpan(q.get('range')),
     tracks: readNumbers(q.get('threads')),

@@ -4,6 +4,7 @@
 // server or from a worker. Members in snake_case are JSON keys of the protocol. Times are in
 // nanoseconds from the begin of the trace unless a name says otherwise.
 
+import type { CompareQuestion, Comparison } from './comparison';
 import type { InsideAnswer } from './callPair';
 import type { CounterFigures, CounterPoint, CounterStop } from './counterFigures';
 import type { DisplayFrames } from './displayFrames';
@@ -455,6 +456,8 @@ export interface Engine {
   states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;
   state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
   findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
+  /** Compare open traces with this one; null: one of them was closed. */
+  diff(question: CompareQuestion, signal?: AbortSignal): Promise<Comparison | null>;
   displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;

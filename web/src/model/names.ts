@@ -182,6 +182,11 @@ export class Frames {
     return className ? `${className}.${method}` : method;
   }
 
+  /** Return the name of a frame as a comparison has it: with its signature. */
+  comparedName(frame: number): string {
+    return `${this.raw(frame)} ${this.rawSignature(frame)}`.trimEnd();
+  }
+
   /** Return the name of a frame for transforms: with its signature if other frames have the name. */
   exact(frame: number): string {
     if (!this.overloaded) {

@@ -72,8 +72,11 @@ export interface Sketch {
 /** Limit of files in one trace. */
 export const MOST_FILES = 64;
 
-/** Open the chosen files instead of the trace, or in addition to its files. */
-export type OpeningMode = 'instead' | 'beside';
+/**
+ * Open the chosen files instead of the trace, or in addition to its files, or compare the trace with
+ * them.
+ */
+export type OpeningMode = 'instead' | 'beside' | 'compare';
 
 /** The questions that open and close files. */
 export interface OpeningEngine {

@@ -112,6 +112,8 @@ export interface TraceFacts {
   saves?: SavedKind[];
   /** Names can be replaced by hashes when saving. */
   hashes?: boolean;
+  /** The program can compare this trace with others. */
+  compares?: boolean;
   /** Notes by the producer of the page, such as that this trace is an excerpt. */
   notes?: readonly string[];
 }

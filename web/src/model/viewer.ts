@@ -33,6 +33,7 @@ import { UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import { axisUnits, usualUnit, type Measure } from './measure';
 import type { CounterView } from './counters';
+import { USUAL_COMPARE, writeRuns, type CompareChoice, type Run } from './comparison';
 import { USUAL_FIGURE_SORT, type FigureSort } from './counterFigures';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
@@ -64,6 +65,10 @@ export interface Notice {
 /** Tell whether both name the same call, or both are null. */
 export function sameCall(a: Call | null, b: Call | null): boolean {
   return a === b || (a !== null && b !== null && a.row === b.row && a.index === b.index);
+}
+
+function sameRuns(a: readonly Run[], b: readonly Run[]): boolean {
+  return writeRuns(a) === writeRuns(b);
 }
 
 /** The state of the page for one trace. */
@@ -111,6 +116,10 @@ export class Viewer {
   readonly by: Signal<StatisticsSort>;
   /** Columns and sort order of the state table. */
   readonly states = signal<StatesChoice>(usualStates('state'));
+  /** The runs that the trace is compared with, and further runs of its own side. */
+  readonly base = signal<readonly Run[]>([], sameRuns);
+  readonly more = signal<readonly Run[]>([], sameRuns);
+  readonly compare = signal<CompareChoice>(USUAL_COMPARE);
   /** Sort order of the table of counters. */
   readonly figures = signal<FigureSort>(USUAL_FIGURE_SORT);
   /** Sort order and open groups of these tables. */
@@ -369,6 +378,9 @@ export class Viewer {
     return {
       files: this.files,
       filter: this.filter,
+      base: this.base.get(),
+      more: this.more.get(),
+      compare: this.compare.get(),
       view: sameSpan(view, this.firstView) ? null : view,
       range: this.range.get(),
       tracks: this.tracks.get(),
@@ -454,6 +466,9 @@ export class Viewer {
     this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
     this.by.set(place.by ?? firstStatisticsSort(this.facts, clock));
     this.states.set(place.states ?? usualStates('state'));
+    this.base.set(place.base);
+    this.more.set(place.more);
+    this.compare.set(place.compare);
     this.figures.set(place.figures ?? USUAL_FIGURE_SORT);
     this.findings.set(place.findings);
     this.displayFrames.set(place.displayFrames);

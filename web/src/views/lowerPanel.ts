@@ -15,6 +15,7 @@ import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './details/detailsHint';
 import { DetailsView } from './details/detailsView';
 import { compensateSwitch } from './tables/compensateSwitch';
+import { CompareView } from './tables/compareView';
 import { CountersView } from './tables/countersView';
 import { exportButton } from './tables/exportMenu';
 import { FindBox } from './tables/findBox';
@@ -44,6 +45,7 @@ const NAMES: Record<Tab, string> = {
   states: 'States',
   counters: 'Counters',
   frames: 'Frames',
+  compare: 'Compare',
   search: 'Search',
   findings: 'Findings',
   health: 'Health',
@@ -91,7 +93,8 @@ export class LowerPanel {
     const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
     const counters = viewer.facts.counters > 0 ? new CountersView(v, shown('counters')) : null;
     const frames = viewer.facts.display_frames > 0 ? new FramesView(v, shown('frames')) : null;
-    const missing = Object.entries({ states, counters, frames }).flatMap(([tab, view]) =>
+    const compare = viewer.facts.compares ? new CompareView(v, shown('compare')) : null;
+    const missing = Object.entries({ states, counters, frames, compare }).flatMap(([tab, view]) =>
       view ? [] : [tab],
     );
     this.tabs = TABS.filter((tab) => !missing.includes(tab));
@@ -108,6 +111,7 @@ export class LowerPanel {
       ...(states ? { states } : {}),
       ...(counters ? { counters } : {}),
       ...(frames ? { frames } : {}),
+      ...(compare ? { compare } : {}),
       search: new SearchView(v, this.searching, focusSearch),
       findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
       health,
@@ -278,8 +282,8 @@ export class LowerPanel {
       tools.hidden = table === null;
       this.find.element.hidden = table?.findable === null;
     });
-    // The Info and Health tabs do not depend on the selection.
-    const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
+    const whole: readonly Tab[] = ['info', 'health', 'compare'];
+    const applies = (): boolean => !whole.includes(viewer.tab.get());
     return h(
       'div',
       { class: 'scope' },

@@ -59,7 +59,7 @@ export class OpenDialog {
   }
 
   /** Ask what to do with the open trace; null means that nothing shall be opened. */
-  ask(names: readonly string[], open: string): Promise<OpeningMode | null> {
+  ask(names: readonly string[], open: string, compares: boolean): Promise<OpeningMode | null> {
     return new Promise((answered) => {
       const answer = (how: OpeningMode | null) => () => {
         this.close();
@@ -77,6 +77,12 @@ export class OpenDialog {
           h('span', null, 'what is open now is put away; Back leads to it'),
           screenButton('Add to this trace', '', answer('beside')),
           h('span', null, 'together on one time line; Info moves one against the other'),
+          ...(compares
+            ? [
+                screenButton('Compare with it', '', answer('compare')),
+                h('span', null, 'what is open is the new version, these files are the old one'),
+              ]
+            : []),
         ),
         h('div', { class: 'actions' }, screenButton('Cancel', '', answer(null))),
       );

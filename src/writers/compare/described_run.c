@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/compare/described_run.h"
+
+#include "base/bytes.h"
+#include "readers/trace_event/text/fields.h"
+#include "wire/run_labels.h"
+
+/* Return a label that `record --side` wrote into a file; empty: there is none. */
+static struct tv_bytes run_find_label(const struct tv_trace_info *info, const char *key)
+{
+    struct tv_bytes label = tv_trace_info_find_metadata(info, 0, key);
+    if (label.length > 0)
+        return label;
+    label = tv_te_member(tv_trace_info_find_metadata(info, 0, "otherData"), key);
+    return label.length > 2 ? (struct tv_bytes){label.data + 1, label.length - 2}
+                            : (struct tv_bytes){NULL, 0};
+}
+
+static uint64_t run_hash_label(const struct tv_trace_info *info, const char *key)
+{
+    struct tv_bytes label = run_find_label(info, key);
+    return label.length > 0 ? tv_hash_bytes(label) | 1 : 0;
+}
+
+struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t session,
+                              const struct tv_trace_info *info)
+{
+    struct tv_run run = {.name = name, .side = side, .session = session};
+    run.clocks = tv_trace_info_clocks(info);
+    run.sampled = tv_trace_info_sampling(info).interval > 0;
+    run.no_calls = tv_trace_info_figures(info) != TV_FIGURES_CALLS;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        if (info->inputs[i].recorded_us > 0)
+            run.recorded_us = info->inputs[i].recorded_us;
+    int64_t round;
+    if (tv_parse_i64(run_find_label(info, TV_LABEL_ROUND), &round) && round > 0 &&
+        round < UINT32_MAX)
+        run.round = (uint32_t)round;
+    run.recording = run_hash_label(info, TV_LABEL_SESSION);
+    run.boot = run_hash_label(info, TV_LABEL_BOOT);
+    return run;
+}

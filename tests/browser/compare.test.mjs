@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page compares: `traceview diff --open`, the table against `diff --format json`, and the
+// address.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPage, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
+import { json, view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'traceview-compare-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes a trace of slices [name, start, length] in µs. */
+function trace(name, ...slices) {
+  const file = join(folder, name);
+  const events = slices.map(([name, ts, dur]) => ({ ph: 'X', name, ts, dur, pid: 1, tid: 1 }));
+  writeFileSync(file, JSON.stringify(events));
+  return file;
+}
+
+// draw: 100 - 30 - 10 = 60 and 150 - 90 - 20 = 40 of its own; parse: 30, then 90 in two calls.
+const BASE = trace('old.json', ['draw', 0, 100], ['parse', 10, 30], ['gone', 50, 10]);
+const NEW = trace(
+  'new.json',
+  ...[
+    ['draw', 0, 150],
+    ['parse', 10, 60],
+    ['parse', 80, 30],
+    ['fresh', 120, 20],
+  ],
+);
+
+const rows = (page) =>
+  page
+    .locator('.compare .grid-row')
+    .evaluateAll((lines) =>
+      lines.map((line) =>
+        [...line.querySelectorAll('[data-column]')].map((cell) =>
+          cell.textContent.replace(/base$/, ''),
+        ),
+      ),
+    );
+
+async function compared(page) {
+  await until(
+    async () => (await rows(page)).length,
+    (n) => n > 1,
+    'rows of the comparison',
+  );
+  return rows(page);
+}
+
+async function opened(files, work) {
+  const viewer = await view(...files);
+  const { page, troubles, close } = await openPage(viewer.address);
+  try {
+    await work(page, viewer);
+    assert.deepEqual(troubles, []);
+  } finally {
+    await close();
+    await viewer.stop();
+  }
+}
+
+test('diff --open shows what changed, what is certain first', async () => {
+  await opened(['diff', '--open', BASE, NEW], async (page) => {
+    assert.deepEqual(await compared(page), [
+      ['(total of all threads)', '0.100', '0.150', '+0.050', '+50.0 %', ''],
+      ['!parse', '0.030', '0.090', '+0.060', '+200.0 %', '1 → 2'],
+      ['+fresh', '0.000', '0.020', '+0.020', 'new', '0 → 1'],
+      ['−gone', '0.010', '0.000', '−0.010', 'gone', '1 → 0'],
+      ['draw', '0.060', '0.040', '−0.020', '−33.3 %', '1'],
+    ]);
+    assert.match(await page.locator('.compare .about').innerText(), /one run on a side/);
+    await page.selectOption('.compare [aria-label="Figure"]', 'incl');
+    await until(
+      () => rows(page),
+      (now) => now[4][1] === '0.100',
+      'times with callees',
+    );
+    assert.match(page.url(), /base=1/);
+    await page.reload();
+    assert.equal((await compared(page))[4][1], '0.100');
+  });
+});
+
+test('the answer is that of diff --format json', async () => {
+  for (const by of ['method', 'class', 'package', 'thread'])
+    await opened(['diff', '--open', BASE, NEW, '--by', by], async (page) => {
+      const answer = page.waitForResponse((response) => response.url().includes('api/diff'));
+      await page.reload();
+      const { left_out, ...shown } = await (await answer).json();
+      const told = json('diff', '--base', BASE, '--new', NEW, '--format', 'json', '--by', by);
+      for (const run of [...told.sides.base, ...told.sides.new])
+        run.file = run.file.replace(/.*\//, '');
+      assert.equal(left_out, 0);
+      assert.deepEqual(shown, told);
+    });
+});
+
+test('groups have intervals and p, as diff has them', async () => {
+  const runs = Array.from({ length: 3 }, () => BASE);
+  const group = ['--base', ...runs, '--new', NEW, NEW];
+  await opened(['diff', '--open', ...group], async (page) => {
+    const parse = (await compared(page)).find(([name]) => name.includes('parse'));
+    const told = json('diff', ...group, '--format', 'json').rows.find(({ key }) => key === 'parse');
+    const percent = (x) => `${x < 0 ? '−' : '+'}${Math.abs(x * 100).toFixed(1)} %`;
+    assert.deepEqual(parse.slice(4, 6), [
+      percent(told.change),
+      `${percent(told.low)} … ${percent(told.high)}`,
+    ]);
+    assert.equal(parse[6], told.p.toFixed(told.p < 0.01 ? 4 : 3).replace('0.0000', '<0.0001'));
+  });
+});
+
+test('a trace is compared with a file that is known, and a click selects the method', async () => {
+  await opened([NEW], async (page) => {
+    await page.click('#tab-compare');
+    const chooser = page.waitForEvent('filechooser');
+    await page.click('text=Choose a file…');
+    await (await chooser).setFiles(BASE);
+    await compared(page);
+    await page.locator('.compare .grid-row', { hasText: 'parse' }).click();
+    await until(
+      () => page.url(),
+      (url) => /base=\d/.test(url) && /method=\d/.test(url),
+      'the method in the address',
+    );
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.locator('.compare .grid-row', { hasText: 'parse' }).locator('a').click(),
+    ]);
+    await tab.waitForSelector('.profile .row.method');
+    assert.match(await tab.title(), /old\.json/);
+  });
+});
