@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include <string.h>
-
+#include "base/bytes.h"
 #include "writers/trace/trace_formats.h"
 
 /* --to counts the words of the list; the command looks them up in the table. */
 static void names_are_in_the_order_of_the_table(void **state)
 {
-    char list[] = TV_TRACE_FORMAT_NAMES;
+    struct tv_bytes list = TV_BYTES(TV_TRACE_FORMAT_NAMES), name;
     size_t count = 0;
     (void)state;
-    for (char *name = strtok(list, "|"); name; name = strtok(NULL, "|")) {
+    while (list.length > 0) {
+        tv_bytes_split(&list, '|', &name);
         const struct tv_trace_format *format = tv_trace_format_at(count++);
         assert_non_null(format);
-        assert_string_equal(format->name, name);
-        assert_ptr_equal(tv_trace_format_named(name), format);
+        assert_true(tv_bytes_equal(name, tv_bytes_of(format->name)));
+        assert_ptr_equal(tv_trace_format_named(format->name), format);
     }
     assert_null(tv_trace_format_at(count));
     assert_null(tv_trace_format_named("xml"));
