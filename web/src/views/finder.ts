@@ -28,7 +28,7 @@ export class Finder {
   private readonly input = h('input', {
     attrs: {
       ...{ type: 'text', role: 'combobox', spellcheck: false },
-      ...{ 'aria-controls': 'finder-options', 'aria-expanded': true },
+      ...{ 'aria-controls': 'finder-options', 'aria-expanded': true, 'aria-label': 'Find' },
     },
   });
   private readonly list = h('div', {
