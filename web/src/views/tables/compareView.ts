@@ -24,6 +24,7 @@ import {
   isCertain,
 } from '../../model/compareTable';
 import { writeFiles } from '../../model/opening';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { screenButton } from '../screens';
 import type { Exported } from './exportMenu';
@@ -42,7 +43,7 @@ const BY_WORDS = {
 };
 const FIGURE_WORDS = {
   excl: 'Own time',
-  incl: 'Time with callees',
+  incl: 'Inclusive time',
   calls: 'Calls',
   mean: 'Time per call',
 };
@@ -106,6 +107,11 @@ export class CompareView {
     this.grid.reset();
   }
 
+  /** Put a text into the terms of the trace: calls of methods, or slices with names. */
+  private term(text: string): string {
+    return inTermsOf(wordsFor(this.v.viewer.facts), text);
+  }
+
   private select<T extends string>(
     label: string,
     words: Record<T, string>,
@@ -113,7 +119,9 @@ export class CompareView {
     of: (choice: CompareChoice) => T,
     choose: (value: T) => void,
   ): HTMLSelectElement {
-    const options = choices.map((value) => h('option', { attrs: { value } }, words[value]));
+    const options = choices.map((value) =>
+      h('option', { attrs: { value } }, this.term(words[value])),
+    );
     const select = h('select', { class: 'of', attrs: { 'aria-label': label } }, ...options);
     select.addEventListener('change', () => choose(select.value as T));
     effect(() => {
@@ -250,7 +258,7 @@ export class CompareView {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     if (!answer) return;
     const columns = compareColumns(answer).map((id): GridColumn => {
-      const [head, title] = compareHead(answer, id, unit);
+      const [head = '', title = ''] = compareHead(answer, id, unit).map((text) => this.term(text));
       const widest =
         id === 'key'
           ? 0
@@ -273,7 +281,7 @@ export class CompareView {
     const text = compareText(answer, row, id, this.v.viewer.unit.peek());
     if (id === 'change' || id === 'effect') return h('span', { class: changeClass(row) }, text);
     if (id !== 'key') return text;
-    const [mark, title] = compareMark(row);
+    const [mark, title = ''] = compareMark(row).map((part) => this.term(part));
     return [
       h('b', { class: 'compare-mark', title }, mark),
       h('span', { class: 'text', title: shortened(text) }, shortened(text)),
