@@ -205,7 +205,24 @@ static void facts_write_input(struct tv_out *out, const struct tv_trace_info *he
     tv_out_u64(out, records);
 }
 
-/* Write threads with their calls, and processes. */
+/* Add the samples of each thread to `samples` [thread_count]: those of the default value, which
+ * pictures show, if the trace has nothing but samples. */
+static void facts_count_samples(const struct tv_trace *trace, uint64_t *samples)
+{
+    const struct tv_tables *tables = &trace->tables;
+    if (!tv_trace_has_only_samples(trace))
+        return;
+    struct tv_sample_values values = tv_sample_values_of(trace);
+    const struct tv_sample_value *value = tv_sample_values_default(&values);
+    for (size_t i = 0; value && i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        if (sample->thread != TV_NONE && tables->value_types.rows[sample->type].name == value->name)
+            samples[sample->thread] += tv_tables_count_sample(tables, sample);
+    }
+    tv_sample_values_release(&values);
+}
+
+/* Write threads with their calls and samples, and processes. */
 static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
@@ -213,6 +230,8 @@ static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE)
             calls[trace->tracks[i].thread] += trace->tracks[i].slice_count;
+    uint64_t *samples = tv_alloc(head->thread_count, sizeof *samples);
+    facts_count_samples(trace, samples);
     tv_out_text(out, ",\"threads\":[");
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
@@ -224,12 +243,15 @@ static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace
                         thread->process < head->process_count ? thread->process : TV_NONE);
         tv_out_text(out, ",\"calls\":");
         tv_out_u64(out, calls[i]);
+        tv_out_text(out, ",\"samples\":");
+        tv_out_u64(out, samples[i]);
         tv_out_char(out, '}');
     }
     tv_out_text(out, "],\"processes\":[");
     for (uint32_t i = 0; i < head->process_count; i++)
         tv_member_text(out, i > 0 ? "," : "", head, head->processes[i].name);
     tv_out_char(out, ']');
+    tv_free(samples);
     tv_free(calls);
 }
 

@@ -58,6 +58,8 @@ export interface Thread {
   /** The index of the process in the trace. */
   process: number | null;
   calls: number;
+  /** Of a trace that has nothing but samples; the server read older traces without it. */
+  samples?: number;
 }
 
 export interface HealthLine {

@@ -20,6 +20,15 @@ function hubProcessName({ processes }: Trace, { process }: Thread): string {
   return processes.length > 1 && process !== null ? (processes[process] ?? '') : '';
 }
 
+/** Return the number of calls, or of samples, that a thread's picture shows. */
+function eventCount({ calls, samples = 0 }: Thread): number {
+  return calls > 0 ? calls : samples;
+}
+
+function eventWords(trace: Trace, thread: Thread): string {
+  return plural(eventCount(thread), thread.calls > 0 ? sliceWord(trace) : 'sample');
+}
+
 /** Create a picture that the server renders when it becomes visible. */
 function serverPicture(address: string, words: string, className: string): HTMLElement {
   const note = h('span', { class: 'note' }, 'Drawing…');
@@ -70,7 +79,7 @@ function threadFigure(base: string, trace: Trace, thread: Thread): HTMLElement {
       null,
       h('a', { class: 'link', attrs: { href: address } }, name),
       process !== '' && h('span', { class: 'second' }, singleLine(process, 80)),
-      h('span', { class: 'dim push' }, plural(thread.calls, sliceWord(trace))),
+      h('span', { class: 'dim push' }, eventWords(trace, thread)),
     ),
     serverPicture(address, `Flame graph of ${name}`, 'cut'),
   );
@@ -95,15 +104,17 @@ function flameSection(id: string, title: string, ...children: Child[]): HTMLElem
 
 /** Return the threads that have a picture. */
 export function busyThreads({ threads }: Trace): Thread[] {
-  return threads.filter(({ calls }) => calls > 0);
+  return threads.filter((thread) => eventCount(thread) > 0);
 }
 
 /** Create the section of flame graphs. `base` is the address of the trace. */
 export function flamesView(base: string, trace: Trace): HTMLElement[] {
-  const what = sliceWord(trace);
-  const busy = busyThreads(trace).sort((a, b) => b.calls - a.calls || a.index - b.index);
+  const busy = busyThreads(trace).sort(
+    (a, b) => eventCount(b) - eventCount(a) || a.index - b.index,
+  );
+  const what = busy[0]?.calls === 0 ? 'sample' : sliceWord(trace);
   const idle = idleLine(
-    trace.threads.filter(({ calls }) => calls === 0),
+    trace.threads.filter((thread) => eventCount(thread) === 0),
     what,
   );
   if (busy.length === 0) {
