@@ -17,17 +17,27 @@
 /* Most files whose names are listed. */
 #define NAMED 16
 
+/* Write a place on the axis, which is a sum of weights in a trace without times. */
+static void excerpt_note_add_place(struct tv_out *out, const struct tv_excerpt_facts *excerpt,
+                                   tv_ns place)
+{
+    if (excerpt->head && !tv_trace_info_has_times(excerpt->head)) {
+        tv_out_format(out, "weight %" PRId64, place);
+        return;
+    }
+    tv_out_time_short(out, place, MS);
+    tv_out_text(out, " ms");
+}
+
 static void excerpt_note_add_range(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
     if (excerpt->from != INT64_MIN) {
         tv_out_text(out, "; from ");
-        tv_out_time_short(out, excerpt->from, MS);
-        tv_out_text(out, " ms");
+        excerpt_note_add_place(out, excerpt, excerpt->from);
     }
     if (excerpt->to != INT64_MAX) {
         tv_out_text(out, excerpt->from != INT64_MIN ? " to " : "; up to ");
-        tv_out_time_short(out, excerpt->to, MS);
-        tv_out_text(out, " ms");
+        excerpt_note_add_place(out, excerpt, excerpt->to);
     }
 }
 
