@@ -80,7 +80,11 @@ test('diff --open shows what changed, what is certain first', async () => {
       (now) => now[4][1] === '0.100',
       'times with callees',
     );
-    assert.match(page.url(), /base=1/);
+    await until(
+      () => page.url(),
+      (address) => /base=1/.test(address) && /compare=incl/.test(address),
+      'the address of the choice',
+    );
     await page.reload();
     assert.equal((await compared(page))[4][1], '0.100');
   });

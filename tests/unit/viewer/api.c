@@ -291,22 +291,22 @@ static void keeps_each_trace_for_its_pages(void **state)
     end(traces, &source);
 }
 
-/* Eight traces may lie open; the ninth takes the place of the one that was asked about least
- * recently. A trace that failed takes a place as well, until its page dismisses it. */
+/* One trace more than may lie open takes the place of the one that was asked about least recently.
+ * A trace that failed takes a place as well, until its page dismisses it. */
 static void closes_what_was_asked_about_longest_ago(void **state)
 {
     (void)state;
     struct source source = ready_source(false);
     struct tv_open_traces *traces = loaded_traces(&source);
     source.broken = true;
-    for (int i = 2; i <= 8; i++) {
+    for (unsigned i = 2; i <= TV_OPEN_TRACES; i++) {
         char query[64];
-        snprintf(query, sizeof query, "inputs=0&offsets=%d", i);
+        snprintf(query, sizeof query, "inputs=0&offsets=%u", i);
         post(traces, "api/open", query);
         wait_until(traces, "\"state\":\"error\"");
     }
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
-    post(traces, "api/open", "inputs=0&offsets=9");
+    post(traces, "api/open", "inputs=0&offsets=1000");
     wait_until(traces, "\"state\":\"error\"");
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
     assert_int_equal(get(traces, "api/trace", "trace=2").answer.status, TV_HTTP_GONE);
