@@ -119,7 +119,7 @@ struct tv_record_settings {
     bool follow, boot, open, off_cpu;
 };
 
-/* How to read the files (TV_OPTIONS_READING). */
+/* Reading of the files (TV_OPTIONS_READING). */
 struct tv_input_settings {
     const char *mapping;
     struct tv_words symbols, offsets;
@@ -140,13 +140,13 @@ struct tv_selection_settings {
     const char *filter;     /* docs/filter.md; NULL: none */
 };
 
-/* What `cut` and `html` make unreadable (TV_OPTIONS_REDACTION). */
+/* Redaction by `cut` and `html` (TV_OPTIONS_REDACTION). */
 struct tv_redaction_settings {
     bool hash_names, strip_args;
     const char *salt; /* NULL: a random one */
 };
 
-/* How to print a table. */
+/* Printing of tables. */
 struct tv_table_settings {
     unsigned format, sort, unit; /* their places among the choices */
     uint64_t limit;              /* 0: no limit; TV_ANY_LIMIT: not given */
@@ -154,7 +154,7 @@ struct tv_table_settings {
     bool wide, no_pager;
 };
 
-/* Which stacks make a profile or a tree, and how they are changed. */
+/* Stacks of a profile or a tree, and changes to them. */
 struct tv_stack_settings {
     const char *value;          /* name of the value type of samples; NULL: the default */
     unsigned samples;           /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
@@ -164,7 +164,7 @@ struct tv_stack_settings {
     uint64_t depth, min_percent;
 };
 
-/* How to draw a flame graph. */
+/* Drawing of flame graphs. */
 struct tv_flame_settings {
     unsigned colors; /* its place among the choices */
     const char *title, *countname, *min_width;

@@ -154,7 +154,7 @@ bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch)
 
 /* ---- One trace ---- */
 
-/* What is known of each frame while the rows of a trace are made. */
+/* Facts about a frame while the rows of a trace are made. */
 struct fleet_frames {
     uint64_t *number; /* [frames] of its method */
     uint32_t *row;    /* [frames] its method's row among those of this trace; TV_NONE: none */

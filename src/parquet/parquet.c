@@ -32,7 +32,7 @@ enum { OPTIONAL = 1, REPEATED = 2, PLAIN = 0, RLE = 3, ZSTD = 6 };
 enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_DECIMAL = 5 };
 enum { CONVERTED_UINT32 = 13, CONVERTED_UINT64 = 14, CONVERTED_NONE = -1 };
 
-/* How a type lies in a page. */
+/* Encoding of a type in a page. */
 static const struct {
     int physical, converted;
     size_t size; /* bytes of a value; 0: differs */

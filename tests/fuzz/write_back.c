@@ -238,7 +238,7 @@ static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
 /* ---- Collapsed stacks ---- */
 
 /* The calls, or the samples of a trace that has nothing else. */
-static struct tv_call_tree *count(const struct tv_trace *trace)
+static struct tv_call_tree *tree_of_calls_or_samples(const struct tv_trace *trace)
 {
     struct tv_sample_question question = {.measure = TV_SAMPLES_WEIGHT};
     struct tv_error err;
@@ -250,7 +250,7 @@ static struct tv_call_tree *count(const struct tv_trace *trace)
 
 static void collapse(const struct tv_trace *trace, struct tv_out *out)
 {
-    struct tv_call_tree *tree = count(trace);
+    struct tv_call_tree *tree = tree_of_calls_or_samples(trace);
     bool cpu = !(tree->clocks & TV_CLOCK_WALL);
     struct tv_name_tree_options options = {.cpu = cpu, .thread = TV_NONE};
     struct tv_name_tree *names = tv_name_tree_new(tree, &options);

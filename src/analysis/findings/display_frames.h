@@ -99,7 +99,7 @@ void tv_display_frames_explain(struct tv_display_frames *frames, bool only_late)
 
 /* ---- The frames of a whole trace ---- */
 
-/* They are found when somebody first asks; any number of threads may ask. */
+/* Frames that are found when somebody first asks; any number of threads may ask. */
 struct tv_display_cache;
 
 /* Make a cache without frames yet, for a trace that must outlive it.  The causes will be found of

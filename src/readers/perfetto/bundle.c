@@ -20,8 +20,7 @@
 #define FTRACE_EVENT 2u /* id of the message in field_names.inc; the test checks it */
 #define CPUS 1024u
 #define KERNEL_SYMBOLS 26u
-#define LONGEST_DETAILS 1024u
-#define PRINT_LONGEST 1024u
+#define LONGEST_TEXT 1024u
 
 enum {
     EVENT_PRINT = 3,
@@ -349,7 +348,7 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
                                 uint32_t number, struct tv_bytes event)
 {
     struct pf_event_fields fields;
-    char text[PRINT_LONGEST];
+    char text[LONGEST_TEXT];
     pf_event_parse(event, &fields);
     /* Field numbers of process, name, kind (0: B or E by field 3) and value in each event. */
     static const struct {
@@ -421,7 +420,7 @@ static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX"
                                        "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 struct pf_details {
-    uint8_t text[LONGEST_DETAILS];
+    uint8_t text[LONGEST_TEXT];
     size_t length;
 };
 

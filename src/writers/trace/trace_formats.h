@@ -15,7 +15,7 @@
 /* The names of the rows in their order, as --to lists them. */
 #define TV_TRACE_FORMAT_NAMES "v1|v2|v3|f2|f3|json|pprof|perfetto|speedscope|firefox|cpuprofile"
 
-/* What to write of a trace. */
+/* The part of a trace to write, and its clock. */
 struct tv_trace_conversion {
     const struct tv_trace *trace;
     const struct tv_subset *keep;

@@ -17,7 +17,7 @@ import { OpenDialog } from '../views/files/openDialog';
 export interface Current {
   name: string;
   files: readonly ChosenFile[];
-  /** It can be compared with other files. */
+  /** The trace can be compared with other files. */
   compares: boolean;
 }
 

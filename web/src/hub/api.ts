@@ -58,7 +58,7 @@ export interface Thread {
   /** The index of the process in the trace. */
   process: number | null;
   calls: number;
-  /** Of a trace that has nothing but samples; the server read older traces without it. */
+  /** Number of samples, in a trace that has nothing else; absent in traces read by an older server. */
   samples?: number;
 }
 

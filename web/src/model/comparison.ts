@@ -32,7 +32,7 @@ export interface CompareSort {
   descending: boolean;
 }
 
-/** What is compared, and how the table shows it. */
+/** The compared rows and figure, and the order of the table. */
 export interface CompareChoice {
   by: ComparedBy;
   figure: ComparedFigure;
@@ -125,10 +125,10 @@ export interface Comparison {
   by: string;
   figure: ComparedFigure;
   clock: 'cpu' | 'wall';
-  /** Of samples: value and unit. */
+  /** Value and unit of samples; absent for calls. */
   value?: string;
   unit?: string;
-  /** What p promises, or why not. */
+  /** The promise about p, or the reason why there is none. */
   note: string;
   sides: { base: ComparedRun[]; new: ComparedRun[] };
   total: Pick<ComparedRow, 'base' | 'new' | 'change' | 'low' | 'high' | 'p'>;
@@ -145,7 +145,7 @@ export interface CompareQuestion {
   figure: ComparedFigure;
 }
 
-/** How often the state of a trace that loads is asked for, in ms. */
+/** Time between two questions about a trace that loads, in ms. */
 const POLL = 100;
 
 /**

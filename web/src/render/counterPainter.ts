@@ -78,7 +78,7 @@ export function paintCounters(
   }
 }
 
-/** How a counter is drawn in a box. */
+/** Drawing of a counter in a box. */
 interface Look {
   counter: CounterFacts;
   values: CounterValues;
@@ -90,7 +90,7 @@ interface Look {
   colour: (series: number) => string;
   /** Series lie on each other; as pale areas from 0 on; or are lines only. */
   style: 'stack' | 'areas' | 'lines';
-  /** Of lines: the height of each series at the step before. */
+  /** Height of each series at the step before; for lines. */
   before: Map<number, number>;
 }
 
