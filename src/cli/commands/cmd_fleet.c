@@ -266,6 +266,26 @@ static enum tv_status fleet_write_batch(const struct tv_settings *settings,
     return tv_output_finish(&output, TV_OK, err);
 }
 
+/* Counts of the FILEs of `add`. */
+struct fleet_added {
+    size_t read, added, failed;
+};
+
+/* Tell how many traces were added, and how many the fleet had. */
+static void fleet_tell_added(const struct tv_settings *settings, const struct fleet_added *count)
+{
+    size_t known = count->read - count->added - count->failed;
+    if (settings->quiet)
+        return;
+    if (known == 0)
+        tv_message("traceview: %zu %s added to %s", count->added,
+                   tv_plural(count->added, "trace", "traces"), settings->fleet.to);
+    else
+        tv_message("traceview: %zu %s added to %s, %zu %s there", count->added,
+                   tv_plural(count->added, "trace", "traces"), settings->fleet.to, known,
+                   tv_plural(known, "was", "were"));
+}
+
 /* Read all FILEs, and write a batch whenever there is enough.  A trace that cannot be read is told,
  * and the others follow. */
 static enum tv_status fleet_add_files(const struct tv_command *command,
@@ -274,31 +294,32 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
                                       struct tv_error *err)
 {
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
-    size_t added = 0;
+    struct fleet_added count = {0};
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < settings->files.count && status == TV_OK; i++) {
         struct tv_error reason = {0};
         if (tv_inputs_is_second_half(settings->files.items, i))
             continue;
+        count.read++;
         if (fleet_read(settings, settings->files.items[i], known, batch, &reason) != TV_OK) {
             tv_command_failed(command, &reason);
-            *failed = true;
+            count.failed++;
         }
         if (!tv_fleet_batch_is_full(batch))
             continue;
-        added += tv_fleet_batch_count(batch);
+        count.added += tv_fleet_batch_count(batch);
         status = fleet_write_batch(settings, batch, err);
         tv_fleet_batch_free(batch);
         batch = tv_fleet_batch_new();
     }
     if (status == TV_OK && tv_fleet_batch_count(batch) > 0) {
-        added += tv_fleet_batch_count(batch);
+        count.added += tv_fleet_batch_count(batch);
         status = fleet_write_batch(settings, batch, err);
     }
     tv_fleet_batch_free(batch);
-    if (status == TV_OK && !settings->quiet)
-        tv_message("traceview: %zu %s added to %s", added, tv_plural(added, "trace", "traces"),
-                   settings->fleet.to);
+    *failed = count.failed > 0;
+    if (status == TV_OK)
+        fleet_tell_added(settings, &count);
     return status;
 }
 
