@@ -206,12 +206,10 @@ static void facts_write_input(struct tv_out *out, const struct tv_trace_info *he
 }
 
 /* Add the samples of each thread to `samples` [thread_count]: those of the default value, which
- * pictures show, if the trace has nothing but samples. */
+ * pictures show. */
 static void facts_count_samples(const struct tv_trace *trace, uint64_t *samples)
 {
     const struct tv_tables *tables = &trace->tables;
-    if (!tv_trace_has_only_samples(trace))
-        return;
     struct tv_sample_values values = tv_sample_values_of(trace);
     const struct tv_sample_value *value = tv_sample_values_default(&values);
     for (size_t i = 0; value && i < tables->samples.count; i++) {
@@ -222,7 +220,7 @@ static void facts_count_samples(const struct tv_trace *trace, uint64_t *samples)
     tv_sample_values_release(&values);
 }
 
-/* Write threads with their calls and samples, and processes. */
+/* Write threads with their calls, or their samples if the trace has nothing else, and processes. */
 static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
@@ -231,7 +229,9 @@ static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace
         if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE)
             calls[trace->tracks[i].thread] += trace->tracks[i].slice_count;
     uint64_t *samples = tv_alloc(head->thread_count, sizeof *samples);
-    facts_count_samples(trace, samples);
+    bool sampled = tv_trace_has_only_samples(trace);
+    if (sampled)
+        facts_count_samples(trace, samples);
     tv_out_text(out, ",\"threads\":[");
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
@@ -243,8 +243,10 @@ static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace
                         thread->process < head->process_count ? thread->process : TV_NONE);
         tv_out_text(out, ",\"calls\":");
         tv_out_u64(out, calls[i]);
-        tv_out_text(out, ",\"samples\":");
-        tv_out_u64(out, samples[i]);
+        if (sampled) {
+            tv_out_text(out, ",\"samples\":");
+            tv_out_u64(out, samples[i]);
+        }
         tv_out_char(out, '}');
     }
     tv_out_text(out, "],\"processes\":[");
