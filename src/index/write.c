@@ -148,12 +148,13 @@ static enum tv_status index_write_sources(struct index_writing *w)
 static void index_write_diagnostics(struct index_writing *w)
 {
     const struct tv_diagnostics *all = &w->trace->head->diagnostics;
-    struct tv_index_diagnostic *kept = tv_alloc(TV_DIAGNOSTIC_COUNT, sizeof *kept);
-    size_t count = 0;
+    struct tv_index_diagnostic *kept = NULL;
+    size_t count = 0, capacity = 0;
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         const struct tv_diagnostic *one = &all->kinds[kind];
         if (one->count == 0)
             continue;
+        kept = tv_array_reserve(kept, &capacity, count + 1, sizeof *kept);
         kept[count] =
             (struct tv_index_diagnostic){kind, one->count, one->offset_count, 0, {{0}, {0}}};
         if (one->places)
