@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/library.h"
+
 #define LIBRARY "libduckdb.so"
 #ifndef TV_LIBDIR
 #define TV_LIBDIR "/usr/local/lib"
@@ -67,14 +69,6 @@ static void *duck_find(struct tv_error *refused)
     return library ? library : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Find a function; pointers to data and to functions have equal size with POSIX. */
-static bool duck_find_function(void *library, const char *name, void *place, size_t size)
-{
-    void *found = dlsym(library, name);
-    memcpy(place, &found, size);
-    return found != NULL;
-}
-
 /* Is it "v1.4" to "v1.x"? */
 static bool duck_is_supported(const char *version)
 {
@@ -83,8 +77,12 @@ static bool duck_is_supported(const char *version)
 
 enum tv_status tv_duck_open(struct tv_error *err)
 {
+    static const struct tv_library_function functions[] = {
+#define X(result, name, parameters) {"duckdb_" #name, &tv_duck.name},
+        TV_DUCK_FUNCTIONS(X)
+#undef X
+    };
     struct tv_error refused = {.status = TV_OK};
-    const char *missing = NULL;
     if (tv_duck.query)
         return TV_OK;
     void *library = duck_find(&refused);
@@ -97,11 +95,7 @@ enum tv_status tv_duck_open(struct tv_error *err)
                        "SQL needs " LIBRARY " (DuckDB 1.4 or later): run `make sql` in the source, "
                        "put the file beside the program or into " TV_LIBDIR
                        "/traceview, or name it in TRACEVIEW_DUCKDB");
-#define X(result, name, parameters)                                                                \
-    if (!duck_find_function(library, "duckdb_" #name, &tv_duck.name, sizeof tv_duck.name))         \
-        missing = "duckdb_" #name;
-    TV_DUCK_FUNCTIONS(X)
-#undef X
+    const char *missing = tv_library_find(library, functions, TV_COUNT(functions));
     if (missing || !duck_is_supported(tv_duck.library_version())) {
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                 "this " LIBRARY " (%s) cannot be used: SQL needs DuckDB 1.4 to 1.x",

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
@@ -58,22 +59,11 @@ static void *curl_open_library(void)
     return library;
 }
 
-/* POSIX guarantees that an object pointer can hold a function pointer. */
-static bool curl_find_function(void *library, const char *name, void *place)
-{
-    void *symbol = dlsym(library, name);
-    memcpy(place, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 /* Load the library.  TV_ERR_UNSUPPORTED names the packages to install when it is missing. */
 static enum tv_status curl_load(struct curl_library *curl, struct tv_error *err)
 {
     void *library = curl->library = curl_open_library();
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
+    const struct tv_library_function functions[] = {
         {"curl_global_init", &curl->global_init},
         {"curl_global_cleanup", &curl->global_cleanup},
         {"curl_easy_init", &curl->easy_init},
@@ -86,9 +76,7 @@ static enum tv_status curl_load(struct curl_library *curl, struct tv_error *err)
         {"curl_slist_append", &curl->slist_append},
         {"curl_slist_free_all", &curl->slist_free_all},
     };
-    bool found = library != NULL;
-    for (size_t i = 0; i < TV_COUNT(functions) && found; i++)
-        found = curl_find_function(library, functions[i].name, functions[i].place);
+    bool found = library && !tv_library_find(library, functions, TV_COUNT(functions));
     if (found && curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
         return TV_OK;
     if (library != NULL)
