@@ -12,9 +12,8 @@
 #include "fleet/batch.h"
 
 #include <assert.h>
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <math.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +39,10 @@ const char *const tv_fleet_declared[FLEET_DECLARED] = {"version", "commit", "dev
 
 static void fleet_hash_bytes(struct tv_bytes bytes, struct tv_fleet_hash *hash)
 {
-    memset(hash, 0, sizeof *hash);
-    int failed = gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes.data, bytes.length, hash->bytes);
-    assert(failed == 0); /* SHA-256 of memory is always there */
-    (void)failed;
+    struct sha256_ctx state;
+    sha256_init(&state);
+    sha256_update(&state, bytes.length, bytes.data);
+    sha256_digest(&state, sizeof hash->bytes, hash->bytes);
 }
 
 uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash)
@@ -57,21 +56,20 @@ uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash)
 enum tv_status tv_fleet_hash_sources(struct tv_source *const *sources, size_t count,
                                      struct tv_fleet_hash *hash, struct tv_error *err)
 {
-    gnutls_hash_hd_t state;
+    struct sha256_ctx state;
     size_t room = (size_t)1 << 18, got = 1;
     enum tv_status status = TV_OK;
-    if (gnutls_hash_init(&state, GNUTLS_DIG_SHA256))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "SHA-256 is not available");
+    sha256_init(&state);
     uint8_t *buffer = tv_alloc(room, 1);
     for (size_t i = 0; i < count && status == TV_OK; i++) {
         uint64_t offset = 0;
         for (got = 1; got > 0 && status == TV_OK; offset += got) {
             status = tv_source_read(sources[i], offset, buffer, room, &got, err);
             if (status == TV_OK)
-                gnutls_hash(state, buffer, got);
+                sha256_update(&state, got, buffer);
         }
     }
-    gnutls_hash_deinit(state, hash->bytes);
+    sha256_digest(&state, sizeof hash->bytes, hash->bytes);
     tv_free(buffer);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "cli/input/selection.h"
 
 #include <assert.h>
-#include <gnutls/crypto.h>
+#include <nettle/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -471,16 +471,19 @@ bool tv_offsets_move(const tv_ns *offsets, size_t count)
 void tv_redaction_hmac(const uint8_t key[TV_REDACTION_KEY_SIZE], struct tv_bytes text,
                        uint8_t digest[TV_REDACTION_KEY_SIZE])
 {
-    if (gnutls_hmac_fast(GNUTLS_MAC_SHA256, key, TV_REDACTION_KEY_SIZE, text.data, text.length,
-                         digest))
-        abort(); /* rather than a name in the open */
+    struct hmac_sha256_ctx state;
+    hmac_sha256_set_key(&state, TV_REDACTION_KEY_SIZE, key);
+    hmac_sha256_update(&state, text.length, text.data);
+    hmac_sha256_digest(&state, TV_REDACTION_KEY_SIZE, digest);
 }
 
 static void redaction_set_key(struct tv_redaction_options *options, struct tv_bytes salt)
 {
     assert(options->mac || salt.length > 0);
-    if (gnutls_hash_fast(GNUTLS_DIG_SHA256, salt.data, salt.length, options->key))
-        abort();
+    struct sha256_ctx state;
+    sha256_init(&state);
+    sha256_update(&state, salt.length, salt.data);
+    sha256_digest(&state, TV_REDACTION_KEY_SIZE, options->key);
 }
 
 enum tv_status tv_redaction_random(struct tv_redaction_options *options, struct tv_error *err)
