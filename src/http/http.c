@@ -26,13 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <gnutls/gnutls.h>
-#include <microhttpd.h>
-
 #include "base/bytes.h"
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "http/internal.h"
+#include "http/library.h"
 
 /* request_head.c checks all that the library's strict mode checks in a head (no Host, blanks in the
  * target). Strict mode of 0.9.75 sends the headers of its error answers twice, so it is off there.
@@ -184,7 +182,7 @@ static struct MHD_Response *http_respond_with_stream(struct http_exchange *excha
         fetched->stream = answer->stream;
     else
         fetched->source = answer->source;
-    struct MHD_Response *response = MHD_create_response_from_callback(
+    struct MHD_Response *response = tv_mhd.MHD_create_response_from_callback(
         length == TV_HTTP_UNKNOWN_LENGTH ? MHD_SIZE_UNKNOWN : length, SOURCE_BLOCK,
         http_stream_read_block, fetched, http_stream_free);
     if (response == NULL) {
@@ -193,7 +191,7 @@ static struct MHD_Response *http_respond_with_stream(struct http_exchange *excha
     }
     /* For an answer to HEAD the library would still send the final chunk of a chunked body. */
     if (exchange->method == TV_HTTP_HEAD && length == TV_HTTP_UNKNOWN_LENGTH)
-        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+        tv_mhd.MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (answer->stream.read != NULL)
         answer->stream = (struct tv_stream){0};
     else
@@ -207,8 +205,8 @@ static struct MHD_Response *http_respond_from_memory(struct http_exchange *excha
     struct MHD_Response *response;
     bool empty = exchange->method == TV_HTTP_HEAD;
     if (answer->constant.data == NULL) {
-        response = MHD_create_response_from_buffer_with_free_callback(answer->body.length,
-                                                                      answer->body.buffer, tv_free);
+        response = tv_mhd.MHD_create_response_from_buffer_with_free_callback(
+            answer->body.length, answer->body.buffer, tv_free);
         exchange->sent = empty ? 0 : answer->body.length;
         if (response != NULL)
             tv_out_init_memory(&answer->body);
@@ -220,8 +218,8 @@ static struct MHD_Response *http_respond_from_memory(struct http_exchange *excha
         void *out;
     } bytes = {.in = answer->constant.data};
     exchange->sent = empty ? 0 : answer->constant.length;
-    return MHD_create_response_from_buffer(answer->constant.length, bytes.out,
-                                           MHD_RESPMEM_PERSISTENT);
+    return tv_mhd.MHD_create_response_from_buffer(answer->constant.length, bytes.out,
+                                                  MHD_RESPMEM_PERSISTENT);
 }
 
 static struct MHD_Response *http_make_response(struct MHD_Connection *connection,
@@ -235,9 +233,10 @@ static struct MHD_Response *http_make_response(struct MHD_Connection *connection
     if (answer->source == NULL)
         return http_respond_from_memory(exchange, answer);
     if (exchange->method == TV_HTTP_GET) {
-        range = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
-        condition =
-            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_RANGE);
+        range =
+            tv_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
+        condition = tv_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                       MHD_HTTP_HEADER_IF_RANGE);
     }
     tv_answer_apply_range(answer, range, condition, &from, &to);
     if (answer->source == NULL)
@@ -249,7 +248,7 @@ static bool http_add_headers(struct MHD_Response *response, const struct tv_http
                              size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (MHD_add_response_header(response, lines[i].name, lines[i].value) != MHD_YES)
+        if (tv_mhd.MHD_add_response_header(response, lines[i].name, lines[i].value) != MHD_YES)
             return false;
     return true;
 }
@@ -267,9 +266,9 @@ static enum MHD_Result http_send_answer(struct MHD_Connection *connection,
     enum MHD_Result result = MHD_NO;
     size_t count = tv_answer_list_headers(answer, last, lines);
     if (response != NULL && http_add_headers(response, lines, count))
-        result = MHD_queue_response(connection, answer->status, response);
+        result = tv_mhd.MHD_queue_response(connection, answer->status, response);
     if (response != NULL)
-        MHD_destroy_response(response);
+        tv_mhd.MHD_destroy_response(response);
     exchange->status = answer->status;
     exchange->when_sent = answer->sent;
     tv_answer_release(answer);
@@ -295,12 +294,12 @@ static void http_send_early_answer(struct MHD_Connection *connection,
     /* Since version 1.0 the library reuses the returned struct, so read the first result before the
      * next query. */
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        tv_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     gnutls_session_t session = info != NULL ? info->tls_session : NULL;
-    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    info = tv_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     tv_out_init_memory(&out);
-    tv_answer_write(answer, MHD_get_reason_phrase_for(answer->status), &out);
-    ssize_t sent = session != NULL ? gnutls_record_send(session, out.buffer, out.length)
+    tv_answer_write(answer, tv_mhd.MHD_get_reason_phrase_for(answer->status), &out);
+    ssize_t sent = session != NULL ? tv_mhd.gnutls_record_send(session, out.buffer, out.length)
                                    : send(info->connect_fd, out.buffer, out.length, MSG_NOSIGNAL);
     exchange->told = sent > 0 && (size_t)sent == out.length;
     exchange->status = answer->status;
@@ -318,7 +317,8 @@ static void *http_exchange_begin(void *context, const char *target,
     struct http_exchange *exchange = tv_alloc(sizeof *exchange + length + 1, 1);
     exchange->http = context;
     exchange->client =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+        tv_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+            ->socket_context;
     exchange->target_length = length;
     memcpy(exchange->target, target, length);
     clock_gettime(CLOCK_MONOTONIC, &exchange->began);
@@ -409,7 +409,7 @@ static enum MHD_Result http_answer_request(struct MHD_Connection *connection,
     struct tv_handler *handler = &exchange->http->handler;
     struct http_header_list gathered = {.count = 0};
     struct tv_answer answer;
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, http_gather_header, &gathered);
+    tv_mhd.MHD_get_connection_values(connection, MHD_HEADER_KIND, http_gather_header, &gathered);
     struct tv_request request = http_make_request(exchange, &gathered, exchange->target);
     exchange->whole = true;
     tv_connection_set_linger(exchange->client, false);
@@ -449,7 +449,7 @@ static bool http_head_is_valid(struct MHD_Connection *connection, const char *me
         .target = {exchange->target, exchange->target_length},
         .headers = gathered->headers,
         .count = gathered->count,
-        .size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)
+        .size = tv_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)
                     ->header_size,
     };
     return tv_request_head_is_valid(&head, &exchange->length);
@@ -466,7 +466,7 @@ static enum MHD_Result http_begin_request(struct MHD_Connection *connection, con
     exchange->method = http_find_method(method);
     atomic_fetch_add(&http->requests, 1);
     tv_limiter_set_state(http->limiter, exchange->client, TV_CONNECTION_HANDLER, 0);
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, http_gather_header, &gathered);
+    tv_mhd.MHD_get_connection_values(connection, MHD_HEADER_KIND, http_gather_header, &gathered);
     if (gathered.too_many)
         return http_refuse(connection, exchange, TV_HTTP_HEAD_TOO_LARGE);
     if (!http_head_is_valid(connection, method, version, exchange, &gathered)) {
@@ -540,7 +540,7 @@ static enum MHD_Result http_take_request(void *context, struct MHD_Connection *c
 static bool http_add_connection(void *context, int fd, const struct sockaddr *address, size_t size)
 {
     struct tv_http *http = context;
-    return MHD_add_connection(http->daemon, fd, address, (socklen_t)size) == MHD_YES;
+    return tv_mhd.MHD_add_connection(http->daemon, fd, address, (socklen_t)size) == MHD_YES;
 }
 
 static void http_track_connection(void *context, struct MHD_Connection *connection, void **kept,
@@ -550,7 +550,8 @@ static void http_track_connection(void *context, struct MHD_Connection *connecti
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
         *kept = tv_limiter_attach(
             http->limiter,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+            tv_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                ->connect_fd);
     else
         tv_limiter_detach(http->limiter, *kept);
 }
@@ -573,7 +574,7 @@ static struct MHD_Daemon *http_start_daemon(struct tv_http *http)
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    return MHD_start_daemon(
+    return tv_mhd.MHD_start_daemon(
         tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, http_take_request, http,
         MHD_OPTION_CONNECTION_LIMIT, 2 * limits->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)limits->head_bytes,
@@ -674,6 +675,8 @@ enum tv_status tv_http_new(const struct tv_http_options *options, const struct t
 enum tv_status tv_http_start(struct tv_http *http, struct tv_error *err)
 {
     assert(http->daemon == NULL);
+    if (tv_mhd_open(err) != TV_OK)
+        return err->status;
     http->daemon = http_start_daemon(http);
     if (http->daemon != NULL)
         return tv_limiter_start(http->limiter, err);
@@ -722,7 +725,7 @@ void tv_http_free(struct tv_http *http)
         return;
     tv_limiter_stop(http->limiter);
     if (http->daemon != NULL)
-        MHD_stop_daemon(http->daemon);
+        tv_mhd.MHD_stop_daemon(http->daemon);
     tv_limiter_free(http->limiter);
     tv_free(http->certificate);
     tv_free(http->key);
