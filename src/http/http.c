@@ -666,7 +666,9 @@ enum tv_status tv_http_new(const struct tv_http_options *options, const struct t
 {
     struct tv_listener listeners[TV_LISTENERS];
     struct tv_limiter_options limiter = {.listeners = listeners};
-    enum tv_status status = http_listen(options, listeners, &limiter.count, err);
+    enum tv_status status = tv_mhd_open(err);
+    if (status == TV_OK)
+        status = http_listen(options, listeners, &limiter.count, err);
     if (status == TV_OK)
         *http = http_make(options, handler, &limiter);
     return status;
@@ -675,8 +677,6 @@ enum tv_status tv_http_new(const struct tv_http_options *options, const struct t
 enum tv_status tv_http_start(struct tv_http *http, struct tv_error *err)
 {
     assert(http->daemon == NULL);
-    if (tv_mhd_open(err) != TV_OK)
-        return err->status;
     http->daemon = http_start_daemon(http);
     if (http->daemon != NULL)
         return tv_limiter_start(http->limiter, err);

@@ -215,8 +215,9 @@ struct tv_http_options {
 
 struct tv_http;
 
-/* Open the listening sockets; clients can connect, but nothing is answered before tv_http_start.
- * Copies the options and the handler, except the handler's context. */
+/* Open libmicrohttpd and the listening sockets, which is not possible in a sandbox.  Clients can
+ * connect, but nothing is answered before tv_http_start.  Copies the options and the handler,
+ * except the handler's context. */
 enum tv_status tv_http_new(const struct tv_http_options *options, const struct tv_handler *handler,
                            struct tv_http **http, struct tv_error *err) TV_MUST_CHECK;
 

@@ -2,8 +2,8 @@
 /*
  * library.h - the functions of libmicrohttpd and GnuTLS that are used.
  *
- * Both are opened when a server starts, with the nine libraries that they bring: all other commands
- * start a quarter faster without them.
+ * Both are opened, with the nine libraries that they bring, when a server is made and before its
+ * process locks itself in.  All other commands start a quarter faster without them.
  */
 #ifndef TV_HTTP_LIBRARY_H
 #define TV_HTTP_LIBRARY_H
@@ -41,7 +41,8 @@ struct tv_mhd {
 extern struct tv_mhd tv_mhd;
 
 /* Open the library; later calls do nothing.  TV_ERR_UNSUPPORTED: it is not there, or too old; the
- * message names the package to install.  Call it before other threads run. */
+ * message names the package to install.  Call it before the sandbox
+ * closes and before other threads run. */
 enum tv_status tv_mhd_open(struct tv_error *err) TV_MUST_CHECK;
 
 #endif
