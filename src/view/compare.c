@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/calltree/sample_values.h"
+#include "analysis/compare/change_flame.h"
 #include "analysis/compare/comparison.h"
 #include "analysis/subset/selection.h"
 #include "base/memory.h"
@@ -22,14 +23,41 @@ struct view_comparing {
     enum tv_rows_by by;
     struct tv_comparison_options options;
     struct tv_bytes filter;
+    bool graph; /* the rows are frames of a flame graph, with: */
+    enum tv_change_width width;
+    double min_share;
 };
+
+/* The smallest share that may be asked for as the narrowest frame. */
+#define COMPARE_MIN_SHARE 0.000001
+
+/* Read which graph is asked for, if any: one of call paths. */
+static enum tv_status view_compare_read_graph(const struct tv_parameters *parameters,
+                                              struct view_comparing *comparing,
+                                              struct tv_error *err)
+{
+    static const char *const graphs[] = {"none", "larger", "base", "new", NULL};
+    static const enum tv_change_width widths[] = {TV_WIDTH_LARGER, TV_WIDTH_LARGER, TV_WIDTH_BASE,
+                                                  TV_WIDTH_NEW};
+    unsigned graph;
+    enum tv_status status = tv_parameter_choice(parameters, "graph", graphs, &graph, err);
+    if (status == TV_OK)
+        status = tv_parameter_share(parameters, "min", 0.0001, &comparing->min_share, err);
+    if (status != TV_OK)
+        return status;
+    comparing->graph = graph > 0;
+    comparing->width = widths[graph];
+    if (comparing->min_share < COMPARE_MIN_SHARE)
+        comparing->min_share = COMPARE_MIN_SHARE;
+    if (comparing->graph && comparing->by != TV_ROWS_BY_PATH)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "graph: only with by=path");
+    return TV_OK;
+}
 
 static enum tv_status view_compare_read(const struct tv_parameters *parameters,
                                         struct view_comparing *comparing, struct tv_error *err)
 {
-    static const char *const bys[] = {"method", "class", "package", "thread", NULL};
-    static const enum tv_rows_by rows[] = {TV_ROWS_BY_METHOD, TV_ROWS_BY_CLASS, TV_ROWS_BY_PACKAGE,
-                                           TV_ROWS_BY_THREAD};
+    static const char *const bys[] = {"method", "path", "class", "package", "thread", NULL};
     static const char *const figures[] = {"excl", "incl", "calls", "mean", NULL};
     static const char *const clocks[] = {"best", "wall", "cpu", NULL};
     unsigned by, figure, clock;
@@ -40,14 +68,14 @@ static enum tv_status view_compare_read(const struct tv_parameters *parameters,
         status = tv_parameter_choice(parameters, "clock", clocks, &clock, err);
     if (status != TV_OK)
         return status;
-    comparing->by = rows[by];
+    comparing->by = (enum tv_rows_by)by;
     comparing->filter = tv_parameter_text(parameters, "filter");
     comparing->options = (struct tv_comparison_options){
         .figure = (enum tv_run_figure)figure,
         .clock = clock,
         .least_share = 0.0005,
     };
-    return TV_OK;
+    return view_compare_read_graph(parameters, comparing, err);
 }
 
 /* Count a trace as `traceview diff` does: its calls; asynchronous slices if it has no others; the
@@ -95,7 +123,7 @@ static enum tv_status view_compare_add(struct tv_run_table *table, const struct 
     tv_profile_use_function_costs(profile, view->trace);
     run.total_wall = profile->total_wall;
     run.total_cpu = profile->total_cpu;
-    if (table->by == TV_ROWS_BY_THREAD)
+    if (table->by == TV_ROWS_BY_THREAD || table->by == TV_ROWS_BY_PATH)
         tv_run_table_add_tree(table, &run, tree);
     else
         tv_run_table_add_profile(table, &run, profile);
@@ -121,18 +149,37 @@ static enum tv_status view_compare_add_filtered(struct tv_run_table *table,
     return status;
 }
 
+/* Lay out the graph; of many frames the narrow ones are left out. */
+static void view_compare_lay_out(struct tv_change_flame *graph,
+                                 const struct tv_comparison *comparison,
+                                 const struct view_comparing *comparing)
+{
+    double min_share = comparing->min_share;
+    tv_change_flame_init(graph, comparison, comparing->width, min_share);
+    while (graph->flame->count > TV_VIEW_COMPARE_ROWS && min_share < 1) {
+        tv_change_flame_release(graph);
+        min_share *= 2;
+        tv_change_flame_init(graph, comparison, comparing->width, min_share);
+    }
+}
+
 /* Write the comparison of a matched table. */
 static enum tv_status view_compare_write(const struct tv_run_table *table,
-                                         const struct tv_comparison_options *options,
-                                         struct tv_out *out, struct tv_error *err)
+                                         const struct view_comparing *comparing, struct tv_out *out,
+                                         struct tv_error *err)
 {
     struct tv_comparison comparison;
-    enum tv_status status = tv_comparison_init(&comparison, table, options, err);
+    struct tv_change_flame graph = {.flame = NULL};
+    enum tv_status status = tv_comparison_init(&comparison, table, &comparing->options, err);
     if (status != TV_OK)
         return status;
+    if (comparing->graph)
+        view_compare_lay_out(&graph, &comparison, comparing);
     struct tv_compare_report report = {
         .comparison = &comparison,
         .json_rows = TV_VIEW_COMPARE_ROWS,
+        .graph = &graph,
+        .json_frames = comparing->graph,
     };
     tv_out_set_limit(out, COMPARE_BYTES);
     tv_compare_report_write(out, &report, TV_COMPARE_JSON);
@@ -146,6 +193,8 @@ static enum tv_status view_compare_write(const struct tv_run_table *table,
         out->length = 0;
         out->error.status = TV_OK;
     }
+    if (comparing->graph)
+        tv_change_flame_release(&graph);
     tv_comparison_release(&comparison);
     return status;
 }
@@ -172,7 +221,7 @@ enum tv_status tv_view_compare(const struct tv_view_run *runs, size_t count,
     }
     if (status == TV_OK) {
         tv_run_table_match(&table);
-        status = view_compare_write(&table, &comparing.options, out, err);
+        status = view_compare_write(&table, &comparing, out, err);
     }
     tv_run_table_release(&table);
     for (size_t i = 0; i < count; i++)

@@ -24,10 +24,12 @@ struct tv_view_run {
 
 /* Append the answer: JSON of the format "traceview.diff/1".
  *
- * Parameters: by (method, class, package or thread), figure (excl, incl, calls or mean), clock (cpu
- * or wall; default: CPU if all runs have it) and filter, which applies to each trace. TV_ERR_USAGE:
- * a parameter is wrong, or the runs cannot be compared.  TV_ERR_LIMIT: the names are too long.
- * After an error nothing was added. */
+ * Parameters: by (method, path, class, package or thread), figure (excl, incl, calls or mean),
+ * clock (cpu or wall; default: CPU if all runs have it) and filter, which applies to each trace.
+ * With graph (larger, base or new: the side that widths are of), the rows are the frames of the
+ * differential flame graph that are at least `min` of it wide, at most TV_VIEW_COMPARE_ROWS.
+ * TV_ERR_USAGE: a parameter is wrong, or the runs cannot be compared.  TV_ERR_LIMIT: the names are
+ * too long.  After an error nothing was added. */
 enum tv_status tv_view_compare(const struct tv_view_run *runs, size_t count,
                                const struct tv_view_parameter *parameters, size_t parameter_count,
                                struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

@@ -147,6 +147,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     durations: refuse,
     findings: refuse,
     diff: refuse,
+    callsIn: refuse,
     displayFrames: refuse,
     idle: () => new Promise(() => undefined),
     states: refuse,

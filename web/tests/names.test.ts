@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { colourHash, eventColour, METHOD_COLOURS } from '../src/model/colours';
 import {
+  comparedParts,
   Frames,
   finderOf,
   indexOfMatch,
@@ -161,4 +162,15 @@ test('a match in the signature is found in the form that has it', () => {
   assert.deepEqual(match('android/os'), { text: '(Landroid/os/Bundle;)V', at: 2, end: 12 });
   assert.equal(match('a.B.run'), null);
   assert.equal(match('other'), null);
+});
+
+test('a compared name is split as the profile has it, if it ends in a JVM descriptor', () => {
+  assert.deepEqual(comparedParts('com/acme/Cart.add (Lcom/acme/Item;I)V'), {
+    ...{ package: 'com.acme.', own: 'Cart.add', signature: '(Item, int) void' },
+  });
+  assert.deepEqual(comparedParts('Main.run ()V'), {
+    ...{ package: '', own: 'Main.run', signature: '() void' },
+  });
+  for (const whole of ['ns::f (int)', 'draw', '(total of all threads)'])
+    assert.deepEqual(comparedParts(whole), { package: '', own: whole, signature: '' });
 });

@@ -132,8 +132,8 @@ void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
     tv_out_bytes(out, tv_run_text(table, row->name));
 }
 
-static void run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
-                             const struct tv_run_row *row)
+void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                         const struct tv_run_row *row)
 {
     tv_run_row_short_name(out, table, row);
     if (row->signature != TV_EMPTY_STRING) {
@@ -174,7 +174,7 @@ static void run_row_put_path(struct tv_out *out, const struct tv_run_table *tabl
         if (of_base && at->old_name != TV_EMPTY_STRING)
             tv_out_bytes(out, tv_run_text(table, at->old_name));
         else
-            run_row_own_name(out, table, at);
+            tv_run_row_own_name(out, table, at);
         if (count > 0)
             tv_out_char(out, ';');
     }
@@ -477,7 +477,7 @@ static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fr
     if (match == TV_MATCH_RENAMED)
         tv_run_row_name(&name, table, &table->rows[old]);
     else
-        run_row_own_name(&name, table, &table->rows[old]);
+        tv_run_row_own_name(&name, table, &table->rows[old]);
     to->old_name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
     to->class_name = named.class_name;
@@ -532,7 +532,7 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, const ui
         if (row->joined > 0 || row->in_base == row->in_new)
             continue;
         name.length = form.length = 0;
-        run_row_own_name(&name, table, row);
+        tv_run_row_own_name(&name, table, row);
         tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
         tv_run_names_normal(&form, tv_run_text(table, row->class_name), TV_NAMES_SIMILAR);
         tv_out_char(&form, '\n');
@@ -549,7 +549,7 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, const ui
     /* Strings may move while others are added, so views of them come last. */
     for (size_t i = 0; i < *count; i++) {
         name.length = 0;
-        run_row_own_name(&name, table, &table->rows[lone[i].row]);
+        tv_run_row_own_name(&name, table, &table->rows[lone[i].row]);
         lone[i].name = tv_run_text(
             table, tv_interner_find(table->strings, (struct tv_bytes){name.buffer, name.length}));
     }

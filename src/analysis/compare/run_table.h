@@ -141,6 +141,10 @@ void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
 void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
                           const struct tv_run_row *row);
 
+/* Append "class.name signature" of a row, without its callers. */
+void tv_run_row_own_name(struct tv_out *out, const struct tv_run_table *table,
+                         const struct tv_run_row *row);
+
 /* Append "class.name" of a row, without its callers and its signature. */
 void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
                            const struct tv_run_row *row);

@@ -661,7 +661,6 @@ static const char *compare_find_unshown(const struct tv_settings *settings)
         {compare->rename != NULL, "--rename"},
         {compare->base_mapping || compare->new_mapping, "--base-mapping and --new-mapping"},
         {compare->base_range || compare->new_range || settings->select.ranges.count > 0, "ranges"},
-        {compare->by == TV_ROWS_BY_PATH, "--by path"},
         {compare->figure > TV_FIGURE_MEAN, "percentiles"},
         {compare->names != 0, "--names"},
         {settings->stacks.value != NULL, "--value"},
@@ -683,6 +682,7 @@ int tv_compare_open(const struct tv_command *command, const struct tv_settings *
 {
     static const char *const by[] = {"method", "path", "class", "package", "thread"};
     static const char *const figures[] = {"excl", "incl", "calls", "mean"};
+    static const char *const widths[] = {"larger", "base", "new"};
     const struct tv_compare_settings *compare = &settings->compare;
     const char *unshown = compare_find_unshown(settings);
     size_t fresh = compare->new.count, count = fresh + compare->base.count;
@@ -705,7 +705,11 @@ int tv_compare_open(const struct tv_command *command, const struct tv_settings *
     tv_out_text(&place, "tab=compare");
     compare_put_runs(&place, "&base=", fresh, count);
     compare_put_runs(&place, "&new=", 1, fresh);
-    tv_out_format(&place, "&compare=%s,%s", by[compare->by], figures[compare->figure]);
+    tv_out_format(&place, "&compare=%s,%s",
+                  compare->by == TV_ROWS_BY_PATH ? "flame" : by[compare->by],
+                  figures[compare->figure]);
+    if (compare->width != 0)
+        tv_out_format(&place, ",width.%s", widths[compare->width]);
     tv_out_char(&place, '\0');
     int code = tv_command_run_viewer(command, &own, 1, (const char *)place.buffer);
     tv_out_release(&place);

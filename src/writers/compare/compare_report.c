@@ -521,16 +521,21 @@ static void compare_json_values(struct tv_out *out, const struct tv_comparison *
     tv_out_char(out, ']');
 }
 
-static void compare_json_row(struct tv_out *out, const struct tv_comparison *comparison,
-                             const struct tv_compared_row *row)
+/* Write the members of a row that are not of single runs; a frame of a graph has its own name as
+ * key, without its callers. */
+static void compare_json_figures(struct tv_out *out, const struct tv_comparison *comparison,
+                                 const struct tv_compared_row *row, bool is_frame)
 {
     const struct tv_run_row *named = &comparison->table->rows[row->row];
     struct tv_relative_change change = tv_comparison_change(comparison, row);
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_run_row_name(&name, comparison->table, named);
+    if (is_frame)
+        tv_run_row_own_name(&name, comparison->table, named);
+    else
+        tv_run_row_name(&name, comparison->table, named);
     tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
-    if (named->match != TV_MATCH_SAME) {
+    if (named->match != TV_MATCH_SAME && !is_frame) {
         name.length = 0;
         tv_run_row_base_name(&name, comparison->table, named);
         tv_json_put_text(out, ", ", "base_key", (struct tv_bytes){name.buffer, name.length});
@@ -558,8 +563,47 @@ static void compare_json_row(struct tv_out *out, const struct tv_comparison *com
     tv_json_put_u64(out, ", ", "new_calls", row->new_calls);
     tv_json_put_key(out, ", ", "calls_differ");
     tv_out_text(out, row->calls_differ ? "true" : "false");
+}
+
+static void compare_json_row(struct tv_out *out, const struct tv_comparison *comparison,
+                             const struct tv_compared_row *row)
+{
+    const struct tv_run_row *named = &comparison->table->rows[row->row];
+    compare_json_figures(out, comparison, row, false);
     compare_json_values(out, comparison, named, TV_RUN_BASE, "base_runs");
     compare_json_values(out, comparison, named, TV_RUN_NEW, "new_runs");
+}
+
+/* Write the frames of the differential flame graph, depth first, as rows.  A frame without a row
+ * has no width: its name was replaced by that of the other side. */
+static void compare_json_frames(struct tv_out *out, const struct tv_change_flame *graph)
+{
+    static const char *const verdicts[] = {"unsure", "more", "less", "appeared", "vanished"};
+    const char *before = "";
+    for (uint32_t i = 0; i < graph->flame->count; i++) {
+        const struct tv_flame_frame *frame = &graph->flame->frames[i];
+        if (graph->place[frame->frame] == TV_NONE)
+            continue;
+        const struct tv_compared_row *row = &graph->comparison->rows[graph->place[frame->frame]];
+        tv_out_format(out, "%s\n    {", before);
+        tv_json_put_i64(out, "", "start", frame->start);
+        tv_json_put_i64(out, ", ", "width", frame->width);
+        tv_json_put_u64(out, ", ", "depth", frame->depth);
+        tv_json_put_text(out, ", ", "verdict",
+                         tv_bytes_of(verdicts[tv_comparison_verdict(graph->comparison, row)]));
+        tv_out_text(out, ", ");
+        compare_json_figures(out, graph->comparison, row, true);
+        tv_out_char(out, '}');
+        before = ",";
+    }
+}
+
+static void compare_json_graph(struct tv_out *out, const struct tv_flame *flame)
+{
+    tv_out_text(out, "  \"graph\": {");
+    tv_json_put_i64(out, "", "total", flame->total);
+    tv_json_put_i64(out, ", ", "left_out", flame->left_out);
+    tv_out_text(out, "},\n");
 }
 
 static void compare_json_rule(struct tv_out *out, const struct tv_compare_report *report,
@@ -637,10 +681,14 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     compare_json_side(out, comparison, TV_RUN_HISTORY);
     tv_out_text(out, "\n  },\n");
     compare_json_total(out, comparison);
-    uint32_t count = compare_row_count(report, report->json_rows);
-    if (report->json_rows > 0)
+    uint32_t count = report->json_frames ? 0 : compare_row_count(report, report->json_rows);
+    if (report->json_frames)
+        compare_json_graph(out, report->graph->flame);
+    else if (report->json_rows > 0)
         tv_out_format(out, "  \"left_out\": %u,\n", comparison->count - count);
     tv_out_text(out, "  \"rows\": [");
+    if (report->json_frames)
+        compare_json_frames(out, report->graph);
     for (uint32_t i = 0; i < count; i++) {
         tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
         compare_json_row(out, comparison, &comparison->rows[i]);

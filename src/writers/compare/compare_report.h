@@ -38,6 +38,7 @@ struct tv_compare_report {
     uint32_t plan_runs;
     const char *title;                   /* of SVG and HTML */
     const struct tv_change_flame *graph; /* of SVG and HTML; NULL for other formats */
+    bool json_frames;                    /* the rows of JSON are the frames of the graph */
 };
 
 /* Write the report in a format. */

@@ -33,13 +33,15 @@ import type {
   TileLane,
 } from '../model/engine';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
-import type { CompareQuestion, Comparison } from '../model/comparison';
+import type { CallsQuestion } from '../model/comparedCalls';
+import type { ComparedRow, CompareQuestion, Comparison } from '../model/comparison';
 import type { InsideAnswer } from '../model/callPair';
 import type { CounterFigures, CounterPoint } from '../model/counterFigures';
 import type { DisplayFrames } from '../model/displayFrames';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
+import { Frames } from '../model/names';
 import type { Durations, StatisticsRow } from '../model/statistics';
 import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
@@ -79,6 +81,9 @@ function readInfinite<T>(answer: T): T {
   return answer;
 }
 
+/** Most traces whose names are kept: those of a large comparison. */
+const TRACES_WITH_NAMES = 24;
+
 /** The client of one open trace. */
 export class HttpEngine implements Engine {
   readonly nonSlice: HttpNonSlices = new HttpNonSlices({
@@ -117,6 +122,9 @@ export class HttpEngine implements Engine {
     for (let quiet = 0; quiet < 2; quiet = this.outstanding > 0 ? 0 : quiet + 1)
       await new Promise((done) => requestAnimationFrame(done));
   }
+
+  /** Methods of traces of a comparison, by the names that it has for them. */
+  private readonly namesIn = new Map<number, Map<string, number>>();
 
   private about(query: Query): Ask {
     const asked = {
@@ -373,18 +381,42 @@ export class HttpEngine implements Engine {
     return visibleTexts(await this.json<Findings>('api/findings', scopeQuery(scope), signal));
   }
 
-  async diff(q: CompareQuestion, signal?: AbortSignal): Promise<Comparison | null> {
+  async diff<Row extends ComparedRow>(
+    q: CompareQuestion,
+    signal?: AbortSignal,
+  ): Promise<Comparison<Row> | null> {
     const runs = { base: q.base.join(','), new: [this.of, ...q.more].join(',') };
-    const query = { ...runs, by: q.by, figure: q.figure, trace: undefined };
+    const query = { ...runs, by: q.by, figure: q.figure, graph: q.graph, trace: undefined };
     let closed = false;
     const asked = { ...this.about({}), signal, changed: () => (closed = true) };
     try {
       asked.query = { ...asked.query, ...query };
-      return visibleTexts(await requestEngineJson<Comparison>('api/diff', asked));
+      return visibleTexts(await requestEngineJson<Comparison<Row>>('api/diff', asked));
     } catch (error) {
       if (closed) return null;
       throw error;
     }
+  }
+
+  async callsIn(q: CallsQuestion, signal?: AbortSignal): Promise<Durations | null> {
+    const number = q.trace ?? this.of;
+    const ask = <T>(path: string, query: Query): Promise<T> => {
+      const about = this.about(query);
+      const asked = { ...about.query, trace: number === 0 ? undefined : number };
+      return requestEngineJson<T>(path, { ...about, query: asked, signal });
+    };
+    let names = this.namesIn.get(number);
+    if (!names) {
+      const { frames } = await ask<{ frames: FrameRow[] }>('api/frames', {});
+      const of = new Frames(visibleTexts(frames));
+      names = new Map(frames.map((_, frame) => [of.comparedName(frame), frame]));
+      if (this.namesIn.size >= TRACES_WITH_NAMES) this.namesIn.clear();
+      this.namesIn.set(number, names);
+    }
+    const frame = names.get(q.name);
+    return frame === undefined
+      ? null
+      : await ask<Durations>('api/statistics', { frame, clock: q.clock });
   }
 
   async displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames> {

@@ -76,7 +76,8 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
   return row.calls_differ ? ['!', 'The number of calls certainly differs'] : ['', ''];
 }
 
-function signedPercent(change: number): string {
+/** Format a relative change: "+5.3 %". */
+export function signedPercent(change: number): string {
   const text = `${Math.abs(change * 100).toFixed(1)} %`;
   return change < 0 ? `−${text}` : `+${text}`;
 }

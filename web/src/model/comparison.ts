@@ -15,6 +15,12 @@ export type ComparedBy = (typeof COMPARED_BY)[number];
 export const COMPARED_FIGURES = ['excl', 'incl', 'calls', 'mean'] as const;
 export type ComparedFigure = (typeof COMPARED_FIGURES)[number];
 
+export const COMPARED_VIEWS = ['table', 'flame'] as const;
+export type ComparedView = (typeof COMPARED_VIEWS)[number];
+/** The side that widths of the flame graph are of. */
+export const COMPARED_WIDTHS = ['larger', 'base', 'new'] as const;
+export type ComparedWidth = (typeof COMPARED_WIDTHS)[number];
+
 export const COMPARE_COLUMNS = [
   'key',
   'base',
@@ -32,8 +38,10 @@ export interface CompareSort {
   descending: boolean;
 }
 
-/** The compared rows and figure, and the order of the table. */
+/** The compared rows and figure, the order of the table, and the widths of the flame graph. */
 export interface CompareChoice {
+  view: ComparedView;
+  width: ComparedWidth;
   by: ComparedBy;
   figure: ComparedFigure;
   /** Show only rows that changed. */
@@ -43,6 +51,8 @@ export interface CompareChoice {
 }
 
 export const USUAL_COMPARE: CompareChoice = {
+  view: 'table',
+  width: 'larger',
   by: 'method',
   figure: 'excl',
   changed: false,
@@ -51,8 +61,10 @@ export const USUAL_COMPARE: CompareChoice = {
 
 /** Format a choice for the address, as in "class,incl,changed,p.up"; empty: the usual one. */
 export function writeCompare(choice: CompareChoice): string {
-  const { by, figure, changed, sort } = choice;
+  const { view, width, by, figure, changed, sort } = choice;
   const words = [
+    view === USUAL_COMPARE.view ? '' : view,
+    width === USUAL_COMPARE.width ? '' : `width.${width}`,
     by === USUAL_COMPARE.by ? '' : by,
     figure === USUAL_COMPARE.figure ? '' : figure,
     changed ? 'changed' : '',
@@ -70,6 +82,8 @@ export function readCompare(text: string): CompareChoice {
     return column && direction !== undefined ? [{ column, descending: direction === 'down' }] : [];
   });
   return {
+    view: COMPARED_VIEWS.find((view) => words.includes(view)) ?? USUAL_COMPARE.view,
+    width: COMPARED_WIDTHS.find((width) => words.includes(`width.${width}`)) ?? USUAL_COMPARE.width,
     by: COMPARED_BY.find((by) => words.includes(by)) ?? USUAL_COMPARE.by,
     figure: COMPARED_FIGURES.find((figure) => words.includes(figure)) ?? USUAL_COMPARE.figure,
     changed: words.includes('changed'),
@@ -120,8 +134,19 @@ export interface ComparedRow {
   calls_differ: boolean;
 }
 
+/** A frame of the differential flame graph: the row of a call path, whose key is its own name. */
+export interface ComparedFrame extends ComparedRow {
+  /** Place in the graph, in the unit of its total. */
+  start: number;
+  width: number;
+  /** 0: called by nothing. A frame follows the one that calls it. */
+  depth: number;
+  /** Direction of the change, as far as it is certain. */
+  verdict: 'unsure' | 'more' | 'less' | 'appeared' | 'vanished';
+}
+
 /** The answer to `diff`. */
-export interface Comparison {
+export interface Comparison<Row extends ComparedRow = ComparedRow> {
   by: string;
   figure: ComparedFigure;
   clock: 'cpu' | 'wall';
@@ -132,17 +157,21 @@ export interface Comparison {
   note: string;
   sides: { base: ComparedRun[]; new: ComparedRun[] };
   total: Pick<ComparedRow, 'base' | 'new' | 'change' | 'low' | 'high' | 'p'>;
-  /** Number of rows that the answer omits: the smallest. */
-  left_out: number;
-  rows: ComparedRow[];
+  /** Number of rows that the answer omits: the smallest. Not in a graph. */
+  left_out?: number;
+  /** Width of a graph, and the sum of the frames that it omits: the narrowest. */
+  graph?: { total: number; left_out: number };
+  rows: Row[];
 }
 
 /** The question `diff`: numbers of open traces. The trace of the page is a new run as well. */
 export interface CompareQuestion {
   base: readonly number[];
   more: readonly number[];
-  by: ComparedBy;
+  by: ComparedBy | 'path';
   figure: ComparedFigure;
+  /** Ask for frames of the differential flame graph, by path. */
+  graph?: ComparedWidth;
 }
 
 /** Time between two questions about a trace that loads, in ms. */
@@ -154,33 +183,40 @@ const POLL = 100;
  */
 const tooLarge = new Set<string>();
 
-/** Holds the comparison with the base that the viewer names. */
-export class CompareStore extends ScopeAnswer<Comparison | null> {
-  constructor(viewer: Viewer, shown: () => boolean) {
+/** The part of the question that the page's choice determines. */
+type Asked = Omit<CompareQuestion, 'base' | 'more'>;
+
+/** Holds the comparison with the base that the viewer names: its table, or its flame graph. */
+export class CompareStore<Row extends ComparedRow> extends ScopeAnswer<Comparison<Row> | null> {
+  constructor(viewer: Viewer, shown: () => boolean, asked: (choice: CompareChoice) => Asked) {
     super(
       viewer,
       shown,
-      (_, signal) => compare(viewer, signal),
-      () => {
-        const { by, figure } = viewer.compare.get();
-        return [writeRuns(viewer.base.get()), writeRuns(viewer.more.get()), by, figure].join(' ');
-      },
+      (_, signal) => compare(viewer, asked(viewer.compare.peek()), signal),
+      () =>
+        JSON.stringify([
+          ...[writeRuns(viewer.base.get()), writeRuns(viewer.more.get())],
+          asked(viewer.compare.get()),
+        ]),
     );
   }
 }
 
-async function compare(viewer: Viewer, signal: AbortSignal): Promise<Comparison | null> {
+async function compare<Row extends ComparedRow>(
+  viewer: Viewer,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<Comparison<Row> | null> {
   const [base, more] = [viewer.base.peek(), viewer.more.peek()];
-  const { by, figure } = viewer.compare.peek();
   if (base.length === 0) return null;
   const key = `${writeRuns(base)} ${writeRuns(more)}`;
   if (!tooLarge.has(key)) {
     const question = {
-      ...{ by, figure },
+      ...asked,
       base: await openRuns(viewer, base, signal),
       more: await openRuns(viewer, more, signal),
     };
-    const answer = await viewer.engine.diff(question, signal);
+    const answer = await viewer.engine.diff<Row>(question, signal);
     if (answer) return answer;
     tooLarge.add(key);
   }
@@ -188,8 +224,8 @@ async function compare(viewer: Viewer, signal: AbortSignal): Promise<Comparison 
   throw new EngineError(why, false, null, 'memory');
 }
 
-/** Open runs one after the other, and return the numbers of their traces. */
-async function openRuns(
+/** Open runs, those of one side, one after the other, and return the numbers of their traces. */
+export async function openRuns(
   { engine }: Viewer,
   runs: readonly Run[],
   signal: AbortSignal,

@@ -4,7 +4,8 @@
 // server or from a worker. Members in snake_case are JSON keys of the protocol. Times are in
 // nanoseconds from the begin of the trace unless a name says otherwise.
 
-import type { CompareQuestion, Comparison } from './comparison';
+import type { CallsQuestion } from './comparedCalls';
+import type { ComparedRow, CompareQuestion, Comparison } from './comparison';
 import type { InsideAnswer } from './callPair';
 import type { CounterFigures, CounterPoint, CounterStop } from './counterFigures';
 import type { DisplayFrames } from './displayFrames';
@@ -457,7 +458,12 @@ export interface Engine {
   state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
   findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
   /** Compare open traces with this one; null: one of them was closed. */
-  diff(question: CompareQuestion, signal?: AbortSignal): Promise<Comparison | null>;
+  diff<Row extends ComparedRow>(
+    question: CompareQuestion,
+    signal?: AbortSignal,
+  ): Promise<Comparison<Row> | null>;
+  /** Return the lengths of a method's calls; null: the trace has no such method. */
+  callsIn(question: CallsQuestion, signal?: AbortSignal): Promise<Durations | null>;
   displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;

@@ -52,6 +52,26 @@ export function readableSignature(text: string): string {
   return `(${types.join(', ')}) ${result[0]}`;
 }
 
+/**
+ * Split the name that a comparison has into package, Class.method and readable signature. Names
+ * without a JVM descriptor stay whole.
+ */
+export function comparedParts(key: string): { package: string; own: string; signature: string } {
+  const at = key.lastIndexOf(' (');
+  const descriptor = key.slice(at + 1);
+  const signature = at < 0 ? descriptor : readableSignature(descriptor);
+  if (signature === descriptor) return { package: '', own: key, signature: '' };
+  const name = key.slice(0, at);
+  const method = name.lastIndexOf('.');
+  const owner = name.slice(0, Math.max(0, method)).replaceAll('/', '.');
+  const simple = owner.lastIndexOf('.') + 1;
+  return {
+    package: owner.slice(0, simple),
+    own: owner.slice(simple) + name.slice(Math.max(0, method)),
+    signature,
+  };
+}
+
 /** Return what stands before the function, and before its class if it begins with a capital. */
 function packageOfName(text: string): string | null {
   const name = /^[^(<\s]*/.exec(text)?.[0] ?? '';

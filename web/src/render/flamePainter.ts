@@ -9,10 +9,24 @@ import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
+/** How frames look, where it is not by their names. */
+export interface FlameLook {
+  /**
+   * Draw the bar of frame `i`. Return the colour of its text, and that of the ground that the text
+   * needs on a hatched bar.
+   */
+  draw: (g: Surface, theme: Theme, i: number, b: Box) => { ink: string; ground: string };
+  /** Return the name of frame `i`. */
+  name: (i: number) => string;
+  /** Return the figure that follows the name. */
+  figure: (i: number) => string;
+}
+
 /** The state from which a flame graph is painted. */
 export interface FlameScene {
   theme: Theme;
   names: Pick<FlameNames, 'short' | 'method' | 'colour'>;
+  look?: FlameLook;
   meter: TextMeter;
   graph: FlameGraph;
   width: number;
@@ -103,28 +117,49 @@ function paintFlameTitle(g: Surface, s: FlameScene): void {
   g.fillText(s.title, 4, high / 2 + 0.5 - s.scroll);
 }
 
+/** Draw a bar in the colour of its name, or dimmed if that is -1. */
+function drawNamedBar(
+  g: Surface,
+  theme: Theme,
+  b: Box,
+  number: number,
+): { ink: string; ground: string } {
+  drawBar(g, theme, b, number, CLOSED);
+  return {
+    ink: number < 0 ? theme.colour['bar-dim-text'] : (theme.barTexts[number] ?? ''),
+    ground: number >= 0 && theme.hatched[number] ? (theme.bars[number] ?? '') : '',
+  };
+}
+
 function paintFlameFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   const frame = s.graph.frame[i] ?? 0;
   const dim = s.dimmed && s.matches !== null && !s.matches[frame];
-  const number = dim ? -1 : s.names.colour(frame);
-  drawBar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
+  const bar = { ...b, w: Math.max(1, b.w - 0.5) };
+  const { ink, ground } =
+    s.look && !dim
+      ? s.look.draw(g, s.theme, i, bar)
+      : drawNamedBar(g, s.theme, bar, dim ? -1 : s.names.colour(frame));
   if (s.dimmed && !dim && s.matches) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
   }
   if (b.w < LEAST_LABEL) return;
-  const share = `  ${formatPercent(s.graph.width[i] ?? 0, s.graph.total)} %`;
-  const name = s.names.short(frame);
+  const share = s.look
+    ? s.look.figure(i)
+    : `${formatPercent(s.graph.width[i] ?? 0, s.graph.total)} %`;
+  const name = s.look ? s.look.name(i) : s.names.short(frame);
   const room = b.w - 8;
-  const whole = name + share;
+  const whole = `${name}  ${share}`;
   const text =
-    s.meter.width(whole) <= room ? whole : s.meter.label(name, s.names.method(frame), room);
+    s.meter.width(whole) <= room
+      ? whole
+      : s.meter.label(name, s.look ? name : s.names.method(frame), room);
   if (text === '') return;
-  if (number >= 0 && s.theme.hatched[number]) {
-    g.fillStyle = s.theme.bars[number] ?? '';
+  if (ground !== '') {
+    g.fillStyle = ground;
     g.fillRect(b.x + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
   }
-  g.fillStyle = number < 0 ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[number] ?? '');
+  g.fillStyle = ink;
   g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
 }
 

@@ -47,7 +47,8 @@ function createHatchPattern(g: CanvasRenderingContext2D, theme: Theme): CanvasPa
   return pattern;
 }
 
-function drawHatching(g: Surface, theme: Theme, b: Box): void {
+/** Draw 45 degree lines over a bar. */
+export function drawHatching(g: Surface, theme: Theme, b: Box): void {
   const canvas = canvasOf(g);
   if (!canvas) return g.shapes?.hatch(b, theme.colour.hatch);
   const pattern = createHatchPattern(canvas, theme);

@@ -36,6 +36,11 @@ const COLOURS = [
   'tip',
   'tip-text',
   'parents',
+  'more',
+  'more-full',
+  'less',
+  'less-full',
+  'unsure',
 ] as const;
 
 export type ColourName = (typeof COLOURS)[number];

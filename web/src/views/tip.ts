@@ -56,6 +56,14 @@ export class Tip {
     ]);
   }
 
+  /** Show a title, and lines of text. */
+  lines(x: number, y: number, title: string, lines: readonly string[]): void {
+    this.rest(x, y, () => [
+      h('div', { class: 'title' }, shortened(title)),
+      ...lines.map((line) => h('div', { class: 'line' }, line)),
+    ]);
+  }
+
   private rest(x: number, y: number, content: () => HTMLElement[]): void {
     clearTimeout(this.timer);
     this.element.hidden = true;

@@ -2,15 +2,19 @@
 // The Compare tab: what changed between the base and the trace of this page.
 
 import { fill, h, setAttribute, type Child } from '../../base/dom';
-import { fileName, fixedUnit, formatCount, plural } from '../../base/format';
-import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { fileName, fixedUnit, formatCount, formatPercent, plural } from '../../base/format';
+import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import {
   COMPARED_BY,
   COMPARED_FIGURES,
+  COMPARED_VIEWS,
+  COMPARED_WIDTHS,
   CompareStore,
   type CompareChoice,
   type CompareColumn,
+  type ComparedFrame,
+  type Comparison,
   type ComparedRow,
   type Run,
 } from '../../model/comparison';
@@ -23,10 +27,15 @@ import {
   compareText,
   isCertain,
 } from '../../model/compareTable';
+import { ComparedCallsStore, type ComparedMethod } from '../../model/comparedCalls';
+import { pathRows } from '../../model/changeGraph';
+import { comparedParts, substringMatcher } from '../../model/names';
 import { writeFiles } from '../../model/opening';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { screenButton } from '../screens';
+import { ChangeFlame } from './changeFlame';
+import { comparedCallsParts } from './comparedCallsView';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -35,6 +44,15 @@ import { markedText } from './tableTab';
 const PADDING = 18;
 const LEAST = 62;
 
+const VIEW_WORDS = {
+  table: 'Table',
+  flame: 'Flame graph',
+};
+const WIDTH_WORDS = {
+  larger: 'Width: the larger side',
+  base: 'Width: base',
+  new: 'Width: new',
+};
 const BY_WORDS = {
   method: 'By method',
   class: 'By class',
@@ -48,10 +66,16 @@ const FIGURE_WORDS = {
   mean: 'Time per call',
 };
 
-/** The table of a comparison; without a base, the choice of one. */
+/** The table or the flame graph of a comparison; without a base, the choice of one. */
 export class CompareView {
   readonly element: HTMLElement;
-  private readonly store: CompareStore;
+  private readonly store: CompareStore<ComparedRow>;
+  private readonly frameStore: CompareStore<ComparedFrame>;
+  private flame: ChangeFlame | null = null;
+  private readonly calls: ComparedCallsStore;
+  /** The method whose calls are shown; it can be one of the base alone. */
+  private readonly chosen = signal<string | null>(null);
+  private readonly one = h('section', { class: 'compared-calls', hidden: true });
   private readonly lines: ReadSignal<readonly ComparedRow[]>;
   private readonly grid: Grid;
   private readonly start = h('div', { class: 'compare-start scroller', hidden: true });
@@ -65,7 +89,24 @@ export class CompareView {
     private readonly shown: () => boolean,
   ) {
     const { viewer } = v;
-    this.store = new CompareStore(viewer, shown);
+    const is = (view: CompareChoice['view']): boolean =>
+      shown() && viewer.compare.get().view === view;
+    this.store = new CompareStore(
+      viewer,
+      () => is('table'),
+      ({ by, figure }) => ({ by, figure }),
+    );
+    this.frameStore = new CompareStore(
+      viewer,
+      () => is('flame'),
+      ({ figure, width }) => ({ by: 'path', figure, graph: width }),
+    );
+    this.calls = new ComparedCallsStore(
+      viewer,
+      () => shown() && this.comparison() !== null && this.method() !== null,
+      () => this.method(),
+      () => this.comparison(),
+    );
     this.lines = computed(() => {
       const answer = this.store.answer.get();
       const find = shown() ? viewer.find.get() : '';
@@ -82,24 +123,53 @@ export class CompareView {
       () => lineHeight(v.settings),
     );
     const bar = this.bar();
-    this.element = h('div', { class: 'with-bar compare' }, bar, this.grid.element, this.start);
+    this.element = h(
+      'div',
+      { class: 'with-bar compare' },
+      h('div', null, bar, this.one),
+      ...[this.grid.element, this.start],
+    );
     effect(() => {
       const none = viewer.base.get().length === 0;
       bar.hidden = none;
-      this.grid.element.hidden = none;
+      this.grid.element.hidden = none || viewer.compare.get().view !== 'table';
+      if (is('flame')) this.flame ??= untracked(() => this.createFlame());
+      if (this.flame) this.flame.element.hidden = none || viewer.compare.get().view !== 'flame';
       this.start.hidden = !none;
       if (none && shown()) void this.offer();
     });
     effect(() => this.showColumns());
     effect(() => this.show());
     effect(() => this.showNote());
+    effect(() => this.showCalls());
+    effect(() => {
+      const frame = viewer.frame.get();
+      if (frame !== null) this.chosen.set(viewer.frames.comparedName(frame));
+    });
     effect(() => {
       viewer.frame.get();
       untracked(() => this.grid.refresh());
     });
     effect(() => {
-      this.element.classList.toggle('pending', this.store.pending.get());
+      const pending = this.store.pending.get() || this.frameStore.pending.get();
+      this.element.classList.toggle('pending', pending);
     });
+  }
+
+  /** Create the flame graph when it is first shown. */
+  private createFlame(): ChangeFlame {
+    const { viewer } = this.v;
+    const flame = new ChangeFlame(this.v, this.frameStore.answer, {
+      select: (key) => this.select(key),
+      selected: () => {
+        const frame = viewer.frame.peek();
+        return frame === null ? null : viewer.frames.comparedName(frame);
+      },
+      figure: () => this.term(FIGURE_WORDS[viewer.compare.peek().figure]),
+      term: (text) => this.term(text),
+    });
+    this.grid.element.after(flame.element);
+    return flame;
   }
 
   private choose(change: Partial<CompareChoice>): void {
@@ -112,20 +182,25 @@ export class CompareView {
     return inTermsOf(wordsFor(this.v.viewer.facts), text);
   }
 
-  private select<T extends string>(
+  /** Create the control of one part of the choice, for one view or for both. */
+  private control<K extends 'view' | 'width' | 'by' | 'figure'>(
     label: string,
-    words: Record<T, string>,
-    choices: readonly T[],
-    of: (choice: CompareChoice) => T,
-    choose: (value: T) => void,
+    key: K,
+    words: Record<CompareChoice[K], string>,
+    choices: readonly CompareChoice[K][],
+    view: CompareChoice['view'] | null = null,
   ): HTMLSelectElement {
     const options = choices.map((value) =>
       h('option', { attrs: { value } }, this.term(words[value])),
     );
     const select = h('select', { class: 'of', attrs: { 'aria-label': label } }, ...options);
-    select.addEventListener('change', () => choose(select.value as T));
+    const choose = (value: CompareChoice[K]): void =>
+      this.choose({ [key]: value } as Partial<CompareChoice>);
+    select.addEventListener('change', () => choose(select.value as CompareChoice[K]));
     effect(() => {
-      select.value = of(this.v.viewer.compare.get());
+      const choice = this.v.viewer.compare.get();
+      select.value = choice[key];
+      select.hidden = view !== null && choice.view !== view;
     });
     return select;
   }
@@ -150,20 +225,10 @@ export class CompareView {
     return h(
       'div',
       { class: 'pane-bar' },
-      this.select(
-        'Rows',
-        BY_WORDS,
-        COMPARED_BY,
-        ({ by }) => by,
-        (by) => this.choose({ by }),
-      ),
-      this.select(
-        'Figure',
-        FIGURE_WORDS,
-        COMPARED_FIGURES,
-        ({ figure }) => figure,
-        (figure) => this.choose({ figure }),
-      ),
+      this.control('View', 'view', VIEW_WORDS, COMPARED_VIEWS),
+      this.control('Rows', 'by', BY_WORDS, COMPARED_BY, 'table'),
+      this.control('Width', 'width', WIDTH_WORDS, COMPARED_WIDTHS, 'flame'),
+      this.control('Figure', 'figure', FIGURE_WORDS, COMPARED_FIGURES),
       changed,
 
       h(
@@ -218,16 +283,49 @@ export class CompareView {
     );
   }
 
-  /** Return the frame of a row that is a method of this trace. */
-  private frameOf(row: ComparedRow): number | null {
+  /** Return the frame of a method of this trace. */
+  private frameNamed(key: string): number | null {
     const { frames } = this.v.viewer;
-    if (this.store.answer.peek()?.by !== 'method') return null;
     if (!this.frames) {
       this.frames = new Map();
       for (let frame = 0; frame < frames.count; frame++)
         this.frames.set(frames.comparedName(frame), frame);
     }
-    return this.frames.get(row.key) ?? null;
+    return this.frames.get(key) ?? null;
+  }
+
+  private frameOf(row: ComparedRow): number | null {
+    return this.store.answer.peek()?.by === 'method' ? this.frameNamed(row.key) : null;
+  }
+
+  /** Select a method, if this trace has it. */
+  private select(key: string): void {
+    const frame = this.frameNamed(key);
+    this.chosen.set(key);
+    if (frame !== null) this.v.viewer.selectFrame(frame);
+  }
+
+  /** The answer that is shown. */
+  private comparison(): Comparison | null {
+    const flame = this.v.viewer.compare.get().view === 'flame';
+    return flame ? this.frameStore.answer.get() : this.store.answer.get();
+  }
+
+  /** The method whose calls are shown, with its name in the base. */
+  private method(): ComparedMethod | null {
+    const name = this.chosen.get();
+    const answer = this.comparison();
+    if (name === null || (answer?.by !== 'method' && answer?.by !== 'path')) return null;
+    const row = answer.rows.find(({ key }) => key === name);
+    return row ? { name, baseName: row.base_key ?? name } : null;
+  }
+
+  private showCalls(): void {
+    const calls = this.calls.answer.get();
+    const method = this.method();
+    this.v.viewer.unit.get();
+    this.one.hidden = calls === null || calls.name !== method?.name;
+    if (calls && !this.one.hidden) fill(this.one, ...comparedCallsParts(this.v, calls));
   }
 
   private isSelected(at: number): boolean {
@@ -239,8 +337,7 @@ export class CompareView {
   /** Select the method, which the time line then shows. */
   private activate(at: number): void {
     const row = this.lines.peek()[at];
-    const frame = row ? this.frameOf(row) : null;
-    if (frame !== null) this.v.viewer.selectFrame(frame);
+    if (row && this.store.answer.peek()?.by === 'method') this.select(row.key);
   }
 
   private sortBy(column: CompareColumn): void {
@@ -282,9 +379,16 @@ export class CompareView {
     if (id === 'change' || id === 'effect') return h('span', { class: changeClass(row) }, text);
     if (id !== 'key') return text;
     const [mark, title = ''] = compareMark(row).map((part) => this.term(part));
+    const parts = comparedParts(text);
     return [
       h('b', { class: 'compare-mark', title }, mark),
-      h('span', { class: 'text', title: shortened(text) }, shortened(text)),
+      h(
+        'span',
+        { class: 'text', title: shortened(text) },
+        parts.package !== '' && h('span', { class: 'second' }, shortened(parts.package)),
+        shortened(parts.own),
+        parts.signature !== '' && h('span', { class: 'second' }, ` ${shortened(parts.signature)}`),
+      ),
       this.baseLink(row),
     ];
   }
@@ -319,16 +423,24 @@ export class CompareView {
   }
 
   private showNote(): void {
-    const answer = this.store.answer.get();
+    const flame = this.v.viewer.compare.get().view === 'flame';
+    const store = flame ? this.frameStore : this.store;
+    const answer = store.answer.get();
     if (!answer) {
-      this.note.textContent = this.store.pending.get() ? 'Reading the base…' : '';
+      this.note.textContent = store.pending.get() ? 'Reading the base…' : '';
       return;
     }
     const { base, new: fresh } = answer.sides;
     const kind = answer.value ?? `${answer.clock === 'cpu' ? 'CPU' : 'Real'} time`;
     const runs = (list: readonly { file: string }[]): string =>
       list.length === 1 ? shortened(fileName(list[0]?.file ?? ''), 40) : plural(list.length, 'run');
-    const left = answer.left_out > 0 ? `; ${formatCount(answer.left_out)} rows left out` : '';
+    const { left_out = 0, graph } = answer;
+    const narrow = graph && graph.left_out >= graph.total * 0.0005;
+    const left = narrow
+      ? `; ${formatPercent(graph.left_out, graph.total)} % in frames too narrow to draw`
+      : left_out > 0
+        ? `; ${formatCount(left_out)} rows left out`
+        : '';
     this.note.textContent = `${kind}, ${runs(base)} → ${runs(fresh)}: ${answer.note}${left}`;
   }
 
@@ -337,8 +449,10 @@ export class CompareView {
     return {
       name: 'comparison',
       sheet: () => {
-        const answer = this.store.answer.peek();
-        return answer && compareSheet(answer, this.lines.peek(), unit);
+        const flame = this.v.viewer.compare.peek().view === 'flame';
+        const answer = (flame ? this.frameStore : this.store).answer.peek();
+        const lines = flame ? pathRows(this.frameStore.answer.peek()?.rows ?? []) : null;
+        return answer && compareSheet(answer, lines ?? this.lines.peek(), unit);
       },
     };
   }
@@ -356,9 +470,15 @@ export class CompareView {
   };
 
   private foundText(): string {
-    const answer = this.shown() ? this.store.answer.get() : null;
-    if (this.v.viewer.find.get() === '' || !answer) return '';
-    return `${formatCount(this.lines.get().length)} of ${formatCount(answer.rows.length)}`;
+    const { viewer } = this.v;
+    const flame = viewer.compare.get().view === 'flame';
+    const store: CompareStore<ComparedRow> = flame ? this.frameStore : this.store;
+    const answer = this.shown() ? store.answer.get() : null;
+    const find = viewer.find.get();
+    if (find === '' || !answer) return '';
+    const test = substringMatcher(find);
+    const found = flame ? answer.rows.filter(({ key }) => test(key)) : this.lines.get();
+    return `${formatCount(found.length)} of ${formatCount(answer.rows.length)}`;
   }
 }
 
