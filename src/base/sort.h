@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.h - radix sort by a number, and binary search in sorted rows.
+ * sort.h - radix sort by a number, merge sort of rows that are nearly in order, and binary search
+ * in sorted rows.
  */
 #ifndef TV_BASE_SORT_H
 #define TV_BASE_SORT_H
 
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/types.h"
 
 struct tv_sort_key {
@@ -37,6 +41,93 @@ TV_INLINE size_t tv_lower_bound(size_t low, size_t high,
             high = middle;
     }
     return low;
+}
+
+/*
+ * Rows of several writers, each in order by itself, as the buffers of a kernel's processors are.
+ *
+ *     1 4 9 | 2 3 8 | 11 12 | 10 14        runs: each is in order
+ *     1 [4 9 | 2 3] 8 ...                  only rows that overlap move, through a buffer
+ *
+ * Neighbouring runs are merged in pairs until one is left.  Two runs overlap at their seam only, so
+ * most of the work is to find the runs.
+ */
+
+/* Comparison of two rows, as for qsort. */
+typedef int tv_compare_rows(const void *left, const void *right);
+
+struct tv_run_merge {
+    uint8_t *rows;
+    size_t size; /* of a row */
+    tv_compare_rows *compare;
+    uint8_t *buffer;
+    size_t buffered; /* capacity of `buffer`, in rows */
+};
+
+/* Return the first row of a run, [low, high), that is greater than `row`; with `equal` true also
+ * one that equals it. */
+TV_INLINE size_t tv_run_bound(const struct tv_run_merge *merge, size_t low, size_t high,
+                              const uint8_t *row, bool equal)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (merge->compare(merge->rows + middle * merge->size, row) < (equal ? 0 : 1))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Merge the neighbouring runs [low, middle) and [middle, high). */
+TV_INLINE void tv_run_merge_two(struct tv_run_merge *merge, size_t low, size_t middle, size_t high)
+{
+    size_t size = merge->size;
+    uint8_t *rows = merge->rows;
+    if (merge->compare(rows + (middle - 1) * size, rows + middle * size) <= 0)
+        return;
+    low = tv_run_bound(merge, low, middle, rows + middle * size, false);
+    high = tv_run_bound(merge, middle, high, rows + (middle - 1) * size, true);
+    merge->buffer =
+        (uint8_t *)tv_array_reserve(merge->buffer, &merge->buffered, middle - low, size);
+    memcpy(merge->buffer, rows + low * size, (middle - low) * size);
+    const uint8_t *left = merge->buffer, *left_end = left + (middle - low) * size;
+    const uint8_t *right = rows + middle * size, *right_end = rows + high * size;
+    uint8_t *to = rows + low * size;
+    for (; left < left_end && right < right_end; to += size) {
+        bool later = merge->compare(left, right) > 0;
+        memcpy(to, later ? right : left, size);
+        right += later ? size : 0;
+        left += later ? 0 : size;
+    }
+    if (left < left_end)
+        memcpy(to, left, (size_t)(left_end - left));
+}
+
+/* Sort `count` rows of `size` bytes that consist of runs.  The sort is stable.  It takes memory for
+ * the runs, and for the rows that move at once: at most half of all.  Give constants for `size` and
+ * `compare`: then the sort costs as much as one written for the type. */
+TV_INLINE void tv_sort_runs(void *rows, size_t count, size_t size, tv_compare_rows *compare)
+{
+    struct tv_run_merge merge = {(uint8_t *)rows, size, compare, NULL, 0};
+    size_t *ends = NULL, run_count = 0, capacity = 0;
+    for (size_t i = 1; i <= count; i++)
+        if (i == count || compare(merge.rows + (i - 1) * size, merge.rows + i * size) > 0) {
+            ends = (size_t *)tv_array_reserve(ends, &capacity, run_count + 1, sizeof *ends);
+            ends[run_count++] = i;
+        }
+    while (run_count > 1) {
+        size_t merged = 0;
+        for (size_t i = 0; i < run_count; i += 2) {
+            size_t low = i == 0 ? 0 : ends[i - 1], last = i + 1 < run_count ? i + 1 : i;
+            if (last > i)
+                tv_run_merge_two(&merge, low, ends[i], ends[last]);
+            ends[merged++] = ends[last];
+        }
+        run_count = merged;
+    }
+    tv_free(merge.buffer);
+    tv_free(ends);
 }
 
 #endif

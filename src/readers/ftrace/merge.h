@@ -8,6 +8,7 @@
 #ifndef TV_READERS_FTRACE_MERGE_H
 #define TV_READERS_FTRACE_MERGE_H
 
+#include "base/sort.h"
 #include "model/assembly/assembly.h"
 #include "readers/ftrace/chunk.h"
 
@@ -92,7 +93,8 @@ static inline int tv_ft_compare_times(int64_t time_a, uint64_t offset_a, int64_t
 }
 
 /* Define a static function ft_sort_NAME that sorts rows of a type with `time` and `offset`.  Most
- * files are sorted already: only buffers that somebody concatenated by hand are not. */
+ * texts are sorted already, and binary recordings consist of the buffers of processors, each of
+ * which is. */
 #define TV_FT_DEFINE_SORT(name, type)                                                              \
     static int ft_compare_##name(const void *left, const void *right)                              \
     {                                                                                              \
@@ -101,11 +103,7 @@ static inline int tv_ft_compare_times(int64_t time_a, uint64_t offset_a, int64_t
     }                                                                                              \
     static void ft_sort_##name(struct type *rows, size_t count)                                    \
     {                                                                                              \
-        for (size_t i = 1; i < count; i++)                                                         \
-            if (rows[i].time < rows[i - 1].time) {                                                 \
-                qsort(rows, count, sizeof *rows, ft_compare_##name);                               \
-                return;                                                                            \
-            }                                                                                      \
+        tv_sort_runs(rows, count, sizeof *rows, ft_compare_##name);                                \
     }
 
 /* ---- Deferred events (deferred.c) ---- */

@@ -91,5 +91,47 @@ static void finds_lower_bounds(void **unused)
     assert_int_equal(tv_lower_bound(2, 4, number_is_below, &bound), 2);
 }
 
+static int compare_keys(const void *left, const void *right)
+{
+    const struct tv_sort_key *a = left, *b = right;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+/* Rows in runs of `longest` at most, each in order, beside the same rows sorted by their keys. */
+static void check_runs(size_t count, size_t longest, uint64_t step)
+{
+    struct tv_sort_key *rows = tv_alloc(count, sizeof *rows);
+    struct tv_sort_key *expected = tv_alloc(count, sizeof *expected);
+    uint64_t key = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i % longest == 0)
+            key = i + next_random() % (4 * longest);
+        expected[i] = rows[i] = (struct tv_sort_key){key, i};
+        key += next_random() % step;
+    }
+    tv_sort_keys(expected, count);
+    tv_sort_runs(rows, count, sizeof *rows, compare_keys);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].key, expected[i].key);
+        assert_int_equal(rows[i].index, expected[i].index);
+    }
+    tv_free(rows);
+    tv_free(expected);
+}
+
+static void merges_runs_and_keeps_equal_rows_in_order(void **unused)
+{
+    (void)unused;
+    static const size_t counts[] = {0, 1, 2, 3, 100, 4097};
+    static const size_t lengths[] = {1, 2, 7, 64, 5000};
+    for (size_t i = 0; i < TV_COUNT(counts); i++)
+        for (size_t k = 0; k < TV_COUNT(lengths); k++) {
+            check_runs(counts[i], lengths[k], 1); /* all of a run are equal */
+            check_runs(counts[i], lengths[k], 2);
+            check_runs(counts[i], lengths[k], 50);
+        }
+}
+
 UNIT_TESTS(sort, cmocka_unit_test(sorts_any_keys),
+           cmocka_unit_test(merges_runs_and_keeps_equal_rows_in_order),
            cmocka_unit_test(signed_numbers_keep_their_order), cmocka_unit_test(finds_lower_bounds));
