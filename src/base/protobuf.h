@@ -56,6 +56,26 @@ static inline bool tv_protobuf_take_long_varint(struct tv_cursor *cursor, uint64
     return false;
 }
 
+/* The same; where eight bytes are left, up to eight are joined without a loop: times have so many.
+ * The last byte is the first one without its highest bit; pairs of groups of 7 bits are joined to
+ * 14, then 28, then 56 bits. */
+static inline bool tv_protobuf_take_wide_varint(struct tv_cursor *cursor, uint64_t *value)
+{
+    struct tv_cursor ahead = *cursor;
+    uint64_t word;
+    if (TV_UNLIKELY(!tv_cursor_take_u64(&ahead, &word)))
+        return tv_protobuf_take_long_varint(cursor, value);
+    uint64_t last = ~word & UINT64_C(0x8080808080808080);
+    if (TV_UNLIKELY(last == 0))
+        return tv_protobuf_take_long_varint(cursor, value);
+    word &= last ^ (last - 1); /* the bytes up to the last one */
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *value = (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    cursor->at += ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+    return true;
+}
+
 /* Take a varint of 64 bits. */
 TV_INLINE bool tv_protobuf_take_varint(struct tv_cursor *cursor, uint64_t *value)
 {
@@ -71,7 +91,7 @@ TV_INLINE bool tv_protobuf_take_varint(struct tv_cursor *cursor, uint64_t *value
         cursor->at += 2;
         return true;
     }
-    return tv_protobuf_take_long_varint(cursor, value);
+    return tv_protobuf_take_wide_varint(cursor, value);
 }
 
 /* Take the value behind a key. */

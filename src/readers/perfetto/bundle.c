@@ -120,12 +120,18 @@ static bool pf_is_tid(int64_t tid)
 
 /* ---- Scheduling ---- */
 
+/* Note who runs, after the switch was taken: the task then has the name, unless the kernel did not
+ * know it or the task is the idle one. */
 static void pf_cpu_turn_to(struct pf_bundle *bundle, int64_t tid, struct tv_bytes name)
 {
     struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
+    const struct tv_ft_chunk *chunk = bundle->chunk;
     cpu->known = true;
     cpu->tid = tid;
-    cpu->name = tv_pf_text(bundle->reading, name);
+    if (tid != 0 && tv_ft_is_task_name(name))
+        cpu->name = chunk->tasks.rows[chunk->switches.rows[chunk->switches.count - 1].to].name;
+    else
+        cpu->name = tv_pf_text(bundle->reading, name);
 }
 
 static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
@@ -166,12 +172,37 @@ static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
 static bool pf_take_wakeup(struct pf_bundle *bundle, const struct tv_ft_at *at,
                            struct tv_bytes event, enum tv_ft_wake kind)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
-    int64_t tid = (int32_t)fields.numbers[2];
+    struct tv_pf_message message = tv_pf_message_over(event);
+    struct tv_protobuf_field field;
+    struct tv_bytes name = {NULL, 0};
+    int64_t tid = 0;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            name = field.bytes;
+        else if (field.number == 2)
+            tid = (int32_t)field.value;
     if (!pf_is_tid(tid))
         return false;
-    tv_ft_take_wakeup(bundle->chunk, at, tid, fields.texts[1], kind);
+    tv_ft_take_wakeup(bundle->chunk, at, tid, name, kind);
+    return true;
+}
+
+/* Handle the frequency or the idle state of a processor: {1 state, 2 processor}. */
+static bool pf_take_cpu_state(struct pf_bundle *bundle, const struct tv_ft_at *at,
+                              const struct tv_protobuf_field *event)
+{
+    struct tv_pf_message message = tv_pf_message_over(event->bytes);
+    struct tv_protobuf_field field;
+    uint64_t state = 0, cpu = 0;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1)
+            state = field.value;
+        else if (field.number == 2)
+            cpu = field.value;
+    if (event->number == EVENT_FREQUENCY)
+        tv_ft_take_cpu_frequency(bundle->chunk, at, (uint32_t)cpu, (double)state);
+    else
+        tv_ft_take_cpu_idle(bundle->chunk, at, (uint32_t)cpu, (uint32_t)state);
     return true;
 }
 
@@ -349,7 +380,6 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
 {
     struct pf_event_fields fields;
     char text[LONGEST_TEXT];
-    pf_event_parse(event, &fields);
     /* Field numbers of process, name, kind (0: B or E by field 3) and value in each event. */
     static const struct {
         uint32_t event;
@@ -363,6 +393,7 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
     while (forms[i].event != number)
         if (++i == TV_COUNT(forms))
             return false;
+    pf_event_parse(event, &fields);
     uint64_t kind = forms[i].kind ? fields.numbers[forms[i].kind] : 0;
     if (kind == 0 && forms[i].begin)
         kind = fields.numbers[forms[i].begin] ? 'B' : 'E';
@@ -435,9 +466,14 @@ static void pf_details_add(struct pf_details *details, struct tv_bytes text)
 
 static void pf_details_add_number(struct pf_details *details, int64_t value, bool hex)
 {
-    char text[32];
-    int length = snprintf(text, sizeof text, hex ? "0x%" PRIx64 : "%" PRId64, value);
-    pf_details_add(details, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    uint8_t text[24] = "-";
+    bool negative = value < 0 && !hex;
+    size_t length;
+    if (hex)
+        length = (size_t)snprintf((char *)text + 1, sizeof text - 1, "0x%" PRIx64, value);
+    else
+        length = tv_digits_u64(text + 1, negative ? -(uint64_t)value : (uint64_t)value);
+    pf_details_add(details, (struct tv_bytes){text + !negative, length + negative});
 }
 
 /* Write the value of one field. */
@@ -563,7 +599,6 @@ static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at,
 static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
                             const struct tv_protobuf_field *event)
 {
-    struct pf_event_fields fields;
     switch (event->number) {
     case EVENT_SWITCH:
         return pf_take_switch(bundle, at, event->bytes);
@@ -575,15 +610,8 @@ static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
     case EVENT_WAKEUP_NEW:
         return pf_take_wakeup(bundle, at, event->bytes, TV_FT_WAKE_DONE);
     case EVENT_FREQUENCY:
-        pf_event_parse(event->bytes, &fields);
-        tv_ft_take_cpu_frequency(bundle->chunk, at, (uint32_t)fields.numbers[2],
-                                 (double)fields.numbers[1]);
-        return true;
     case EVENT_IDLE:
-        pf_event_parse(event->bytes, &fields);
-        tv_ft_take_cpu_idle(bundle->chunk, at, (uint32_t)fields.numbers[2],
-                            (uint32_t)fields.numbers[1]);
-        return true;
+        return pf_take_cpu_state(bundle, at, event);
     case EVENT_BLOCKED:
         return pf_take_blocked(bundle, at, event->bytes);
     case EVENT_NEWTASK:
@@ -607,41 +635,6 @@ static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
 }
 
 /* ---- Bundles ---- */
-
-enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
-
-/* The clock stands behind the events. */
-void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
-                             struct tv_pf_bundle_clock *clock)
-{
-    struct tv_pf_message message = tv_pf_message_over(bundle);
-    struct tv_protobuf_field field;
-    uint64_t kind = 0, own = 0, boot = 0;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 5)
-            kind = field.value;
-        else if (field.number == 6)
-            own = field.value;
-        else if (field.number == 7)
-            boot = field.value;
-    }
-    *clock = (struct tv_pf_bundle_clock){.clock = TV_PF_CLOCK_BOOTTIME};
-    if (kind == FTRACE_CLOCK_MONO_RAW)
-        clock->clock = TV_PF_CLOCK_MONOTONIC_RAW;
-    else if ((kind == FTRACE_CLOCK_GLOBAL || kind == FTRACE_CLOCK_LOCAL) && boot != 0)
-        clock->shift = (int64_t)(boot - own);
-    if (clock->clock == tv_pf_clocks_trace_id(&reading->clocks))
-        clock->clock = 0;
-}
-
-int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
-                          uint64_t raw)
-{
-    int64_t time = (int64_t)(raw + (uint64_t)clock->shift);
-    if (clock->clock != 0 && !tv_pf_clocks_convert(&reading->clocks, clock->clock, &time))
-        return (int64_t)raw;
-    return time;
-}
 
 static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
 {
@@ -848,7 +841,7 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    bool has_cpu = false;
+    bool has_cpu = false, has_clock = false;
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
@@ -858,13 +851,19 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
         case 3:
             bundle->lost = field.value != 0;
             break;
+        case 5:
+        case 6:
+        case 7:
+            has_clock = true;
+            break;
         case 11:
             pf_bundle_describe_event(bundle, field.bytes);
             break;
         default:
             break;
         }
-    tv_pf_bundle_read_clock(bundle->reading, bytes, &bundle->clock);
+    tv_pf_bundle_read_clock(bundle->reading, has_clock ? bytes : (struct tv_bytes){NULL, 0},
+                            &bundle->clock);
     if (message.damaged)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_PACKET, bundle->offset);
     return has_cpu;

@@ -214,3 +214,40 @@ bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *tim
             pf_clock_hop_convert(pf_clocks_hop(clocks, path->hops[i], path->hops[i + 1]), *time);
     return path->known == 2;
 }
+
+/* ---- Clocks of bundles ---- */
+
+enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
+
+/* The clock stands behind the events. */
+void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
+                             struct tv_pf_bundle_clock *clock)
+{
+    struct tv_pf_message message = tv_pf_message_over(bundle);
+    struct tv_protobuf_field field;
+    uint64_t kind = 0, own = 0, boot = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 5)
+            kind = field.value;
+        else if (field.number == 6)
+            own = field.value;
+        else if (field.number == 7)
+            boot = field.value;
+    }
+    *clock = (struct tv_pf_bundle_clock){.clock = TV_PF_CLOCK_BOOTTIME};
+    if (kind == FTRACE_CLOCK_MONO_RAW)
+        clock->clock = TV_PF_CLOCK_MONOTONIC_RAW;
+    else if ((kind == FTRACE_CLOCK_GLOBAL || kind == FTRACE_CLOCK_LOCAL) && boot != 0)
+        clock->shift = (int64_t)(boot - own);
+    if (clock->clock == tv_pf_clocks_trace_id(&reading->clocks))
+        clock->clock = 0;
+}
+
+int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bundle_clock *clock,
+                          uint64_t raw)
+{
+    int64_t time = (int64_t)(raw + (uint64_t)clock->shift);
+    if (clock->clock != 0 && !tv_pf_clocks_convert(&reading->clocks, clock->clock, &time))
+        return (int64_t)raw;
+    return time;
+}

@@ -53,6 +53,29 @@ static void bits_beyond_64_are_dropped(void **state)
     assert_true(tv_protobuf_is_sound(&cursor));
 }
 
+/* Each length of a varint, with other bytes behind it and at the end of the message. */
+static void takes_varints_of_each_length(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 64; bits++) {
+        uint64_t number = UINT64_C(0xa5a5a5a5a5a5a5a5) >> (63 - bits);
+        uint8_t bytes[24];
+        size_t length = 0;
+        for (uint64_t rest = number; rest >= 0x80; rest >>= 7)
+            bytes[length++] = (uint8_t)(rest | 0x80);
+        bytes[length] = (uint8_t)(number >> 7 * length);
+        length++;
+        memset(bytes + length, 0xff, sizeof bytes - length);
+        for (size_t behind = 0; behind <= 8; behind++) {
+            struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){bytes, length + behind});
+            uint64_t taken;
+            assert_true(tv_protobuf_take_varint(&cursor, &taken));
+            assert_true(taken == number);
+            assert_int_equal(tv_cursor_left(&cursor), behind);
+        }
+    }
+}
+
 /* A damaged field ends the message; the cursor stays at its key. */
 static void stops_at_damage(void **state)
 {
@@ -149,6 +172,7 @@ static void writes_fields_of_each_wire_type(void **state)
 }
 
 UNIT_TESTS(protobuf, cmocka_unit_test(takes_fields_of_each_wire_type),
+           cmocka_unit_test(takes_varints_of_each_length),
            cmocka_unit_test(bits_beyond_64_are_dropped), cmocka_unit_test(stops_at_damage),
            cmocka_unit_test(takes_lists_packed_or_not),
            cmocka_unit_test(writes_fields_of_each_wire_type));
