@@ -61,19 +61,17 @@ void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t 
                          tables->counter_value_count + values, sizeof *tables->counter_values);
 }
 
-static void counter_add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
-                                const uint64_t *offsets)
+static void counter_copy_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
+                                 const uint64_t *offsets)
 {
     memcpy(tables->counter_times + tables->counter_sample_count, times, count * sizeof *times);
     memcpy(tables->counter_offsets + tables->counter_sample_count, offsets,
            count * sizeof *offsets);
-    tables->counter_sample_count += count;
 }
 
-static void counter_add_values(struct tv_tables *tables, size_t count, const double *values)
+static void counter_copy_values(struct tv_tables *tables, size_t count, const double *values)
 {
     memcpy(tables->counter_values + tables->counter_value_count, values, count * sizeof *values);
-    tables->counter_value_count += count;
 }
 
 void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *counter,
@@ -89,12 +87,16 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
         tv_table_add(&tables->series)->name = series_names[i];
     if (counter->sample_count == 0)
         return;
-    assert(times != NULL && offsets != NULL);
     size_t value_count = tv_size_mul(counter->sample_count, counter->series_count);
     tv_tables_reserve_samples(tables, counter->sample_count, value_count);
-    counter_add_samples(tables, counter->sample_count, times, offsets);
-    if (value_count > 0)
-        counter_add_values(tables, value_count, values);
+    if (times) {
+        assert(offsets != NULL);
+        counter_copy_samples(tables, counter->sample_count, times, offsets);
+        if (value_count > 0)
+            counter_copy_values(tables, value_count, values);
+    }
+    tables->counter_sample_count += counter->sample_count;
+    tables->counter_value_count += value_count;
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))

@@ -339,7 +339,8 @@ void tv_tables_release(struct tv_tables *tables);
 
 /* Append a counter with its samples from `times`, `offsets` and `values` (layout as in struct
  * tv_counter, sorted by time).  The function copies them and sets the indices in the copy of
- * *counter. */
+ * *counter.  `times` NULL: the caller fills the samples, from the current counter_sample_count and
+ * counter_value_count on. */
 void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *counter,
                            const uint32_t *series_names, const tv_ns *times,
                            const uint64_t *offsets, const double *values);

@@ -67,7 +67,8 @@ void tv_ft_chunk_release(struct tv_ft_chunk *chunk)
     tv_free(chunk->switches.rows);
     tv_free(chunk->wakeups.rows);
     tv_free(chunk->counters.rows);
-    tv_free(chunk->values.rows);
+    while (chunk->values.first)
+        tv_ft_values_drop_block(&chunk->values);
     tv_free(chunk->keys.rows);
     tv_free(chunk->asyncs.rows);
     tv_free(chunk->deferred.rows);
@@ -286,11 +287,51 @@ uint32_t tv_ft_chunk_counter(struct tv_ft_chunk *chunk, const struct tv_ft_count
     return number;
 }
 
+/* Bytes of the first block of values, and of the largest: a huge page. */
+#define VALUES_FIRST_BLOCK ((size_t)16 * 1024)
+#define VALUES_LARGEST_BLOCK ((size_t)2 * 1024 * 1024)
+
+static size_t ft_values_block_size(const struct tv_ft_value_block *block)
+{
+    return sizeof *block + block->capacity * sizeof block->rows[0];
+}
+
+static TV_NOINLINE void ft_values_add_block(struct tv_ft_values *values)
+{
+    size_t size = VALUES_FIRST_BLOCK;
+    if (values->last)
+        size = ft_values_block_size(values->last) * 2 < VALUES_LARGEST_BLOCK
+                   ? ft_values_block_size(values->last) * 2
+                   : VALUES_LARGEST_BLOCK;
+    size_t capacity = (size - sizeof(struct tv_ft_value_block)) / sizeof(struct tv_ft_value);
+    size = sizeof(struct tv_ft_value_block) + capacity * sizeof(struct tv_ft_value);
+    struct tv_ft_value_block *block = tv_pages_alloc(size);
+    block->capacity = capacity;
+    if (values->last)
+        values->last->next = block;
+    else
+        values->first = block;
+    values->last = block;
+}
+
+void tv_ft_values_drop_block(struct tv_ft_values *values)
+{
+    struct tv_ft_value_block *block = values->first;
+    values->first = block->next;
+    if (!values->first)
+        values->last = NULL;
+    tv_pages_free(block, ft_values_block_size(block));
+}
+
 void tv_ft_chunk_add_value(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t counter,
                            double value)
 {
     assert(counter < chunk->counters.count);
-    *tv_table_add(&chunk->values) = (struct tv_ft_value){at->time, at->offset, value, counter};
+    struct tv_ft_values *values = &chunk->values;
+    if (TV_UNLIKELY(!values->last || values->last->count == values->last->capacity))
+        ft_values_add_block(values);
+    values->last->rows[values->last->count++] =
+        (struct tv_ft_value){at->time, at->offset, value, counter};
 }
 
 void tv_ft_chunk_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,

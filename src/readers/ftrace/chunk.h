@@ -91,11 +91,26 @@ struct tv_ft_counter {
     uint32_t name, category, series;
 };
 
+/* A value of a counter: 28 bytes. */
+#pragma pack(push, 4)
 struct tv_ft_value {
     int64_t time;
     uint64_t offset;
     double value;
     uint32_t counter;
+};
+#pragma pack(pop)
+
+/* Values lie in blocks, which the merge frees one by one while it moves them: a trace of counters
+ * never stands in memory twice. */
+struct tv_ft_value_block {
+    struct tv_ft_value_block *next;
+    size_t count, capacity;
+    struct tv_ft_value rows[];
+};
+
+struct tv_ft_values {
+    struct tv_ft_value_block *first, *last;
 };
 
 /* Key by which the begin and the end of an async slice match. */
@@ -206,7 +221,7 @@ struct tv_ft_chunk {
     TV_TABLE(tv_ft_wakeup) wakeups;
     TV_TABLE(tv_ft_counter) counters;
     struct tv_interner *counter_keys; /* number - 1 is that of the counter */
-    TV_TABLE(tv_ft_value) values;
+    struct tv_ft_values values;       /* in the order of the chunk */
     TV_TABLE(tv_ft_key) keys;
     struct tv_interner *key_index; /* number - 1 is that of the key */
     TV_TABLE(tv_ft_async) asyncs;
@@ -316,6 +331,9 @@ void tv_ft_chunk_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
 uint32_t tv_ft_chunk_counter(struct tv_ft_chunk *chunk, const struct tv_ft_counter *counter);
 void tv_ft_chunk_add_value(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t counter,
                            double value);
+
+/* Free the first block of values. */
+void tv_ft_values_drop_block(struct tv_ft_values *values);
 
 /* ---- Events and their handlers (ftrace.md section 3) ---- */
 

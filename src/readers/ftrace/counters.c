@@ -314,12 +314,23 @@ const struct tv_ft_event tv_ft_counter_events[] = {
 
 /* ---- Merging the chunks ---- */
 
+/*
+ * Most counters have one series and values in order: their values move straight from the chunks to
+ * the tables of the trace (`straight`).  The others are collected first, sorted, and the values of
+ * one event joined into one sample.
+ */
+
 /* A counter with its series in all chunks. */
 struct ft_merged_counter {
     uint32_t process, name, category;
     uint32_t *series; /* strings */
     size_t series_count, series_capacity;
-    size_t first, count; /* range of `values` */
+    size_t count;
+    size_t first;         /* in `values`; straight: in the samples of the trace, the next one */
+    size_t first_value;   /* straight: in the values of the trace, the next one */
+    int64_t last_time;    /* of the value before */
+    uint64_t last_offset; /* of the value before */
+    bool straight;
 };
 
 struct ft_merged_value {
@@ -327,6 +338,13 @@ struct ft_merged_value {
     uint64_t offset;
     double value;
     uint32_t series; /* number of a series of the counter */
+};
+
+/* Columns of a counter; NULL: filled later. */
+struct ft_counter_samples {
+    const tv_ns *times;
+    const uint64_t *offsets;
+    const double *values;
 };
 
 struct ft_counter_merge {
@@ -378,45 +396,111 @@ static struct ft_counter_place **ft_counts_place_all(struct ft_counter_merge *c)
     return places;
 }
 
-/* Move the values of a chunk to their counters. */
-static void ft_counts_move_values(struct ft_counter_merge *c, struct tv_ft_chunk *chunk,
-                                  const struct ft_counter_place *places)
+/* Count the values of a chunk, and find the counters whose values are not in order. */
+static void ft_counts_survey_chunk(struct ft_counter_merge *c, const struct tv_ft_chunk *chunk,
+                                   const struct ft_counter_place *places)
 {
-    for (size_t i = 0; i < chunk->values.count; i++) {
-        const struct tv_ft_value *value = &chunk->values.rows[i];
-        const struct ft_counter_place *place = &places[value->counter];
-        struct ft_merged_counter *counter = &c->counters.rows[place->counter];
-        c->values[counter->first + counter->count++] =
-            (struct ft_merged_value){value->time, value->offset, value->value, place->series};
-    }
-    tv_free(chunk->values.rows);
-    chunk->values.rows = NULL;
+    for (const struct tv_ft_value_block *block = chunk->values.first; block; block = block->next)
+        for (size_t i = 0; i < block->count; i++) {
+            const struct tv_ft_value *value = &block->rows[i];
+            struct ft_merged_counter *counter = &c->counters.rows[places[value->counter].counter];
+            if (counter->count++ > 0 &&
+                tv_ft_compare_times(counter->last_time, counter->last_offset, value->time,
+                                    value->offset) >= 0)
+                counter->straight = false;
+            counter->last_time = value->time;
+            counter->last_offset = value->offset;
+        }
 }
 
-/* Collect the values of each counter, in the order of the file. */
+/* Collect the values of the counters that are not straight. */
+static void ft_counts_collect_chunk(struct ft_counter_merge *c, const struct tv_ft_chunk *chunk,
+                                    const struct ft_counter_place *places)
+{
+    for (const struct tv_ft_value_block *block = chunk->values.first; block; block = block->next)
+        for (size_t i = 0; i < block->count; i++) {
+            const struct tv_ft_value *value = &block->rows[i];
+            const struct ft_counter_place *place = &places[value->counter];
+            struct ft_merged_counter *counter = &c->counters.rows[place->counter];
+            if (!counter->straight)
+                c->values[counter->first + counter->count++] = (struct ft_merged_value){
+                    value->time, value->offset, value->value, place->series};
+        }
+}
+
+/* Move the values of straight counters to the samples of the trace, and free all blocks. */
+static void ft_counts_move_chunk(struct ft_counter_merge *c, struct tv_ft_chunk *chunk,
+                                 const struct ft_counter_place *places)
+{
+    struct tv_tables *tables = &c->merge->trace->tables;
+    for (struct tv_ft_value_block *block; (block = chunk->values.first) != NULL;
+         tv_ft_values_drop_block(&chunk->values))
+        for (size_t i = 0; i < block->count; i++) {
+            const struct tv_ft_value *value = &block->rows[i];
+            struct ft_merged_counter *counter = &c->counters.rows[places[value->counter].counter];
+            if (!counter->straight)
+                continue;
+            tables->counter_times[counter->first] = value->time;
+            tables->counter_offsets[counter->first] = value->offset;
+            tables->counter_values[counter->first_value] = value->value;
+            counter->first++;
+            counter->first_value++;
+        }
+}
+
+/* Count all values, and collect those that must be sorted, in the order of the file. */
 static void ft_counts_collect_values(struct ft_counter_merge *c, struct ft_counter_place **places)
 {
     struct tv_ft_merge *merge = c->merge;
     size_t total = 0;
+    for (size_t i = 0; i < c->counters.count; i++)
+        c->counters.rows[i].straight = c->counters.rows[i].series_count == 1;
     for (size_t i = 0; i < merge->reader_count; i++)
-        for (size_t k = 0; k < merge->readers[i].chunk.values.count; k++)
-            c->counters.rows[places[i][merge->readers[i].chunk.values.rows[k].counter].counter]
-                .count++;
+        ft_counts_survey_chunk(c, &merge->readers[i].chunk, places[i]);
     for (size_t i = 0; i < c->counters.count; i++) {
-        c->counters.rows[i].first = total;
-        total += c->counters.rows[i].count;
-        c->counters.rows[i].count = 0;
+        struct ft_merged_counter *counter = &c->counters.rows[i];
+        if (counter->straight)
+            continue;
+        counter->first = total;
+        total += counter->count;
+        counter->count = 0;
     }
     c->values = tv_alloc(total, sizeof *c->values);
-    for (size_t i = 0; i < merge->reader_count; i++)
-        ft_counts_move_values(c, &merge->readers[i].chunk, places[i]);
+    for (size_t i = 0; total > 0 && i < merge->reader_count; i++)
+        ft_counts_collect_chunk(c, &merge->readers[i].chunk, places[i]);
 }
 
 TV_FT_DEFINE_SORT(values, ft_merged_value)
 
+static void ft_counts_add_row(struct ft_counter_merge *c, const struct ft_merged_counter *counter,
+                              size_t samples, const struct ft_counter_samples *columns)
+{
+    if (samples >= TV_NONE)
+        tv_memory_exhausted();
+    struct tv_counter row = {
+        .name = counter->name,
+        .category = counter->category,
+        .process = counter->process,
+        .input = c->merge->input,
+        .series_count = (uint32_t)counter->series_count,
+        .sample_count = (uint32_t)samples,
+    };
+    tv_tables_add_counter(&c->merge->trace->tables, &row, counter->series, columns->times,
+                          columns->offsets, columns->values);
+}
+
+/* Add a straight counter, whose samples are moved later. */
+static void ft_counts_add_straight(struct ft_counter_merge *c, struct ft_merged_counter *counter)
+{
+    struct tv_tables *tables = &c->merge->trace->tables;
+    counter->first = tables->counter_sample_count;
+    counter->first_value = tables->counter_value_count;
+    ft_counts_add_row(c, counter, counter->count, &(struct ft_counter_samples){NULL, NULL, NULL});
+}
+
 /* Add a counter to the trace. Values of one event form one sample; a series without a value is
  * NaN. */
-static void ft_counts_add_counter(struct ft_counter_merge *c, struct ft_merged_counter *counter)
+static void ft_counts_add_sorted(struct ft_counter_merge *c, struct ft_merged_counter *counter)
 {
     assert(counter->series_count > 0);
     struct ft_merged_value *values = c->values + counter->first;
@@ -436,17 +520,7 @@ static void ft_counts_add_counter(struct ft_counter_merge *c, struct ft_merged_c
         }
         table[(samples - 1) * width + values[i].series] = values[i].value;
     }
-    if (samples >= TV_NONE)
-        tv_memory_exhausted();
-    struct tv_counter row = {
-        .name = counter->name,
-        .category = counter->category,
-        .process = counter->process,
-        .input = c->merge->input,
-        .series_count = (uint32_t)width,
-        .sample_count = (uint32_t)samples,
-    };
-    tv_tables_add_counter(&c->merge->trace->tables, &row, counter->series, times, offsets, table);
+    ft_counts_add_row(c, counter, samples, &(struct ft_counter_samples){times, offsets, table});
     tv_free(times);
     tv_free(offsets);
     tv_free(table);
@@ -470,11 +544,16 @@ void tv_ft_merge_counters(struct tv_ft_merge *merge)
     ft_counts_collect_values(&c, places);
     ft_counts_reserve_samples(&c);
     for (size_t i = 0; i < c.counters.count; i++) {
-        ft_counts_add_counter(&c, &c.counters.rows[i]);
+        if (c.counters.rows[i].straight)
+            ft_counts_add_straight(&c, &c.counters.rows[i]);
+        else
+            ft_counts_add_sorted(&c, &c.counters.rows[i]);
         tv_free(c.counters.rows[i].series);
     }
-    for (size_t i = 0; i < merge->reader_count; i++)
+    for (size_t i = 0; i < merge->reader_count; i++) {
+        ft_counts_move_chunk(&c, &merge->readers[i].chunk, places[i]);
         tv_free(places[i]);
+    }
     tv_free(places);
     tv_free(c.counters.rows);
     tv_free(c.values);
