@@ -9,7 +9,10 @@
 
 struct tv_pf_sequence *tv_pf_find_sequence(struct tv_pf_reading *reading, uint32_t id)
 {
-    uint32_t number = tv_map_add(&reading->sequence_index, id, (uint32_t)reading->sequences.count);
+    uint32_t number = tv_map_find(&reading->sequence_index, id);
+    if (TV_LIKELY(number != TV_NONE))
+        return &reading->sequences.rows[number];
+    number = tv_map_add(&reading->sequence_index, id, (uint32_t)reading->sequences.count);
     if (number == reading->sequences.count) {
         struct tv_pf_sequence *sequence = tv_table_add(&reading->sequences);
         sequence->id = id;

@@ -18,26 +18,26 @@
 
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE };
 
-/* One track event with the fields that its meaning depends on. */
+/* One track event with the fields that its meaning depends on.  Fields before `categories` are
+ * cleared for each event; the lists have counts. */
 struct pf_event {
     uint64_t type, track, name_iid;
-    bool has_track, has_counter, has_name;
-    uint64_t categories[MOST_CATEGORIES];
-    struct tv_bytes category_texts[MOST_CATEGORIES];
+    bool has_track, has_counter, has_name, has_delta, has_absolute;
     uint8_t category_count, category_text_count, flow_count;
+    uint8_t extra_count, extra_track_count;
     struct tv_bytes name;
     struct tv_bytes legacy;
     double counter;
-    uint64_t extra_values[MOST_EXTRA], extra_tracks[MOST_EXTRA];
-    uint8_t extra_count, extra_track_count;
     int64_t time_delta, time_absolute;
-    bool has_delta, has_absolute;
-    int64_t cpu_time; /* TV_NO_TIME: unknown */
+    int64_t cpu_time;            /* TV_NO_TIME: unknown */
+    struct tv_bytes annotations; /* the first debug annotation */
+    uint64_t categories[MOST_CATEGORIES];
+    struct tv_bytes category_texts[MOST_CATEGORIES];
+    uint64_t extra_values[MOST_EXTRA], extra_tracks[MOST_EXTRA];
     struct {
         uint64_t id;
         bool ends, passes;
     } flows[MOST_FLOWS];
-    struct tv_bytes annotations; /* the first debug annotation */
 };
 
 /* The event with what follows from its sequence. */
@@ -125,8 +125,7 @@ static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    memset(event, 0, offsetof(struct pf_event, flows));
-    event->annotations = (struct tv_bytes){NULL, 0};
+    memset(event, 0, offsetof(struct pf_event, categories));
     event->cpu_time = TV_NO_TIME;
     while (tv_pf_next(&message, &field))
         switch (field.number) {

@@ -19,6 +19,9 @@
 uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid)
 {
     uint64_t key = uuid;
+    uint32_t known = tv_map_find(&reading->track_index, key);
+    if (TV_LIKELY(known != TV_NONE && reading->tracks.rows[known].uuid == uuid))
+        return known;
     for (;;) {
         uint32_t number = tv_map_add(&reading->track_index, key, (uint32_t)reading->tracks.count);
         if (number == reading->tracks.count) {
