@@ -3,7 +3,8 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { colourHash, eventColour, METHOD_COLOURS } from '../src/model/colours';
+import { colourHash, eventColour, KERNEL, kindColour, METHOD_COLOURS } from '../src/model/colours';
+import type { FrameRow } from '../src/model/engine';
 import {
   comparedParts,
   Frames,
@@ -93,6 +94,31 @@ test('names of Trace Event files have the colours of Trace Viewer', () => {
     'that of another name',
   );
   assert.equal(eventColour(64 + 23, 17), 17, 'there are 23');
+});
+
+test('colours tell the kinds of frames on request, if the trace knows any', () => {
+  let byKind = false;
+  const kernel: FrameRow = ['', 'do_syscall_64', '', '', 0, 0, '', 0, '[kernel]', KERNEL];
+  const unknown: FrameRow = ['', 'start', '', '', 0, 0];
+  const call: FrameRow = ['', 'draw', '', '', 0, 3];
+  const frames = new Frames([kernel, unknown, call], 'rank', () => byKind);
+  assert.deepEqual(frames.kinds, [0, KERNEL]);
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => frames.colour(frame)),
+    [15, 15, 2],
+  );
+  byKind = true;
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => frames.colour(frame)),
+    [kindColour(KERNEL), kindColour(0), 2],
+    'a call that is no sample keeps its colour',
+  );
+  const none = new Frames([unknown, call], 'rank', () => byKind);
+  assert(!none.hasKinds);
+  assert.deepEqual(
+    [0, 1].map((frame) => none.colour(frame)),
+    [15, 2],
+  );
 });
 
 test('a line of the kernel shows its name once', () => {

@@ -459,6 +459,27 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     return TV_OK;
 }
 
+/* Write category, colour, module and kind of a frame, as many as there are. */
+static void view_frame_write_rest(struct tv_out *out, const struct tv_trace_info *head,
+                                  const struct tv_frame *frame, uint8_t colour)
+{
+    bool has_kind = frame->kind != TV_FRAME_UNKNOWN;
+    bool has_module = has_kind || frame->module != TV_EMPTY_STRING;
+    bool has_colour = has_module || colour > 0;
+    if (has_colour || frame->category != TV_EMPTY_STRING) {
+        tv_out_char(out, ',');
+        view_write_string(out, head, frame->category);
+    }
+    if (has_colour)
+        tv_member_number(out, ",", colour);
+    if (has_module) {
+        tv_out_char(out, ',');
+        view_write_string(out, head, frame->module);
+    }
+    if (has_kind)
+        tv_member_number(out, ",", frame->kind);
+}
+
 enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -478,17 +499,7 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
         view_write_string(out, head, frame->file);
         tv_member_number(out, ",", frame->line > 0 ? frame->line : 0);
         tv_member_number(out, ",", view->rank[i]);
-        bool has_module = frame->module != TV_EMPTY_STRING;
-        if (frame->category != TV_EMPTY_STRING || colours[i] > 0 || has_module) {
-            tv_out_char(out, ',');
-            view_write_string(out, head, frame->category);
-        }
-        if (colours[i] > 0 || has_module)
-            tv_member_number(out, ",", colours[i]);
-        if (has_module) {
-            tv_out_char(out, ',');
-            view_write_string(out, head, frame->module);
-        }
+        view_frame_write_rest(out, head, frame, colours[i]);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "]}");

@@ -95,6 +95,14 @@ static void flame_svg_put_trace_name(struct tv_out *out, const void *of,
         tv_names_method(out, head, &head->frames[frame->frame]);
 }
 
+/* Return the kind of a frame of a trace; threads have none. */
+static enum tv_frame_kind flame_svg_trace_kind(const void *of, const struct tv_flame_frame *frame)
+{
+    const struct tv_trace_info *head = of;
+    bool is_method = frame->frame < head->frame_count;
+    return is_method ? (enum tv_frame_kind)head->frames[frame->frame].kind : TV_FRAME_UNKNOWN;
+}
+
 /* Return true for a name of dotted words only, which may be shortened from the left and still be
  * recognised. */
 static bool flame_svg_is_dotted(struct tv_bytes name)
@@ -182,6 +190,22 @@ static const struct flame_svg_shade shades[] = {
     [TV_COLORS_PURPLE] = {276, 24, 65, 74, 12}, [TV_COLORS_GREY] = {220, 1, 6, 70, 16},
 };
 
+/* The hues that async-profiler and perf's flame graphs have: compiled Java green, interpreted
+ * lighter, inlined aqua, C++ yellow, native red, the kernel orange. */
+static const char *const kind_colors[TV_FRAME_KINDS] = {
+    [TV_FRAME_UNKNOWN] = "#c9ccd1", [TV_FRAME_NATIVE] = "#f08a84",
+    [TV_FRAME_CPP] = "#ddd35a",     [TV_FRAME_KERNEL] = "#f5a142",
+    [TV_FRAME_JIT] = "#6fcf6f",     [TV_FRAME_INTERPRETED] = "#c3edbb",
+    [TV_FRAME_INLINED] = "#6fd3d3", [TV_FRAME_GC] = "#c6a5ec",
+};
+
+static enum tv_frame_kind flame_svg_kind_of(const struct flame_svg_picture *p,
+                                            const struct tv_flame_frame *frame)
+{
+    return p->source->kind && frame->frame != TV_NONE ? p->source->kind(p->source->of, frame)
+                                                      : TV_FRAME_UNKNOWN;
+}
+
 /* Return everything in front of the class: the package, or the text in its place. */
 static struct tv_bytes flame_svg_package_of(struct tv_bytes name)
 {
@@ -189,9 +213,14 @@ static struct tv_bytes flame_svg_package_of(struct tv_bytes name)
     return (struct tv_bytes){name.data, name.length - method.length};
 }
 
-static void flame_svg_add_color(const struct flame_svg_picture *p, struct tv_bytes name,
+static void flame_svg_add_color(const struct flame_svg_picture *p,
+                                const struct tv_flame_frame *frame, struct tv_bytes name,
                                 uint32_t place)
 {
+    if (p->options->colors == TV_COLORS_KIND) {
+        tv_out_format(p->out, " fill=\"%s\"", kind_colors[flame_svg_kind_of(p, frame)]);
+        return;
+    }
     if (p->options->colors == TV_COLORS_PACKAGE) {
         struct tv_bytes package =
             flame_svg_is_dotted(name) ? flame_svg_package_of(name) : (struct tv_bytes){NULL, 0};
@@ -229,6 +258,9 @@ static void flame_svg_add_figures(const struct flame_svg_picture *p,
         flame_svg_add_grouped(p->out, frame->calls);
         tv_out_format(p->out, " %s%s", p->options->each, frame->calls == 1 ? "" : "s");
     }
+    enum tv_frame_kind kind = flame_svg_kind_of(p, frame);
+    if (kind != TV_FRAME_UNKNOWN)
+        tv_out_format(p->out, ", %s", tv_names_frame_kind(kind));
 }
 
 /* Write a frame's tooltip: its name, then its figures. */
@@ -274,7 +306,7 @@ static void flame_svg_add_frame(const struct flame_svg_picture *p,
     else if (p->source->put_look)
         p->source->put_look(p->out, p->source->of, frame);
     else
-        flame_svg_add_color(p, name, place);
+        flame_svg_add_color(p, frame, name, place);
     tv_out_text(p->out, "/><text");
     flame_svg_add_number(p->out, "x", start + (LEFT + LABEL_PADDING / 2) * STEPS);
     tv_out_format(p->out, " y=\"%d\">", top + 13);
@@ -393,6 +425,7 @@ struct tv_flame_svg_source tv_flame_svg_of_trace(const struct tv_trace_info *hea
         .flame = flame,
         .of = head,
         .put_name = flame_svg_put_trace_name,
+        .kind = flame_svg_trace_kind,
         .note = sampled ? "sampled" : NULL,
     };
 }

@@ -11,6 +11,7 @@
 
 enum tv_flame_colors {
     TV_COLORS_PACKAGE, /* one of 16 colours for each package */
+    TV_COLORS_KIND,    /* one for each kind of frame, as tools for profiles have them */
     TV_COLORS_HOT,     /* this and the following: shades of one range of hues */
     TV_COLORS_COOL,
     TV_COLORS_RED,
@@ -52,6 +53,8 @@ struct tv_flame_svg_source {
 
     /* Write the figures of a frame's tooltip, instead of its time, share and calls. */
     void (*put_figures)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
+    /* Return what kind of frame it is; NULL: no frame has a kind. */
+    enum tv_frame_kind (*kind)(const void *of, const struct tv_flame_frame *frame);
     /* Write attributes of a frame's rectangle (` fill="red"`), instead of a colour. */
     void (*put_look)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
     /* Return what stands in front of a frame's label: "", or one character. */

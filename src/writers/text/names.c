@@ -98,6 +98,17 @@ void tv_names_process(struct tv_out *out, const struct tv_trace_info *head, uint
     tv_out_char(out, ')');
 }
 
+const char *tv_names_frame_kind(enum tv_frame_kind kind)
+{
+    static const char *const names[TV_FRAME_KINDS] = {
+        [TV_FRAME_UNKNOWN] = "", [TV_FRAME_NATIVE] = "native",
+        [TV_FRAME_CPP] = "C++",  [TV_FRAME_KERNEL] = "kernel",
+        [TV_FRAME_JIT] = "JIT",  [TV_FRAME_INTERPRETED] = "interpreted",
+        [TV_FRAME_GC] = "GC",    [TV_FRAME_INLINED] = "inlined",
+    };
+    return names[kind];
+}
+
 const char *tv_names_clocks(unsigned clocks)
 {
     if ((clocks & TV_CLOCK_WALL) && (clocks & TV_CLOCK_CPU))

@@ -35,6 +35,9 @@ void tv_names_line(struct tv_out *out, struct tv_bytes text);
 /* Write a time, microseconds since 1970, as "2026-11-20T10:11:12.000345Z". */
 void tv_names_date(struct tv_out *out, int64_t us);
 
+/* Return "kernel", "inlined" and so on; "" for the unknown kind. */
+const char *tv_names_frame_kind(enum tv_frame_kind kind);
+
 /* Return "dual", "wall" or "thread-cpu". */
 const char *tv_names_clocks(unsigned clocks);
 

@@ -46,6 +46,7 @@ static int set_up(void **state)
     add_instant(trace, 'D', 0);
     add_instant(trace, 'E', 4);
     trace->head->frames[FIXTURE_FRAME('F')].colour = 3; /* as a reader says */
+    trace->head->frames[FIXTURE_FRAME('F')].kind = TV_FRAME_JIT;
     asked->view = tv_view_new(trace);
     *state = asked;
     return 0;
@@ -59,7 +60,7 @@ static void gives_a_name_the_colour_of_all_it_stands_for(void **state)
                            "[\"demo.C\",\"c\",\"()V\",\"Demo.java\",3,3],\n"
                            "[\"demo.D\",\"d\",\"()V\",\"Demo.java\",4,4],\n"
                            "[\"demo.E\",\"e\",\"()V\",\"Demo.java\",5,5,\"\",4],\n"
-                           "[\"demo.F\",\"f\",\"()V\",\"Demo.java\",6,0,\"\",3],";
+                           "[\"demo.F\",\"f\",\"()V\",\"Demo.java\",6,0,\"\",3,\"\",4],";
     assert_int_equal(ask(asked, "frames"), TV_OK);
     assert_memory_equal(asked->out.buffer, expected, strlen(expected));
     tv_out_release(&asked->out);

@@ -336,7 +336,8 @@ class App {
     this.shown = status.inputs;
     if (aim.move) this.history.push(address);
     else if (!fits) this.history.replace(address);
-    this.pages = new Pages(this.settings, new Frames(frames, facts.colours), this.history, {
+    const byKind = (): boolean => this.settings.byKind.peek();
+    this.pages = new Pages(this.settings, new Frames(frames, facts.colours, byKind), this.history, {
       show: (element) => this.show(element),
       quit: this.quit,
       gone: () => this.ended(false),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour numbers of bars: 16 for methods by rank, 23 for hashed names, then the reserved colours.
+// Colour numbers of bars: 16 for methods by rank, 23 for hashed names, then the reserved colours,
+// then one for each kind of frame.
 
 export const METHOD_COLOURS = 16;
 export const HASHED_COLOURS = 23;
@@ -41,6 +42,24 @@ export const RESERVED: readonly string[] = [
   '#67da23',
   '#c55151',
 ];
+
+/** Kinds of frames by their numbers in answers, and the names of their colours in the style sheet. */
+export const KINDS: readonly string[] = [
+  'Unknown',
+  'Native',
+  'C++',
+  'Kernel',
+  'JIT',
+  'Interpreted',
+  'Inlined',
+  'GC',
+];
+export const KERNEL = 3;
+
+/** Return the colour number of a kind of frame. */
+export function kindColour(kind: number): number {
+  return METHOD_COLOURS + HASHED_COLOURS + RESERVED.length + kind;
+}
 
 /** Return Trace Viewer's hash of a name, over its UTF-16 code units. */
 export function colourHash(text: string): number {

@@ -19,8 +19,14 @@ import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
 
-/** Class, method, signature, file, line, rank; category, reserved colour and library if present. */
-export type FrameRow = [string, string, string, string, number, number, string?, number?, string?];
+/**
+ * Class, method, signature, file, line, rank; category, reserved colour, library and kind if
+ * present.
+ */
+export type FrameRow = [
+  ...[string, string, string, string, number, number],
+  ...[string?, number?, string?, number?],
+];
 
 /** The part of the trace that a question is about; absent members: all of it. */
 export interface Scope {

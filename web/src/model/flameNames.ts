@@ -32,6 +32,10 @@ export class FlameNames {
     return FlameNames.isThread(frame) ? this.short(frame) : this.frames.method(frame);
   }
 
+  isKernel(frame: number): boolean {
+    return !FlameNames.isThread(frame) && this.frames.isKernel(frame);
+  }
+
   /** Return a colour number of the theme; -1: grey. */
   colour(frame: number): number {
     return FlameNames.isThread(frame) ? -1 : this.frames.colour(frame);

@@ -2,7 +2,7 @@
 // Names of methods, threads and processes in readable form, and matching of names with a search.
 
 import { nameOrPlaceholder } from '../base/visible';
-import { eventColour, hashedColour } from './colours';
+import { eventColour, hashedColour, KERNEL, KINDS, kindColour } from './colours';
 import type { FrameRow } from './engine';
 import type { Process, Track } from './traceFacts';
 import { CPUS } from './states';
@@ -86,6 +86,9 @@ export class Frames {
   private readonly texts: (string | undefined)[];
   private readonly shorts: (string | undefined)[];
 
+  /** The kinds of the trace's frames, in the order of their numbers; 0: unknown. */
+  readonly kinds: readonly number[];
+
   private packages: readonly string[] = [];
   private overloaded: ReadonlySet<string> | null = null;
   private order: Uint32Array | null = null;
@@ -94,7 +97,11 @@ export class Frames {
   constructor(
     private readonly rows: readonly FrameRow[],
     private readonly colours: 'rank' | 'name' = 'rank',
+    /** Colours tell the kinds of frames, if the trace has any. */
+    private readonly byKind: () => boolean = () => false,
   ) {
+    const kinds = new Set(rows.map((row) => row[9] ?? 0));
+    this.kinds = KINDS.map((_, kind) => kind).filter((kind) => kinds.has(kind));
     this.texts = new Array<string | undefined>(rows.length);
     this.shorts = new Array<string | undefined>(rows.length);
     this.hashes = new Array<number | undefined>(rows.length);
@@ -156,15 +163,31 @@ export class Frames {
     return this.row(frame)[6] ?? '';
   }
 
+  get hasKinds(): boolean {
+    return this.kinds.some((kind) => kind > 0);
+  }
+
+  /** The kind of a frame's code, a number of KINDS; 0: unknown. */
+  kind(frame: number): number {
+    return this.row(frame)[9] ?? 0;
+  }
+
+  isKernel(frame: number): boolean {
+    return this.kind(frame) === KERNEL;
+  }
+
   rank(frame: number): number {
     return this.row(frame)[5];
   }
 
   /**
    * Return a colour number of the theme: by rank in the whole trace, so that no selection changes a
-   * colour, or by the hash of the name.
+   * colour, by the hash of the name, or by the kind of the frame. Calls that are no samples have no
+   * kind and keep their colours.
    */
   colour(frame: number): number {
+    if (this.byKind() && this.hasKinds && (this.kind(frame) > 0 || this.rank(frame) === 0))
+      return kindColour(this.kind(frame));
     const own = this.row(frame)[7];
     if (own) return eventColour(own, 0);
     if (this.colours === 'name' || this.isPackage(frame))

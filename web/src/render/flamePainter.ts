@@ -4,7 +4,7 @@
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
 import type { FlameNames } from '../model/flameNames';
-import { drawBar, CLOSED, drawRing, drawThinOutline } from './shapes';
+import { drawBar, CLOSED, drawKernelMark, drawRing, drawThinOutline } from './shapes';
 import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
@@ -25,7 +25,7 @@ export interface FlameLook {
 /** The state from which a flame graph is painted. */
 export interface FlameScene {
   theme: Theme;
-  names: Pick<FlameNames, 'short' | 'method' | 'colour'>;
+  names: Pick<FlameNames, 'short' | 'method' | 'colour' | 'isKernel'>;
   look?: FlameLook;
   meter: TextMeter;
   graph: FlameGraph;
@@ -139,6 +139,7 @@ function paintFlameFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
     s.look && !dim
       ? s.look.draw(g, s.theme, i, bar)
       : drawNamedBar(g, s.theme, bar, dim ? -1 : s.names.colour(frame));
+  if (s.names.isKernel(frame)) drawKernelMark(g, s.theme, b);
   if (s.dimmed && !dim && s.matches) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);

@@ -133,6 +133,12 @@ export function drawBar(g: Surface, theme: Theme, b: Box, number: number, edges:
   }
 }
 
+/** Draw the line at the foot of a bar that marks code of the kernel, in every palette. */
+export function drawKernelMark(g: Surface, theme: Theme, b: Box): void {
+  g.fillStyle = theme.colour['bar-text'];
+  g.fillRect(b.x, b.y + b.h - 2, Math.max(1, b.w - 0.5), 2);
+}
+
 /**
  * Cut the foot of the bar out to the background and draw the wait line there: the thread did not
  * run.

@@ -2,7 +2,7 @@
 // Colours and sizes for the canvas painters. They are read from the custom properties of the style
 // sheet, so each theme is defined in one place only.
 
-import { HASHED_COLOURS, METHOD_COLOURS, RESERVED } from '../model/colours';
+import { HASHED_COLOURS, KINDS, kindColour, METHOD_COLOURS, RESERVED } from '../model/colours';
 import type { Heights } from '../model/layout';
 
 const COLOURS = [
@@ -143,18 +143,22 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
   });
   const states = STATE_COLOURS.map((name, i) => lookup(`--state-${name}`) || RESERVED[i] || '');
   const named = [...states, ...RESERVED.slice(states.length)];
+  const kinds = KINDS.map((_, i) => lookup(palette === 'safe' ? `--cb-${7 - i}` : `--k-${i}`));
   const isDealt = (i: number): boolean =>
     i < own.length ||
+    i >= kindColour(0) ||
     (palette === 'safe' && i >= own.length + states.length && !isGrey(named[i - own.length]));
-  const bars = [...own, ...named].map((bar, i) =>
-    isDealt(i) && i >= own.length ? lookup(`--cb-${i % 8}`) : bar,
+  const bars = [...own, ...named, ...kinds].map((bar, i) =>
+    isDealt(i) && i >= own.length && i < kindColour(0) ? lookup(`--cb-${i % 8}`) : bar,
   );
   const family = lookup('--font');
   return {
     colour,
     bars,
     barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readableTextColour(bar))),
-    hatched: bars.map((_, i) => palette === 'safe' && isDealt(i) && i % 16 >= 8),
+    hatched: bars.map(
+      (_, i) => palette === 'safe' && isDealt(i) && i < kindColour(0) && i % 16 >= 8,
+    ),
     pixels: Uint32Array.from(bars, pixelOfColour),
     edgePixels: Uint32Array.from(bars, (bar) => blendPixel(bar, colour['bar-edge'])),
     dimPixel: pixelOfColour(colour['bar-dim']),

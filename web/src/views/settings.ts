@@ -44,6 +44,8 @@ function resolveSystemColour(value: string): string {
 export class Settings {
   readonly shade = signal<Shade>(this.firstShade());
   readonly palette = signal<Palette>(readSetting('palette') === 'safe' ? 'safe' : 'methods');
+  /** Colours tell the kinds of frames (JIT, kernel ...) in traces that know them. */
+  readonly byKind = signal<boolean>(readSetting('kinds') === 'on');
   readonly density = signal<Density>(readSetting('density') === 'compact' ? 'compact' : 'regular');
   /** Show a band behind the tracks for each vsync of the display. */
   readonly vsync = signal<boolean>(readSetting('vsync') === 'on');
@@ -78,6 +80,7 @@ export class Settings {
       const style = getComputedStyle(root);
       const value = (name: string): string => style.getPropertyValue(name).trim();
       const palette = this.palette.get();
+      this.byKind.get(); // a new theme, so that everything is painted again
       made.set(
         readTheme(forced ? (name) => resolveSystemColour(value(name)) : value, palette, forced),
       );
@@ -129,6 +132,11 @@ export class Settings {
   setLabelWidth(pixels: number | null): void {
     this.labelWidth.set(pixels);
     writeSetting('labels', String(pixels ?? ''));
+  }
+
+  toggleByKind(): void {
+    this.byKind.update((on) => !on);
+    writeSetting('kinds', this.byKind.peek() ? 'on' : 'off');
   }
 
   toggleDensity(): void {

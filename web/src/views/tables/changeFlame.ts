@@ -147,7 +147,7 @@ export class ChangeFlame {
     };
     return {
       ...{ theme, graph, look, title: this.title(answer) },
-      names: { short: nameOf, method: nameOf, colour: () => -1 },
+      names: { short: nameOf, method: nameOf, colour: () => -1, isKernel: () => false },
       meter: meters.get(theme.barFont),
       ...{ width: this.canvas.width, height: this.canvas.height, scroll: this.place.scrollTop },
       frame: selected === null ? null : graph.names.indexOf(selected),

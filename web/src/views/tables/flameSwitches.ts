@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches above a flame graph: its content and its order; and those of its content above tables.
 
-import { h, setAttribute } from '../../base/dom';
+import { fill, h, setAttribute } from '../../base/dom';
 import { effect, type Signal } from '../../base/signal';
+import { KERNEL, KINDS, kindColour } from '../../model/colours';
 import type { FlameOf, FlameOrder } from '../../model/address';
 import type { Viewer } from '../../model/viewer';
 import { inTermsOf, wordsFor } from '../../model/words';
+import type { Settings } from '../settings';
 
 const ORDERS: readonly [FlameOrder, string, string, string][] = [
   [
@@ -153,4 +155,38 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
     () => ({ pressed: flameFold.get(), disabled: false }),
   );
   return viewer.facts.calls > 0 ? [threads, folded] : [folded];
+}
+
+/** Return the switch of the colours by kind; null for traces that know no kinds of frames. */
+export function kindSwitch({ frames }: Viewer, settings: Settings): HTMLElement | null {
+  if (!frames.hasKinds) return null;
+  const button = h(
+    'button',
+    {
+      class: 'toggle',
+      title: 'Colours tell what kind of code a frame is',
+      attrs: { type: 'button' },
+      on: { click: () => settings.toggleByKind() },
+    },
+    'By kind',
+  );
+  effect(() => setAttribute(button, 'aria-pressed', settings.byKind.get()));
+  return button;
+}
+
+/** Return a line that tells what the colours by kind mean, while they are shown. */
+export function kindLegend({ frames }: Viewer, settings: Settings): HTMLElement {
+  const legend = h('div', { class: 'legend' });
+  const entry = (kind: number, bars: readonly string[]): HTMLElement => {
+    const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
+    square.style.backgroundColor = bars[kindColour(kind)] ?? '';
+    const underlined = kind === KERNEL ? ', with a line at the foot' : '';
+    return h('span', null, square, `${KINDS[kind] ?? ''}${underlined}`);
+  };
+  effect(() => {
+    const { bars } = settings.theme.get();
+    legend.hidden = !settings.byKind.get() || !frames.hasKinds;
+    fill(legend, ...frames.kinds.map((kind) => entry(kind, bars)));
+  });
+  return legend;
 }

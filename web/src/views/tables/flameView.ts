@@ -5,6 +5,7 @@ import { fill, h } from '../../base/dom';
 import { formatPercent, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
+import { KINDS } from '../../model/colours';
 import { compensationWords } from '../../model/compensation';
 import type { FlameGraph, ProfileRow } from '../../model/engine';
 import { figureWithUnit, scaleOf } from '../../model/measure';
@@ -22,6 +23,8 @@ import { showCrumbs } from './flameCrumbs';
 import {
   flameToggles,
   flameContentSwitch,
+  kindLegend,
+  kindSwitch,
   orderName,
   orderSwitch,
   valueTypeSwitch,
@@ -62,11 +65,17 @@ export class FlameView {
       valueTypeSwitch(viewer),
       orderSwitch(viewer),
       ...flameToggles(viewer),
+      kindSwitch(viewer, v.settings),
     ];
     this.element = h(
       'div',
       { class: 'flame' },
-      h('div', { class: 'bar' }, ...switches, this.crumbs, this.about),
+      h(
+        'div',
+        null,
+        h('div', { class: 'bar' }, ...switches, this.crumbs, this.about),
+        kindLegend(viewer, v.settings),
+      ),
       this.place,
     );
     this.listen();
@@ -365,7 +374,10 @@ export class FlameView {
       );
     }
     const text = this.words(graph, i);
-    const name = shortened(this.names.short(graph.frame[i] ?? 0));
-    fill(this.about, h('b', null, name), text.slice(name.length));
+    const frame = graph.frame[i] ?? 0;
+    const name = shortened(this.names.short(frame));
+    const kind = FlameNames.isThread(frame) ? 0 : viewer.frames.kind(frame);
+    const code = kind > 0 ? `, ${KINDS[kind] ?? ''}` : '';
+    fill(this.about, h('b', null, name), text.slice(name.length), code);
   }
 }
