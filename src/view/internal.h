@@ -71,6 +71,7 @@ tv_view_function tv_view_beside;                                       /* events
 tv_view_function tv_view_reference;                                    /* objects.c */
 tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;    /* objects.c */
 tv_view_function tv_view_samples, tv_view_sample;                      /* moments.c */
+tv_view_function tv_view_sample_chart;                                 /* sample_chart.c */
 tv_view_function tv_view_memory_dumps, tv_view_memory_dump;            /* moments.c */
 tv_view_function tv_view_tiles;                                        /* timeline.c */
 tv_view_function tv_view_search, tv_view_search_frames;                /* search.c */

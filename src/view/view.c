@@ -58,6 +58,7 @@ static const struct {
     {"reference", tv_view_reference, TV_ANSWER_JSON, NULL},
     {"samples", tv_view_samples, TV_ANSWER_JSON, NULL},
     {"sample", tv_view_sample, TV_ANSWER_JSON, NULL},
+    {"sample_chart", tv_view_sample_chart, TV_ANSWER_JSON, NULL},
     {"sample_flame", tv_view_sample_flame, TV_ANSWER_BYTES, NULL},
     {"memory_dumps", tv_view_memory_dumps, TV_ANSWER_JSON, NULL},
     {"memory_dump", tv_view_memory_dump, TV_ANSWER_JSON, NULL},

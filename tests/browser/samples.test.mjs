@@ -50,6 +50,37 @@ test('a thread with samples has a row of them, and each tells its stack', async 
   await until(words, (text) => /^work.*Time 0\.300 ms/.test(text), 'the one before');
 });
 
+test('the stacks of samples open over time, and a click on a box selects its method', async () => {
+  const button = page.getByRole('button', { name: /^Show the stacks of the samples of / });
+  await button.click();
+  await page.getByRole('button', { name: /^Hide the stacks/ }).waitFor();
+  await rested(page);
+  const row = page.locator('.label', { hasText: 'samples' });
+  const [top, ticks, level] = await row.evaluate((e) => {
+    const size = (name) =>
+      parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name));
+    return [parseFloat(e.style.top), size('--h-collapsed'), size('--h-row')];
+  });
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  /** A point of the chart: a time in ms, and a level. */
+  const point = (ms, at) => ({
+    x: canvas.x + ((ms + 0.015) / 1.03) * canvas.width,
+    y: canvas.y + top + ticks + (at + 0.5) * level,
+  });
+  const tip = async () =>
+    (await page.locator('.tip').allInnerTexts()).join(' ').replace(/\s+/g, ' ');
+  const rest = ({ x, y }) => page.mouse.move(x, y);
+  // Work in 100, 200 and 300 us, rest in 400; the last one lasts one distance.
+  await rest(point(0.35, 1));
+  await until(tip, (text) => /^work samples 3 .*lasts about 0\.300 ms/.test(text), 'work');
+  await rest(point(0.45, 0));
+  await until(tip, (text) => /^main samples 4 .*lasts about 0\.400 ms/.test(text), 'main');
+  const { x, y } = point(0.45, 1);
+  await page.mouse.click(x, y);
+  await until(words, (text) => /^rest/.test(text), 'the method');
+  await page.getByRole('button', { name: /^Hide the stacks/ }).click();
+});
+
 /** What the flame graph says of the frame that the arrows stand on. */
 async function walked(...keys) {
   await page.locator('.flame .scroller').focus();

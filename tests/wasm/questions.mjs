@@ -64,6 +64,7 @@ function flames(facts) {
     .map((own) => address('flame', own))
     .concat(
       address('sample_flame', { measure: 'count', order: 'left-heavy' }),
+      address('sample_chart', { threads: '0', pixels: 200, ...half }),
       address('sample_flame', { measure: 'time', order: 'left-heavy', inverted: 1 }),
       address('flamegraph', { title: 'a <title> & more' }),
       address('collapsed', half),

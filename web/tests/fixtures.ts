@@ -132,6 +132,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
       snapshot: refuse,
       reference: refuse,
       samples: refuse,
+      sampleChart: refuse,
       sample: refuse,
       sampleFlame: refuse,
       memoryDumps: refuse,

@@ -7,7 +7,14 @@ import type { NonSliceRows } from '../src/model/nonSliceEvents';
 import type { CounterFacts } from '../src/model/engine';
 import { layoutTimeline, type LayoutOptions, type TimelineLayout } from '../src/model/layout';
 import { memoryColumns, memoryTree, type MemoryNode } from '../src/model/memoryTree';
-import { UNFOLDED_ROWS, foldOfTrack, foldRows, timelineRows, type Row } from '../src/model/rows';
+import {
+  chartKey,
+  UNFOLDED_ROWS,
+  foldOfTrack,
+  foldRows,
+  timelineRows,
+  type Row,
+} from '../src/model/rows';
 import { activeThreads, allThreads } from '../src/model/states';
 import { theme, track } from './fixtures';
 
@@ -237,4 +244,25 @@ test('an async track of many lanes shows a few, and the others when asked for', 
   assert.equal(words(['async.1']), 'P0 t0 a1 a2 a3 a4 a5 a6 async.1 a7 a8 a9 a10 a11');
   const folds = [0, 1, 3, 4, 6, 7, 11, 99].map((number) => foldOfTrack(tracks, number));
   assert.deepEqual(folds, [null, null, null, 'async.1', 'async.1', null, null, null]);
+});
+
+test('the stacks of samples stand below their ticks, in as many levels as they have', () => {
+  const samples = [
+    { thread: 0, process: 0, samples: 5, levels: 3 },
+    { thread: 1, process: 0, samples: 5 },
+  ];
+  const rows = timelineRows({ ...NOTHING, samples }, [], [track(0), track(1, { thread: 1 })]);
+  const open = new Set([chartKey(0), chartKey(1)]);
+  const placed = layoutTimeline(
+    { order: 'owner', processes: [], tracks: [] },
+    { ...SHUT, folds: open },
+    heights,
+    rows,
+  );
+  const high = placed.rows.map(({ row, height }) => [row.key, height]);
+  const { collapsed, row, foot } = heights;
+  assert.deepEqual(high, [
+    ['s0', collapsed + 3 * row + foot],
+    ['s1', collapsed],
+  ]);
 });

@@ -152,19 +152,6 @@ static void sample_add_by_weight(struct sample_counting *counting)
     }
 }
 
-/* Return the name of the value that a question is about; TV_NONE if the trace has no samples. */
-static uint32_t sample_value_of(const struct tv_trace *trace,
-                                const struct tv_sample_question *question)
-{
-    if (question->value != TV_NONE)
-        return question->value;
-    struct tv_sample_values values = tv_sample_values_of(trace);
-    const struct tv_sample_value *first = tv_sample_values_default(&values);
-    uint32_t name = first ? first->name : TV_NONE;
-    tv_sample_values_release(&values);
-    return name;
-}
-
 int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
                             const bool *threads, const struct tv_sample_question *question)
 {
@@ -173,7 +160,7 @@ int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_select
     struct sample_counting counting = {.trace = trace,
                                        .selection = selection,
                                        .question = question,
-                                       .value = sample_value_of(trace, question),
+                                       .value = tv_sample_question_value(trace, question),
                                        .wanted = threads ? threads : of_tracks,
                                        .measures = tv_alloc(samples, sizeof(int64_t))};
     for (size_t i = 0; i < samples; i++)
@@ -191,7 +178,7 @@ static struct tv_sample_figures sample_figures_of(const struct tv_trace *trace,
                                                   const struct tv_sample_question *question)
 {
     struct tv_sample_figures figures = {.sampled = true, .measure = question->measure};
-    uint32_t name = sample_value_of(trace, question);
+    uint32_t name = tv_sample_question_value(trace, question);
     for (size_t i = trace->tables.value_types.count; i-- > 0;) {
         const struct tv_value_type *type = &trace->tables.value_types.rows[i];
         if (type->name != name)

@@ -115,6 +115,18 @@ enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const cha
     return status;
 }
 
+uint32_t tv_sample_question_value(const struct tv_trace *trace,
+                                  const struct tv_sample_question *question)
+{
+    if (question->value != TV_NONE)
+        return question->value;
+    struct tv_sample_values values = tv_sample_values_of(trace);
+    const struct tv_sample_value *first = tv_sample_values_default(&values);
+    uint32_t name = first ? first->name : TV_NONE;
+    tv_sample_values_release(&values);
+    return name;
+}
+
 struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
                                        const struct tv_sample_figures *figures)
 {

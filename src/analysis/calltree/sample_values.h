@@ -68,6 +68,10 @@ enum tv_status tv_sample_question_choose(const struct tv_trace *trace, const cha
                                          struct tv_sample_question *question,
                                          struct tv_error *err) TV_MUST_CHECK;
 
+/* Return the name of the value that a question is about; TV_NONE if the trace has no samples. */
+uint32_t tv_sample_question_value(const struct tv_trace *trace,
+                                  const struct tv_sample_question *question);
+
 /* Return the unit of the figures: of the type; "samples"; or "ns". */
 struct tv_bytes tv_sample_figures_unit(const struct tv_trace_info *head,
                                        const struct tv_sample_figures *figures);

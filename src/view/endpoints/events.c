@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "analysis/search/event_lookup.h"
+#include "analysis/timeline/sample_chart.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/source.h"
@@ -218,6 +219,7 @@ static uint32_t view_thread_process(const struct tv_trace *trace, uint32_t threa
 /* How many events each thread has; the last entry is for events without a thread. */
 struct thread_event_counts {
     uint64_t *samples, *instants; /* [threads + 1] */
+    uint32_t *levels;             /* of stacks; NULL: the axis has no times */
 };
 
 /* Count the samples and instants of each thread. */
@@ -227,6 +229,7 @@ static struct thread_event_counts view_rows_count_by_thread(const struct tv_trac
     struct thread_event_counts counts;
     counts.samples = tv_alloc((size_t)threads + 1, sizeof *counts.samples);
     counts.instants = tv_alloc((size_t)threads + 1, sizeof *counts.instants);
+    counts.levels = tv_trace_info_has_times(trace->head) ? tv_chart_levels(trace) : NULL;
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         uint32_t thread = trace->tables.samples.rows[i].thread;
         counts.samples[thread < threads ? thread : threads]++;
@@ -251,6 +254,8 @@ static void view_rows_write_samples(struct tv_out *out, const struct tv_trace *t
             out, written++ > 0 ? ",\n{\"thread\":" : "{\"thread\":", i < threads ? i : TV_NONE);
         tv_member_index(out, ",\"process\":", view_thread_process(trace, i));
         tv_member_number(out, ",\"samples\":", (int64_t)counts->samples[i]);
+        if (counts->levels && i < threads && counts->levels[i] > 0)
+            tv_member_number(out, ",\"levels\":", counts->levels[i]);
         tv_out_char(out, '}');
     }
     tv_out_char(out, ']');
@@ -320,6 +325,7 @@ enum tv_status tv_view_beside(const struct tv_view *view, const struct tv_parame
     tv_out_char(out, '}');
     tv_free(counts.samples);
     tv_free(counts.instants);
+    tv_free(counts.levels);
     return TV_OK;
 }
 

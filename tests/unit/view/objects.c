@@ -145,12 +145,28 @@ static void tells_which_rows_there_are(void **state)
                   "\"snapshots\":0,\"lanes\":1},\n"
                   "{\"row\":1,\"type\":\"Tree\",\"process\":0,\"objects\":3,\"snapshots\":3,"
                   "\"lanes\":2}],"
-                  "\"samples\":[{\"thread\":0,\"process\":0,\"samples\":3},\n"
-                  "{\"thread\":1,\"process\":0,\"samples\":1}],"
+                  "\"samples\":[{\"thread\":0,\"process\":0,\"samples\":3,\"levels\":2},\n"
+                  "{\"thread\":1,\"process\":0,\"samples\":1,\"levels\":1}],"
                   "\"memory_dumps\":[{\"process\":0,\"dumps\":1},\n{\"process\":-1,\"dumps\":1}],"
                   "\"display_frames\":[],"
                   "\"threads\":[{\"thread\":1,\"thread_id\":99,\"name\":\"lone\",\"process\":0,"
                   "\"instants\":1}]}");
+}
+
+/* The sample without a stack ends that of 1 ms; the distances, 1 ns and nearly 4 ms, make 4 ms the
+ * length of the last one. */
+static void draws_stacks_over_time(void **state)
+{
+    struct asked *asked = *state;
+    assert_answer(asked, "sample_chart?threads=0,1&from=999000&to=1001000&pixels=2000",
+                  "{\"boxes\":[[0,0,1000000,1,0,1,0],\n[0,1,1000000,1,1,1,0]],"
+                  "\"grain\":1,\"left_out\":0}");
+    assert_answer(asked, "sample_chart?threads=0,1,0&from=4000000&to=6000000&pixels=100",
+                  "{\"boxes\":[[0,0,5000000,3999999,0,1,3]],\"grain\":1,\"left_out\":0}");
+    assert_int_equal(ask(asked, "sample_chart?threads=2"), TV_ERR_USAGE);
+    tv_out_release(&asked->out);
+    assert_int_equal(ask(asked, "sample_chart?threads=0,x"), TV_ERR_USAGE);
+    tv_out_release(&asked->out);
 }
 
 static void objects_of_a_range(void **state)
@@ -299,8 +315,9 @@ static void an_answer_is_bounded(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(objects, asked_test(tells_which_rows_there_are), asked_test(objects_of_a_range),
-           asked_test(those_of_one_pixel_are_one), asked_test(all_about_an_object_and_a_snapshot),
+UNIT_TESTS(objects, asked_test(tells_which_rows_there_are), asked_test(draws_stacks_over_time),
+           asked_test(objects_of_a_range), asked_test(those_of_one_pixel_are_one),
+           asked_test(all_about_an_object_and_a_snapshot),
            asked_test(what_an_id_means_at_a_snapshot), asked_test(samples_of_a_range),
            asked_test(a_flame_graph_of_samples), asked_test(memory_dumps_with_their_figures),
            asked_test(wrong_questions_are_refused), asked_test(an_answer_is_bounded));

@@ -13,6 +13,7 @@ import type {
   ObjectsInView,
   Range,
   Sample,
+  SampleBox,
   SampleDetails,
   SampleFlameQuestion,
   SnapshotDetails,
@@ -30,6 +31,7 @@ export interface Carrier {
 type ObjectRow = [number, number, number, number, number, number, number, string];
 type SnapshotRow = [number, number, number, number, number, number];
 type SampleRow = [number, number, number, number, number];
+type SampleBoxRow = [number, number, number, number, number, number, number];
 type DisplayMarkRow = [number, number, number, number | null, number, number, number];
 type DumpRow = [number, number, number, number, string];
 
@@ -90,6 +92,22 @@ export class HttpNonSlices implements NonSliceEngine {
     const answer = await this.carrier.json<Answer>('api/samples', { ...range, pixels }, signal);
     const list = answer.samples.map(([sample, time, frame, thread, count]) => ({
       ...{ sample, time, frame, thread, count },
+    }));
+    return { list, leftOut: answer.left_out };
+  }
+
+  async sampleChart(
+    threads: readonly number[],
+    value: number,
+    range: Range,
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Listed<SampleBox>> {
+    type Answer = { boxes: SampleBoxRow[]; left_out: number };
+    const question = { threads: threads.join(','), value, ...range, pixels };
+    const answer = await this.carrier.json<Answer>('api/sample_chart', question, signal);
+    const list = answer.boxes.map(([thread, depth, start, length, frame, samples, sample]) => ({
+      ...{ thread, depth, start, length, frame, samples, sample },
     }));
     return { list, leftOut: answer.left_out };
   }

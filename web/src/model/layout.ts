@@ -171,6 +171,7 @@ function rowHeight(row: Row, h: Heights): number {
     const more = row.type.lanes > FIRST_LANES + 2 ? h.foot + MORE_LINE : 0;
     return 2 * TRACK_PADDING + Math.max(1, row.shown) * h.row + more;
   }
+  if (row.kind === 'samples' && row.open) return h.collapsed + row.levels * h.row + h.foot;
   return h.collapsed;
 }
 

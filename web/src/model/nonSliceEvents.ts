@@ -21,6 +21,8 @@ export interface SampledThread {
   thread: number;
   process: number;
   samples: number;
+  /** Levels of the stacks over time; absent: the samples have no stacks, or no times. */
+  levels?: number;
 }
 
 /** A thread without a track, but with instants or samples. */
@@ -126,6 +128,18 @@ export interface Sample {
   count: number;
 }
 
+/** A run of neighbouring samples of a thread that share a frame and all frames below it. */
+export interface SampleBox {
+  thread: number;
+  depth: number;
+  start: number;
+  length: number;
+  frame: number;
+  samples: number;
+  /** Its first sample. */
+  sample: number;
+}
+
 /** Everything about one sample; the answer to `sample`. */
 export interface SampleDetails {
   sample: number;
@@ -210,6 +224,14 @@ export interface NonSliceEngine {
     signal?: AbortSignal,
   ): Promise<number>;
   samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>>;
+  /** Return the stacks of at most 64 threads over time, of a value type as in SampleFlameQuestion. */
+  sampleChart(
+    threads: readonly number[],
+    value: number,
+    range: Range,
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Listed<SampleBox>>;
   sample(sample: number, signal?: AbortSignal): Promise<SampleDetails>;
   sampleFlame(question: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
   memoryDumps(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<MemoryDump>>;

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of objects, samples, memory dumps and display frames, and the events of these rows in the visible range.
 
-import { signal } from '../base/signal';
+import { effect, signal } from '../base/signal';
 import type { DisplayMark } from './displayFrames';
-import type { NonSliceRows, Listed, MemoryDump, ObjectsInView, Sample } from './nonSliceEvents';
+import type {
+  NonSliceRows,
+  Listed,
+  MemoryDump,
+  ObjectsInView,
+  Sample,
+  SampleBox,
+} from './nonSliceEvents';
 import { InView } from './inView';
 import type { Viewer } from './viewer';
 
-/** Limit of the engine: rows of objects in one question. */
+/** Limit of the engine: rows of objects, or threads, in one question. */
 const MOST_ROWS = 64;
 
 /** Holds the non-slice events of the trace. A store lives as long as its viewer. */
@@ -19,8 +26,12 @@ export class NonSliceStore {
   readonly samples: InView<Listed<Sample>>;
   readonly dumps: InView<Listed<MemoryDump>>;
   readonly display: InView<Listed<DisplayMark>>;
+  /** The stacks over time of the threads whose row of samples is open. */
+  readonly charts: InView<Listed<SampleBox>>;
   /** Rows of objects that are on the screen. */
   private wanted: readonly number[] = [];
+  /** Threads with an open row of samples on the screen. */
+  private charted: readonly number[] = [];
 
   constructor(viewer: Viewer) {
     const { nonSlice: beside } = viewer.engine;
@@ -37,6 +48,14 @@ export class NonSliceStore {
     this.samples = new InView<Listed<Sample>>(
       viewer,
       (range, pixels, signal) => beside.samples(range, pixels, signal),
+      { list: [], leftOut: 0 },
+    );
+    this.charts = new InView<Listed<SampleBox>>(
+      viewer,
+      (range, pixels, signal) =>
+        this.charted.length > 0
+          ? beside.sampleChart(this.charted, viewer.valueType.peek(), range, pixels, signal)
+          : Promise.resolve({ list: [], leftOut: 0 }),
       { list: [], leftOut: 0 },
     );
     this.dumps = new InView<Listed<MemoryDump>>(
@@ -56,13 +75,20 @@ export class NonSliceStore {
       .then((rows) => this.rows.set(rows))
       .catch(viewer.failed);
     if (facts.objects > 0) this.objects.start();
-    if (facts.samples > 0) this.samples.start();
+    if (facts.samples > 0) {
+      this.samples.start();
+      this.charts.start();
+      effect(() => {
+        viewer.valueType.get();
+        this.charts.again();
+      });
+    }
     if (facts.memory_dumps > 0) this.dumps.start();
     if (facts.display_frames > 0) this.display.start();
   }
 
   setWidth(pixels: number): void {
-    for (const asked of [this.objects, this.samples, this.dumps, this.display])
+    for (const asked of [this.objects, this.samples, this.charts, this.dumps, this.display])
       asked.setWidth(pixels);
   }
 
@@ -73,11 +99,19 @@ export class NonSliceStore {
     this.objects.again();
   }
 
+  /** Name the threads whose samples are shown over time; ask for them if one is new. */
+  showCharts(threads: readonly number[]): void {
+    if (threads.every((thread) => this.charted.includes(thread))) return;
+    this.charted = threads.slice(0, MOST_ROWS);
+    this.charts.again();
+  }
+
   /** Number of events in view that the answers left out. */
   leftOut(): number {
     return (
       this.objects.answer.get().leftOut +
       this.samples.answer.get().leftOut +
+      this.charts.answer.get().leftOut +
       this.dumps.answer.get().leftOut +
       this.display.answer.get().leftOut
     );

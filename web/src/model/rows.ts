@@ -52,6 +52,10 @@ export interface SamplesRow extends RowOwner {
   name: string;
   id: string;
   samples: number;
+  /** Levels of the stacks over time; 0: there are none. */
+  levels: number;
+  /** The stacks are shown. */
+  open: boolean;
 }
 
 /** The name of a thread without a track, which has instants or async slices. */
@@ -124,6 +128,11 @@ function threadIdText(thread: { thread_id: number; key?: string }): string {
   return thread.key ?? String(thread.thread_id);
 }
 
+/** Return the key under which the stacks of a thread's samples are open, as a fold line is. */
+export function chartKey(thread: number): string {
+  return `samples.${thread}`;
+}
+
 function samplesRows(
   rows: NonSliceRows,
   tracks: readonly Track[],
@@ -132,11 +141,12 @@ function samplesRows(
   const known = new Map<number, { name: string; thread_id: number; key?: string }>();
   for (const thread of [...idle, ...rows.threads]) known.set(thread.thread, thread);
   for (const track of tracks) if (track.kind === 'thread') known.set(track.thread, track);
-  return rows.samples.map(({ thread, process, samples }) => {
+  return rows.samples.map(({ thread, process, samples, levels = 0 }) => {
     const found = known.get(thread);
     const name = found?.name ?? 'of no thread';
     const id = found ? threadIdText(found) : '';
-    return { kind: 'samples', key: `s${thread}`, process, thread, name, id, samples };
+    const key = `s${thread}`;
+    return { kind: 'samples', key, process, thread, name, id, samples, levels, open: false };
   });
 }
 
@@ -227,6 +237,8 @@ export function foldRows(
   return rows.flatMap((row): Row[] => {
     const { kind, process } = row;
     if (row.kind === 'objects') row = { ...row, shown: lanesShown(row, opened) };
+    if (row.kind === 'samples')
+      row = { ...row, open: row.levels > 0 && opened.has(chartKey(row.thread)) };
     const count = counts.get(kind) ?? 0;
     if ((kind !== 'counter' && kind !== 'objects') || !folded.has(kind) || count < 2) return [row];
     const key = foldKey(kind, process);

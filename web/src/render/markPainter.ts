@@ -53,8 +53,9 @@ export function paintSamples(
     paintMarkRowLine(g, s, box.top - scroll);
     const own = lists.get(box.row.thread) ?? [];
     const most = own.reduce((a, sample) => Math.max(a, sample.count), 1);
-    const room = box.height - 2 * MARGIN;
-    const foot = box.top - scroll + box.height - MARGIN;
+    const height = Math.min(box.height, s.theme.heights.collapsed); // stacks may stand below
+    const room = height - 2 * MARGIN;
+    const foot = box.top - scroll + height - MARGIN;
     for (const sample of own) {
       const x = Math.round(s.scale.x(sample.time));
       if (x < -2 || x > s.scale.width + 2) continue;

@@ -142,6 +142,7 @@ export class Hovering {
       flow?.flow,
       mark?.mark,
       mark?.call,
+      mark?.frame,
     ]);
   }
 

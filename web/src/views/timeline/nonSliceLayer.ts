@@ -5,10 +5,12 @@
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
 import { shortened } from '../../base/visible';
+import { KINDS } from '../../model/colours';
 import { boxesIn, type RowBox } from '../../model/layout';
 import type { Call } from '../../model/engine';
 import { sameMark, type Mark } from '../../model/marks';
 import type { ObjectsRow, Row } from '../../model/rows';
+import { valueTypeOf } from '../../model/valueTypes';
 import {
   dumpAt,
   paintDumps,
@@ -16,6 +18,7 @@ import {
   sampleMarkAt,
   type MarkScene,
 } from '../../render/markPainter';
+import { paintSampleCharts, sampleBoxAt } from '../../render/sampleChartPainter';
 import { displayColour, displayMarkAt, paintDisplayFrames } from '../../render/displayPainter';
 import { objectAt, objectColour, paintObjects, type ObjectScene } from '../../render/objectPainter';
 import type { Surface } from '../../render/surface';
@@ -27,6 +30,8 @@ export interface MarkHit {
   /** The target of a click: a mark, or the call that stands for a display frame. */
   mark: Mark | null;
   call?: Call;
+  /** The frame that a click selects. */
+  frame?: number;
   /** The content of the tooltip: a title, and lines of colour, word and value. */
   title: string;
   lines: [string, string, string][];
@@ -51,6 +56,7 @@ export class NonSliceLayer {
     const { beside } = this.v;
     beside.objects.answer.get();
     beside.samples.answer.get();
+    beside.charts.answer.get();
     beside.dumps.answer.get();
     beside.display.answer.get();
     this.hovered.get();
@@ -68,7 +74,11 @@ export class NonSliceLayer {
       frames: viewer.frames,
       selected: viewer.mark.peek(),
     };
-    paintSamples(g, marks, rowsOfKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
+    const sampled = rowsOfKind(seen, 'samples');
+    beside.showCharts(sampled.filter(({ row }) => row.open).map(({ row }) => row.thread));
+    paintSamples(g, marks, sampled, beside.samples.answer.peek().list, scroll);
+    const boxes = beside.charts.answer.peek().list;
+    paintSampleCharts(g, { ...scene, boxes }, sampled, scroll);
     paintDumps(g, marks, rowsOfKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
     const display = { ...marks, selected: viewer.call.peek() };
     const frames = beside.display.answer.peek().list;
@@ -99,7 +109,10 @@ export class NonSliceLayer {
   at(scene: Pick<Scene, 'theme' | 'scale'>, box: RowBox, x: number, y: number): MarkHit | null {
     const { row } = box;
     if (row.kind === 'objects') return this.objectHit(scene, { ...box, row }, x, y);
-    if (row.kind === 'samples') return this.sampleHit(scene, row.thread, x);
+    if (row.kind === 'samples')
+      return y - box.top < scene.theme.heights.collapsed
+        ? this.sampleHit(scene, row.thread, x)
+        : this.sampleBoxHit(scene, row.thread, x, y - box.top);
     if (row.kind === 'memory') return this.dumpHit(scene, row.process, x);
     if (row.kind === 'display') return this.displayHit(scene, row.process, x);
     return null;
@@ -147,6 +160,31 @@ export class NonSliceLayer {
     if (sample.count > 1)
       lines.push([colour, 'the first of', `${plural(sample.count, 'sample')} in this pixel`]);
     return { mark: { kind: 'sample', number: sample.sample }, title: name, lines };
+  }
+
+  private sampleBoxHit(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    thread: number,
+    x: number,
+    y: number,
+  ): MarkHit | null {
+    const { beside, viewer } = this.v;
+    const box = sampleBoxAt(scene, beside.charts.answer.peek().list, thread, x, y);
+    if (!box) return null;
+    const { frame } = box;
+    const kind = viewer.frames.kind(frame);
+    const colour = scene.theme.bars[viewer.frames.colour(frame)] ?? '';
+    const lines: MarkHit['lines'] = [
+      [colour, 'samples', formatCount(box.samples)],
+      [colour, 'at', this.time(box.start)],
+      [colour, 'lasts about', this.time(box.length)],
+    ];
+    if (kind > 0) lines.push([colour, 'code', KINDS[kind] ?? '']);
+    const types = viewer.facts.value_types ?? [];
+    const { name } = valueTypeOf(viewer.facts, viewer.valueType.peek());
+    if (types.length > 1) lines.push([colour, 'value type', shortened(name, 80)]);
+    const mark: Mark = { kind: 'sample', number: box.sample };
+    return { mark, frame, title: viewer.frames.short(frame), lines };
   }
 
   private dumpHit(

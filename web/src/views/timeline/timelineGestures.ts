@@ -248,6 +248,7 @@ export class TimelineGestures {
       return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
     const mark = this.line.markAt(this.x(e), this.y(e));
     if (mark?.call) return goToCallOn(this.v, mark.call);
+    if (mark?.frame !== undefined) return viewer.selectFrame(mark.frame);
     if (mark?.mark) return viewer.selectMark(mark.mark);
     const counter = this.line.counterAt(this.y(e));
     if (counter) return selectCounter(viewer, counter, this.line.scale.t(this.x(e)));

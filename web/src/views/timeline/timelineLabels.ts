@@ -28,6 +28,7 @@ import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
+import { chartButton } from './chartButton';
 import { busyTime, fileOf, foldWords, objectWords, processWords, trackKind } from './trackWords';
 
 /** Labels this far above and below the view, in CSS pixels, are created in advance. */
@@ -278,7 +279,9 @@ export class TimelineLabels {
       }
       case 'samples': {
         const words = `${plural(row.samples, 'sample')} of ${row.name}`;
-        return this.named(box, row.name, 'samples', words, row.id);
+        const label = this.named(box, row.name, 'samples', words, row.id);
+        if (row.levels > 0) label.firstElementChild?.prepend(chartButton(this.v.viewer, row));
+        return label;
       }
       case 'thread': {
         const { instants } = row.of;
