@@ -240,6 +240,24 @@ static bool parameter_add_rows(struct tile_row_list *list, struct tv_bytes item,
     return true;
 }
 
+enum tv_status tv_parameter_numbers(const struct tv_parameters *parameters,
+                                    struct tv_parameter_list list, uint32_t *numbers,
+                                    uint32_t *count, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, list.name), item;
+    uint64_t number;
+    *count = 0;
+    while (text.length > 0) {
+        tv_bytes_split(&text, ',', &item);
+        if (*count == list.most || !tv_parse_u64(item, &number) || number >= list.end)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s: expected at most %u numbers below %u with commas", list.name,
+                           list.most, list.end);
+        numbers[(*count)++] = (uint32_t)number;
+    }
+    return TV_OK;
+}
+
 enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
                                  const struct tv_trace *trace, uint32_t limit,
                                  struct tv_tile_row **rows, uint32_t *count, struct tv_error *err)

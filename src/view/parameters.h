@@ -33,6 +33,15 @@ enum tv_status tv_parameter_required(const struct tv_parameters *parameters, con
                                      struct tv_parameter_bounds bounds, int64_t *value,
                                      struct tv_error *err) TV_MUST_CHECK;
 
+/* Read a list like "0,3,4": at most `most` numbers below `end`.  `numbers` has room for `most`. */
+struct tv_parameter_list {
+    const char *name;
+    uint32_t most, end;
+};
+enum tv_status tv_parameter_numbers(const struct tv_parameters *parameters,
+                                    struct tv_parameter_list list, uint32_t *numbers,
+                                    uint32_t *count, struct tv_error *err) TV_MUST_CHECK;
+
 /* Read one of `choices` (NULL-terminated) as its index; 0 if it was not given. */
 enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const char *name,
                                    const char *const *choices, unsigned *value,

@@ -22,7 +22,7 @@
 #define TV_CHART_BOXES 16384u
 
 struct tv_chart_question {
-    const uint32_t *threads; /* indices, each once, at most TV_CHART_THREADS */
+    const uint32_t *threads; /* indices, at most TV_CHART_THREADS */
     uint32_t thread_count;
     uint32_t value; /* string: the name of a value type */
     tv_ns from, to; /* to > from */

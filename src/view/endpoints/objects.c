@@ -145,25 +145,6 @@ const struct tv_object_index *tv_object_index_get(struct tv_object_index *index)
 #define LABEL_LIMIT 64 /* bytes of an id next to its bar */
 #define JOINED_LIMIT 50
 
-/* Read "0,3,4", at most ROW_LIMIT numbers. */
-static enum tv_status view_objects_read_rows(const struct tv_parameters *parameters,
-                                             const struct tv_object_index *index, uint32_t *rows,
-                                             uint32_t *count, struct tv_error *err)
-{
-    struct tv_bytes text = tv_parameter_text(parameters, "rows"), item;
-    uint64_t number;
-    *count = 0;
-    while (text.length > 0) {
-        tv_bytes_split(&text, ',', &item);
-        if (*count == ROW_LIMIT || !tv_parse_u64(item, &number) || number >= index->row_count)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "rows: expected at most %d numbers below %u with commas", ROW_LIMIT,
-                           index->row_count);
-        rows[(*count)++] = (uint32_t)number;
-    }
-    return TV_OK;
-}
-
 /* Objects and snapshots of the requested rows; an owner is a lane of a row. */
 struct shown_objects {
     const struct tv_trace *trace;
@@ -287,7 +268,9 @@ enum tv_status tv_view_objects(const struct tv_view *view, const struct tv_param
     enum tv_status status =
         tv_parameter_window(parameters, view->trace, TV_PIXEL_LIMIT, &window, err);
     if (status == TV_OK)
-        status = view_objects_read_rows(parameters, shown.index, rows, &count, err);
+        status = tv_parameter_numbers(
+            parameters, (struct tv_parameter_list){"rows", ROW_LIMIT, shown.index->row_count}, rows,
+            &count, err);
     if (status != TV_OK)
         return status;
     tv_pixels_init(&shown.objects, &window, (size_t)count * TV_OBJECT_LANES);

@@ -5,32 +5,7 @@
 #include "analysis/timeline/sample_chart.h"
 
 #include "analysis/calltree/sample_values.h"
-#include "base/bytes.h"
-#include "base/memory.h"
 #include "view/internal.h"
-
-/* Read "0,3,4", each thread once; repeated ones are left out. */
-static enum tv_status view_chart_read_threads(const struct tv_parameters *parameters,
-                                              uint32_t thread_count, uint32_t *threads,
-                                              uint32_t *count, struct tv_error *err)
-{
-    struct tv_bytes text = tv_parameter_text(parameters, "threads"), item;
-    uint64_t number;
-    *count = 0;
-    while (text.length > 0) {
-        tv_bytes_split(&text, ',', &item);
-        if (*count == TV_CHART_THREADS || !tv_parse_u64(item, &number) || number >= thread_count)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "threads: expected at most %d numbers below %u with commas",
-                           TV_CHART_THREADS, thread_count);
-        bool known = false;
-        for (uint32_t i = 0; i < *count; i++)
-            known |= threads[i] == number;
-        if (!known)
-            threads[(*count)++] = (uint32_t)number;
-    }
-    return TV_OK;
-}
 
 /* Write [thread, depth, start, length, frame, samples, first sample] of each box. */
 static void view_chart_write(struct tv_out *out, const struct tv_chart *chart)
@@ -64,8 +39,10 @@ enum tv_status tv_view_sample_chart(const struct tv_view *view,
     struct tv_chart chart;
     enum tv_status status = tv_parameter_window(parameters, trace, TV_PIXEL_LIMIT, &window, err);
     if (status == TV_OK)
-        status = view_chart_read_threads(parameters, trace->head->thread_count, threads,
-                                         &question.thread_count, err);
+        status = tv_parameter_numbers(
+            parameters,
+            (struct tv_parameter_list){"threads", TV_CHART_THREADS, trace->head->thread_count},
+            threads, &question.thread_count, err);
     if (status == TV_OK)
         status = tv_view_read_sampled(view, parameters, &sampled, err);
     if (status != TV_OK)
