@@ -287,4 +287,22 @@ test('the axis of a heap profile is weight, not time', async () => {
   assert.deepEqual(heap.troubles, []);
 });
 
+test('colours tell the kinds of frames, with a legend of those that there are', async () => {
+  const { page: kinds, troubles: wrong } = await showFile(
+    'a.folded',
+    'main;run_[j];read_[k] 3\nmain;run_[j] 1\n',
+    { hash: '#tab=flame', waits: (p) => p.waitForSelector('.flame canvas') },
+  );
+  const legend = kinds.locator('.flame .legend');
+  assert(await legend.isHidden());
+  await kinds.getByRole('button', { name: 'By kind' }).click();
+  const entries = legend.locator('span');
+  await until(
+    () => entries.allInnerTexts(),
+    (texts) => texts.join('; ') === 'Unknown; Kernel, with a line at the foot; JIT',
+    'the legend',
+  );
+  assert.deepEqual(wrong, []);
+});
+
 test('nothing went wrong', () => assert.deepEqual(troubles, []));
