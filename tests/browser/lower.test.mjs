@@ -331,6 +331,15 @@ test('a name has its histogram and its slowest slices', async () => {
     await durations.getByRole('img').getAttribute('aria-label'),
     /^Histogram of lengths/,
   );
+  // No bar has more than one of the three slices, and the last one ends at 320 us.
+  assert.deepEqual((await durations.locator('.histogram span').allInnerTexts()).map(squeeze), [
+    ...['1', '0'],
+    ...['0.100 ms', '0.320 ms'],
+  ]);
+  assert.equal(
+    await durations.locator('.histogram .of').innerText(),
+    'Number of slices by real time, logarithmic scale',
+  );
   assert.deepEqual((await durations.locator('li').allInnerTexts()).map(squeeze), [
     '0.300 ms at 0.200 ms, [11] main',
     '0.200 ms at 0.600 ms, [11] main',
@@ -342,6 +351,11 @@ test('a name has its histogram and its slowest slices', async () => {
     'step',
     'the slice itself',
   );
+  const columns = () =>
+    page
+      .locator('#pane-selection .details > :is(table, h3, ul, .actions)')
+      .evaluateAll((parts) => new Set(parts.map((p) => p.getBoundingClientRect().left)).size);
+  await until(columns, 3, 'its facts use the width of 1600 px');
   await until(async () => 'call' in (await place(page)), true, 'the selected call');
   await page.keyboard.press('Escape');
   await until(async () => 'call' in (await place(page)), false, 'nothing selected');

@@ -137,6 +137,11 @@ test('the name for a change of the stacks tells overloads apart', () => {
     [0, 1, 2].map((frame) => frames.exact(frame)),
     ['com/app/Main.run()V', 'com/app/Main.run(I)V', 'com/app/Main.stop'],
   );
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => frames.overloadSignature(frame)),
+    ['() void', '(int) void', ''],
+    'on the screen only overloads have a signature',
+  );
 });
 
 test('the package or library of a name', () => {

@@ -230,16 +230,25 @@ export class Frames {
     return `${this.raw(frame)} ${this.rawSignature(frame)}`.trimEnd();
   }
 
-  /** Return the name of a frame for transforms: with its signature if other frames have the name. */
-  exact(frame: number): string {
+  /** Tell whether other frames have the same name. */
+  private isOverloaded(frame: number): boolean {
     if (!this.overloaded) {
       const seen = new Set<string>();
       const again = new Set<string>();
       for (let i = 0; i < this.count; i++) (seen.has(this.raw(i)) ? again : seen).add(this.raw(i));
       this.overloaded = again;
     }
-    const name = this.raw(frame);
-    return this.overloaded.has(name) ? name + this.rawSignature(frame) : name;
+    return this.overloaded.has(this.raw(frame));
+  }
+
+  /** Return the name of a frame for transforms: with its signature if other frames have the name. */
+  exact(frame: number): string {
+    return this.raw(frame) + (this.isOverloaded(frame) ? this.rawSignature(frame) : '');
+  }
+
+  /** Return the readable signature if other frames have the same name, else an empty text. */
+  overloadSignature(frame: number): string {
+    return this.isOverloaded(frame) ? this.signature(frame) : '';
   }
 
   /** Return the library of a frame, else its package; null if it has neither. */

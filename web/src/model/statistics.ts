@@ -93,6 +93,20 @@ export function statisticsText(row: StatisticsRow, column: StatisticsColumn, uni
   return column === 'count' ? formatCount(value) : formatTime(value, unit);
 }
 
+/**
+ * Return the indexes of the bounds that are powers of ten and lie at least `apart` bars from each
+ * other and from both ends.
+ */
+export function powerTicks(bounds: readonly number[], apart: number): number[] {
+  const last = bounds.length - 1;
+  const ticks: number[] = [];
+  bounds.forEach((bound, i) => {
+    const isPower = /^10*$/.test(String(bound));
+    if (isPower && i - (ticks.at(-1) ?? 0) >= apart && last - i >= apart) ticks.push(i);
+  });
+  return ticks;
+}
+
 /** Filter by name, sort, and break ties by name. */
 export function statisticsRows(
   rows: readonly StatisticsRow[],

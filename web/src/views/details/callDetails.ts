@@ -19,6 +19,7 @@ import {
   stepToCall,
   timesTable,
 } from './detailsParts';
+import { overloadText } from '../tables/pathText';
 import { joinParts } from './joinDetails';
 
 const CALLERS_SHOWN = 12;
@@ -180,6 +181,7 @@ function callerLines(v: Views, call: CallDetails): HTMLElement[] {
           'li',
           null,
           linkButton(shortened(frames.short(frame)), () => void goToNeighbour(v, [row, index])),
+          overloadText(frames, frame),
         ),
       ),
       rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),

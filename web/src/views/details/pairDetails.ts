@@ -21,6 +21,7 @@ import {
 import { STATES, STATE_WORDS } from '../../model/states';
 import { inTermsOf, wordsFor } from '../../model/words';
 import { callSpan, goToCall, type Views } from '../context';
+import { overloadText } from '../tables/pathText';
 import { swatch } from '../swatch';
 import { detailsSection, factRow, factTable, linkButton } from './detailsParts';
 
@@ -131,6 +132,7 @@ function insideSection(v: Views, { selected, pinned }: CallPair): HTMLElement | 
       null,
       swatch(frames, line.frame, theme),
       ` ${shortened(frames.short(line.frame), 60)}`,
+      overloadText(frames, line.frame),
       h('span', { class: 'dim' }, counts),
     );
     return timeRow(v, name, a.real, b.real);

@@ -133,7 +133,7 @@ export function comparedCallsParts(v: Views, calls: ComparedCalls): HTMLElement[
     : 'No call of it is known by itself.';
   const left = h(
     'div',
-    { class: 'histogram-side' },
+    { class: 'one-name' },
     head,
     h('p', { class: 'second' }, inTermsOf(words, about)),
     some && histogram(calls, unit),

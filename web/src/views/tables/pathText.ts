@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A qualified name in a cell. If space is short, the package is cut, because the reader looks for
-// the name behind it. A signature follows only if the text to find stands there.
+// the name behind it. A signature follows only if other frames have the name, or if the text to
+// find stands there.
 
 import { h, type Child } from '../../base/dom';
 import { shortened } from '../../base/visible';
 import { signatureMatch, type Frames, type MatchFinder } from '../../model/names';
+
+/** Return the signature that tells a frame from others of its name; null: the name tells it. */
+export function overloadText(frames: Frames, frame: number): Child {
+  const text = frames.overloadSignature(frame);
+  return text === '' ? null : h('span', { class: 'second signature' }, ` ${shortened(text)}`);
+}
 
 /** Return the signature with the match underlined if only the signature has it. */
 export function foundSignature(frames: Frames, frame: number, find: MatchFinder): Child {
@@ -37,6 +44,6 @@ export function pathText(
     { class: 'text path', title: shortened(title) },
     prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
     h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
-    foundSignature(frames, frame, find),
+    foundSignature(frames, frame, find) ?? overloadText(frames, frame),
   );
 }

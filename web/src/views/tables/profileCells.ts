@@ -111,7 +111,7 @@ function markedNamePart(
 
 /**
  * Return package in grey, Class.method in ink and signature in grey. If space is short, the
- * signature is cut first, then the package.
+ * signature is cut first, then the package. Without signatures, only overloaded names have one.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
@@ -128,9 +128,10 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
     prefix !== '' &&
     h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
-  if (!withSignature) return parts;
-  const text = frames.signature(frame);
-  const match = foundSignature(frames, frame, finderOf(c.find));
+  const overload = frames.overloadSignature(frame);
+  if (!withSignature && overload === '') return parts;
+  const text = withSignature ? frames.signature(frame) : overload;
+  const match = withSignature ? foundSignature(frames, frame, finderOf(c.find)) : null;
   parts.push(h('span', { class: 'signature' }, match ?? ` ${text}`));
   return parts;
 }

@@ -22,6 +22,8 @@ import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
 import { countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, type Views } from '../context';
+import { frameHead } from '../details/detailsParts';
+import { durationHistogram } from './durationHistogram';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -171,9 +173,8 @@ export class StatisticsView {
   }
 
   private oneName(d: Durations): HTMLElement[] {
-    const { viewer, settings } = this.v;
+    const { viewer } = this.v;
     const [frame, count] = d.row;
-    const name = viewer.frames.full(frame);
     const time = (at: 'median' | 'p95' | 'max'): string =>
       `${statisticsHead(at, viewer.facts).toLowerCase()} ${statisticsText(d.row, at, viewer.unit.peek())}`;
     const measured = d.slowest.length > 0;
@@ -185,52 +186,18 @@ export class StatisticsView {
           : `${countSlices(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
             `${time('max')} ${unitLabel(viewer.unit.peek())}`;
     const head = h(
-      'h2',
-      { title: shortened(name) },
-      swatch(viewer.frames, frame, settings.theme.peek()),
-      h('span', { class: 'text' }, shortened(name)),
+      'div',
+      { class: 'one-name' },
+      ...frameHead(this.v, frame),
+      h('p', { class: 'second' }, figures),
     );
-    const left = h('div', { class: 'histogram-side' }, head, h('p', { class: 'second' }, figures));
-    if (measured) left.append(this.histogram(d));
-    return measured ? [left, this.slowest(d)] : [left];
+    return measured ? [head, durationHistogram(this.v, d), this.slowest(d)] : [head];
   }
 
   /** The clock of the numbers, if the trace has two. */
   private get byClock(): string {
     const { facts, clock } = this.v.viewer;
     return facts.clocks.length < 2 ? '' : clock.peek() === 'cpu' ? ', CPU time' : ', real time';
-  }
-
-  /** Draw ten bars per power of ten; each shows its bounds. */
-  private histogram(d: Durations): HTMLElement {
-    const most = Math.max(...d.counts);
-    const unit = this.v.viewer.unit.peek();
-    const time = (ns = 0): string => formatTimeUnit(ns, unit);
-    const bar = (count: number, i: number): HTMLElement => {
-      const range = `${time(d.bounds[i])} to ${time(d.bounds[i + 1])}`;
-      const share = count === 0 ? 0 : Math.max(3, (100 * count) / most);
-      return h(
-        'i',
-        { title: `${range}: ${countSlices(this.words, count)}` },
-        h('b', { style: { height: `${share}%` } }),
-      );
-    };
-    const ends = [d.bounds[0], d.bounds[d.bounds.length - 1]].map(time);
-    const top = d.counts.indexOf(most);
-    const words =
-      `Histogram of lengths from ${ends[0]} to ${ends[1]}, most of them, ${formatCount(most)}, ` +
-      `between ${time(d.bounds[top])} and ${time(d.bounds[top + 1])}`;
-    return h(
-      'div',
-      { class: 'histogram', attrs: { role: 'img', 'aria-label': words } },
-      h('div', { class: 'bars' }, ...d.counts.map(bar)),
-      h(
-        'div',
-        { class: 'ends second' },
-        h('span', null, ends[0] ?? ''),
-        h('span', null, ends[1] ?? ''),
-      ),
-    );
   }
 
   private slowest(d: Durations): HTMLElement {
