@@ -277,7 +277,7 @@ test('arrows move in the list, Enter goes to the event', async () => {
   await until(() => hits('name', 'length').then((h) => h[0]), 'step | 0.300', 'the longest first');
 });
 
-test('the table by name: count, sums, percentiles of whole slices', async () => {
+test('the table by name: count, sums, percentiles', async () => {
   await page.keyboard.press('Escape');
   await search('');
   await tab('Selection').click();
@@ -480,6 +480,35 @@ test('of several files each place names its own, and leads there', async () => {
     assert.match(await bytes.locator('.here').innerText(), new RegExp(`odd ${name}`));
   }
   assert.deepEqual(opened.troubles, []);
+});
+
+test('a range clips the table by name as the profile, and both say so', async () => {
+  // From 50 to 250 us, the task has 200 us, and 50 us each of the first two steps lie inside of it.
+  const hash = '#range=50000-250000';
+  const address = page.url().replace(/#.*/, '');
+  const { page: other, close } = await openPage(`${address}${hash}&tab=selection`);
+  closing.push(close);
+  const rows = other.locator('#pane-selection .grid-row');
+  await until(
+    async () => (await rows.allInnerTexts()).map(squeeze).filter((row) => /^(task|step)/.test(row)),
+    (found) =>
+      found.length === 2 &&
+      /^task top 1 0\.200 0\.100 /.test(found[0]) &&
+      /^step top 2 0\.100 0\.100 0\.050 /.test(found[1]),
+    'the table of the range',
+  );
+  const clipped = other.locator('.clip-words');
+  await until(() => clipped.innerText(), '3 slices clipped', 'the table says so');
+  assert.match(
+    await clipped.getAttribute('title'),
+    /^3 slices reach beyond the range, and count with the part inside it only$/,
+  );
+  await other.getByRole('tab', { name: 'Profile' }).click();
+  const task = other.locator('.profile .row.method', { hasText: 'task' });
+  await until(async () => /0\.200.*0\.100/s.test(await task.innerText()), true, 'the profile');
+  await until(() => clipped.innerText(), '3 slices clipped', 'the profile says so');
+  await other.getByRole('tab', { name: 'Info' }).click();
+  await until(() => clipped.isHidden(), true, 'what is not of the range does not');
 });
 
 test('metadata that is JSON is a tree, long values are folded', async () => {

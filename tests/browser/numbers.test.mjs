@@ -143,7 +143,7 @@ function durations(file, from, to) {
     const name = nameOf({ name: own, class: owner, method });
     if (!touches) continue;
     if (!lengths.has(name)) lengths.set(name, []);
-    lengths.get(name).push(length);
+    lengths.get(name).push(Math.min(at + length, to) - Math.max(at, from));
   }
   return lengths;
 }

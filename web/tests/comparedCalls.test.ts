@@ -11,7 +11,7 @@ function run(bounds: number[], counts: number[], median: number): Durations {
   const calls = counts.reduce((sum, n) => sum + n, 0);
   const longest = bounds.at(-1) ?? 0;
   return {
-    row: [0, calls, 0, 0, null, 0, 0, median, median, longest],
+    row: [0, calls, 0, 0, null, 0, 0, median, median, longest, 0],
     ...{ bounds, counts, slowest: [[1, 2, 30, longest, 0]] },
   };
 }

@@ -44,9 +44,9 @@ test('hits are ordered by a column, equals by time', () => {
 });
 
 const ROWS: StatisticsRow[] = [
-  [0, 2, 300, 100, 250, 100, 150, 150, 200, 200],
-  [1, 9, 300, 300, null, 10, 33, 20, 90, 90],
-  [2, 1, 50, 50, 40, 50, 50, 50, 50, 50],
+  [0, 2, 300, 100, 250, 100, 150, 150, 200, 200, 1],
+  [1, 9, 300, 300, null, 10, 33, 20, 90, 90, 0],
+  [2, 1, 50, 50, 40, 50, 50, 50, 50, 50, 2],
 ];
 
 test('the table by name is sorted, ties by name, and shows what is found', () => {

@@ -82,7 +82,7 @@ const ANSWERS = {
   statistics: (t, q) =>
     q.has('frame')
       ? {
-          row: [Number(q.get('frame')), 0, 0, 0, 0, 0, 0, 0, 0, 0],
+          row: [Number(q.get('frame')), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
           ...{ bounds: [], counts: [], slowest: [] },
         }
       : { rows: [] },

@@ -400,33 +400,15 @@ static void tree_job_merge_share(void *context, unsigned index)
     }
 }
 
-/* CPU time of a track at the ends of the range. */
-struct cpu_at_edges {
-    tv_ns cpu_from, cpu_to;
-};
-
 /* Add the part of a slice within the range; when subtracting, remove the whole slice first. */
 static void tree_job_add_clipped(struct tree_job *job, uint32_t row, uint32_t index,
-                                 const struct cpu_at_edges *edges)
+                                 const struct tv_range_ends *ends)
 {
     struct tv_slice slice = tv_slice_get(job->trace, row, index);
-    tv_ns end = slice.start + slice.length, cpu_end = slice.cpu_start + slice.cpu_length;
     bool has_wall = tv_row_columns(job->trace, row)->start != NULL;
     if (job->whole)
         call_tree_add_slice(job->cost[0], &slice, has_wall, -1);
-    if (slice.start < job->selection->from) {
-        slice.start = job->selection->from;
-        slice.cpu_start = edges->cpu_from;
-    }
-    if (end > job->selection->to) {
-        end = job->selection->to;
-        cpu_end = edges->cpu_to;
-    }
-    slice.length = end - slice.start;
-    slice.cpu_length = cpu_end > slice.cpu_start ? cpu_end - slice.cpu_start : 0;
-    if (slice.flags &
-        TV_SLICE_NO_CPU) /* unknown CPU time stays unknown when the slice is clipped */
-        slice.cpu_length = 0;
+    tv_slice_clip(&slice, ends);
     call_tree_add_slice(job->cost[0], &slice, has_wall, 1);
 }
 
@@ -439,7 +421,7 @@ static struct tv_slice_run tree_job_find_overlap(const struct tree_job *job, uin
 
 /* Add the slices that the range cuts, at most two per row, and list the other ones inside (or
  * outside). */
-static void tree_job_plan_row(struct tree_job *job, uint32_t row, const struct cpu_at_edges *edges)
+static void tree_job_plan_row(struct tree_job *job, uint32_t row, const struct tv_range_ends *ends)
 {
     assert(row < job->trace->row_count);
     const struct tv_selection *selection = job->selection;
@@ -452,9 +434,9 @@ static void tree_job_plan_row(struct tree_job *job, uint32_t row, const struct c
                           (struct tv_slice_run){row, end, job->trace->rows[row].count - end});
     }
     if (first < end && tv_slice_start(job->trace, row, first) < selection->from)
-        tree_job_add_clipped(job, row, first++, edges);
+        tree_job_add_clipped(job, row, first++, ends);
     if (first < end && tv_slice_end(job->trace, row, end - 1) > selection->to)
-        tree_job_add_clipped(job, row, --end, edges);
+        tree_job_add_clipped(job, row, --end, ends);
     if (!job->whole)
         tv_slice_runs_add(&job->runs, (struct tv_slice_run){row, first, end - first});
 }
@@ -464,13 +446,9 @@ static void tree_job_plan_track(struct tree_job *job, uint32_t track)
 {
     const struct tv_trace *trace = job->trace;
     const struct tv_track *t = &trace->tracks[track];
-    struct cpu_at_edges edges = {0, 0};
-    if (tv_track_has_wall(trace, track) && tv_track_has_cpu(trace, track)) {
-        edges.cpu_from = tv_track_cpu_at(trace, track, job->selection->from);
-        edges.cpu_to = tv_track_cpu_at(trace, track, job->selection->to);
-    }
+    struct tv_range_ends ends = tv_range_ends_of(trace, track, job->selection);
     for (uint32_t row = t->first_row; row < t->first_row + t->row_count; row++)
-        tree_job_plan_row(job, row, &edges);
+        tree_job_plan_row(job, row, &ends);
 }
 
 /* Add the waits of a track, clipped to the range. */

@@ -154,15 +154,60 @@ static struct tv_frame_statistics statistics_none(uint32_t frame)
     return (struct tv_frame_statistics){.frame = frame, .min = INT64_MAX};
 }
 
-/* How the slices of a row are measured. */
+/* The rows of a selection. */
+struct selected_rows {
+    const struct tv_trace *trace;
+    const struct tv_selection *selection;
+    bool *wanted;               /* [track] */
+    struct tv_range_ends *ends; /* [track], of wanted ones */
+    bool by_cpu;
+};
+
+static struct selected_rows statistics_rows(const struct tv_trace *trace,
+                                            const struct tv_selection *selection, bool by_cpu)
+{
+    struct selected_rows rows = {
+        .trace = trace,
+        .selection = selection,
+        .wanted = tv_selection_wanted(trace, selection),
+        .ends = tv_alloc(trace->track_count, sizeof(struct tv_range_ends)),
+        .by_cpu = by_cpu,
+    };
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        rows.wanted[i] |= !selection->tracks && trace->tracks[i].kind == TV_TRACK_ASYNC;
+        if (rows.wanted[i])
+            rows.ends[i] = tv_range_ends_of(trace, i, selection);
+    }
+    return rows;
+}
+
+static void statistics_rows_release(struct selected_rows *rows)
+{
+    tv_free(rows->wanted);
+    tv_free(rows->ends);
+}
+
+static bool statistics_row_range(const struct selected_rows *rows, uint32_t row, uint32_t range[2])
+{
+    if (!rows->wanted[rows->trace->rows[row].track])
+        return false;
+    tv_row_overlap(rows->trace, row, rows->selection->from, rows->selection->to, &range[0],
+                   &range[1]);
+    return range[0] < range[1];
+}
+
+/* How the slices of a track are measured. */
 struct slice_measure {
+    const struct tv_trace *trace;
+    const struct tv_range_ends *ends;
     bool by_cpu, has_cpu;
 };
 
-static struct slice_measure statistics_measure(const struct tv_trace *trace, uint32_t row,
-                                               bool by_cpu)
+static struct slice_measure statistics_measure(const struct selected_rows *rows, uint32_t row)
 {
-    return (struct slice_measure){by_cpu, tv_track_has_cpu(trace, trace->rows[row].track)};
+    uint32_t track = rows->trace->rows[row].track;
+    return (struct slice_measure){rows->trace, &rows->ends[track], rows->by_cpu,
+                                  tv_track_has_cpu(rows->trace, track)};
 }
 
 /* Get the time of a slice; false if it is unknown. */
@@ -196,12 +241,14 @@ static uint32_t statistics_frame(const struct tv_trace *trace, const struct tv_s
     return trace->paths.nodes[slice->path].frame;
 }
 
-/* Read the next slices of [first, end); return their number. */
-static uint32_t statistics_read(const struct tv_trace *trace, uint32_t row, uint32_t first,
+/* Read the next slices of [first, end), clipped; return their number. */
+static uint32_t statistics_read(const struct slice_measure *measure, uint32_t row, uint32_t first,
                                 uint32_t end, struct tv_slice *slices)
 {
     uint32_t count = end - first < READ_AT_ONCE ? end - first : READ_AT_ONCE;
-    tv_slices_read(trace, row, first, count, slices);
+    tv_slices_read(measure->trace, row, first, count, slices);
+    for (uint32_t i = 0; i < count; i++)
+        tv_slice_clip(&slices[i], measure->ends);
     return count;
 }
 
@@ -260,7 +307,7 @@ static void statistics_subtract_children(const struct tv_trace *trace, uint32_t 
     struct tv_slice slices[READ_AT_ONCE];
     const struct tv_path_node *nodes = trace->paths.nodes;
     for (uint32_t at = range[0]; at < range[1];) {
-        uint32_t count = statistics_read(trace, row, at, range[1], slices);
+        uint32_t count = statistics_read(&around->measure, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++)
             tv_time_add(&frames[nodes[nodes[slices[i].path].parent].frame].self,
                         -statistics_time_of_parent(around, &slices[i]));
@@ -268,47 +315,26 @@ static void statistics_subtract_children(const struct tv_trace *trace, uint32_t 
     }
 }
 
-static void statistics_add_row(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
-                               bool by_cpu, struct tv_frame_statistics *frames)
+static void statistics_add_row(const struct selected_rows *rows, uint32_t row,
+                               const uint32_t range[2], struct tv_frame_statistics *frames)
 {
+    const struct tv_trace *trace = rows->trace;
     struct tv_slice slices[READ_AT_ONCE];
-    struct slice_measure measure = statistics_measure(trace, row, by_cpu);
+    struct slice_measure measure = statistics_measure(rows, row);
     struct slice_parents around = statistics_parents(trace, row, range[0], measure);
-    uint32_t inside[2];
+    uint32_t inside[2], cut[2];
     for (uint32_t at = range[0]; at < range[1];) {
-        uint32_t count = statistics_read(trace, row, at, range[1], slices);
+        uint32_t count = statistics_read(&measure, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++)
             statistics_add_slice(&frames[statistics_frame(trace, &slices[i])], &slices[i], measure);
         at += count;
     }
+    for (uint32_t left = tv_row_cut(trace, row, rows->selection, range, cut); left > 0; left--) {
+        struct tv_slice slice = tv_slice_get(trace, row, cut[left - 1]);
+        frames[statistics_frame(trace, &slice)].cut++;
+    }
     if (statistics_child_range(trace, row, range, inside))
         statistics_subtract_children(trace, row + 1, inside, &around, frames);
-}
-
-/* The rows of a selection. */
-struct selected_rows {
-    const struct tv_trace *trace;
-    const struct tv_selection *selection;
-    bool *wanted;
-    bool by_cpu;
-};
-
-static struct selected_rows statistics_rows(const struct tv_trace *trace,
-                                            const struct tv_selection *selection, bool by_cpu)
-{
-    struct selected_rows rows = {trace, selection, tv_selection_wanted(trace, selection), by_cpu};
-    for (uint32_t i = 0; !selection->tracks && i < trace->track_count; i++)
-        rows.wanted[i] |= trace->tracks[i].kind == TV_TRACK_ASYNC;
-    return rows;
-}
-
-static bool statistics_row_range(const struct selected_rows *rows, uint32_t row, uint32_t range[2])
-{
-    if (!rows->wanted[rows->trace->rows[row].track])
-        return false;
-    tv_row_overlap(rows->trace, row, rows->selection->from, rows->selection->to, &range[0],
-                   &range[1]);
-    return range[0] < range[1];
 }
 
 /* ---- All frames ---- */
@@ -324,7 +350,7 @@ static struct tv_statistics *statistics_count_frames(const struct selected_rows 
         statistics->frames[i] = statistics_none(i);
     for (uint32_t row = 0; row < trace->row_count; row++)
         if (statistics_row_range(rows, row, range))
-            statistics_add_row(trace, row, range, rows->by_cpu, statistics->frames);
+            statistics_add_row(rows, row, range, statistics->frames);
     for (uint32_t i = 0; i < trace->head->frame_count; i++)
         if (statistics->frames[i].count > 0)
             statistics->frames[count++] = statistics->frames[i];
@@ -343,17 +369,16 @@ struct statistics_pass {
 #define NOT_NOW UINT64_MAX
 
 /* Collect the lengths of a row's slices for the frames of this pass. */
-static void statistics_collect_row(const struct tv_trace *trace, uint32_t row,
-                                   const uint32_t range[2], bool by_cpu,
-                                   struct statistics_pass *round)
+static void statistics_collect_row(const struct selected_rows *rows, uint32_t row,
+                                   const uint32_t range[2], struct statistics_pass *round)
 {
     struct tv_slice slices[READ_AT_ONCE];
-    struct slice_measure measure = statistics_measure(trace, row, by_cpu);
+    struct slice_measure measure = statistics_measure(rows, row);
     tv_ns time;
     for (uint32_t at = range[0]; at < range[1];) {
-        uint32_t count = statistics_read(trace, row, at, range[1], slices);
+        uint32_t count = statistics_read(&measure, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++) {
-            uint64_t *place = &round->place[statistics_frame(trace, &slices[i])];
+            uint64_t *place = &round->place[statistics_frame(rows->trace, &slices[i])];
             if (*place != NOT_NOW && statistics_time(measure, &slices[i], &time))
                 round->lengths[(*place)++] = time;
         }
@@ -373,7 +398,7 @@ static void statistics_round(const struct selected_rows *rows, struct statistics
     round->lengths = tv_alloc((size_t)sum, sizeof *round->lengths);
     for (uint32_t row = 0; row < rows->trace->row_count; row++)
         if (statistics_row_range(rows, row, range))
-            statistics_collect_row(rows->trace, row, range, rows->by_cpu, round);
+            statistics_collect_row(rows, row, range, round);
     for (uint32_t i = 0; i < round->count; i++) {
         struct tv_frame_statistics *frame = &round->frames[i];
         statistics_set_figures(frame, rows->by_cpu,
@@ -403,7 +428,7 @@ struct tv_statistics *tv_statistics_of(const struct tv_trace *trace,
         statistics_round(&rows, &round);
     }
     tv_free(round.place);
-    tv_free(rows.wanted);
+    statistics_rows_release(&rows);
     return statistics;
 }
 
@@ -449,7 +474,7 @@ static int64_t durations_children_time(const struct tv_trace *trace, uint32_t ro
     if (!statistics_child_range(trace, row, range, inside))
         return 0;
     for (uint32_t at = inside[0]; at < inside[1];) {
-        uint32_t count = statistics_read(trace, row + 1, at, inside[1], slices);
+        uint32_t count = statistics_read(&measure, row + 1, at, inside[1], slices);
         for (uint32_t i = 0; i < count; i++) {
             tv_ns time = statistics_time_of_parent(&around, &slices[i]);
             if (nodes[nodes[slices[i].path].parent].frame == frame)
@@ -470,23 +495,30 @@ static void durations_add_time(struct tv_durations *durations, struct length_lis
     lengths->list[lengths->count++] = slice->length;
 }
 
-static void durations_add_row(const struct tv_call_search *search, uint32_t row,
-                              const uint32_t range[2], bool by_cpu, struct tv_durations *durations,
+static void durations_add_row(const struct selected_rows *rows,
+                              const struct tv_call_search *search, uint32_t row,
+                              const uint32_t range[2], struct tv_durations *durations,
                               struct length_list *lengths)
 {
-    const struct tv_trace *trace = search->trace;
-    struct slice_measure measure = statistics_measure(trace, row, by_cpu);
+    const struct tv_trace *trace = rows->trace;
+    struct slice_measure measure = statistics_measure(rows, row);
+    struct tv_frame_statistics *figures = &durations->figures;
+    uint32_t cut[2], cut_count = tv_row_cut(trace, row, rows->selection, range, cut);
     tv_ns time;
     for (uint32_t i = range[0]; (i = tv_call_search_next(search, row, i, range[1])) < range[1];
          i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
-        statistics_add_slice(&durations->figures, &slice, measure);
-        if (statistics_time(measure, &slice, &time))
-            durations_add_time(durations, lengths,
-                               &(struct tv_slow_slice){row, i, slice.start, time});
+        struct tv_slow_slice slow = {row, i, slice.start, 0};
+        tv_slice_clip(&slice, measure.ends);
+        statistics_add_slice(figures, &slice, measure);
+        figures->cut += (cut_count > 0 && cut[0] == i) || (cut_count > 1 && cut[1] == i);
+        if (statistics_time(measure, &slice, &time)) {
+            slow.length = time;
+            durations_add_time(durations, lengths, &slow);
+        }
     }
-    tv_time_add(&durations->figures.self,
-                -durations_children_time(trace, row, range, measure, durations->figures.frame));
+    tv_time_add(&figures->self,
+                -durations_children_time(trace, row, range, measure, figures->frame));
 }
 
 void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,
@@ -500,11 +532,11 @@ void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *se
     tv_call_search_init(&search, trace, frame);
     for (uint32_t row = 0; row < trace->row_count; row++)
         if (tv_call_search_has_row(&search, row) && statistics_row_range(&rows, row, range))
-            durations_add_row(&search, row, range, by_cpu, durations, &lengths);
+            durations_add_row(&rows, &search, row, range, durations, &lengths);
     statistics_set_figures(&durations->figures, by_cpu, lengths.list);
     tv_call_search_release(&search);
     tv_free(lengths.list);
-    tv_free(rows.wanted);
+    statistics_rows_release(&rows);
 }
 
 static void slice_sums_add_row(const struct tv_trace *trace, uint32_t row,

@@ -3,9 +3,9 @@
  * statistics.h - how long the slices of each name take: count, sum, extremes and percentiles, and
  * the histogram of one name.
  *
- * A slice counts if it touches the range, and then with its whole length: percentiles of clipped
- * lengths would describe the range, not the program.  (The profile clips.)  Asynchronous tracks
- * count too, unless the selection names tracks.
+ * A slice counts if it touches the range, with the part within the range, as in a profile; `cut`
+ * tells how many reach beyond it.  Asynchronous tracks count too, unless the selection names
+ * tracks.
  *
  * Lengths are on the trace's axis, or CPU times; in that case slices without CPU time count as
  * slices, but nowhere else.
@@ -26,6 +26,7 @@ struct tv_frame_statistics {
     int64_t length;     /* sum, on the trace's axis */
     int64_t cpu;        /* sum over slices with CPU time */
     uint64_t cpu_count; /* number of slices with CPU time */
+    uint64_t cut;       /* number of slices that reach beyond the range */
     /* By the clock that was asked for: */
     uint64_t measured; /* number of slices with a time */
     int64_t self;      /* sum minus the times of direct children */

@@ -19,6 +19,64 @@ void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_n
         *end = *first;
 }
 
+struct tv_range_ends tv_range_ends_of(const struct tv_trace *trace, uint32_t track,
+                                      const struct tv_selection *selection)
+{
+    struct tv_range_ends ends = {selection->from, selection->to, 0, 0};
+    if (tv_track_has_wall(trace, track) && tv_track_has_cpu(trace, track)) {
+        ends.cpu_from = tv_track_cpu_at(trace, track, selection->from);
+        ends.cpu_to = tv_track_cpu_at(trace, track, selection->to);
+    }
+    return ends;
+}
+
+void tv_slice_clip(struct tv_slice *slice, const struct tv_range_ends *ends)
+{
+    tv_ns end = slice->start + slice->length, cpu_end = slice->cpu_start + slice->cpu_length;
+    if (slice->start < ends->from) {
+        slice->start = ends->from;
+        slice->cpu_start = ends->cpu_from;
+    }
+    if (end > ends->to) {
+        end = ends->to;
+        cpu_end = ends->cpu_to;
+    }
+    slice->length = end > slice->start ? end - slice->start : 0;
+    slice->cpu_length = cpu_end > slice->cpu_start ? cpu_end - slice->cpu_start : 0;
+    if (slice->flags & TV_SLICE_NO_CPU)
+        slice->cpu_length = 0;
+}
+
+uint32_t tv_row_cut(const struct tv_trace *trace, uint32_t row,
+                    const struct tv_selection *selection, const uint32_t overlap[2],
+                    uint32_t cut[2])
+{
+    uint32_t count = 0, last = overlap[1] - 1;
+    if (overlap[0] == overlap[1])
+        return 0;
+    if (tv_slice_start(trace, row, overlap[0]) < selection->from)
+        cut[count++] = overlap[0];
+    if (tv_slice_end(trace, row, last) > selection->to && (count == 0 || cut[0] != last))
+        cut[count++] = last;
+    return count;
+}
+
+uint64_t tv_selection_count_cut(const struct tv_trace *trace,
+                                const struct tv_selection *selection)
+{
+    bool *wanted = tv_selection_wanted(trace, selection);
+    uint32_t overlap[2], cut[2];
+    uint64_t count = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        if (!wanted[trace->rows[row].track])
+            continue;
+        tv_row_overlap(trace, row, selection->from, selection->to, &overlap[0], &overlap[1]);
+        count += tv_row_cut(trace, row, selection, overlap, cut);
+    }
+    tv_free(wanted);
+    return count;
+}
+
 bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection)
 {
     bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);

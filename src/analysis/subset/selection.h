@@ -30,6 +30,29 @@ struct tv_selection {
 void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_ns to,
                     uint32_t *first, uint32_t *end);
 
+/* The ends of a range on both clocks of one track, in nanoseconds. */
+struct tv_range_ends {
+    tv_ns from, to, cpu_from, cpu_to;
+};
+
+/* Return the ends of the selection's range on a track. */
+struct tv_range_ends tv_range_ends_of(const struct tv_trace *trace, uint32_t track,
+                                      const struct tv_selection *selection);
+
+/* Reduce a slice to the part within the range: its CPU time is that of the thread within the part.
+ * An unknown CPU time becomes 0; a slice outside of the range keeps the length 0. */
+void tv_slice_clip(struct tv_slice *slice, const struct tv_range_ends *ends);
+
+/* Find the slices of a row that reach beyond the range, among those that overlap it,
+ * [overlap[0], overlap[1]).  Return their number: at most two, the first and the last. */
+uint32_t tv_row_cut(const struct tv_trace *trace, uint32_t row,
+                    const struct tv_selection *selection, const uint32_t overlap[2],
+                    uint32_t cut[2]);
+
+/* Return how many slices of the selected tracks reach beyond the range. */
+uint64_t tv_selection_count_cut(const struct tv_trace *trace,
+                                const struct tv_selection *selection);
+
 /* Return wanted[track], true for the tracks of a selection; free it with tv_free.  Track numbers
  * out of range are ignored. */
 bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection);

@@ -77,15 +77,17 @@ static void view_profile_write_waits(struct tv_out *out, unsigned clocks,
     tv_out_text(out, "}}");
 }
 
-/* Write the method table. */
+/* Write the method table.  `cut` calls reach beyond the range. */
 static void view_profile_write(struct tv_out *out, unsigned clocks,
-                               const struct tv_profile *profile)
+                               const struct tv_profile *profile, uint64_t cut)
 {
     tv_out_text(out, "{\"total_real_ns\":");
     tv_view_time(out, clocks & TV_CLOCK_WALL, profile->total_wall);
     tv_out_text(out, ",\"total_cpu_ns\":");
     tv_view_time(out, clocks & TV_CLOCK_CPU, profile->total_cpu);
     view_profile_write_compensation(out, clocks, &profile->compensation);
+    if (cut > 0)
+        tv_member_number(out, ",\"cut\":", (int64_t)cut);
     tv_out_text(out, ",\"rows\":[");
     for (uint32_t i = 0; i < profile->count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
@@ -109,18 +111,35 @@ static enum tv_status view_enter_tree(const struct tv_view *view,
     return status;
 }
 
+/* Count the calls that reach beyond the range that the parameters choose. */
+static enum tv_status view_count_cut(const struct tv_view *view,
+                                     const struct tv_parameters *parameters, uint64_t *cut,
+                                     struct tv_error *err)
+{
+    struct tv_selection selection;
+    enum tv_status status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    *cut = tv_selection_count_cut(view->trace, &selection);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
 enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
     const struct tv_call_tree *tree;
     struct tv_tree_changes changes;
+    uint64_t cut;
     enum tv_status status = tv_view_read_changes(view, parameters, &changes, err);
+    if (status == TV_OK)
+        status = view_count_cut(view, parameters, &cut, err);
     if (status == TV_OK)
         status = view_enter_tree(view, parameters, &changes, &tree, err);
     if (status != TV_OK)
         return status;
     struct tv_profile *profile = tv_profile_of_tree(tree);
-    view_profile_write(out, view_clocks(view), profile);
+    view_profile_write(out, view_clocks(view), profile, cut);
     tv_profile_free(profile);
     tv_trees_leave(view->trees);
     return TV_OK;
@@ -158,7 +177,7 @@ enum tv_status tv_view_sample_profile(const struct tv_view *view,
     struct tv_profile *profile = tv_profile_of_tree(tree);
     if (changes.transforms.count == 0) /* exact costs know no stacks */
         tv_profile_use_function_costs(profile, view->trace);
-    view_profile_write(out, TV_CLOCK_WALL, profile);
+    view_profile_write(out, TV_CLOCK_WALL, profile, 0);
     tv_profile_free(profile);
     tv_call_tree_free(tree);
     return TV_OK;

@@ -338,7 +338,7 @@ enum tv_status tv_view_step(const struct tv_view *view, const struct tv_paramete
 /* ---- Statistics by name, and the histogram of one name ----
  */
 
-/* [frame, count, length, self, cpu, min, average, median, p95, max] */
+/* [frame, count, length, self, cpu, min, average, median, p95, max, cut] */
 static void view_statistics_write_frame(struct tv_out *out, const struct tv_view *view,
                                         const struct tv_frame_statistics *frame)
 {
@@ -355,6 +355,7 @@ static void view_statistics_write_frame(struct tv_out *out, const struct tv_view
         tv_out_char(out, ',');
         tv_view_time(out, known, rest[i]);
     }
+    tv_member_number(out, ",", (int64_t)frame->cut);
     tv_out_char(out, ']');
 }
 

@@ -57,20 +57,61 @@ static void sums_and_percentiles_of_a_drawing(void **state)
     fixture_free(&f);
 }
 
-/* The range cuts A and the second B: both count whole, and what lies inside A is still inside. */
-static void a_slice_counts_whole_or_not_at_all(void **state)
+/* The range cuts A, and the second B of the first thread: half a millisecond of each is inside, and
+ * all of what is left of A lies in B. */
+static void a_slice_counts_with_its_part_in_the_range(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(drawing, 2);
     struct tv_selection range = {3500000, 5 * MS, NULL, 0};
     struct tv_frame_statistics a = statistics_of(f.trace, range, 'A');
     assert_int_equal(a.count, 1);
-    assert_int_equal(a.length, 4 * MS);
-    assert_int_equal(a.self, 1 * MS);
+    assert_int_equal(a.cut, 1);
+    assert_int_equal(a.length, MS / 2);
+    assert_int_equal(a.max, MS / 2);
+    assert_int_equal(a.cpu, 450000); /* 0.9 ms a column */
+    assert_int_equal(a.self, 0);
     struct tv_frame_statistics b = statistics_of(f.trace, range, 'B');
     assert_int_equal(b.count, 1);
-    assert_int_equal(b.self, 1 * MS);
+    assert_int_equal(b.cut, 1);
+    assert_int_equal(b.self, MS / 2);
     assert_int_equal(statistics_of(f.trace, range, 'C').count, 0);
+    assert_int_equal(statistics_of(f.trace, TV_SELECT_ALL, 'A').cut, 0);
+    fixture_free(&f);
+}
+
+/* The call tree counts by other code: the sums of a name are those of its nodes. */
+static void sums_of_a_range_are_those_of_its_call_tree(void **state)
+{
+    (void)state;
+    const struct fixture_dice dice = {31,   3,   6, 7,    20000, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                      1000, 500, 1, false};
+    struct fixture f = fixture_random(&dice);
+    tv_ns span = f.trace->end - f.trace->start;
+    for (int part = 2; part < 40; part += 3) {
+        struct tv_selection range = {f.trace->start + span / part,
+                                     f.trace->start + span / part + span / 7, NULL, 0};
+        struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &range, 1);
+        uint64_t cut = 0;
+        for (char letter = 'A'; letter < 'G'; letter++) {
+            struct tv_frame_statistics figures = statistics_of(f.trace, range, letter);
+            int64_t self = 0, wall = 0, cpu = 0;
+            for (uint32_t i = 1; i < tree->count; i++)
+                if (tree->frame[i] == FIXTURE_FRAME(letter)) {
+                    self += tree->self_wall[i];
+                    wall += tree->cost[i].wall;
+                    cpu += tree->cost[i].cpu;
+                }
+            assert_true(figures.count > 0);
+            assert_int_equal(figures.length, wall);
+            assert_int_equal(figures.self, self);
+            assert_int_equal(figures.cpu, cpu);
+            cut += figures.cut;
+        }
+        assert_true(cut > 0);
+        assert_int_equal(cut, tv_selection_count_cut(f.trace, &range));
+        tv_call_tree_free(tree);
+    }
     fixture_free(&f);
 }
 
@@ -254,7 +295,8 @@ static void what_has_no_cpu_time_is_not_measured_by_it(void **state)
 }
 
 UNIT_TESTS(statistics, cmocka_unit_test(sums_and_percentiles_of_a_drawing),
-           cmocka_unit_test(a_slice_counts_whole_or_not_at_all),
+           cmocka_unit_test(a_slice_counts_with_its_part_in_the_range),
+           cmocka_unit_test(sums_of_a_range_are_those_of_its_call_tree),
            cmocka_unit_test(only_chosen_tracks_count),
            cmocka_unit_test(an_even_count_has_two_in_the_middle),
            cmocka_unit_test(one_frame_has_a_histogram_and_its_slowest),

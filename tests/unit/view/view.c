@@ -194,7 +194,7 @@ static void profiles_a_selection(void **state)
     /* between 1 and 3 ms main's CPU clock advances by 200 us: 50 in the first half millisecond */
     assert_answer(
         *state, "profile?from=500000&to=1500000&tracks=0",
-        "{\"total_real_ns\":1000000,\"total_cpu_ns\":550000,\"rows\":["
+        "{\"total_real_ns\":1000000,\"total_cpu_ns\":550000,\"cut\":2,\"rows\":["
         "[0,1,0,1000000,500000,550000,50000],\n"
         "[2,1,0,500000,500000,500000,500000]],\"waits\":{\"calls\":1,\"real_ns\":400000}}");
     /* what begins at the end of the range is outside, also where the trace ends */

@@ -64,6 +64,8 @@ export interface ProfileAnswer {
   total_cpu_ns: number | null;
   /** Subtracted overhead, if compensation was asked for: per reading of the clock, and in total. */
   compensated?: { cost_ns: number; real_ns: number | null; cpu_ns: number | null };
+  /** Number of calls that reach beyond the range. Absent: none. */
+  cut?: number;
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
   /** Kind of the figures; those of samples stand in place of real times. Absent: calls. */

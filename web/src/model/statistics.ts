@@ -19,6 +19,8 @@ export type StatisticsRow = [
   median: number | null,
   p95: number | null,
   max: number | null,
+  /** Number of slices that reach beyond the range. */
+  cut: number,
 ];
 
 /**
@@ -59,7 +61,7 @@ export function isStatisticsColumn(id: string): id is StatisticsColumn {
 /** Heads and explanations of the columns. */
 export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
   name: ['Name', 'Name'],
-  count: ['Count', 'How many touch the selection; each counts with its whole length'],
+  count: ['Count', 'How many touch the selection; each counts with its part in the range'],
   total: ['Real', 'Sum of their lengths'],
   self: ['Self', 'Sum in the chosen clock, less what lies inside of them'],
   cpu: ['CPU', 'Sum of the CPU time of those that have one'],
@@ -91,6 +93,11 @@ export function statisticsText(row: StatisticsRow, column: StatisticsColumn, uni
   const value = statisticsValue(row, column);
   if (value === null) return '';
   return column === 'count' ? formatCount(value) : formatTime(value, unit);
+}
+
+/** Return how many slices reach beyond the range. */
+export function cutSlices(rows: readonly StatisticsRow[]): number {
+  return rows.reduce((sum, row) => sum + row[10], 0);
 }
 
 /**

@@ -10,6 +10,7 @@ import { FindingsStore } from '../model/findings';
 import type { NonSliceRows } from '../model/nonSliceEvents';
 import { SearchList } from '../model/searchList';
 import { hasStates } from '../model/states';
+import { cutSlices } from '../model/statistics';
 import { StatisticsStore } from '../model/statisticsStore';
 import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './details/detailsHint';
@@ -26,7 +27,7 @@ import { HealthView } from './tables/healthView';
 import { InfoView } from './tables/infoView';
 import { profileFind } from './tables/profileFind';
 import { ProfileTable } from './tables/profileTable';
-import { scopeWords, unitSelect } from './tables/scopeWords';
+import { clipWords, scopeWords, unitSelect } from './tables/scopeWords';
 import { transformChips } from './tables/transformChips';
 import { searchCount, SearchView } from './tables/searchView';
 import { makeSplitter } from './splitter';
@@ -51,6 +52,9 @@ const NAMES: Record<Tab, string> = {
   health: 'Health',
   info: 'Info',
 };
+
+/** Tabs whose figures are those of the profile. */
+const CLIPPING: readonly Tab[] = ['profile', 'flame', 'top-down', 'bottom-up'];
 
 /** The lower panel. */
 export class LowerPanel {
@@ -288,10 +292,19 @@ export class LowerPanel {
       'div',
       { class: 'scope' },
       ...scopeWords(viewer, applies, this.v.askForRange),
+      clipWords(viewer, () => this.clipped()),
       compensateSwitch(this.v),
       unitSelect(this.v),
       tools,
     );
+  }
+
+  /** Return how many calls of the visible table reach beyond the selected range. */
+  private clipped(): number {
+    const { viewer, profile } = this.v;
+    if (!viewer.range.get()) return 0;
+    if (this.byName.get()) return cutSlices(this.statistics.answer.get() ?? []);
+    return CLIPPING.includes(viewer.tab.get()) ? (profile.answer.get()?.cut ?? 0) : 0;
   }
 
   /** Return the marked lines of the table that has the focus. */

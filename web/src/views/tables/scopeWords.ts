@@ -6,7 +6,7 @@ import { formatTime, formatTimeUnit, plural, unitLabel, type Unit } from '../../
 import { effect } from '../../base/signal';
 import { tracksOfSlices } from '../../model/states';
 import type { Viewer } from '../../model/viewer';
-import { wordsFor } from '../../model/words';
+import { countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
 function scopeChip(text: string, label: string, clear: () => void): HTMLElement {
@@ -70,6 +70,25 @@ export function scopeWords(
   });
   effect(() => showScope(viewer, words, chips));
   return [words, chips];
+}
+
+/**
+ * Return the text that tells how many calls reach beyond the range. `count` reads their number; 0
+ * hides the text.
+ */
+export function clipWords(viewer: Viewer, count: () => number): HTMLElement {
+  const element = h('span', { class: 'clip-words' });
+  const words = wordsFor(viewer.facts);
+  effect(() => {
+    const cut = count();
+    element.hidden = cut === 0;
+    setText(element, `${countSlices(words, cut)} clipped`);
+    const [reaches, counts] = cut === 1 ? ['reaches', 'counts'] : ['reach', 'count'];
+    element.title =
+      `${countSlices(words, cut)} ${reaches} beyond the range, and ` +
+      `${counts} with the part inside it only`;
+  });
+  return element;
 }
 
 /** Return the menu of units; null: the numbers of the trace have only one. */
