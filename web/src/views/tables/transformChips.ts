@@ -49,8 +49,10 @@ export function transformChips(viewer: Viewer): HTMLElement {
       { class: 'link', attrs: { type: 'button' }, on: { click: () => viewer.transforms.set([]) } },
       'Undo all',
     );
+    const recorded = h('span', { class: 'second' }, 'Not in the order of time:');
     fill(
       chips,
+      idle && recorded,
       ...list.map((transform, i) => chip(viewer, transform, i, idle)),
       list.length > 1 && undo,
     );
