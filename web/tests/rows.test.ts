@@ -15,7 +15,7 @@ import {
   timelineRows,
   type Row,
 } from '../src/model/rows';
-import { activeThreads, allThreads } from '../src/model/states';
+import { CPUS, activeThreads, allThreads } from '../src/model/states';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -222,6 +222,24 @@ test('sizes come first, and a path without end is no trouble', () => {
   let depth = 0;
   for (; node; node = node.children[0]) depth++;
   assert.equal(depth, 64);
+});
+
+test('many processors leave room for the threads: two are shown, and the others when asked for', () => {
+  const cpus = (count: number): ReturnType<typeof track>[] =>
+    Array.from({ length: count }, (_, i) => track(i, { kind: 'cpu', process: CPUS, thread: -1 }));
+  const words = (count: number, folds: string[] = []): string =>
+    order(
+      layoutTimeline(
+        { order: 'owner', processes: [], tracks: [...cpus(count), track(9)] },
+        { ...SHUT, folds: new Set(folds) },
+        heights,
+      ),
+    );
+  assert.equal(words(3), 'P-2 c0 c1 c2 P0 t9');
+  assert.equal(words(4), 'P-2 c0 c1 cpu.-2 P0 t9');
+  assert.equal(words(4, ['cpu.-2']), 'P-2 c0 c1 c2 c3 cpu.-2 P0 t9');
+  const folds = [0, 1, 2, 3, 9].map((number) => foldOfTrack([...cpus(4), track(9)], number));
+  assert.deepEqual(folds, [null, null, 'cpu.-2', 'cpu.-2', null]);
 });
 
 test('an async track of many lanes shows a few, and the others when asked for', () => {

@@ -11,7 +11,15 @@ import { applyMoves, processKey, UNARRANGED, type Arrangement } from './arrangem
 import type { TileLane } from './engine';
 import type { Track, TraceFacts } from './traceFacts';
 import { substringMatcher, processName, trackName } from './names';
-import { FIRST_LANES, foldedKinds, foldRows, foldTracks, rowName, type Row } from './rows';
+import {
+  FIRST_LANES,
+  foldedKinds,
+  foldProcessors,
+  foldRows,
+  foldTracks,
+  rowName,
+  type Row,
+} from './rows';
 import { CPUS } from './states';
 import { listAt, NO_PLACES, unitsOf, type TimelineUnit } from './units';
 
@@ -295,8 +303,9 @@ function processGroups(
   processes.sort((a, b) => place(a.process) - place(b.process));
   const folded = foldedKinds(processes.flatMap((own) => own.rows));
   return processes.map(({ process, tracks, rows: own }) => {
-    const shown = foldTracks(tracks, folds);
-    const beside = foldRows(own, folds, folded);
+    const processors = foldProcessors(tracks, folds);
+    const shown = foldTracks(processors.tracks, folds);
+    const beside = [...processors.line, ...foldRows(processors.visible(own), folds, folded)];
     return { process, units: unitsOf(laid(shown.tracks), beside, shown.folds, threads) };
   });
 }

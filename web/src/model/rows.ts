@@ -67,8 +67,8 @@ export interface ThreadRow extends RowOwner {
 /** A line that stands for many rows of a kind and opens or closes them. */
 export interface FoldRow extends RowOwner {
   kind: 'fold';
-  what: 'counter' | 'objects' | 'async';
-  /** Number of rows; for async tracks, number of lanes that are hidden when the line is closed. */
+  what: 'counter' | 'objects' | 'async' | 'cpu';
+  /** Number of rows; of lanes and processors, those that are hidden when the line is closed. */
   count: number;
   open: boolean;
 }
@@ -98,6 +98,8 @@ export function rowName(row: Row): string {
 
 /** Number of lanes that are visible at first if there are many. */
 export const FIRST_LANES = 3;
+/** Number of processors that are visible at first if there are many. */
+const FIRST_PROCESSORS = 2;
 
 /** Number of rows of a kind that the timeline shows without folding. */
 export const UNFOLDED_ROWS = 6;
@@ -318,8 +320,48 @@ export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>
   return shown;
 }
 
+/** The visible processors, and the fold line below them, which is missing if there are few. */
+interface ShownProcessors {
+  tracks: readonly Track[];
+  line: readonly FoldRow[];
+  /** Numbers of the hidden tracks. */
+  hidden: ReadonlySet<number>;
+  /** Leave out the counters of hidden processors. */
+  visible: (rows: readonly Row[]) => readonly Row[];
+}
+
+/**
+ * Hide all but the first processors behind a fold line, as they stand above the threads. `tracks`
+ * belong to one process.
+ */
+export function foldProcessors(
+  tracks: readonly Track[],
+  opened: ReadonlySet<string>,
+): ShownProcessors {
+  const [first] = tracks;
+  const folded = first?.kind === 'cpu' && tracks.length > FIRST_PROCESSORS + 1;
+  if (!folded) return { tracks, line: [], hidden: new Set(), visible: (rows) => rows };
+  const { process } = first;
+  const key = foldKey('cpu', process);
+  const open = opened.has(key);
+  const rest = tracks.slice(FIRST_PROCESSORS);
+  const hidden = new Set(open ? [] : rest.map(({ track }) => track));
+  return {
+    tracks: open ? tracks : tracks.slice(0, FIRST_PROCESSORS),
+    line: [{ kind: 'fold', key, process, thread: -1, what: 'cpu', count: rest.length, open }],
+    hidden,
+    visible: (rows) => rows.filter((row) => row.kind !== 'counter' || !hidden.has(row.under ?? -1)),
+  };
+}
+
 /** Return the fold line that must be open to show a track; null: none. */
 export function foldOfTrack(tracks: readonly Track[], number: number): string | null {
+  const processors = foldProcessors(
+    tracks.filter(({ kind }) => kind === 'cpu'),
+    new Set(),
+  );
+  const [line] = processors.line;
+  if (line && processors.hidden.has(number)) return line.key;
   const place = tracks.findIndex((t) => t.track === number);
   let at = 0;
   for (const lanes of lanesTogether(tracks)) {

@@ -73,6 +73,7 @@ export function processWords(track: Track, facts: TraceFacts): string {
 export function foldWords({ what, count, open }: FoldRow): string {
   if (what === 'counter') return plural(count, 'counter');
   if (what === 'objects') return plural(count, 'type of objects', 'types of objects');
+  if (what === 'cpu') return open ? 'Fewer processors' : `${formatCount(count)} more processors`;
   return open ? 'Fewer lanes' : `${formatCount(count)} more lanes`;
 }
 
