@@ -495,9 +495,8 @@ static void durations_add_time(struct tv_durations *durations, struct length_lis
     lengths->list[lengths->count++] = slice->length;
 }
 
-static void durations_add_row(const struct selected_rows *rows,
-                              const struct tv_call_search *search, uint32_t row,
-                              const uint32_t range[2], struct tv_durations *durations,
+static void durations_add_row(const struct selected_rows *rows, const struct tv_call_search *search,
+                              uint32_t row, const uint32_t range[2], struct tv_durations *durations,
                               struct length_list *lengths)
 {
     const struct tv_trace *trace = rows->trace;

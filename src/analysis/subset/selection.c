@@ -61,8 +61,7 @@ uint32_t tv_row_cut(const struct tv_trace *trace, uint32_t row,
     return count;
 }
 
-uint64_t tv_selection_count_cut(const struct tv_trace *trace,
-                                const struct tv_selection *selection)
+uint64_t tv_selection_count_cut(const struct tv_trace *trace, const struct tv_selection *selection)
 {
     bool *wanted = tv_selection_wanted(trace, selection);
     uint32_t overlap[2], cut[2];

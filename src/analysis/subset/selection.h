@@ -50,8 +50,7 @@ uint32_t tv_row_cut(const struct tv_trace *trace, uint32_t row,
                     uint32_t cut[2]);
 
 /* Return how many slices of the selected tracks reach beyond the range. */
-uint64_t tv_selection_count_cut(const struct tv_trace *trace,
-                                const struct tv_selection *selection);
+uint64_t tv_selection_count_cut(const struct tv_trace *trace, const struct tv_selection *selection);
 
 /* Return wanted[track], true for the tracks of a selection; free it with tv_free.  Track numbers
  * out of range are ignored. */

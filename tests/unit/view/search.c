@@ -216,8 +216,9 @@ static void the_table_by_name(void **state)
                   "{\"row\":[3,1,2000000,2000000,2000000,2000000,2000000,2000000,2000000,2000000,0]"
                   ",\"bounds\":[2000000,2500000],\"counts\":[1],"
                   "\"slowest\":[[2,0,2000000,2000000,1]]}");
-    assert_answer(*state, "statistics?frame=25",
-                  "{\"row\":[25,0,0,0,null,0,0,0,0,0,0],\"bounds\":[],\"counts\":[],\"slowest\":[]}");
+    assert_answer(
+        *state, "statistics?frame=25",
+        "{\"row\":[25,0,0,0,null,0,0,0,0,0,0],\"bounds\":[],\"counts\":[],\"slowest\":[]}");
 }
 
 static void the_event_and_the_bytes_at_a_place(void **state)
