@@ -34,7 +34,7 @@ static void *duck_open_file(const char *path, struct tv_error *refused)
                 "%s: not loaded, because others may write it: chmod go-w", path);
         return NULL;
     }
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
 /* Look beside the program, and in the two folders above: a build tree has the program in
@@ -66,7 +66,7 @@ static void *duck_find(struct tv_error *refused)
     void *library = duck_open_beside(refused);
     if (!library)
         library = duck_open_file(TV_LIBDIR "/traceview/" LIBRARY, refused);
-    return library ? library : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    return library ? library : dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 }
 
 /* Is it "v1.4" to "v1.x"? */

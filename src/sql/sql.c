@@ -26,20 +26,23 @@
 #include "sql/tables.h"
 #include "sql/values.h"
 
+/* Time between two interruptions of a statement. */
+#define INTERRUPT_MS 20
+
 struct sql_table_info {
     const struct tv_sql_data *data;
     const struct tv_sql_table *table;
     bool ranged; /* has two parameters: rows of any_slice that may overlap [from, to) */
 };
 
-/* A thread that interrupts statements that run too long. */
+/* A thread that interrupts statements that run too long, or that are cancelled. */
 struct sql_watch {
     uint64_t max_seconds; /* 0: there is no such thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct timespec deadline;
-    bool running, expired, ending;
+    bool running, expired, cancelled, ending;
 };
 
 struct tv_sql {
@@ -49,6 +52,8 @@ struct tv_sql {
     struct tv_sql_data data;
     bool has_trace;
     struct sql_table_info *infos;
+    const char *longer; /* advice about max_seconds */
+    char picture[1024]; /* of the last error */
 };
 
 /* ---- Errors ---- */
@@ -65,6 +70,14 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
         text[length] = why[length] == '\n' ? ' ' : why[length];
     text[length] = '\0';
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
+}
+
+/* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
+static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
+{
+    const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
+    snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
+    return sql_fail(err, why);
 }
 
 /* ---- Table functions ---- */
@@ -257,6 +270,18 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 
 /* ---- Limits of time ---- */
 
+/* Set the deadline of the next wait. */
+static void sql_set_deadline(struct sql_watch *watch, uint64_t milliseconds)
+{
+    clock_gettime(CLOCK_MONOTONIC, &watch->deadline);
+    watch->deadline.tv_sec += (time_t)(milliseconds / 1000);
+    watch->deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (watch->deadline.tv_nsec >= 1000000000) {
+        watch->deadline.tv_nsec -= 1000000000;
+        watch->deadline.tv_sec++;
+    }
+}
+
 static void *sql_watch(void *argument)
 {
     struct tv_sql *sql = argument;
@@ -265,12 +290,14 @@ static void *sql_watch(void *argument)
     while (!watch->ending) {
         if (!watch->running) {
             pthread_cond_wait(&watch->changed, &watch->lock);
-        } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
-                       ETIMEDOUT &&
-                   watch->running) {
-            watch->expired = true;
-            watch->running = false;
+        } else if (watch->expired || watch->cancelled) {
+            /* A statement forgets an interruption that came before it began: repeat it. */
             tv_duck.interrupt(sql->connection);
+            sql_set_deadline(watch, INTERRUPT_MS);
+            pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline);
+        } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
+                   ETIMEDOUT) {
+            watch->expired = watch->running;
         }
     }
     pthread_mutex_unlock(&watch->lock);
@@ -314,11 +341,20 @@ static void sql_set_running(struct sql_watch *watch, bool running)
     if (watch->max_seconds == 0)
         return;
     pthread_mutex_lock(&watch->lock);
-    clock_gettime(CLOCK_MONOTONIC, &watch->deadline);
-    watch->deadline.tv_sec += (time_t)watch->max_seconds;
+    sql_set_deadline(watch, watch->max_seconds * 1000);
     watch->running = running;
     if (running)
         watch->expired = false;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void tv_sql_cancel(struct tv_sql *sql, bool cancelled)
+{
+    struct sql_watch *watch = &sql->watch;
+    assert(watch->max_seconds > 0);
+    pthread_mutex_lock(&watch->lock);
+    watch->cancelled = cancelled;
     pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->lock);
 }
@@ -423,6 +459,7 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
 {
     assert(tv_duck.query);
     struct tv_sql *made = tv_alloc(1, sizeof *made);
+    made->longer = options->longer ? options->longer : " (--max-time)";
     enum tv_status status = sql_configure(made, options, err);
     if (status == TV_OK)
         status = sql_start_watch(made, options->max_seconds, err);
@@ -478,33 +515,33 @@ struct sql_taker {
 };
 
 /* Run the last statement: its rows are taken while they are found. */
-static enum tv_status sql_take_rows(duck_prepared prepared, const struct sql_taker *taker,
-                                    struct tv_error *err)
+static enum tv_status sql_take_rows(struct tv_sql *sql, duck_prepared prepared,
+                                    const struct sql_taker *taker, struct tv_error *err)
 {
     duck_result result;
     enum tv_status status = TV_OK;
     if (tv_duck.execute_prepared_streaming(prepared, &result) != 0)
-        status = sql_fail(err, tv_duck.result_error(&result));
+        status = sql_fail_query(sql, err, tv_duck.result_error(&result));
     else
         status = taker->take(taker->context, &result, err);
     const char *why = status == TV_OK ? tv_duck.result_error(&result) : NULL;
     if (why && why[0])
-        status = sql_fail(err, why);
+        status = sql_fail_query(sql, err, why);
     tv_duck.destroy_result(&result);
     return status;
 }
 
-static enum tv_status sql_run_statement(duck_prepared prepared, const struct sql_taker *taker,
-                                        struct tv_error *err)
+static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared,
+                                        const struct sql_taker *taker, struct tv_error *err)
 {
     duck_result result;
     enum tv_status status = TV_OK;
     if (!sql_is_allowed(tv_duck.prepared_statement_type(prepared)))
         return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
     if (taker)
-        return sql_take_rows(prepared, taker, err);
+        return sql_take_rows(sql, prepared, taker, err);
     if (tv_duck.execute_prepared(prepared, &result) != 0)
-        status = sql_fail(err, tv_duck.result_error(&result));
+        status = sql_fail_query(sql, err, tv_duck.result_error(&result));
     tv_duck.destroy_result(&result);
     return status;
 }
@@ -517,14 +554,14 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
     enum tv_status status = TV_OK;
     if (count == 0) {
         const char *why = tv_duck.extract_statements_error(statements);
-        status = sql_fail(err, why ? why : "there is no statement");
+        status = sql_fail_query(sql, err, why ? why : "there is no statement");
     }
     for (uint64_t i = 0; i < count && status == TV_OK; i++) {
         duck_prepared prepared;
         if (tv_duck.prepare_extracted_statement(sql->connection, statements, i, &prepared) != 0)
-            status = sql_fail(err, tv_duck.prepare_error(prepared));
+            status = sql_fail_query(sql, err, tv_duck.prepare_error(prepared));
         else
-            status = sql_run_statement(prepared, i + 1 == count ? taker : NULL, err);
+            status = sql_run_statement(sql, prepared, i + 1 == count ? taker : NULL, err);
         tv_duck.destroy_prepare(&prepared);
     }
     tv_duck.destroy_extracted(&statements);
@@ -552,22 +589,62 @@ static enum tv_status sql_write(void *context, duck_result *result, struct tv_er
     return tv_sql_write_result(writing->out, result, writing->output, err);
 }
 
-enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
-                          struct tv_out *out, struct tv_error *err)
+/* Rewrite and run the statements of a text; the rows of the last one are taken. */
+static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
+                                   const struct sql_taker *taker, struct tv_error *err)
 {
     char *rewritten;
+    sql->picture[0] = '\0';
     enum tv_status status = tv_sql_rewrite(text, &rewritten, err);
     if (status != TV_OK)
         return status;
-    struct sql_writing writing = {output, out};
-    struct sql_taker taker = {sql_write, &writing};
     sql_set_running(&sql->watch, true);
-    status = sql_run_statements(sql, rewritten, &taker, err);
+    status = sql_run_statements(sql, rewritten, taker, err);
     sql_set_running(&sql->watch, false);
     tv_free(rewritten);
-    if (status != TV_OK && sql->watch.expired)
+    if (status != TV_OK && sql->watch.cancelled)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
+    else if (status != TV_OK && sql->watch.expired)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "SQL: stopped, because it ran longer than %llu s (--max-time)",
-                         (unsigned long long)sql->watch.max_seconds);
+                         "SQL: stopped, because it ran longer than %llu s%s",
+                         (unsigned long long)sql->watch.max_seconds, sql->longer);
     return status;
+}
+
+enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
+                          struct tv_out *out, struct tv_error *err)
+{
+    struct sql_writing writing = {output, out};
+    struct sql_taker taker = {sql_write, &writing};
+    return sql_run_text(sql, text, &taker, err);
+}
+
+/* The output of tv_sql_answer. */
+struct sql_answering {
+    const struct tv_sql_bounds *bounds;
+    struct tv_out *out;
+};
+
+static enum tv_status sql_answer(void *context, duck_result *result, struct tv_error *err)
+{
+    const struct sql_answering *answering = context;
+    return tv_sql_write_answer(answering->out, result, answering->bounds, err);
+}
+
+enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
+                             const struct tv_sql_bounds *bounds, struct tv_out *out,
+                             struct tv_error *err)
+{
+    struct sql_answering answering = {bounds, out};
+    struct sql_taker taker = {sql_answer, &answering};
+    size_t before = out->length;
+    enum tv_status status = sql_run_text(sql, text, &taker, err);
+    if (status != TV_OK)
+        out->length = before;
+    return status;
+}
+
+const char *tv_sql_error_picture(const struct tv_sql *sql)
+{
+    return sql->picture;
 }

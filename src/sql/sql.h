@@ -21,6 +21,7 @@ struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
     uint64_t max_seconds; /* of one tv_sql_run; 0: any */
+    const char *longer;   /* advice in the error of max_seconds; NULL: " (--max-time)" */
     /* A folder whose files queries may read, as an absolute path, also in the variable `folder`;
      * NULL: they can read no files. */
     const char *folder;
@@ -53,6 +54,38 @@ struct tv_sql_output {
  * with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Answers for the page (answer.c) ---- */
+
+/* The part of the rows that an answer holds.  Longer texts are cut off. */
+struct tv_sql_bounds {
+    uint64_t offset, rows; /* skip `offset` rows, then write at most `rows` */
+    size_t bytes;          /* write no further row beyond so many bytes */
+};
+
+/* Run the statements of a text, and append the rows of the last one as a JSON object
+ * (docs/view-protocol.md).  Errors are those of tv_sql_run; nothing was appended then. */
+enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
+                             const struct tv_sql_bounds *bounds, struct tv_out *out,
+                             struct tv_error *err) TV_MUST_CHECK;
+
+/* Cancel the statements that run, or that begin next; with false: let the next ones run.  For
+ * databases with max_seconds, from any thread. */
+void tv_sql_cancel(struct tv_sql *sql, bool cancelled);
+
+/* Return the line of the query that the last error is about, with a mark below the place; "": the
+ * error is not about a place. */
+const char *tv_sql_error_picture(const struct tv_sql *sql);
+
+/* What the id of a row of `slice` names. */
+struct tv_sql_place {
+    uint32_t row, index; /* of a slice; row TV_NONE: not one */
+    uint32_t instant;    /* TV_NONE: not an instant */
+};
+
+/* Find a slice or an instant by its id; both members are TV_NONE if there is none.  No database is
+ * needed. */
+struct tv_sql_place tv_sql_find_place(const struct tv_trace *trace, uint64_t id);
 
 /* ---- Tables as files ---- */
 

@@ -105,8 +105,7 @@ struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column,
 
 /* ---- Values as text ---- */
 
-/* Write a number of 128 bits in decimal. */
-static void sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)
+void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)
 {
     __extension__ typedef unsigned __int128 huge;
     huge value = (huge)(uint64_t)number->integer << 64 | number->low;
@@ -166,7 +165,7 @@ static void sql_put_value(const struct sql_result *result, struct tv_out *out,
         tv_out_i64(out, value.integer);
         break;
     case TV_SQL_IS_HUGE:
-        sql_put_huge(out, &value);
+        tv_sql_put_huge(out, &value);
         break;
     case TV_SQL_IS_REAL:
         sql_put_double(out, value.real, json);

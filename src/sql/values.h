@@ -59,6 +59,14 @@ bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t 
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
 
+/* Write an integer of 128 bits in decimal. */
+void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number);
+
+/* Write some rows of a result as the answer of tv_sql_answer. (answer.c) */
+enum tv_status tv_sql_write_answer(struct tv_out *out, duck_result *result,
+                                   const struct tv_sql_bounds *bounds,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
 /* Take the rows of a result, as they are found. */
 typedef enum tv_status tv_sql_take(void *context, duck_result *result, struct tv_error *err);
 

@@ -134,6 +134,12 @@ bool tv_session_is_unpacking(const struct tv_session *session)
            atomic_load(&session->progress.unpacking);
 }
 
+const struct tv_trace *tv_session_trace(const struct tv_session *session)
+{
+    assert(tv_session_state(session) == TV_SESSION_READY);
+    return session->trace;
+}
+
 const struct tv_view *tv_session_view(const struct tv_session *session)
 {
     return tv_session_state(session) == TV_SESSION_READY ? session->view : NULL;

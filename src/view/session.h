@@ -76,6 +76,9 @@ bool tv_session_is_unpacking(const struct tv_session *session);
 /* Return the view; NULL until the trace is ready. */
 const struct tv_view *tv_session_view(const struct tv_session *session);
 
+/* Return the trace; only once it is ready. */
+const struct tv_trace *tv_session_trace(const struct tv_session *session);
+
 /* Return the error in state failed; otherwise NULL. */
 const struct tv_error *tv_session_error(const struct tv_session *session);
 

@@ -5,18 +5,21 @@
  *     status, quit                   answered by the server itself
  *     upload, drop, open, cancel     files are uploaded in chunks, opened as a trace, or not opened
  *     diff                           answered from several open traces (view/compare.h)
+ *     sql, sql_cancel, sql_place     questions in SQL about a trace (trace_sql.c)
  *     everything else                answered by the view of the trace that the question names
  *
  * Questions that change something need TV_HTTP_CSRF_HEADER, which no other page can send.
  */
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/encoding.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "model/trace_info.h"
+#include "sql/sql.h"
 #include "view/compare.h"
 #include "view/view.h"
 #include "viewer/internal.h"
@@ -162,14 +165,40 @@ static bool api_is_path(const struct tv_request *request, const char *name)
     return tv_bytes_equal(request->path, tv_bytes_of(name));
 }
 
+/* Gather the text of a question in SQL. */
+static enum tv_status api_take_sql(void *context, struct tv_bytes bytes, struct tv_answer *answer)
+{
+    struct tv_out *text = context;
+    if (text->length + bytes.length > TV_SQL_QUESTION) {
+        api_refuse(answer, TV_HTTP_TOO_LARGE, "SQL: a query has at most 64 KiB");
+        return TV_ERR_LIMIT;
+    }
+    tv_out_bytes(text, bytes);
+    return TV_OK;
+}
+
+static void api_end_sql(void *context, bool whole)
+{
+    (void)whole;
+    tv_out_release(context);
+    tv_free(context);
+}
+
 bool tv_viewer_api_begin_body(struct tv_open_traces *traces, const struct tv_request *request,
                               struct tv_body *body, struct tv_answer *answer)
 {
-    if (request->method != TV_HTTP_PUT || !api_is_path(request, "api/upload"))
+    bool sql = request->method == TV_HTTP_POST && api_is_path(request, "api/sql");
+    if (!sql && (request->method != TV_HTTP_PUT || !api_is_path(request, "api/upload")))
         return true;
     if (tv_request_header(request, TV_HTTP_CSRF_HEADER) == NULL) {
         api_refuse(answer, TV_HTTP_FORBIDDEN, "the header " TV_HTTP_CSRF_HEADER " is missing");
         return false;
+    }
+    if (sql) {
+        struct tv_out *text = tv_alloc(1, sizeof *text);
+        tv_out_init_memory(text);
+        *body = (struct tv_body){api_take_sql, api_end_sql, text};
+        return true;
     }
     struct api_chunk_body *chunk = tv_alloc(1, sizeof *chunk);
     api_claim_file(traces, request, chunk);
@@ -269,15 +298,31 @@ static enum tv_status api_cancel_loading(struct tv_open_traces *traces,
     return status;
 }
 
+static enum tv_status api_cancel_sql(struct tv_open_traces *traces, const struct tv_query *query,
+                                     struct tv_out *out, struct tv_error *err)
+{
+    uint64_t trace, number;
+    struct tv_open_trace *open;
+    enum tv_status status = api_read_trace(query, &trace, err);
+    if (status == TV_OK)
+        status = api_need_number(query, "number", UINT64_MAX, &number, err);
+    if (status != TV_OK)
+        return status;
+    if (tv_open_traces_acquire(traces, trace, &open) == TV_OPEN_TRACE_READY) {
+        tv_trace_sql_cancel(tv_open_trace_sql(open), number);
+        tv_open_traces_release(traces, open);
+    }
+    tv_out_text(out, "{}");
+    return TV_OK;
+}
+
 static const struct api_file_question {
     const char *name;
     enum tv_status (*answer)(struct tv_open_traces *traces, const struct tv_query *query,
                              struct tv_out *out, struct tv_error *err);
 } api_file_questions[] = {
-    {"upload", api_add_file},
-    {"drop", api_drop_file},
-    {"open", api_open_files},
-    {"cancel", api_cancel_loading},
+    {"upload", api_add_file},       {"drop", api_drop_file},        {"open", api_open_files},
+    {"cancel", api_cancel_loading}, {"sql_cancel", api_cancel_sql},
 };
 
 static const struct api_file_question *api_find_file_question(struct tv_bytes name)
@@ -491,6 +536,110 @@ static void api_answer_comparison(struct tv_open_traces *traces, const struct tv
         tv_open_traces_release(traces, held.traces[i]);
 }
 
+/* ---- SQL ---- */
+
+/* Read the number of a parameter that may be missing. */
+static enum tv_status api_read_number(const struct tv_query *query, const char *name, uint64_t most,
+                                      uint64_t *number, struct tv_error *err)
+{
+    return tv_query_find(query, name) ? api_need_number(query, name, most, number, err) : TV_OK;
+}
+
+static void api_ask_sql(const struct tv_open_trace *trace, const struct tv_sql_question *question,
+                        struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    const struct tv_trace *about = tv_session_trace(tv_open_trace_session(trace));
+    if (tv_trace_sql_answer(tv_open_trace_sql(trace), about, question, &out, &err) == TV_OK) {
+        tv_out_release(&answer->body);
+        answer->body = out;
+        return;
+    }
+    api_refuse_error(answer, &err);
+    answer->body.length--;
+    tv_out_bytes(&answer->body, (struct tv_bytes){out.buffer, out.length});
+    tv_out_char(&answer->body, '}');
+    tv_out_release(&out);
+}
+
+/* Answer a question in SQL, whose text is the body. */
+static void api_answer_sql(struct tv_open_traces *traces, const struct tv_request *request,
+                           struct tv_answer *answer)
+{
+    const struct tv_viewer_sql *sql = tv_open_traces_sql(traces);
+    struct tv_out *text = request->body;
+    struct tv_query query;
+    struct tv_error err = {0};
+    struct tv_open_trace *trace;
+    struct tv_sql_question question = {.limit = TV_SQL_ANSWER_ROWS};
+    uint64_t number;
+    if (!api_check_method(answer, request->method, TV_HTTP_POST))
+        return;
+    if (!sql->ready) {
+        api_refuse(answer, TV_HTTP_BAD_REQUEST, sql->missing ? sql->missing : "SQL is off");
+        return;
+    }
+    enum tv_status status = tv_query_parse(&query, request->query, request->query_length, &err);
+    if (status == TV_OK)
+        status = api_read_trace(&query, &number, &err);
+    if (status == TV_OK)
+        status = api_read_number(&query, "offset", INT64_MAX, &question.offset, &err);
+    if (status == TV_OK)
+        status = api_read_number(&query, "limit", TV_SQL_ANSWER_ROWS, &question.limit, &err);
+    if (status == TV_OK)
+        status = api_read_number(&query, "number", UINT64_MAX, &question.number, &err);
+    if (status != TV_OK) {
+        api_refuse_error(answer, &err);
+        return;
+    }
+    if (!text || memchr(text->buffer, '\0', text->length)) {
+        api_refuse(answer, TV_HTTP_BAD_REQUEST, "SQL: the query is the body, without NUL");
+        return;
+    }
+    tv_out_char(text, '\0');
+    question.text = (const char *)text->buffer;
+    enum tv_open_trace_found found = tv_open_traces_acquire(traces, number, &trace);
+    if (found != TV_OPEN_TRACE_READY) {
+        api_refuse_trace(answer, found);
+        return;
+    }
+    api_ask_sql(trace, &question, answer);
+    tv_open_traces_release(traces, trace);
+}
+
+/* Tell what an id of the table `slice` names. */
+static void api_answer_sql_place(struct tv_open_traces *traces, const struct tv_query *query,
+                                 struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    struct tv_open_trace *trace;
+    uint64_t number, id;
+    enum tv_status status = api_read_trace(query, &number, &err);
+    if (status == TV_OK)
+        status = api_need_number(query, "id", UINT64_MAX, &id, &err);
+    if (status != TV_OK) {
+        api_refuse_error(answer, &err);
+        return;
+    }
+    enum tv_open_trace_found found = tv_open_traces_acquire(traces, number, &trace);
+    if (found != TV_OPEN_TRACE_READY) {
+        api_refuse_trace(answer, found);
+        return;
+    }
+    struct tv_sql_place place =
+        tv_sql_find_place(tv_session_trace(tv_open_trace_session(trace)), id);
+    tv_open_traces_release(traces, trace);
+    if (place.row != TV_NONE)
+        tv_out_format(&answer->body, "{\"row\":%" PRIu32 ",\"index\":%" PRIu32 "}", place.row,
+                      place.index);
+    else if (place.instant != TV_NONE)
+        tv_out_format(&answer->body, "{\"instant\":%" PRIu32 "}", place.instant);
+    else
+        tv_out_text(&answer->body, "{}");
+}
+
 static void api_answer_status(struct tv_open_traces *traces, const struct tv_query *query,
                               struct tv_answer *answer)
 {
@@ -510,6 +659,7 @@ static const struct api_own_question {
 } api_own_questions[] = {
     {"status", api_answer_status},
     {"diff", api_answer_comparison},
+    {"sql_place", api_answer_sql_place},
 };
 
 static const struct api_own_question *api_find_own_question(struct tv_bytes name)
@@ -518,6 +668,20 @@ static const struct api_own_question *api_find_own_question(struct tv_bytes name
         if (tv_bytes_equal(name, tv_bytes_of(api_own_questions[i].name)))
             return &api_own_questions[i];
     return NULL;
+}
+
+/* Answer a question that may come with a body; false: it is another one. */
+static bool api_answer_body_question(struct tv_open_traces *traces, struct tv_bytes name,
+                                     const struct tv_request *request, struct tv_answer *answer)
+{
+    bool sql = tv_bytes_equal(name, TV_BYTES("sql"));
+    if (sql)
+        api_answer_sql(traces, request, answer);
+    else if (api_is_file_question(name))
+        api_answer_file_question(traces, request, answer);
+    else
+        return false;
+    return true;
 }
 
 bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request *request,
@@ -529,10 +693,8 @@ bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request
     bool api = api_take_name(request->path, &name);
     bool quit = api && tv_bytes_equal(name, TV_BYTES("quit"));
     const struct api_own_question *own = api ? api_find_own_question(name) : NULL;
-    if (api && api_is_file_question(name)) {
-        api_answer_file_question(traces, request, answer);
+    if (api && api_answer_body_question(traces, name, request, answer))
         return false;
-    }
     if (!quit && !own && !(api && tv_view_find_question(name, &type))) {
         api_refuse(answer, TV_HTTP_NOT_FOUND, "there is no such question");
         return false;

@@ -5,6 +5,7 @@
  *     viewer.c            life cycle, authentication of requests, the page
  *     api.c               everything below "/TOKEN/api/"
  *     open_traces.c       the traces that lie open or are loading
+ *     trace_sql.c         questions in SQL about one of them
  *     uploaded_files.c    the files that traces are made of
  *
  * All functions on open traces and uploaded files may be called from several threads at once.
@@ -120,6 +121,7 @@ struct tv_open_traces_options {
     struct tv_loader loader; /* its context must live until tv_open_traces_free returned true */
     const struct tv_viewer_file *files;
     size_t file_count, begin_count;
+    struct tv_viewer_sql sql;
     /* A loading ended in this state; EMPTY: it was cancelled.  Called by the loading thread. */
     void (*ended)(void *context, enum tv_session_state state, const struct tv_error *error);
     void *context;
@@ -173,6 +175,7 @@ struct tv_open_trace;
 enum tv_open_trace_found tv_open_traces_acquire(struct tv_open_traces *traces, uint64_t number,
                                                 struct tv_open_trace **trace);
 const struct tv_session *tv_open_trace_session(const struct tv_open_trace *trace);
+struct tv_trace_sql *tv_open_trace_sql(const struct tv_open_trace *trace);
 void tv_open_traces_release(struct tv_open_traces *traces, struct tv_open_trace *trace);
 
 /* Return true when there is a sketch of a trace that is loading. */
@@ -181,6 +184,46 @@ bool tv_open_traces_is_sketched(struct tv_open_traces *traces);
 /* Write the answer to api/status about a trace.  The state of one that was closed is "empty". */
 void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number,
                                  struct tv_out *out);
+
+/* Return what the viewer can do with SQL. */
+const struct tv_viewer_sql *tv_open_traces_sql(const struct tv_open_traces *traces);
+
+/* ---- trace_sql.c ---- */
+
+/* The database of an open trace, which the first question opens.  One question runs at a time; the
+ * others wait. */
+struct tv_trace_sql;
+
+/* `options` must outlive it. */
+struct tv_trace_sql *tv_trace_sql_new(const struct tv_viewer_sql *options);
+
+/* No question may run.  To be freed before the trace. */
+void tv_trace_sql_free(struct tv_trace_sql *sql);
+
+/* A question may have this many bytes. */
+#define TV_SQL_QUESTION ((size_t)64 << 10)
+
+/* An answer has at most this many rows, and about so many bytes. */
+#define TV_SQL_ANSWER_ROWS 10000u
+#define TV_SQL_ANSWER_BYTES ((size_t)8 << 20)
+
+/* A question runs for so many seconds at most. */
+#define TV_SQL_SECONDS 30
+
+struct tv_sql_question {
+    const char *text;
+    uint64_t offset, limit; /* of the rows; limit at most TV_SQL_ANSWER_ROWS */
+    uint64_t number;        /* by which it can be cancelled; 0: it cannot */
+};
+
+/* Answer a question about the trace, which is the same each time.  After an error `out` has a
+ * member ",\"picture\":...", or nothing. */
+enum tv_status tv_trace_sql_answer(struct tv_trace_sql *sql, const struct tv_trace *trace,
+                                   const struct tv_sql_question *question, struct tv_out *out,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* Cancel the question with this number: it runs, waits, or will come. */
+void tv_trace_sql_cancel(struct tv_trace_sql *sql, uint64_t number);
 
 /* ---- api.c ---- */
 

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
@@ -30,6 +31,7 @@
 
 struct tv_open_trace {
     struct tv_session *session;
+    struct tv_trace_sql *sql;
     struct tv_open_files files;
     uint32_t number;  /* never used again */
     uint32_t holders; /* references */
@@ -41,6 +43,7 @@ struct tv_open_traces {
     void (*ended)(void *context, enum tv_session_state state, const struct tv_error *error);
     void *context;
     struct tv_uploaded_files *files;
+    struct tv_viewer_sql sql;
     struct tv_open_files own;
     uint64_t file_room; /* bytes that the files of all open traces may have together */
     pthread_mutex_t lock;
@@ -76,6 +79,7 @@ struct tv_open_traces *tv_open_traces_new(const struct tv_open_traces_options *o
     traces->loader = options->loader;
     traces->ended = options->ended;
     traces->context = options->context;
+    traces->sql = options->sql;
     traces->files = tv_uploaded_files_new();
     traces->file_room = open_traces_file_room();
     for (size_t i = 0; i < options->file_count; i++) {
@@ -113,6 +117,7 @@ static void open_traces_let_go(struct tv_open_trace *trace, struct open_traces_l
 static void open_traces_free_left(struct open_traces_left *left)
 {
     for (uint32_t i = 0; i < left->count; i++) {
+        tv_trace_sql_free(left->traces[i]->sql); /* it reads the trace */
         tv_session_free(left->traces[i]->session);
         tv_free(left->traces[i]);
     }
@@ -215,6 +220,16 @@ enum tv_open_trace_found tv_open_traces_acquire(struct tv_open_traces *traces, u
 const struct tv_session *tv_open_trace_session(const struct tv_open_trace *trace)
 {
     return trace->session;
+}
+
+struct tv_trace_sql *tv_open_trace_sql(const struct tv_open_trace *trace)
+{
+    return trace->sql;
+}
+
+const struct tv_viewer_sql *tv_open_traces_sql(const struct tv_open_traces *traces)
+{
+    return &traces->sql;
 }
 
 void tv_open_traces_release(struct tv_open_traces *traces, struct tv_open_trace *trace)
@@ -344,7 +359,11 @@ static enum tv_status open_traces_add(struct tv_open_traces *traces,
     if (!session)
         return TV_ERR_USAGE;
     struct tv_open_trace *trace = tv_alloc(1, sizeof *trace);
-    *trace = (struct tv_open_trace){session, *files, traces->last_number + 1, 1, 0};
+    *trace = (struct tv_open_trace){.session = session,
+                                    .sql = tv_trace_sql_new(&traces->sql),
+                                    .files = *files,
+                                    .number = traces->last_number + 1,
+                                    .holders = 1};
     enum tv_status status = open_traces_begin_loading(traces, trace, err);
     if (status != TV_OK) {
         open_traces_let_go(trace, left);
@@ -420,6 +439,17 @@ bool tv_open_traces_is_sketched(struct tv_open_traces *traces)
     return sketched;
 }
 
+/* Write whether there is SQL, or why not. */
+static void open_traces_write_sql(const struct tv_viewer_sql *sql, struct tv_out *out)
+{
+    if (sql->ready || sql->missing)
+        tv_out_text(out, ",\"sql\":");
+    if (sql->ready)
+        tv_out_text(out, "true");
+    else if (sql->missing)
+        tv_out_json(out, tv_bytes_of(sql->missing));
+}
+
 /* Write the files from the command line: an address without any files means these. */
 static void open_traces_write_start(const struct tv_open_files *own, struct tv_out *out)
 {
@@ -444,6 +474,7 @@ void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number,
     tv_out_format(out, ",\"trace\":%" PRIu32 ",\"files\":", trace ? trace->number : 0);
     tv_uploaded_files_write(traces->files, out);
     open_traces_write_start(&traces->own, out);
+    open_traces_write_sql(&traces->sql, out);
     tv_out_char(out, '}');
     if (trace)
         tv_open_traces_release(traces, trace);

@@ -28,6 +28,14 @@ struct tv_viewer_file {
     tv_ns offset; /* added to its times */
 };
 
+/* Questions in SQL about open traces (docs/sql.md).  All zero: there are none. */
+struct tv_viewer_sql {
+    bool ready;          /* DuckDB's library is open (sql/duckdb.h) */
+    const char *missing; /* not ready: why, for people; or NULL.  Outlives the viewer */
+    uint64_t max_memory; /* of the queries about one trace, in bytes; 0: a part of the machine's */
+    unsigned threads;    /* of a query; 0: one for each processor */
+};
+
 struct tv_viewer_options {
     const struct tv_viewer_file *files;
     size_t file_count;
@@ -35,6 +43,7 @@ struct tv_viewer_options {
                            lets the user choose files */
     uint16_t port;      /* 0: a home port, or any free port (http.h) */
     struct tv_loader loader;
+    struct tv_viewer_sql sql;
 };
 
 struct tv_viewer;

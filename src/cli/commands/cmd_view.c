@@ -29,6 +29,7 @@
 #include "cli/input/selection.h"
 #include "cli/output/html_report.h"
 #include "cli/output/message.h"
+#include "sql/duckdb.h"
 #include "viewer/viewer.h"
 
 /* Wait this long before opening the browser: most traces that cannot be read fail sooner, and then
@@ -420,6 +421,18 @@ static int cmd_view_confine_and_run(const struct tv_command *command,
     return code;
 }
 
+/* Open DuckDB's library, which cannot be opened in the sandbox. Without it the page says what to
+ * do. */
+static void cmd_view_open_sql(const struct tv_settings *settings, struct tv_viewer_sql *sql,
+                              struct tv_error *missing)
+{
+    sql->ready = tv_duck_open(missing) == TV_OK;
+    sql->missing = sql->ready ? NULL : missing->message;
+    sql->threads = tv_settings_jobs(settings);
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        sql->max_memory = settings->input.max_memory / 2; /* the other half is for reading */
+}
+
 int tv_command_run_viewer(const struct tv_command *command, const struct tv_settings *settings,
                           size_t begin_count, const char *place)
 {
@@ -429,12 +442,13 @@ int tv_command_run_viewer(const struct tv_command *command, const struct tv_sett
         .loader = {viewer_files_load, viewer_files_write_to_cache, &files,
                    tv_reporter(settings->input.mapping || settings->input.symbols.count > 0)}};
     struct tv_viewer *server;
-    struct tv_error err = {0};
+    struct tv_error err = {0}, no_sql = {0};
     int code;
     whole.select.filter = NULL;
     if (!cmd_view_set_port(settings, &served, &err) ||
         viewer_files_init(&files, &whole, &err) != TV_OK)
         return tv_command_failed(command, &err);
+    cmd_view_open_sql(settings, &served.sql, &no_sql);
     served.files = files.files;
     served.file_count = files.count;
     served.begin_count = begin_count < files.count ? begin_count : files.count;
