@@ -149,6 +149,8 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     findings: refuse,
     diff: refuse,
     callsIn: refuse,
+    sql: refuse,
+    sqlPlace: refuse,
     displayFrames: refuse,
     idle: () => new Promise(() => undefined),
     states: refuse,

@@ -36,11 +36,31 @@ function licences(inputs) {
   });
 }
 
+/**
+ * The ready queries of docs/sql.md, as [group, title, query]: a line that ends with a colon names a
+ * group, and each query stands indented below a comment that is its title.
+ */
+function readyQueries() {
+  const text =
+    readFileSync(`${web}../docs/sql.md`, 'utf8').split('## Queries to begin with')[1] ?? '';
+  const queries = [];
+  let [group, title] = ['', ''];
+  for (const line of text.split('\n')) {
+    if (/^\S.*:$/.test(line)) group = line.slice(0, -1);
+    else if (line.startsWith('    -- ')) title = line.slice(7);
+    else if (line.startsWith('    ')) queries.push([group, title, line.trim()]);
+  }
+  return queries;
+}
+
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** One page out of a script and a style, on the template that all have. */
 async function page(name, entry, sheet, worker = { text: '', inputs: [] }) {
-  const bundled = await bundle(entry, { WORKER_TEXT: JSON.stringify(worker.text) });
+  const bundled = await bundle(entry, {
+    WORKER_TEXT: JSON.stringify(worker.text),
+    SQL_QUERIES: JSON.stringify(JSON.stringify(readyQueries())),
+  });
   const { text } = bundled;
   // "</script" inside the script would end it for the HTML parser.
   const script = text.replaceAll('</script', '<\\/script');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends one request and reads its answer. Every failure becomes an EngineError.
 
+import { visibleLines } from '../base/visible';
 import { EngineError, isAbort } from '../model/engine';
 import type { Query } from './query';
 
@@ -16,7 +17,7 @@ export interface Ask {
    * True for a request that changes state. It carries a header that proves it comes from this page.
    */
   changing?: boolean;
-  body?: Blob;
+  body?: Blob | string;
   /** Called if the trace of the request was closed. */
   changed?: () => void;
 }
@@ -39,9 +40,12 @@ async function engineErrorOf(response: Response): Promise<EngineError> {
   const kind = status === NO_ROOM ? 'room' : status === TOO_LARGE ? 'limit' : 'other';
   let message = `${status} ${response.statusText}`;
   try {
-    const body = (await response.json()) as { error?: unknown; column?: unknown };
-    if (typeof body.error === 'string') message = body.error;
-    if (typeof body.column === 'number') return new EngineError(message, false, body.column);
+    const body = (await response.json()) as Record<string, unknown>;
+    const { error, column, picture } = body;
+    if (typeof error === 'string') message = error;
+    if (typeof column === 'number') return new EngineError(message, false, column);
+    if (typeof picture === 'string')
+      return new EngineError(message, false, null, kind, visibleLines(picture));
   } catch {
     // The answer has no message of the engine, so use the HTTP status.
   }

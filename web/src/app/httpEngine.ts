@@ -43,6 +43,7 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import { Frames } from '../model/names';
 import type { Durations, StatisticsRow } from '../model/statistics';
+import type { SqlAnswer, SqlPlace, SqlQuestion } from '../model/sql';
 import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
 import { HttpNonSlices } from './httpNonSlices';
@@ -417,6 +418,34 @@ export class HttpEngine implements Engine {
     return frame === undefined
       ? null
       : await ask<Durations>('api/statistics', { frame, clock: q.clock });
+  }
+
+  async sql(q: SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer> {
+    // Numbers of questions differ between pages, which may ask about one trace.
+    const number = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) + 1;
+    const post = { method: 'POST', changing: true } as const;
+    const cancel = (): void =>
+      void sendEngineRequest('api/sql_cancel', { ...this.about({ number }), ...post }).catch(
+        () => undefined, // the program has ended
+      );
+    signal?.addEventListener('abort', cancel);
+    try {
+      const asked = { ...this.about({ offset: q.offset, limit: q.limit, number }), ...post };
+      return visibleTexts(
+        await requestEngineJson<SqlAnswer>('api/sql', { ...asked, body: q.text, signal }),
+      );
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  async sqlPlace(id: number): Promise<SqlPlace | null> {
+    type Answer = { row?: number; index?: number; instant?: number };
+    const { row, index, instant } = await this.json<Answer>('api/sql_place', { id });
+    if (instant !== undefined) return { instant };
+    if (row === undefined || index === undefined) return null;
+    // The number is one of the whole trace.
+    return this.filter === '' ? { row, index } : await this.same({ row, index }, '');
   }
 
   async displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames> {

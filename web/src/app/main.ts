@@ -20,6 +20,9 @@ import { HttpEngine } from './httpEngine';
 import { Opener, type Current } from './opener';
 import { Pages } from './pages';
 
+const SQL_ELSEWHERE =
+  'SQL needs the program: open the file with "traceview FILE", or ask in a terminal, ' +
+  "traceview sql 'select name, sum(dur) from slice group by name' FILE";
 const GONE_FILES = 'The files of that address are not there any more: open them again.';
 /**
  * The poll intervals while a trace loads, in ms. The first polls are frequent, because small traces
@@ -327,7 +330,13 @@ class App {
     facts.notes = notes.map(({ text }) => text);
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
-    facts.compares = this.compares;
+    // A page that reads files itself has no database.
+    const sql = status.sql ?? (this.host.ends ? undefined : SQL_ELSEWHERE);
+    const ofHost = {
+      compares: this.compares,
+      ...(sql !== undefined && status.home === undefined ? { sql } : {}),
+    };
+    Object.assign(facts, ofHost);
     // An address with other files is not about this trace.
     const fits = sameFiles(this.filesOf(aim.address), status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
@@ -349,6 +358,7 @@ class App {
       inputs: status.inputs,
       files: this.named(status.inputs),
       engineFor,
+      ofHost,
     });
     await this.pages.open(engine, facts, address);
     if (notes.length > 0) this.pages.say(facts.notes.join(' '));

@@ -35,6 +35,8 @@ interface Outside {
   /** The same files as an address names them. */
   files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
+  /** What the host of the page can do, whatever the filter. */
+  ofHost: Pick<TraceFacts, 'compares' | 'sql'>;
 }
 
 /** The page on the screen. */
@@ -131,7 +133,7 @@ export class Pages {
     const engine = this.outside.engineFor(filter);
     this.box.wait(filter);
     try {
-      const facts = await engine.trace();
+      const facts = { ...(await engine.trace()), ...this.outside.ofHost };
       return asked === this.asked ? { engine, facts } : null;
     } catch (error) {
       if (asked !== this.asked) return null;

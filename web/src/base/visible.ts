@@ -49,3 +49,8 @@ export function visibleTexts<T>(value: T): T {
   }
   return value;
 }
+
+/** Make the text of several lines visible, and keep its lines. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(makeVisible).join('\n');
+}

@@ -36,6 +36,7 @@ export const TABS = [
   'frames',
   'compare',
   'search',
+  'sql',
   'findings',
   'health',
   'info',
@@ -84,6 +85,8 @@ export interface PageState {
   openDown: string | null;
   openUp: string | null;
   search: string;
+  /** The query of the tab SQL that was run. */
+  sql: string;
   searchIn: readonly SearchField[];
   matchCase: boolean;
   /** The text to search for is a regular expression. */
@@ -181,6 +184,7 @@ export function writeAddress(place: PageState): string {
   put('down', place.openDown === '' ? 'none' : place.openDown);
   put('up', place.openUp === '' ? 'none' : place.openUp);
   put('search', place.search);
+  put('sql', place.sql);
   put('in', place.searchIn.length === SEARCH_FIELDS.length ? null : place.searchIn.join(','));
   put('case', place.matchCase ? '1' : null);
   put('re', place.regex ? '1' : null);
@@ -313,6 +317,7 @@ export function readAddress(text: string): PageState {
     openDown: readOpened(q.get('down')),
     openUp: readOpened(q.get('up')),
     search: q.get('search') ?? '',
+    sql: q.get('sql') ?? '',
     searchIn: readFields(q.get('in')),
     matchCase: q.get('case') === '1',
     regex: q.get('re') === '1',

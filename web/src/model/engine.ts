@@ -15,6 +15,7 @@ import type { Durations, StatisticsRow } from './statistics';
 import type { Measure } from './measure';
 import type { NonSliceEngine, SampleMeasure } from './nonSliceEvents';
 import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
+import type { SqlAnswer, SqlPlace, SqlQuestion } from './sql';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
@@ -472,6 +473,10 @@ export interface Engine {
   ): Promise<Comparison<Row> | null>;
   /** Return the lengths of a method's calls; null: the trace has no such method. */
   callsIn(question: CallsQuestion, signal?: AbortSignal): Promise<Durations | null>;
+  /** Run statements in SQL; `signal` cancels them. */
+  sql(question: SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer>;
+  /** Return what an id of the table `slice` names; null: nothing that the filter shows. */
+  sqlPlace(id: number): Promise<SqlPlace | null>;
   displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
@@ -491,6 +496,8 @@ export class EngineError extends Error {
     /** Column of a syntax error in a filter, from 1. */
     readonly column: number | null = null,
     readonly kind: ErrorKind = 'other',
+    /** The line of a query that the error is about, with a mark below the place. */
+    readonly picture = '',
   ) {
     super(message);
     this.name = 'EngineError';

@@ -105,9 +105,9 @@ export class Viewer {
   readonly openDown = signal<string | null>(null);
   readonly openUp = signal<string | null>(null);
   readonly search = signal('');
-  /**
-   * Fields that the list of hits searches; and case-sensitive search even without capital letters.
-   */
+  /** The query of the tab SQL that was run. */
+  readonly sql = signal('');
+  /** Fields that the list of hits searches; case-sensitive even without capital letters. */
   readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
   readonly matchCase = signal(false);
   readonly regex = signal(false);
@@ -399,6 +399,7 @@ export class Viewer {
       openDown: this.openDown.get(),
       openUp: this.openUp.get(),
       search: this.search.get(),
+      sql: this.sql.get(),
       searchIn: this.searchIn.get(),
       matchCase: this.matchCase.get(),
       regex: this.regex.get(),
@@ -432,10 +433,7 @@ export class Viewer {
     };
   }
 
-  /**
-   * Restore the state of an address, except the visible range, which the caller animates. Return
-   * that range.
-   */
+  /** Restore the state of an address, and return its visible range, which the caller animates. */
   goTo(place: PageState): Span {
     this.setRange(place.range);
     const known = new Set(this.facts.tracks.map((t) => t.track));
@@ -460,6 +458,7 @@ export class Viewer {
     this.openDown.set(place.openDown);
     this.openUp.set(place.openUp);
     this.search.set(place.search);
+    this.sql.set(place.sql);
     this.searchIn.set(place.searchIn);
     this.matchCase.set(place.matchCase);
     this.regex.set(place.regex);

@@ -31,6 +31,7 @@ import { clipWords, scopeWords, unitSelect } from './tables/scopeWords';
 import { transformChips } from './tables/transformChips';
 import { searchCount, SearchView } from './tables/searchView';
 import { makeSplitter } from './splitter';
+import { SqlView } from './tables/sqlView';
 import { StatesView } from './tables/statesView';
 import { StatisticsView } from './tables/statisticsView';
 import type { TableTab } from './tables/tableTab';
@@ -48,6 +49,7 @@ const NAMES: Record<Tab, string> = {
   frames: 'Frames',
   compare: 'Compare',
   search: 'Search',
+  sql: 'SQL',
   findings: 'Findings',
   health: 'Health',
   info: 'Info',
@@ -98,8 +100,9 @@ export class LowerPanel {
     const counters = viewer.facts.counters > 0 ? new CountersView(v, shown('counters')) : null;
     const frames = viewer.facts.display_frames > 0 ? new FramesView(v, shown('frames')) : null;
     const compare = viewer.facts.compares ? new CompareView(v, shown('compare')) : null;
-    const missing = Object.entries({ states, counters, frames, compare }).flatMap(([tab, view]) =>
-      view ? [] : [tab],
+    const sql = viewer.facts.sql === undefined ? null : new SqlView(v, shown('sql'));
+    const missing = Object.entries({ states, counters, frames, compare, sql }).flatMap(
+      ([tab, view]) => (view ? [] : [tab]),
     );
     this.tabs = TABS.filter((tab) => !missing.includes(tab));
     const trees = {
@@ -116,6 +119,7 @@ export class LowerPanel {
       ...(counters ? { counters } : {}),
       ...(frames ? { frames } : {}),
       ...(compare ? { compare } : {}),
+      ...(sql ? { sql } : {}),
       search: new SearchView(v, this.searching, focusSearch),
       findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
       health,
@@ -286,7 +290,7 @@ export class LowerPanel {
       tools.hidden = table === null;
       this.find.element.hidden = table?.findable === null;
     });
-    const whole: readonly Tab[] = ['info', 'health', 'compare'];
+    const whole: readonly Tab[] = ['info', 'health', 'compare', 'sql'];
     const applies = (): boolean => !whole.includes(viewer.tab.get());
     return h(
       'div',

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL tab: a query box, ready and kept queries, and the rows, whose ids and times are links
+// into the time line.
+
+import { fill, h, setAttribute, setText, type Child } from '../../base/dom';
+import { formatCount, plural } from '../../base/format';
+import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
+import { shortened } from '../../base/visible';
+import { framingView, revealingView } from '../../model/span';
+import {
+  linksOf,
+  NAMES_QUERY,
+  readQueries,
+  sortedRows,
+  sqlSheet,
+  sqlText,
+  titleOf,
+  withQuery,
+  type ReadyQuery,
+  type SqlAnswer,
+  type SqlLink,
+  type SqlName,
+  type SqlSort,
+  type SqlValue,
+} from '../../model/sql';
+import { MOST_ROWS, SqlStore } from '../../model/sqlStore';
+import { goToCallOn, type Views } from '../context';
+import { readSetting, writeSetting } from '../settings';
+import type { Exported } from './exportMenu';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { SqlBox } from './sqlBox';
+import { markedText } from './tableTab';
+
+/** The queries of docs/sql.md, as [group, title, query] in JSON. */
+declare const SQL_QUERIES: string;
+
+const PADDING = 18;
+const LEAST = 56;
+const WIDEST = 420;
+/** Rows whose texts are measured for the width of a column. */
+const MEASURED = 200;
+/** Number of latest, and of kept, queries that the browser stores. */
+const LATEST = 30;
+const KEPT = 100;
+const NO_ROWS: SqlValue[][] = [];
+
+/** A group of queries in the list. */
+interface Group {
+  name: string;
+  queries: readonly ReadyQuery[];
+}
+
+function readyGroups(): Group[] {
+  const groups = new Map<string, ReadyQuery[]>();
+  for (const [group, title, text] of JSON.parse(SQL_QUERIES) as [string, string, string][])
+    groups.set(group, [
+      ...(groups.get(group) ?? []),
+      { group, title, text: `-- ${title}\n${text}` },
+    ]);
+  return [...groups].map(([name, queries]) => ({ name, queries }));
+}
+
+/** The tab. */
+export class SqlView {
+  readonly element: HTMLElement;
+  readonly findable = null;
+  private readonly store: SqlStore;
+  private readonly box: SqlBox;
+  private readonly grid: Grid;
+  private readonly sort = signal<SqlSort | null>(null);
+  private readonly rows: ReadSignal<readonly SqlValue[][]>;
+  private links: readonly (((row: readonly SqlValue[]) => SqlLink | null) | null)[] = [];
+  private readonly status = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
+  private readonly failure = h('div', { class: 'sql-failure', attrs: { role: 'alert' } });
+  private readonly kept = signal<readonly string[]>(readQueries(readSetting('sql.kept')));
+  private readonly latest = signal<readonly string[]>(readQueries(readSetting('sql.latest')));
+  private readonly list: HTMLSelectElement;
+  private listed: ReadyQuery[] = [];
+  private ran = '';
+
+  constructor(
+    private readonly v: Views,
+    private readonly shown: () => boolean,
+  ) {
+    const { viewer } = v;
+    this.store = new SqlStore(viewer);
+    this.rows = computed(() => {
+      const answer = this.store.answer.get();
+      return answer ? sortedRows(answer.rows, this.sort.get()) : NO_ROWS;
+    });
+    this.grid = new Grid(
+      'Rows of the query',
+      {
+        activate: (line, target) => this.activate(line, target),
+        sort: (column) => this.sortBy(Number(column)),
+        focused: (on) => viewer.inTable.set(on),
+      },
+      () => lineHeight(v.settings),
+    );
+    this.box = new SqlBox({
+      run: () => this.run(),
+      cancel: () => this.store.cancel(),
+      askNames: () => this.askNames(),
+    });
+    this.list = h('select', { class: 'of', attrs: { 'aria-label': 'Ready queries' } });
+    this.list.addEventListener('change', () => this.choose());
+    if (typeof viewer.facts.sql === 'string') {
+      const [what = '', ...remedy] = viewer.facts.sql.split(': ');
+      this.element = h(
+        'div',
+        { class: 'sql sql-none scroller', tabIndex: 0, attrs: { role: 'note' } },
+        h('h2', null, what),
+        h('p', null, remedy.join(': ')),
+      );
+      return;
+    }
+    this.element = h(
+      'div',
+      { class: 'with-bar sql' },
+      this.box.element,
+      this.bar(),
+      this.failure,
+      this.grid.element,
+    );
+    effect(() => void this.element.classList.toggle('pending', this.store.running.get()));
+    effect(() => this.listQueries());
+    effect(() => this.follow(viewer.sql.get()));
+    effect(() => this.showColumns());
+    effect(() => this.showRows());
+    effect(() => this.showStatus());
+    effect(() => this.showFailure());
+  }
+
+  private button(text: string, title: string, act: () => void): HTMLButtonElement {
+    const attrs = { type: 'button' };
+    return h('button', { class: 'text-button', title, attrs, on: { click: act } }, text);
+  }
+
+  private bar(): HTMLElement {
+    const run = this.button('Run', 'Run the query (Ctrl+Enter)', () => this.run());
+    run.className = 'button primary';
+    const cancel = this.button('Cancel', 'Stop the query (Esc)', () => this.store.cancel());
+    const keep = this.button('Keep', '', () => this.keep());
+    const more = this.button('More rows', 'Get the next part of the rows', () => this.store.more());
+    const current = signal('');
+    this.box.area.addEventListener('input', () => current.set(this.box.text));
+    effect(() => {
+      const running = this.store.running.get();
+      run.hidden = running;
+      cancel.hidden = !running;
+      const answer = this.store.answer.get()?.rows;
+      more.hidden = running || !answer?.more || answer.rows.length >= MOST_ROWS;
+    });
+    effect(() => {
+      current.get();
+      this.store.answer.get();
+      const on = this.kept.get().includes(this.box.text);
+      setAttribute(keep, 'aria-pressed', on);
+      keep.title = on
+        ? 'Remove the query from the list'
+        : 'Keep the query in the list; a comment in its first line is its name';
+    });
+    return h('div', { class: 'pane-bar' }, run, cancel, this.list, keep, more, this.status);
+  }
+
+  /** Run what stands in the box. */
+  private run(): void {
+    const { text } = this.box;
+    if (text.trim() === '') return;
+    this.latest.set(withQuery(this.latest.peek(), text, LATEST));
+    writeSetting('sql.latest', JSON.stringify(this.latest.peek()));
+    this.start(text);
+    this.v.viewer.sql.set(text);
+  }
+
+  private start(text: string): void {
+    this.ran = text;
+    this.sort.set(null);
+    this.grid.reset();
+    this.store.run(text);
+  }
+
+  /** The address names another query: it runs once the tab is visible. */
+  private follow(text: string): void {
+    if (!this.shown() || text === this.ran) return;
+    untracked(() => {
+      this.box.text = text;
+      if (text !== '') this.start(text);
+    });
+  }
+
+  private async askNames(): Promise<readonly SqlName[]> {
+    const question = { text: NAMES_QUERY, offset: 0, limit: 10_000 };
+    const { rows } = await this.v.viewer.engine.sql(question);
+    return rows.map(([name, kind]) => ({ name: String(name), kind: kind as SqlName['kind'] }));
+  }
+
+  // ---- Ready queries ----
+
+  private listQueries(): void {
+    const own = (name: string, texts: readonly string[]): Group => ({
+      name,
+      queries: texts.map((text) => ({ group: name, title: titleOf(text), text })),
+    });
+    const groups = [
+      own('Kept', this.kept.get()),
+      ...readyGroups(),
+      own('Latest', this.latest.get()),
+    ].filter(({ queries }) => queries.length > 0);
+    this.listed = groups.flatMap(({ queries }) => queries);
+    let at = 0;
+    fill(
+      this.list,
+      h('option', { attrs: { value: '' } }, 'Queries…'),
+      ...groups.map(({ name, queries }) =>
+        h(
+          'optgroup',
+          { attrs: { label: name } },
+          ...queries.map(({ title }) =>
+            h('option', { attrs: { value: at++ } }, shortened(title, 80)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  private choose(): void {
+    const query = this.listed[Number(this.list.value || -1)];
+    this.list.value = '';
+    if (!query) return;
+    this.box.text = query.text;
+    this.run();
+  }
+
+  private keep(): void {
+    const { text } = this.box;
+    if (text.trim() === '') return;
+    const old = this.kept.peek();
+    this.kept.set(
+      old.includes(text) ? old.filter((other) => other !== text) : withQuery(old, text, KEPT),
+    );
+    writeSetting('sql.kept', JSON.stringify(this.kept.peek()));
+  }
+
+  // ---- Rows ----
+
+  private sortBy(column: number): void {
+    const old = this.sort.peek();
+    const number = this.store.answer.peek()?.rows.columns[column]?.[1] !== 'text';
+    if (old?.column !== column) this.sort.set({ column, descending: number });
+    else if (old.descending === number) this.sort.set({ column, descending: !number });
+    else this.sort.set(null);
+    this.grid.reset();
+  }
+
+  private showColumns(): void {
+    const answer = this.store.answer.get();
+    const sort = this.sort.get();
+    const { bodyFont } = this.v.settings.theme.get();
+    if (!answer) return;
+    const meter = this.v.meters.get(bodyFont);
+    this.links = linksOf(answer.of, answer.rows.columns);
+    const columns = answer.rows.columns.map(([name, type], at): GridColumn => {
+      const widest = answer.rows.rows
+        .slice(0, MEASURED)
+        .reduce((n, row) => Math.max(n, sqlText(row[at] ?? null).length), 0);
+      const width = Math.max(LEAST, widest * meter.width('0'), meter.width(`▾ ${name}`)) + PADDING;
+      return {
+        id: String(at),
+        head: shortened(name, 60),
+        title: `${shortened(name, 200)}, ${type}`,
+        width: Math.ceil(Math.min(width, WIDEST)),
+        number: type === 'integer' || type === 'real',
+        sorts: true,
+        cell: (line) => this.cell(line, at),
+      };
+    });
+    const sorted = sort && { column: String(sort.column), descending: sort.descending };
+    untracked(() => this.grid.setColumns(columns, sorted ?? { column: '', descending: false }));
+  }
+
+  private cell(line: number, at: number): Child {
+    const row = this.rows.peek()[line];
+    if (!row) return null;
+    const value = row[at] ?? null;
+    const text = sqlText(value);
+    const title = shortened(value === null ? 'NULL' : String(value), 1000);
+    const name = value === null ? 'text dim' : 'text';
+    const link = this.links[at]?.(row);
+    if (!link) return h('span', { class: name, title }, shortened(text, 300));
+    const words = {
+      slice: 'Go to the slice',
+      thread: 'Go to the thread',
+      track: 'Go to the track',
+    };
+    const target = link.to === 'time' ? 'Go to the time' : words[link.to];
+    return h(
+      'span',
+      { class: `${name} link`, title: `${title}: ${target}`, attrs: { 'data-link': at } },
+      text,
+    );
+  }
+
+  private showRows(): void {
+    const rows = this.rows.get();
+    const answer = this.store.answer.get();
+    this.v.settings.theme.get();
+    this.v.settings.density.get();
+    untracked(() => this.grid.show(rows.length, answer ? 'The query finds no rows.' : ''));
+  }
+
+  private showStatus(): void {
+    const answer = this.store.answer.get()?.rows;
+    if (this.store.running.get()) setText(this.status, 'Running…');
+    else setText(this.status, answer && !this.store.failure.get() ? this.about(answer) : '');
+  }
+
+  private about({ rows, more, cut }: SqlAnswer): string {
+    const took = `${formatCount(Math.round(this.store.took.get()))} ms`;
+    const count = more ? `the first ${formatCount(rows.length)} rows` : plural(rows.length, 'row');
+    const full = more && rows.length >= MOST_ROWS ? '; LIMIT and OFFSET find others' : '';
+    const short = cut > 0 ? `; ${plural(cut, 'long text')} cut off` : '';
+    const whole = this.v.viewer.filter === '' ? '' : '; of the whole trace, without the filter';
+    return `${count}, ${took}${full}${short}${whole}`;
+  }
+
+  private showFailure(): void {
+    const failure = this.store.failure.get();
+    this.failure.hidden = failure === null;
+    fill(
+      this.failure,
+      failure && h('p', null, shortened(failure.message, 1000)),
+      failure && failure.picture !== '' && h('pre', null, failure.picture),
+    );
+  }
+
+  // ---- Links ----
+
+  /** Follow the link that was clicked; the Enter key follows the first one of the row. */
+  private activate(line: number, target?: Element): void {
+    const row = this.rows.peek()[line];
+    if (!row) return;
+    const clicked = target?.closest<HTMLElement>('[data-link]')?.dataset['link'];
+    if (target && clicked === undefined) return;
+    const all = this.links.map((link) => link?.(row) ?? null);
+    const link = clicked === undefined ? all.find((one) => one !== null) : all[Number(clicked)];
+    if (link) void this.go(link);
+  }
+
+  private async go(link: SqlLink): Promise<void> {
+    const { viewer, mover } = this.v;
+    if (link.to === 'time') {
+      const { from, length } = link;
+      const span = { from, to: from + Math.max(1, length) };
+      if (length > 0) viewer.setRange(span);
+      // A time without a length keeps the zoom.
+      mover.glide(
+        length > 0
+          ? framingView(span, viewer.bounds)
+          : revealingView(mover.goal, span, viewer.bounds),
+      );
+      return;
+    }
+    if (link.to !== 'slice') {
+      const track = viewer.facts.tracks.find((one) =>
+        link.to === 'thread'
+          ? one.thread === link.thread && one.kind !== 'states'
+          : one.track === link.track,
+      );
+      if (track) this.v.showTrack(track);
+      else this.v.announce('It has no row of its own in the time line.');
+      return;
+    }
+    try {
+      const place = await viewer.engine.sqlPlace(link.id);
+      if (place && 'instant' in place)
+        viewer.selectMark({ kind: 'instant', number: place.instant });
+      else if (place) goToCallOn(this.v, place);
+    } catch (error) {
+      viewer.failed(error);
+    }
+  }
+
+  exported(): Exported {
+    return {
+      name: 'query',
+      sheet: () => {
+        const answer = this.store.answer.peek();
+        return answer && sqlSheet(answer.rows, this.rows.peek());
+      },
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+}
