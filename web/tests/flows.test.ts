@@ -4,7 +4,8 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
-import type { Arrows, Call, Engine, Flow, FlowEnd, Scope } from '../src/model/engine';
+import type { Call, Engine, Scope } from '../src/model/engine';
+import type { Arrows, Flow, FlowEnd } from '../src/model/flowAnswers';
 import type { TraceFacts } from '../src/model/traceFacts';
 import { FlowStore, Trail } from '../src/model/flows';
 import { TRACK_PADDING, type TimelineLayout } from '../src/model/layout';

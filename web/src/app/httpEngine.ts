@@ -5,7 +5,6 @@
 import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
 import type {
   Activity,
-  Arrows,
   Call,
   CallDetails,
   CounterFacts,
@@ -15,11 +14,6 @@ import type {
   Extents,
   FlameGraph,
   FlameQuestion,
-  Flow,
-  FlowCategory,
-  FlowDetails,
-  FlowEnd,
-  FlowsOfCall,
   FrameRow,
   InstantDetails,
   InstantsInView,
@@ -32,6 +26,14 @@ import type {
   Tile,
   TileLane,
 } from '../model/engine';
+import type {
+  Arrows,
+  Flow,
+  FlowCategory,
+  FlowDetails,
+  FlowEnd,
+  FlowsOfCall,
+} from '../model/flowAnswers';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
 import type { CallsQuestion } from '../model/comparedCalls';
 import type { ComparedRow, CompareQuestion, Comparison } from '../model/comparison';
@@ -43,10 +45,10 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import { Frames } from '../model/names';
 import type { Durations, StatisticsRow } from '../model/statistics';
-import type { SqlAnswer, SqlPlace, SqlQuestion } from '../model/sql';
 import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
 import { HttpNonSlices } from './httpNonSlices';
+import { HttpSql } from './httpSql';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, isOfSamples, measureQuery, scopeQuery, type Query } from './query';
@@ -90,6 +92,13 @@ export class HttpEngine implements Engine {
   readonly nonSlice: HttpNonSlices = new HttpNonSlices({
     json: (path, query, signal) => this.json(path, query, signal),
     bytes: (path, query, signal) => this.ask(path, query, signal),
+  });
+
+  readonly sql: HttpSql = new HttpSql({
+    about: (query) => this.about(query),
+    place: (id) => this.json('api/sql_place', { id }),
+    // Numbers of slices are those of the whole trace.
+    visible: async (call) => (this.filter === '' ? call : await this.same(call, '')),
   });
 
   readonly opening: OpeningEngine;
@@ -418,34 +427,6 @@ export class HttpEngine implements Engine {
     return frame === undefined
       ? null
       : await ask<Durations>('api/statistics', { frame, clock: q.clock });
-  }
-
-  async sql(q: SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer> {
-    // Numbers of questions differ between pages, which may ask about one trace.
-    const number = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) + 1;
-    const post = { method: 'POST', changing: true } as const;
-    const cancel = (): void =>
-      void sendEngineRequest('api/sql_cancel', { ...this.about({ number }), ...post }).catch(
-        () => undefined, // the program has ended
-      );
-    signal?.addEventListener('abort', cancel);
-    try {
-      const asked = { ...this.about({ offset: q.offset, limit: q.limit, number }), ...post };
-      return visibleTexts(
-        await requestEngineJson<SqlAnswer>('api/sql', { ...asked, body: q.text, signal }),
-      );
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
-
-  async sqlPlace(id: number): Promise<SqlPlace | null> {
-    type Answer = { row?: number; index?: number; instant?: number };
-    const { row, index, instant } = await this.json<Answer>('api/sql_place', { id });
-    if (instant !== undefined) return { instant };
-    if (row === undefined || index === undefined) return null;
-    // The number is one of the whole trace.
-    return this.filter === '' ? { row, index } : await this.same({ row, index }, '');
   }
 
   async displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames> {

@@ -13,9 +13,10 @@ import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
 import type { Measure } from './measure';
+import type { Arrows, FlowCategory, FlowDetails, FlowsOfCall } from './flowAnswers';
 import type { NonSliceEngine, SampleMeasure } from './nonSliceEvents';
 import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
-import type { SqlAnswer, SqlPlace, SqlQuestion } from './sql';
+import type { SqlEngine } from './sql';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
@@ -322,55 +323,6 @@ export interface InstantDetails extends EventAnswer {
   colour?: number;
 }
 
-/** The call at one end of an arrow, and the time where the arrow touches it; row -1: an instant. */
-export interface FlowEnd extends Call {
-  time: number;
-  track: number;
-  frame: number;
-  /** Index of the thread; only for an instant, which has no track. */
-  thread?: number;
-}
-
-/** A flow: an arrow between two events. */
-export interface Flow {
-  flow: number;
-  frame: number;
-  id: string;
-  from: FlowEnd;
-  to: FlowEnd;
-  /** Number of flows that share these pixels; this flow is the first. */
-  count: number;
-}
-
-/** The details of the two events of a flow. */
-export interface FlowDetails extends EventAnswer {
-  flow: number;
-}
-
-/**
- * The flows of a call. The engine cuts the lists at some hundred entries; the counts are of all.
- */
-export interface FlowsOfCall {
-  in: Flow[];
-  out: Flow[];
-  inCount: number;
-  outCount: number;
-}
-
-/** The arrows in a range of time. */
-export interface Arrows {
-  list: Flow[];
-  /** Number of flows that the list stands for, and number of flows that it left out. */
-  flows: number;
-  leftOut: number;
-}
-
-/** A category of flows. */
-export interface FlowCategory {
-  name: string;
-  count: number;
-}
-
 /** Ranges of time in which a method runs, by track. */
 export type Extents = { tracks: [number, number[]][] };
 
@@ -473,10 +425,6 @@ export interface Engine {
   ): Promise<Comparison<Row> | null>;
   /** Return the lengths of a method's calls; null: the trace has no such method. */
   callsIn(question: CallsQuestion, signal?: AbortSignal): Promise<Durations | null>;
-  /** Run statements in SQL; `signal` cancels them. */
-  sql(question: SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer>;
-  /** Return what an id of the table `slice` names; null: nothing that the filter shows. */
-  sqlPlace(id: number): Promise<SqlPlace | null>;
   displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
@@ -484,6 +432,7 @@ export interface Engine {
   /** Return the scope as a trace of its own. */
   save(kind: SavedKind, scope: Scope, disguise: Disguise, signal?: AbortSignal): Promise<Blob>;
   readonly nonSlice: NonSliceEngine;
+  readonly sql: SqlEngine;
   readonly opening: OpeningEngine;
   quit(): Promise<void>;
 }

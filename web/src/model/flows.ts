@@ -4,7 +4,8 @@
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
-import type { Arrows, Call, Flow, FlowCategory, FlowEnd, FlowsOfCall } from './engine';
+import type { Call } from './engine';
+import type { Arrows, Flow, FlowCategory, FlowEnd, FlowsOfCall } from './flowAnswers';
 import { spanLength, sameSpan, type Span } from './span';
 import { sameCall, type Viewer } from './viewer';
 

@@ -62,7 +62,7 @@ export class SqlStore {
     this.failure.set(null);
     this.running.set(true);
     this.asking.run(
-      (signal) => engine.sql({ text, offset, limit: PART }, signal),
+      (signal) => engine.sql.ask({ text, offset, limit: PART }, signal),
       (rows) => {
         this.took.set(performance.now() - this.start);
         this.running.set(false);

@@ -11,7 +11,7 @@
 //
 // Hit testing approximates the curve by CURVE_SEGMENTS line segments.
 
-import type { Flow, FlowEnd } from '../model/engine';
+import type { Flow, FlowEnd } from '../model/flowAnswers';
 import {
   TRACK_PADDING,
   type GroupBox,

@@ -191,7 +191,7 @@ export class SqlView {
 
   private async askNames(): Promise<readonly SqlName[]> {
     const question = { text: NAMES_QUERY, offset: 0, limit: 10_000 };
-    const { rows } = await this.v.viewer.engine.sql(question);
+    const { rows } = await this.v.viewer.engine.sql.ask(question);
     return rows.map(([name, kind]) => ({ name: String(name), kind: kind as SqlName['kind'] }));
   }
 
@@ -372,7 +372,7 @@ export class SqlView {
       return;
     }
     try {
-      const place = await viewer.engine.sqlPlace(link.id);
+      const place = await viewer.engine.sql.place(link.id);
       if (place && 'instant' in place)
         viewer.selectMark({ kind: 'instant', number: place.instant });
       else if (place) goToCallOn(this.v, place);

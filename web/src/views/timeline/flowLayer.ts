@@ -4,7 +4,7 @@
 import { formatTimeUnit, formatCount } from '../../base/format';
 import { signal } from '../../base/signal';
 import { shortened } from '../../base/visible';
-import type { Flow, FlowEnd } from '../../model/engine';
+import type { Flow, FlowEnd } from '../../model/flowAnswers';
 import { sameCall } from '../../model/viewer';
 import { flowAt, paintFlows, type FlowScene } from '../../render/flowPainter';
 import type { Surface } from '../../render/surface';

@@ -2,7 +2,7 @@
 // Follows flows from call to call.
 
 import { shortened } from '../../base/visible';
-import type { Flow, FlowEnd } from '../../model/engine';
+import type { Flow, FlowEnd } from '../../model/flowAnswers';
 import type { TraceFacts } from '../../model/traceFacts';
 import { Trail } from '../../model/flows';
 import { trackPlace } from '../../model/names';

@@ -5,7 +5,8 @@
 import { h } from '../../base/dom';
 import { plural } from '../../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';
-import type { CounterFacts, Flow, Instant, TileLane } from '../../model/engine';
+import type { CounterFacts, Instant, TileLane } from '../../model/engine';
+import type { Flow } from '../../model/flowAnswers';
 import { hitLane, type Hit } from '../../model/hit';
 import {
   boxAt,
@@ -40,10 +41,7 @@ import { chosenRows } from './rowOrderMenu';
 import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
 
-/**
- * Rows this far outside the view, in pixels, are requested too, so that they are ready when the
- * user scrolls.
- */
+/** Rows this far outside the view, in pixels, are requested before the user scrolls to them. */
 const AHEAD = 120;
 
 /** The hit under a point of the canvas. */
