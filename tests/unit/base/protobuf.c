@@ -99,7 +99,7 @@ static void stops_at_damage(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct tv_cursor cursor = tv_cursor_over(cases[i].bytes);
-        struct tv_protobuf_field field;
+        struct tv_protobuf_field field = {0};
         assert_true(tv_protobuf_next(&cursor, &field));
         assert_int_equal(field.value, 1);
         if (tv_protobuf_next(&cursor, &field))
