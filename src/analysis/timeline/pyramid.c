@@ -115,7 +115,7 @@ static struct tv_pyramid_entry pyramid_entry(const struct tv_pyramid *pyramid, u
         return pyramid->entries[r->first[level] + index];
     const struct tv_packed_entry *packed = &pyramid->packed[r->first[0] + index];
     int64_t start = tv_axis_unpack(axis, index / (TV_BLOCK_SLICES / FAN), packed->start);
-    return (struct tv_pyramid_entry){start, packed->covered, packed->longest, packed->frame};
+    return (struct tv_pyramid_entry){start, packed->covered, packed->longest, packed->frame, 0};
 }
 
 /* Sum entries [first, end) of a level. */

@@ -36,7 +36,10 @@ struct tv_pyramid_entry {
     int64_t covered;
     int64_t longest;
     uint32_t frame;
+    uint32_t zero; /* entries are stored: padding would take what lay on the stack into the file */
 };
+_Static_assert(sizeof(struct tv_pyramid_entry) == 3 * sizeof(int64_t) + 2 * sizeof(uint32_t),
+               "no padding is stored");
 
 struct tv_pyramid_row {
     uint64_t first[TV_PYRAMID_LEVELS]; /* first entry of each level in `entries`; of level 0 in
