@@ -57,6 +57,17 @@ test('a frame has a package, a class and a method, or just a name', () => {
   assert.equal(frames.source(1), '');
 });
 
+test('a short name has neither a package nor a library, and all of a hidden class', () => {
+  const names = (className: string, method: string): [string, string] => {
+    const frames = new Frames([[className, method, '', '', 0, 1]]);
+    return [frames.packagePrefix(0), frames.short(0)];
+  };
+  assert.deepEqual(names('libc.so.6', 'clone3'), ['libc.so.6.', 'clone3']);
+  assert.deepEqual(names('libjvm.so', 'Thread::call_run'), ['libjvm.so.', 'Thread::call_run']);
+  assert.deepEqual(names('a.Busy$$Lambda/0x7f2c28', 'run'), ['a.', 'Busy$$Lambda.0x7f2c28.run']);
+  assert.deepEqual(names('a/so', 'f'), ['a.', 'so.f']);
+});
+
 test('capitals count only when the query holds one', () => {
   assert(substringMatcher('inflate')('LayoutInflater.inflate'));
   assert(substringMatcher('layoutinf')('LayoutInflater.inflate'));

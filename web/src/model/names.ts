@@ -81,6 +81,11 @@ function packageOfName(text: string): string | null {
   return owner && (/^(.+)[./][A-Z][\w$]*$/.exec(owner)?.[1] ?? owner);
 }
 
+/** A library or program, which functions of native code have in place of a class. */
+const MODULE = /^[^/]+\.(so(\.\d+)*|dll|exe|dylib)$/;
+/** The address that ends the name of a hidden class of the JVM, such as one of a lambda. */
+const HIDDEN_CLASS = /\.0x[0-9a-f]+$/;
+
 /** Names of all frames. Each name is computed on first use and cached. */
 export class Frames {
   private readonly texts: (string | undefined)[];
@@ -196,22 +201,16 @@ export class Frames {
     return rank > 0 ? (rank - 1) % 16 : 15;
   }
 
-  /** Return Class.method without the package. */
+  /** Return Class.method without the package, or a function without its module. */
   short(frame: number): string {
-    return (this.shorts[frame] ??= this.className(frame)
-      ? `${this.simpleClass(frame)}.${this.method(frame)}`
-      : this.method(frame));
+    return (this.shorts[frame] ??= this.full(frame).slice(this.packagePrefix(frame).length));
   }
 
-  simpleClass(frame: number): string {
-    const name = this.className(frame);
-    return name.slice(name.lastIndexOf('.') + 1);
-  }
-
-  /** Return the package with its final point ("android.view."), or an empty text. */
+  /** Return what stands before the short name: "android.view.", "libc.so.6.", or an empty text. */
   packagePrefix(frame: number): string {
     const name = this.className(frame);
-    return name.slice(0, name.lastIndexOf('.') + 1);
+    if (MODULE.test(this.row(frame)[0])) return `${name}.`;
+    return name.slice(0, name.replace(HIDDEN_CLASS, '').lastIndexOf('.') + 1);
   }
 
   full(frame: number): string {
