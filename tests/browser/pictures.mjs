@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the pictures of docs/viewer.md, and the one in the README:
+// Makes the pictures of docs/viewer.md, sql.md and compare.md, and the one in the README:
 //
 //     TRACEVIEW=... TRACEVIEW_EXAMPLE=... npm --prefix tests/browser run pictures [NAME...]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,38 @@ const REST = 700;
 const events = join(folder, 'server.json');
 writeFileSync(events, JSON.stringify(requests()));
 const sched = fileURLToPath(new URL('../golden/data/sched.ftrace', import.meta.url));
+const frames = fileURLToPath(new URL('../golden/data/frames.ftrace', import.meta.url));
+
+/** Writes a run of a made-up program: 40 requests, whose parts last so many µs; runs differ by 3 %. */
+function run(name, number, { parse, plan, fetch, layout, paint }) {
+  const events = [];
+  let noise = number * 7919 + 17;
+  const about = (time) => {
+    noise = (noise * 1103515245 + 12345) % 2147483648;
+    return Math.round(time * (0.97 + (0.06 * noise) / 2147483648));
+  };
+  for (let ts = 0, i = 0; i < 40; i++) {
+    const put = (name, start, dur) =>
+      events.push({ ph: 'X', name: `shop.${name}`, ts: start, dur, pid: 1, tid: 1 });
+    const [a, b, c, d, e] = [parse, plan, fetch, layout, paint].map(about);
+    put('Server.handle', ts, a + b + c + d + e + 40);
+    put('Request.parse', ts + 10, a);
+    put('Orders.query', ts + 15 + a, b + c);
+    put('Plan.make', ts + 15 + a, b);
+    put('Table.fetch', ts + 15 + a + b, c);
+    put('Page.render', ts + 20 + a + b + c, d + e);
+    put('Layout.place', ts + 20 + a + b + c, d);
+    put('Layout.paint', ts + 20 + a + b + c + d, e);
+    ts += a + b + c + d + e + 60;
+  }
+  const file = join(folder, `${name}-${number}.json`);
+  writeFileSync(file, JSON.stringify(events));
+  return file;
+}
+
+const BEFORE = { parse: 200, plan: 120, fetch: 600, layout: 300, paint: 400 };
+const AFTER = { parse: 200, plan: 190, fetch: 600, layout: 210, paint: 400 };
+const runs = (name, times) => [1, 2, 3, 4, 5].map((number) => run(name, number, times));
 
 async function search(page, text) {
   await page.keyboard.press('/');
@@ -81,6 +113,51 @@ const PICTURES = {
       await page.locator('.flame canvas').click({ button: 'right', position });
     },
   },
+  frames: {
+    of: frames,
+    hash: '#tab=frames',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+    },
+  },
+  counters: {
+    of: events,
+    hash: '#view=0-42000000&range=5000000-30000000&tab=counters',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.locator('.label .pick', { hasText: 'memory' }).first().click();
+      await tab(page, 'Counters');
+    },
+  },
+  compare: {
+    of: [
+      'diff',
+      '--open',
+      '--by',
+      'path',
+      '--base',
+      ...runs('old', BEFORE),
+      '--new',
+      ...runs('new', AFTER),
+    ],
+    hash: '',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+    },
+  },
+  sql: {
+    of: example(),
+    hash: '',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await tab(page, 'SQL');
+      await page
+        .locator('.sql-box textarea')
+        .fill('select id, ts, dur, name, utid from slice order by dur desc limit 1000');
+      await page.keyboard.press('Control+Enter');
+      await page.waitForSelector('.sql .grid-row');
+    },
+  },
   states: {
     of: sched,
     hash: '#tab=states',
@@ -100,7 +177,7 @@ const browser = await chromium.launch({
 });
 
 async function take(name, { file = `pictures/${name}.png`, of, hash, scheme = 'light', act }) {
-  const viewer = await view(of);
+  const viewer = await view(...[of].flat());
   const page = await browser.newPage({
     viewport: { width: 1600, height: 1000 },
     colorScheme: scheme,
