@@ -230,7 +230,6 @@ export class CompareView {
       this.control('Width', 'width', WIDTH_WORDS, COMPARED_WIDTHS, 'flame'),
       this.control('Figure', 'figure', FIGURE_WORDS, COMPARED_FIGURES),
       changed,
-
       h(
         'button',
         {
@@ -428,6 +427,7 @@ export class CompareView {
     const answer = store.answer.get();
     if (!answer) {
       this.note.textContent = store.pending.get() ? 'Reading the base…' : '';
+      this.note.title = '';
       return;
     }
     const { base, new: fresh } = answer.sides;
@@ -441,7 +441,8 @@ export class CompareView {
       : left_out > 0
         ? `; ${formatCount(left_out)} rows left out`
         : '';
-    this.note.textContent = `${kind}, ${runs(base)} → ${runs(fresh)}: ${answer.note}${left}`;
+    const text = `${kind}, ${runs(base)} → ${runs(fresh)}: ${answer.note}${left}`;
+    this.note.textContent = this.note.title = text;
   }
 
   exported(): Exported {
