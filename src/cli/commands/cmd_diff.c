@@ -8,6 +8,7 @@
 #include "cli/input/measure.h"
 #include "cli/input/selection.h"
 #include "cli/output/output.h"
+#include "writers/compare/compare_report.h"
 #include "writers/tables/tables.h"
 
 static const struct tv_option diff_options[] = {
@@ -20,7 +21,7 @@ static const struct tv_option diff_options[] = {
     TV_OPTION(
         "limit", "N", TV_OPTION_COUNT, table.limit,
         "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
-    TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
+    TV_OPTION_COLUMNS(TV_DIFF_COLUMNS "|" TV_COMPARE_COLUMNS),
     TV_OPTION_VALUE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,

@@ -26,6 +26,9 @@ enum tv_compare_format {
     TV_COMPARE_HTML,
 };
 
+/* The columns of the text that --columns can name. */
+#define TV_COMPARE_COLUMNS "base|new|change|interval|p|calls|detectable"
+
 struct tv_compare_report {
     const struct tv_comparison *comparison;
     const struct tv_gate_rule *rules;
