@@ -359,6 +359,17 @@ void tv_sql_cancel(struct tv_sql *sql, bool cancelled)
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* Another thread may cancel at any time. */
+static bool sql_is_cancelled(struct sql_watch *watch)
+{
+    if (watch->max_seconds == 0)
+        return false;
+    pthread_mutex_lock(&watch->lock);
+    bool cancelled = watch->cancelled;
+    pthread_mutex_unlock(&watch->lock);
+    return cancelled;
+}
+
 /* ---- The database ---- */
 
 /* Run our own statements. */
@@ -602,7 +613,7 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
     status = sql_run_statements(sql, rewritten, taker, err);
     sql_set_running(&sql->watch, false);
     tv_free(rewritten);
-    if (status != TV_OK && sql->watch.cancelled)
+    if (status != TV_OK && sql_is_cancelled(&sql->watch))
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
     else if (status != TV_OK && sql->watch.expired)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
