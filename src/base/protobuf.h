@@ -56,7 +56,7 @@ static inline bool tv_protobuf_take_long_varint(struct tv_cursor *cursor, uint64
     return false;
 }
 
-/* The same; where eight bytes are left, up to eight are joined without a loop: times have so many.
+/* Take a varint of up to eight bytes without a loop, where eight are left: times have so many.
  * The last byte is the first one without its highest bit; pairs of groups of 7 bits are joined to
  * 14, then 28, then 56 bits. */
 static inline bool tv_protobuf_take_wide_varint(struct tv_cursor *cursor, uint64_t *value)

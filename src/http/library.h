@@ -3,7 +3,7 @@
  * library.h - the functions of libmicrohttpd and GnuTLS that are used.
  *
  * Both are opened, with the nine libraries that they bring, when a server is made and before its
- * process locks itself in.  All other commands start a quarter faster without them.
+ * process locks itself in.  All other commands start without them.
  */
 #ifndef TV_HTTP_LIBRARY_H
 #define TV_HTTP_LIBRARY_H

@@ -77,7 +77,7 @@ void tv_sql_cancel(struct tv_sql *sql, bool cancelled);
  * error is not about a place. */
 const char *tv_sql_error_picture(const struct tv_sql *sql);
 
-/* What the id of a row of `slice` names. */
+/* The slice or instant that an id of the table `slice` names. */
 struct tv_sql_place {
     uint32_t row, index; /* of a slice; row TV_NONE: not one */
     uint32_t instant;    /* TV_NONE: not an instant */

@@ -2,9 +2,9 @@
 /*
  * trace_sql.c - questions in SQL about an open trace.
  *
- * They run in the viewer's process, which is in the sandbox that `traceview sql` runs in: DuckDB's
- * library was opened before it. The database reads the trace in place, so it takes no memory but
- * that of queries, which has a limit, as the time of a query has.
+ * Queries run in the viewer's process, in the sandbox that `traceview sql` has, too: DuckDB's
+ * library was opened before it closed. The database reads the trace in place, so it takes no memory
+ * but that of queries, which has a limit, as the time of a query has.
  *
  * A page cancels a question by the number that it gave to it. The request to cancel may arrive
  * before the question has its turn, so the latest numbers are remembered.

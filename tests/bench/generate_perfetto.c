@@ -4,7 +4,7 @@
  *
  *     generate-perfetto OUTPUT BYTES ftrace|compact|track
  *
- * What its shape is, and why: "ftrace" and "compact" are a phone with eight processors and 160
+ * The shapes: "ftrace" and "compact" are a phone with eight processors and 160
  * threads of 20 processes.  The recorder empties the buffers of the processors in turn, so times go
  * up within a bundle and overlap between neighbours.  Of the events sched_waking 25 %, sched_switch
  * 25 %, marks of programs 27 %, cpu_idle 16 %, soft interrupts the rest; "compact" has switches

@@ -97,7 +97,7 @@ static void joins_neighbours_that_share_a_frame(void **state)
                  "0.2 C 200-210 x1\n"
                  "0.0 D 210-220 x1\n"
                  "1.0 A 105-125 x2\n");
-    /* What touches the range is there, whole. */
+    /* Boxes that touch the range are there, whole. */
     question.from = 145;
     question.to = 205;
     assert_chart(f.trace, question,

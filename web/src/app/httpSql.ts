@@ -13,7 +13,7 @@ interface PlaceAnswer {
   instant?: number;
 }
 
-/** What questions in SQL need of the client of a trace. */
+/** The part of the client of a trace that questions in SQL need. */
 export interface SqlCarrier {
   /** Return a request about the trace. */
   about(query: Query): Ask;

@@ -35,7 +35,7 @@ interface Outside {
   /** The same files as an address names them. */
   files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
-  /** What the host of the page can do, whatever the filter. */
+  /** The abilities of the host of the page, whatever the filter. */
   ofHost: Pick<TraceFacts, 'compares' | 'sql'>;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine says of flows, the arrows between two events.
+// Answers of the engine about flows, the arrows between two events.
 
 import type { Call, EventAnswer } from './engine';
 
