@@ -16,6 +16,7 @@ const char *const tv_sql_prelude[] = {
     "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1) where "
     "kind_id not in (3, 4) and ts < t1 and (ts >= t0 or dur < 0 or ts + dur > t0)",
     "create view slices as select * from slice",
+    "create view track_slice as select * exclude (utid, upid) from slice",
     "create view instant as select * from slice where kind = 'instant'",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
     "bigint) as cpu, r.utid, s.name, null as end_state, null as priority from any_slice s join "
@@ -54,11 +55,15 @@ const char *const tv_sql_prelude[] = {
     "create macro trace_start() as (select start_ts from trace_bounds)",
     "create macro trace_end() as (select end_ts from trace_bounds)",
     "create macro trace_dur() as (select end_ts - start_ts from trace_bounds)",
+    "create macro sched_state_to_human_readable_string(s) as s", /* states are words already */
     "create macro time_to_ms(t) as t / 1000000",
     "create macro time_to_us(t) as t / 1000",
     "create macro time_to_s(t) as t / 1000000000",
     "create macro time_to_ns(t) as t",
+    "create macro time_to_min(t) as t / 60000000000",
+    "create macro time_from_us(t) as t * 1000",
     "create macro time_from_ms(t) as t * 1000000",
+    "create macro time_from_s(t) as t * 1000000000",
     "create macro iif(a, b, c) as case when a then b else c end",
     "create macro total(x) as coalesce(sum(x), 0)::double",
     "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1]",
@@ -100,8 +105,31 @@ const char *const tv_sql_prelude[] = {
     "create macro descendant_slice(i) as table with recursive down as (select s.* from slice s "
     "where s.parent_id = i union all select s.* from slice s join down on s.parent_id = down.id) "
     "select * from down",
+    /* From a slice to its children and along its flows; back from it to its parents and sources. */
+    "create macro following_flow(i) as table with recursive reached(id) as (select i union select "
+    "s.id from reached r join (select parent_id as before, id from slice union all select "
+    "slice_out, slice_in from flow) s on s.before = r.id) select f.* from flow f where f.slice_out "
+    "in (select id from reached)",
+    "create macro preceding_flow(i) as table with recursive reached(id) as (select i union select "
+    "s.before from reached r join (select parent_id as before, id from slice union all select "
+    "slice_out, slice_in from flow) s on s.id = r.id where s.before is not null) select f.* from "
+    "flow f where f.slice_in in (select id from reached)",
+    "create macro directly_connected_flow(i) as table with recursive after(id) as (select i union "
+    "select f.slice_in from after a join flow f on f.slice_out = a.id), before(id) as (select i "
+    "union select f.slice_out from before b join flow f on f.slice_in = b.id) select f.* from flow "
+    "f "
+    "where f.slice_out in (select id from after) or f.slice_in in (select id from before)",
     NULL,
 };
+
+/* A run of equal values is one row, as in Perfetto's module counters.intervals. */
+const char tv_sql_macro_prelude[] =
+    "create perfetto macro counter_leading_intervals(counters TableOrSubquery) returns "
+    "TableOrSubquery as (select id, ts, coalesce(lead(ts) over runs, trace_end()) - ts as dur, "
+    "track_id, value, lead(value) over runs as next_value, value - before as delta_value from "
+    "(select id, ts, track_id, value, lag(value) over (partition by track_id order by ts, id) as "
+    "before from $counters) where before is null or before <> value window runs as (partition by "
+    "track_id order by ts, id))";
 
 const char *const tv_sql_exported[] = {
     "slice",        "thread", "process", "track",    "counter_track", "counter", "sched",

@@ -11,6 +11,7 @@
  * bisection.
  */
 #include "sql/sql.h"
+#include "sql/rewrite.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -54,6 +55,7 @@ struct tv_sql {
     struct sql_table_info *infos;
     const char *longer; /* advice about max_seconds */
     char picture[1024]; /* of the last error */
+    struct tv_sql_macros macros;
 };
 
 /* ---- Errors ---- */
@@ -75,8 +77,17 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
 static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
 {
+    static const char unknown[] = "Binder Error: Referenced column ";
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
+    const char *from =
+        why && strncmp(why, unknown, sizeof unknown - 1) == 0 ? why + sizeof unknown - 1 : NULL;
+    const char *end = from && *from == '"' ? strchr(from + 1, '"') : NULL;
+    char name[80]; /* in double quotes, which the query has if it means a text */
+    snprintf(name, sizeof name, "%.*s", end ? (int)(end + 1 - from) : 0, from);
+    if (end && strstr(sql->picture, name))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "SQL: there is no column %s; texts stand in single quotes", name);
     return sql_fail(err, why);
 }
 
@@ -430,6 +441,11 @@ static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
         return sql_fail(err, "a function cannot be registered");
     for (size_t i = 0; tv_sql_prelude[i] && status == TV_OK; i++)
         status = sql_execute(sql, tv_sql_prelude[i], err);
+    char *nothing;
+    if (status == TV_OK) /* keeps the macros */
+        status = tv_sql_rewrite(&sql->macros, tv_sql_macro_prelude, &nothing, err);
+    if (status == TV_OK)
+        tv_free(nothing);
     return status;
 }
 
@@ -507,6 +523,7 @@ void tv_sql_close(struct tv_sql *sql)
         tv_duck.close(&sql->database);
     if (sql->has_trace)
         tv_sql_data_release(&sql->data);
+    tv_sql_macros_release(&sql->macros);
     tv_free(sql->infos);
     tv_free(sql);
 }
@@ -606,7 +623,7 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
 {
     char *rewritten;
     sql->picture[0] = '\0';
-    enum tv_status status = tv_sql_rewrite(text, &rewritten, err);
+    enum tv_status status = tv_sql_rewrite(&sql->macros, text, &rewritten, err);
     if (status != TV_OK)
         return status;
     sql_set_running(&sql->watch, true);

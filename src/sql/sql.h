@@ -4,7 +4,7 @@
  *
  *     trace --> tables.h (table functions, no copy) --.
  *     prelude.c (views and macros with Perfetto's names) --> DuckDB --> rows --> text, CSV, JSON
- *     query --> rewrite.c (PerfettoSQL's own statements) --'
+ *     query --> rewrite.h (PerfettoSQL in the words of DuckDB) --'
  *
  * Statements other than SELECT, EXPLAIN, and creating or dropping temporary things are refused;
  * files are out of reach.
@@ -99,12 +99,8 @@ bool tv_sql_is_exported(const char *words, const char *table);
 enum tv_status tv_sql_save_sqlite(struct tv_sql *sql, const char *words, struct tv_out *out,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* Rewrite PerfettoSQL's own statements: modules are left out, CREATE PERFETTO TABLE, VIEW, FUNCTION
- * and MACRO become temporary tables, views and macros.  Free the result with tv_free. */
-enum tv_status tv_sql_rewrite(const char *text, char **rewritten,
-                              struct tv_error *err) TV_MUST_CHECK;
-
 /* The statements that create the views and macros of every database; NULL ends them. (prelude.c) */
 extern const char *const tv_sql_prelude[];
+extern const char tv_sql_macro_prelude[]; /* in PerfettoSQL */
 
 #endif

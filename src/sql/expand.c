@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expand.c - words of PerfettoSQL inside of a statement (rewrite.h). */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "sql/rewrite.h"
+
+struct sql_expander {
+    const struct tv_sql_macros *macros;
+    const struct tv_sql_macro *macro; /* whose body is expanded; NULL: none */
+    const struct tv_bytes *arguments; /* of that macro */
+    struct tv_out *out;
+    struct tv_error *err;
+    int depth;
+    bool has_tracks; /* the statement names a table of tracks, and so `slice` is track_slice */
+};
+
+static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
+                                      const char *end);
+
+static bool sql_is(const char *at, const char *end, const char *word)
+{
+    return strlen(word) == (size_t)(end - at) && strncasecmp(at, word, (size_t)(end - at)) == 0;
+}
+
+static void sql_put(struct tv_out *out, const char *from, const char *to)
+{
+    tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)from, (size_t)(to - from)});
+}
+
+static const struct tv_sql_macro *sql_find_macro(const struct tv_sql_macros *macros,
+                                                 const char *name, const char *end)
+{
+    for (size_t i = macros->count; i-- > 0;)
+        if (sql_is(name, end, macros->items[i].name))
+            return &macros->items[i];
+    return NULL;
+}
+
+/* Return the end of the list's element that begins at `at`: its comma, or the list's end. */
+static const char *sql_element_end(const char *at, const char *list_end)
+{
+    while ((at = tv_sql_skip_space(at)) < list_end && *at != ',')
+        at = strchr("([{", *at) ? tv_sql_list_end(at, list_end) : tv_sql_token_end(at);
+    return at < list_end ? at : list_end;
+}
+
+/* Has the list in parentheses at `at` more than one element?  Only so far ahead is looked for its
+ * comma that lists in lists take linear time. */
+static bool sql_has_elements(const char *at, const char *end)
+{
+    enum { LOOKAHEAD = 1024 };
+    const char *limit = end - at > LOOKAHEAD ? at + LOOKAHEAD : end;
+    const char *last = tv_sql_list_end(at, limit) - 1;
+    return sql_element_end(at + 1, last) < last;
+}
+
+/* Append what a macro's call stands for.  `list`: its arguments in parentheses. */
+static enum tv_status sql_expand_call(const struct sql_expander *expander,
+                                      const struct tv_sql_macro *macro, const char *list,
+                                      const char *end)
+{
+    const char *last = tv_sql_list_end(list, end) - 1;
+    size_t count = 0;
+    bool is_wrong = false;
+    struct tv_bytes *arguments = tv_alloc(macro->parameter_count + 1, sizeof *arguments);
+    struct tv_out texts;
+    size_t *lengths = tv_alloc(macro->parameter_count + 1, sizeof *lengths);
+    struct sql_expander inside = *expander;
+    enum tv_status status = TV_OK;
+    tv_out_init_memory(&texts);
+    inside.out = &texts;
+    if (++inside.depth > TV_SQL_MAX_DEPTH)
+        status = tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "SQL: macros call each other more than %d deep", TV_SQL_MAX_DEPTH);
+    for (const char *at = tv_sql_skip_space(list + 1); status == TV_OK && at < last; at++) {
+        const char *next = sql_element_end(at, last);
+        if (count == macro->parameter_count)
+            is_wrong = true;
+        else if ((status = sql_expand_text(&inside, at, next)) == TV_OK)
+            lengths[count++] = texts.length;
+        at = next;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t from = i ? lengths[i - 1] : 0;
+        arguments[i] = (struct tv_bytes){texts.buffer + from, lengths[i] - from};
+    }
+    if (status == TV_OK && (is_wrong || count < macro->parameter_count))
+        status =
+            tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                    "SQL: the macro %s takes %zu arguments", macro->name, macro->parameter_count);
+    if (status == TV_OK) {
+        inside.out = expander->out;
+        inside.macro = macro;
+        inside.arguments = arguments;
+        status = sql_expand_text(&inside, macro->body, macro->body + strlen(macro->body));
+    }
+    tv_out_release(&texts);
+    tv_free(lengths);
+    tv_free(arguments);
+    return status;
+}
+
+/* If `at` is a parameter of the macro, append its argument and return its end. */
+static const char *sql_take_parameter(const struct sql_expander *expander, const char *at)
+{
+    if (*at != '$' || !expander->macro)
+        return NULL;
+    const char *end = tv_sql_token_end(at + 1);
+    for (size_t i = 0; i < expander->macro->parameter_count; i++)
+        if (sql_is(at + 1, end, expander->macro->parameters[i])) {
+            tv_out_bytes(expander->out, expander->arguments[i]);
+            return end;
+        }
+    return NULL;
+}
+
+/* Append the string in quotes at `at` in single quotes, its text between two others; return its
+ * end. */
+static const char *sql_put_quoted(struct tv_out *out, const char *before, const char *at,
+                                  const char *behind)
+{
+    const char *end = tv_sql_token_end(at);
+    bool is_closed = end - at >= 2 && end[-1] == *at;
+    tv_out_char(out, '\'');
+    tv_out_text(out, before);
+    for (const char *c = at + 1; c < end - is_closed; c++) {
+        if (*c == *at)
+            c++; /* doubled */
+        if (*c == '\'')
+            tv_out_char(out, '\'');
+        tv_out_char(out, *c);
+    }
+    tv_out_text(out, behind);
+    tv_out_char(out, '\'');
+    return end;
+}
+
+/* If the words at `at` are "regexp 'x'", perhaps after "not", append the same for DuckDB and return
+ * their end. */
+static const char *sql_take_regexp(struct tv_out *out, const char *at, const char *end)
+{
+    bool is_not = tv_sql_take_word(&at, "not");
+    if (!tv_sql_take_word(&at, "regexp"))
+        return NULL;
+    at = tv_sql_skip_space(at);
+    if (at >= end || (*at != '\'' && *at != '"'))
+        return NULL;
+    tv_out_text(out, is_not ? "!~ " : "~ ");
+    return sql_put_quoted(out, "(?s).*(?:", at, ").*");
+}
+
+/* If a macro is called at `at`, append what it stands for and return the end of the call. */
+static const char *sql_take_call(const struct sql_expander *expander, const char *at,
+                                 const char *end, enum tv_status *status)
+{
+    const char *name_end = tv_sql_token_end(at);
+    const char *list = *name_end == '!' ? tv_sql_skip_space(name_end + 1) : name_end;
+    if (*name_end != '!' || *list != '(')
+        return NULL;
+    const struct tv_sql_macro *macro = sql_find_macro(expander->macros, at, name_end);
+    int length = (int)(name_end - at < 64 ? name_end - at : 64);
+    *status = macro ? sql_expand_call(expander, macro, list, end)
+                    : tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                              "SQL: there is no macro %.*s", length, at);
+    return tv_sql_list_end(list, end);
+}
+
+/* If the word at `at` means something else to DuckDB, append what is meant and return the end of
+ * what it stands for. */
+static const char *sql_take_sqlite(struct tv_out *out, const char *at, const char *end)
+{
+    const char *next = tv_sql_token_end(at), *behind = tv_sql_skip_space(next);
+    bool is_min = sql_is(at, next, "min");
+    if ((is_min || sql_is(at, next, "max")) && *behind == '(' && sql_has_elements(behind, end)) {
+        tv_out_text(out, is_min ? "least" : "greatest");
+        return next;
+    }
+    if ((sql_is(at, next, "like") || sql_is(at, next, "glob")) && *behind == '"' && behind < end) {
+        sql_put(out, at, behind);
+        return sql_put_quoted(out, "", behind, "");
+    }
+    return sql_take_regexp(out, at, end);
+}
+
+/* Append a word, or what stands for it together with what follows; return the end of that. */
+static const char *sql_take_word_of(const struct sql_expander *expander, const char *at,
+                                    const char *end, enum tv_status *status)
+{
+    const char *next = sql_take_call(expander, at, end, status);
+    if (!next)
+        next = sql_take_sqlite(expander->out, at, end);
+    if (next)
+        return next;
+    next = tv_sql_token_end(at);
+    if (expander->has_tracks && (sql_is(at, next, "slice") || sql_is(at, next, "slices")))
+        tv_out_text(expander->out, "track_slice");
+    else
+        sql_put(expander->out, at, next);
+    return next;
+}
+
+static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
+                                      const char *end)
+{
+    enum tv_status status = TV_OK;
+    while (at < end && status == TV_OK) {
+        const char *token = tv_sql_skip_space(at), *next;
+        token = token < end ? token : end;
+        sql_put(expander->out, at, token);
+        if (token == end)
+            break;
+        next = sql_take_parameter(expander, token);
+        if (!next && tv_sql_is_word(*token))
+            next = sql_take_word_of(expander, token, end, &status);
+        if (!next)
+            sql_put(expander->out, token, next = tv_sql_token_end(token));
+        at = next;
+        if (status == TV_OK && expander->out->length > TV_SQL_MAX_TEXT)
+            status = tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                             "SQL: the statements are longer than %d MiB with their macros",
+                             TV_SQL_MAX_TEXT >> 20);
+    }
+    return status;
+}
+
+/* Does the text name a table of tracks that has the columns utid or upid? */
+static bool sql_names_tracks(const char *at, const char *end)
+{
+    while ((at = tv_sql_skip_space(at)) < end) {
+        const char *next = tv_sql_token_end(at);
+        if (sql_is(at, next, "thread_track") || sql_is(at, next, "process_track"))
+            return true;
+        at = next;
+    }
+    return false;
+}
+
+enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
+                             struct tv_out *out, struct tv_error *err)
+{
+    const struct sql_expander expander = {
+        .macros = macros, .out = out, .err = err, .has_tracks = sql_names_tracks(at, end)};
+    assert(at <= end);
+    return sql_expand_text(&expander, at, end);
+}

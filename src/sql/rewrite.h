@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.h - PerfettoSQL in the words of DuckDB.
+ *
+ *     text --> rewrite.c (statements) --> expand.c (words inside of them) --> DuckDB
+ *
+ * Both read tokens; strings, quoted names and comments are copied as they are.
+ */
+#ifndef TV_SQL_REWRITE_H
+#define TV_SQL_REWRITE_H
+
+#include "base/out.h"
+
+/* Texts that are longer after rewriting are refused, and so are macros that call each other deeper.
+ */
+enum { TV_SQL_MAX_TEXT = 4 << 20, TV_SQL_MAX_DEPTH = 32 };
+
+/* A macro of CREATE PERFETTO MACRO: `name!(a, b)` stands for the body, with the words of a and b
+ * for $x and $y. */
+struct tv_sql_macro {
+    char *name, *body;
+    char **parameters;
+    size_t parameter_count;
+};
+
+/* The macros of a database, one of a name.  All zero: none. */
+struct tv_sql_macros {
+    struct tv_sql_macro *items;
+    size_t count, capacity;
+};
+
+void tv_sql_macros_release(struct tv_sql_macros *macros);
+
+/* Rewrite statements.  TV_ERR_USAGE for a macro or a module that is not there, and for a result
+ * that is too long.  Free the result with tv_free. */
+enum tv_status tv_sql_rewrite(struct tv_sql_macros *macros, const char *text, char **rewritten,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Tokens ---- */
+
+/* Return the first character that is neither blank nor in a comment. */
+const char *tv_sql_skip_space(const char *at);
+
+/* Return the end of the token at `at`: a string, a quoted name, a word or a character. */
+const char *tv_sql_token_end(const char *at);
+
+/* Return the end of the list in parentheses, brackets and braces that begins at `at`, or `end`. */
+const char *tv_sql_list_end(const char *at, const char *end);
+
+/* If the next token is this word, in any case, set `at` behind it. */
+bool tv_sql_take_word(const char **at, const char *word);
+
+bool tv_sql_is_word(char c);
+
+/* ---- Words inside of a statement (expand.c) ---- */
+
+/* Append the text from `at` to `end` with
+ *
+ *     name!(a, b)               the body of the macro
+ *     min(a, b), max(a, b)      least(a, b), greatest(a, b): DuckDB means the b smallest of all
+ *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
+ *     a regexp 'x'              a ~ '.*(?:x).*'
+ *     slice, slices             track_slice, in a statement with thread_track or process_track:
+ *                               utid and upid are those of the track, as Perfetto has them
+ */
+enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
+                             struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PerfettoSQL in the words of DuckDB.  The statements follow docs/sql.md and Perfetto's manual. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "sql/rewrite.h"
+
+#define NOTHING "create or replace temp macro tv_nothing() as 0"
+
+static void check_rewrite(const char *text, const char *wanted)
+{
+    struct tv_sql_macros macros = {0};
+    struct tv_error err = {0};
+    char *found = NULL;
+    assert_int_equal(tv_sql_rewrite(&macros, text, &found, &err), TV_OK);
+    assert_string_equal(found, wanted);
+    tv_free(found);
+    tv_sql_macros_release(&macros);
+}
+
+static void check_refused(const char *text, const char *why)
+{
+    struct tv_sql_macros macros = {0};
+    struct tv_error err = {0};
+    char *found = NULL;
+    assert_int_equal(tv_sql_rewrite(&macros, text, &found, &err), TV_ERR_USAGE);
+    assert_non_null(strstr(err.message, why));
+    assert_null(found);
+    tv_sql_macros_release(&macros);
+}
+
+static void copies_other_statements(void **state)
+{
+    (void)state;
+    check_rewrite("", "");
+    check_rewrite(" select 'a;b' -- c; d\n; /* e; */ select \"f;\"",
+                  " select 'a;b' -- c; d\n; /* e; */ select \"f;\"");
+    check_rewrite("select min(dur), max(ts) filter (dur > 0) from slice join thread using (utid)",
+                  "select min(dur), max(ts) filter (dur > 0) from slice join thread using (utid)");
+    check_rewrite("select a != b, '!(', name = \"x\" from t",
+                  "select a != b, '!(', name = \"x\" from t");
+    check_rewrite("select 'it''s", "select 'it''s");
+    check_rewrite("/* never closed", "/* never closed");
+}
+
+static void makes_temporary_things(void **state)
+{
+    (void)state;
+    check_rewrite("CREATE PERFETTO TABLE t(ts LONG) AS select 1;select 2",
+                  "create or replace temp table t  AS select 1;select 2");
+    check_rewrite("create or replace perfetto view v as select 1",
+                  "create or replace temp view v  as select 1");
+    check_rewrite("create perfetto function f(x LONG, y LONG) returns LONG as select $x + $y",
+                  "create or replace temp macro f(x,y) as ( select x + y)");
+    check_rewrite("create perfetto function f(u INT) returns TABLE(ts LONG) as select ts from t "
+                  "where utid = $u",
+                  "create or replace temp macro f(u) as table  select ts from t where utid = u");
+    check_rewrite("create perfetto index i on t(ts)", NOTHING);
+    check_rewrite("include perfetto module slices.with_context; include perfetto module slices.*",
+                  NOTHING ";" NOTHING);
+    check_refused("include perfetto module android.startup", "there is no module android.startup");
+    check_refused("create perfetto thing x", "TABLE, VIEW, FUNCTION, MACRO and INDEX");
+}
+
+static void expands_macros(void **state)
+{
+    (void)state;
+    check_rewrite("create perfetto macro one() returns Expr as (select 1);select One!() + one! ()",
+                  NOTHING ";select  (select 1) +  (select 1)");
+    check_rewrite("create perfetto macro sum(a Expr, b Expr) returns Expr as $a+$b;"
+                  "select sum!(f(1, 2), sum!([3, 4], '5,)'))",
+                  NOTHING ";select  f(1, 2)+  [3, 4]+ '5,)'");
+    check_rewrite(
+        "create perfetto macro a() returns Expr as 1;create perfetto macro b(x Expr) "
+        "returns Expr as $x + a!();create perfetto macro a() returns Expr as 2;select b!(3)",
+        NOTHING ";" NOTHING ";" NOTHING ";select  3 +  2");
+    check_refused("select none!()", "there is no macro none");
+    check_refused("create perfetto macro a(x Expr) returns Expr as $x;select a!(1, 2)",
+                  "a takes 1 arguments");
+    check_refused("create perfetto macro a() returns Expr as a!();select a!()", "deep");
+}
+
+/* Calls within the arguments of calls, and lists within lists, use neither stack nor time. */
+static void bounds_nesting(void **state)
+{
+    (void)state;
+    enum { DEPTH = 20000 };
+    static char text[DEPTH * 4 + 128];
+    struct tv_sql_macros macros = {0};
+    struct tv_error err = {0};
+    char *found = NULL;
+    size_t length = (size_t)snprintf(text, sizeof text,
+                                     "create perfetto macro m(x Expr) returns Expr as 1;select ");
+    for (size_t i = 0; i < DEPTH; i++)
+        memcpy(text + length + 3 * i, "m!(", 4);
+    check_refused(text, "deep");
+    for (size_t i = 0; i < DEPTH; i++)
+        memcpy(text + length + 4 * i, "min(", 5);
+    assert_int_equal(tv_sql_rewrite(&macros, text, &found, &err), TV_OK);
+    tv_free(found);
+    tv_sql_macros_release(&macros);
+}
+
+/* Each calls the one before twice: 2 to the power of 30. */
+static void bounds_what_macros_become(void **state)
+{
+    (void)state;
+    char text[4096] = "create perfetto macro m0() returns Expr as 'xxxxxxxx';";
+    for (int i = 1; i < 30; i++) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length,
+                 "create perfetto macro m%d() returns Expr as m%d!()+m%d!();", i, i - 1, i - 1);
+    }
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "select m29!()");
+    check_refused(text, "longer than 4 MiB");
+}
+
+static void says_the_same_as_sqlite(void **state)
+{
+    (void)state;
+    check_rewrite("select MIN(a, b), max((a), f(b, c), 1), min(f(a, b)) from t",
+                  "select least(a, b), greatest((a), f(b, c), 1), min(f(a, b)) from t");
+    check_rewrite("select 1 where a like \"%it's%\" and b glob \"\"\"*\"",
+                  "select 1 where a like '%it''s%' and b glob '\"*'");
+    check_rewrite("select 1 where a regexp 'b.' and a not regexp \"c\" and regexp = 1",
+                  "select 1 where a ~ '(?s).*(?:b.).*' and a !~ '(?s).*(?:c).*' and regexp = 1");
+}
+
+/* Perfetto's slices have no utid; with ours, USING (utid) behind thread_track would be ambiguous.
+ */
+static void takes_threads_from_tracks(void **state)
+{
+    (void)state;
+    check_rewrite("select slice.name from slice join thread_track t on slice.track_id = t.id join "
+                  "thread using (utid);select utid from slices",
+                  "select track_slice.name from track_slice join thread_track t on "
+                  "track_slice.track_id = t.id join thread using (utid);select utid from slices");
+}
+
+static void joins_spans(void **state)
+{
+    (void)state;
+    char *found = NULL;
+    struct tv_sql_macros macros = {0};
+    struct tv_error err = {0};
+    assert_int_equal(
+        tv_sql_rewrite(&macros, "create virtual table x using span_left_join(p partitioned u, q)",
+                       &found, &err),
+        TV_OK);
+    assert_non_null(strstr(found, "create or replace temp view x as with a as materialized"));
+    assert_non_null(strstr(found, "union all by name"));
+    assert_null(strstr(found, "a.u")); /* one side has the partition: all meet all */
+    tv_free(found);
+    check_refused("create virtual table x using fts5(y)", "span joins");
+    check_refused("create virtual table x using span_join(a", "span joins");
+}
+
+UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
+           cmocka_unit_test(makes_temporary_things), cmocka_unit_test(expands_macros),
+           cmocka_unit_test(bounds_nesting), cmocka_unit_test(bounds_what_macros_become),
+           cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(takes_threads_from_tracks),
+           cmocka_unit_test(joins_spans));
