@@ -161,12 +161,6 @@ static bool strace_parse_duration(struct tv_bytes text, tv_ns *duration)
                                 duration);
 }
 
-static bool strace_ends_with(struct tv_bytes text, struct tv_bytes end)
-{
-    return text.length >= end.length &&
-           memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 /* ---- Events ---- */
 
 static void strace_count(struct strace *strace, struct tv_bytes name)
@@ -218,7 +212,7 @@ static void strace_add_mark(struct strace *strace, const struct strace_open *ope
     struct tv_bytes name = {text.data + 4, text.length - 4};
     if (is_signal)
         name = strace_word(name);
-    else if (strace_ends_with(name, TV_BYTES(" +++")))
+    else if (tv_bytes_ends_with(name, TV_BYTES(" +++")))
         name.length -= 4;
     struct tv_instant instant = {.time = strace->now,
                                  .offset = strace->offset,
@@ -261,7 +255,7 @@ static void strace_take_call(struct strace *strace, struct strace_open *open, st
     tv_ns length = 0;
     strace_close(strace, open);
     strace_count(strace, TV_BYTES("call"));
-    if (strace_ends_with(text, TV_BYTES("<unfinished ...>"))) {
+    if (tv_bytes_ends_with(text, TV_BYTES("<unfinished ...>"))) {
         *open = call;
         return;
     }

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
                         uint64_t end)
 {
@@ -89,19 +91,13 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
     return TV_OK;
 }
 
-static bool text_line_ends_with(struct tv_bytes text, struct tv_bytes end)
-{
-    return text.length >= end.length &&
-           memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 struct tv_bytes tv_text_line_bare(struct tv_bytes text)
 {
     while (text.length > 0 && text.data[text.length - 1] == '\r')
         text.length--;
-    if (text_line_ends_with(text, TV_BYTES("\\n\\")))
+    if (tv_bytes_ends_with(text, TV_BYTES("\\n\\")))
         text.length -= 3;
-    else if (text_line_ends_with(text, TV_BYTES("\\n\";")))
+    else if (tv_bytes_ends_with(text, TV_BYTES("\\n\";")))
         text.length -= 4;
     return text;
 }

@@ -2,6 +2,7 @@
 /* cmd_convert.c - `convert` and `cut`: a trace, or part of one, as another trace file. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "cli/command.h"
 #include "cli/input/load.h"
 #include "cli/input/selection.h"
@@ -24,12 +25,6 @@ static const struct tv_option convert_options[] = {
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
-
-static bool cmd_output_ends_with(const struct tv_settings *settings, const char *ending)
-{
-    size_t length = settings->output ? strlen(settings->output) : 0, end = strlen(ending);
-    return length > end && strcmp(settings->output + length - end, ending) == 0;
-}
 
 /* Return the format that the name of the output stands for, or NULL. */
 static const struct tv_trace_format *cmd_output_format(const struct tv_settings *settings)
@@ -143,9 +138,10 @@ static enum cut_target cmd_cut_choose_target(const struct tv_settings *settings,
 {
     if (settings->to != CUT_DEFAULT)
         return (enum cut_target)settings->to;
-    if (cmd_output_ends_with(settings, ".trace"))
+    const char *output = settings->output ? settings->output : "";
+    if (tv_text_ends_with(output, ".trace"))
         return CUT_TRACE;
-    if (cmd_output_ends_with(settings, ".json"))
+    if (tv_text_ends_with(output, ".json"))
         return CUT_JSON;
     if (cmd_output_format(settings) == tv_trace_format_named("perfetto") ||
         tv_excerpt_is_perfetto(piece))

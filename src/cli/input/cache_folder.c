@@ -2,8 +2,8 @@
 /*
  * cache_folder.c - the directory of the index cache (index_cache.h).
  *
- *     0123456789abcdef0123456789abcdef.index              complete; the name is a checksum of the
- * key 0123456789abcdef0123456789abcdef.index.TIME.new     being written, locked by its writer
+ *     NAME.index              complete; NAME is a checksum of the key, 32 hexadecimal digits
+ *     NAME.index.TIME.new     being written, locked by its writer
  *
  * Several programs use the directory at the same time without talking to each other: a file appears
  * by rename, the lock shows that its writer lives, and whoever finishes a file evicts the oldest
@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "cli/confine.h"
 #include "cli/input/user_folder.h"
@@ -41,12 +42,6 @@
 
 #define ENDING ".index"
 #define TEMPORARY_ENDING ".new"
-
-static bool cache_ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
 
 /* ---- The directory ---- */
 
@@ -92,8 +87,9 @@ static void cache_survey_file(int folder, const char *name, struct cache_content
                               struct timespec *oldest)
 {
     struct stat info;
-    bool temporary = cache_ends_with(name, TEMPORARY_ENDING);
-    if ((!temporary && !cache_ends_with(name, ENDING)) || strlen(name) >= sizeof contents->oldest ||
+    bool temporary = tv_text_ends_with(name, TEMPORARY_ENDING);
+    if ((!temporary && !tv_text_ends_with(name, ENDING)) ||
+        strlen(name) >= sizeof contents->oldest ||
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
         return;
     if (temporary) {

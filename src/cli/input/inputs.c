@@ -60,12 +60,6 @@ static enum tv_status input_open_split(const char *key, const char *data, struct
     return TV_OK;
 }
 
-static bool input_ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Join a stem and an ending; false when the name would be too long. */
 static bool input_make_name(char *buffer, size_t size, const char *stem, size_t length,
                             const char *end)
@@ -86,7 +80,7 @@ static bool input_find_split(const char *path, char *key, char *data, size_t siz
     if (length > size)
         return false;
     bool half =
-        input_exists(path) && (input_ends_with(path, ".key") || input_ends_with(path, ".data"));
+        input_exists(path) && (tv_text_ends_with(path, ".key") || tv_text_ends_with(path, ".data"));
     if (half)
         length = (size_t)(strrchr(path, '.') - path);
     else if (input_exists(path))
@@ -166,7 +160,7 @@ static bool input_is_known(struct tv_bytes head, uint64_t size)
 /* Are the names x.key and x.data? */
 static bool input_are_halves(const char *key, const char *data)
 {
-    return input_ends_with(key, ".key") && input_ends_with(data, ".data") &&
+    return tv_text_ends_with(key, ".key") && tv_text_ends_with(data, ".data") &&
            strlen(key) + 1 == strlen(data) && strncmp(key, data, strlen(key) - 3) == 0;
 }
 
@@ -348,7 +342,7 @@ static void inputs_push_members(struct tv_inputs *inputs, const struct tv_inputs
 static bool input_is_half(struct tv_source *member)
 {
     const char *name = tv_source_name(member);
-    return input_ends_with(name, ".key") || input_ends_with(name, ".data");
+    return tv_text_ends_with(name, ".key") || tv_text_ends_with(name, ".data");
 }
 
 /* Unpack everything that is left, or only the first trace; *question->rest is set in that case. */

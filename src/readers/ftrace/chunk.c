@@ -351,12 +351,6 @@ static const struct tv_ft_event *const families[] = {
 
 static const struct tv_ft_event no_meaning = {.name = ""};
 
-static bool ft_ends_with(struct tv_bytes text, struct tv_bytes end)
-{
-    return text.length >= end.length &&
-           memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 /* Return the handler of an event name; one without a function for all other names. */
 static const struct tv_ft_event *ft_events_find_handler(struct tv_bytes name)
 {
@@ -369,7 +363,7 @@ static const struct tv_ft_event *ft_events_find_handler(struct tv_bytes name)
     if (tv_bytes_starts_with(name, tv_bytes_of(tv_ft_mali_other.name)))
         return &tv_ft_mali_other;
     /* Drivers have events of their own for marks: "sde_tracing_mark_write". */
-    if (ft_ends_with(name, tv_bytes_of(tv_ft_mark_events[0].name)))
+    if (tv_bytes_ends_with(name, tv_bytes_of(tv_ft_mark_events[0].name)))
         return &tv_ft_mark_events[0];
     return &no_meaning;
 }

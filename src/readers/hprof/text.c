@@ -275,12 +275,6 @@ static bool hprof_text_is_begin(struct tv_bytes text)
            hprof_text_find_last(text, " BEGIN", &place);
 }
 
-static bool hprof_text_ends_with(struct tv_bytes text, const char *end)
-{
-    size_t length = strlen(end);
-    return text.length >= length && memcmp(text.data + text.length - length, end, length) == 0;
-}
-
 /* Take a line between sections, or the first line of one. */
 static bool hprof_text_take_body(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
@@ -363,7 +357,7 @@ static bool hprof_text_take_line(struct hprof_text *reading, struct tv_bytes tex
     case TABLE:
         return hprof_text_take_table_line(reading, text, offset);
     case OTHER:
-        if (hprof_text_ends_with(text, " END"))
+        if (tv_bytes_ends_with(text, TV_BYTES(" END")))
             reading->section = BODY;
         return true;
     case BODY:
