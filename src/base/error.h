@@ -11,8 +11,9 @@
  *
  *     a bug of ours           assert
  *     bad input               an error; a counted diagnostic (model/diagnostic.h) if the rest is
- * useful out of memory           ends the program (memory.h) a mistake of the user   a usage
- * message and exit code 2
+ *                             useful
+ *     out of memory           ends the program (memory.h)
+ *     a mistake of the user   a usage message and exit code 2
  */
 #ifndef TV_BASE_ERROR_H
 #define TV_BASE_ERROR_H

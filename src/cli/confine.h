@@ -3,17 +3,19 @@
  * confine.h - the sandbox of a command, entered before the first byte of a trace is read.
  *
  *     command_run_confined   options are parsed, the output is checked
- *       tv_confine           forks the broker (broker.h), which keeps the user's rights; begins the
- *                            file for memory (--max-memory); enters the sandbox for good: no file
- * can be opened by name, no program started, no connection made (engine/sandbox.h); starts the
- * thread of that file command->run         opens its files through the broker tv_confine_end
+ *       tv_confine           1. forks the broker (broker.h), which keeps the user's rights
+ *                            2. creates the file for memory (--max-memory)
+ *                            3. enters the sandbox for good (engine/sandbox.h): no file can be
+ *                               opened by name, no program started, no connection made
+ *                            4. starts the thread that serves the file for memory
+ *       command->run         opens its files through the broker
+ *       tv_confine_end       lets the broker end, and waits for it
  *
  * The viewer calls tv_confine itself, after it listens and before the first answer.
  *
  * The sandboxed process remains the one that the shell started: its exit code, signals, memory
  * limits and standard streams are its own. On a kernel without Landlock and seccomp the broker
  * opens the files all the same, but nothing restricts the process; `traceview --version` says so.
-
  */
 #ifndef TV_CLI_CONFINE_H
 #define TV_CLI_CONFINE_H

@@ -5,8 +5,8 @@
  *
  *     {"name": "ETW", "content": [
  *         {"guid": "ClockSync", "walltime": "hex", "tick": "hex"},
- *         {"guid": "3D6FA8D1-...", "op": 36, "ver": 2, "cpu": 0, "ts": "hex", "payload":
- * "base64"}]}
+ *         {"guid": "3D6FA8D1-...", "op": 36, "ver": 2, "cpu": 0, "ts": "hex",
+ *          "payload": "base64"}]}
  *
  * Times are hexadecimal microseconds of the wall clock; ClockSync gives one moment on it and on the
  * clock of Chrome's own events.  Payloads are as the kernel's classes Thread_V*, Process_V* and

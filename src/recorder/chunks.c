@@ -9,8 +9,8 @@
  *              while the buffer has room
  *
  *     spool    any of these, with the buffer in a file: a stream then notes after each chunk
- * whether its records are in the file already (tv_trace_buffer_commit_stream), so that recovery
- *              takes each record exactly once
+ *              whether its records are in the file already (tv_trace_buffer_commit_stream), so
+ *              that recovery takes each record exactly once
  *
  * Chunks of a thread double in size from TV_BUFFER_CHUNK_MIN to TV_BUFFER_CHUNK_MAX records.  What
  * a closed chunk has not used becomes a spare chunk for other threads.

@@ -6,9 +6,10 @@
  * The shadow stack of open calls shows which calls an exception or a longjmp has left.  Their
  * frames have keys, places on the native stack, which grow towards callers:
  *
- *     main  key 9000     key 9000         new call with key 7000: f and g lie at or below its
- * place, f     key 7000     key 7000  (new)  so both are gone.  They get TV_MT_UNROLL records. g
- * key 5000
+ *     before          after
+ *     main  9000      main  9000      A new call has key 7000.  f and g lie at or below its place,
+ *     f     7000      new   7000      so both are gone.  They get TV_MT_UNROLL records.
+ *     g     5000
  *
  * Calls are also unrolled when a call below them is left or catches an exception.  Calls deeper
  * than TV_FRAMES_MAX are kept as words without keys, which only the thread itself reads.
@@ -436,11 +437,13 @@ void tv_recording_leave_address(const void *function, const void *frame, bool ta
  * A busy thread enters a hook.  Either a handler has interrupted its event and calls functions
  * itself, or the event was abandoned by siglongjmp and the thread has gone on.
  *
- *     stack, growing down        In the first case the interrupted hook is still on the stack,
- * between call on top (its key)    the topmost call and the asking hook.  Its code will be returned
- * to, interrupted hook         so an address of this library must lie there.  In the second case
- *       signal frame             none does, or the asking hook lies above the topmost call.
- *       asking hook (frame)
+ *     stack, growing down
+ *
+ *       call on top (its key)    In the first case, the interrupted hook is still on the stack,
+ *       interrupted hook         between the topmost call and the asking hook.  Its code will be
+ *       signal frame             returned to, so an address of this library must lie there.  In the
+ *       asking hook (frame)      second case there is none, or the asking hook lies above the
+ *                                topmost call.
  */
 
 #define STACK_PIECE_WORDS 512u              /* words read at a time */

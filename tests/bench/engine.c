@@ -3,15 +3,20 @@
  * engine.c - engine FILE [--jobs N] [--screens N] [--filters]: what no command shows, measured
  * inside the process.  A figure a line, its name and its value, in seconds and bytes:
  *
- * ready_s: from opening the file to rows, paths and pyramid; ready_peak_bytes: the process's peak
- *     until then; model_bytes: resident memory that loading added.
- * range_s: the method table of a range, median over ranges of 1 %, 10 %, 50 %, 60 %, 90 % and all
- *     of the time; range_max_s: the slowest of them.
- * screen_p50_s, screen_p99_s: 60 busiest rows, 1920 pixels, at random places and zooms.
- * search_s, search_max_s: all calls of a frame, over frames that lie evenly among all.
- * With --filters, filter_name_s: the trace of the slices whose names hold a "7"; filter_dur_s: of
- *     those longer than a microsecond; filter_all_s: of all; each processor time, the faster of
- *     two.
+ *   ready_s           from opening the file to rows, paths and pyramid
+ *   ready_peak_bytes  the process's peak until then
+ *   model_bytes       resident memory that loading added
+ *   range_s           the method table of a range, median over ranges of 1 %, 10 %, 50 %, 60 %,
+ *                     90 % and all of the time; range_max_s: the slowest of them
+ *   screen_p50_s      60 busiest rows, 1920 pixels, at random places and zooms; also screen_p99_s
+ *   search_s          all calls of a frame, over frames that lie evenly among all; search_max_s:
+ *                     the slowest
+ *
+ * With --filters, in processor time, the faster of two:
+ *
+ *   filter_name_s     the trace of the slices whose names hold a "7"
+ *   filter_dur_s      of those longer than a microsecond
+ *   filter_all_s      of all
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * test_kept.c - a trace read from an index gives the same answers as the original.
  *
  *     test-kept PATH...   .case and .te files: each of their inputs; directories: every trace file
- * in them, and each one together with the one before it
+ *                         in them, and each one together with the one before it
  */
 #include <dirent.h>
 #include <inttypes.h>

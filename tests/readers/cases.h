@@ -5,7 +5,7 @@
  *     case two clocks           begins a case; text before the first one is a comment
  *     input                     assembler.h
  *     expect                    as recording_print prints it, with places of the input for offsets;
- * lines that begin with # are left out
+ *                               lines that begin with # are left out
  */
 #ifndef TV_TESTS_CASES_H
 #define TV_TESTS_CASES_H

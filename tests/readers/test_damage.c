@@ -4,7 +4,7 @@
  * other small files.
  *
  *     test-damage --ways N FILE...   .case files, or traces of at most 4 KiB; each byte becomes N
- * others (255: all)
+ *                                    others (255: all)
  *
  * All must end in a result or an error; sanitizers watch.  Of a file cut off, the records before
  * the cut are kept.

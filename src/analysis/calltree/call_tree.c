@@ -13,7 +13,7 @@
  *   workers   small trees: each worker has its own costs, added up at the end; large trees: each
  *             worker owns some depths, and as a path has one depth, no two write to one node
  *   range     only two slices per row are clipped; all others count as they are.  If most of the
- * trace is selected, the rest is subtracted from the whole trace's tree instead
+ *             trace is selected, the rest is subtracted from the whole trace's tree instead
  *
  * Afterwards tv_call_tree_settle derives self times in one pass from the leaves to the root.
  */

@@ -8,7 +8,8 @@
  *
  *   timeline    Perfetto's frame timeline has the expected and the actual time of each frame
  *   pipeline    Chromium's PipelineReporter has a slice for each frame, which says what became of
- * it calls       the call that makes the frame, by its name: the outermost of nested ones
+ *               it
+ *   calls       the call that makes the frame, by its name: the outermost of nested ones
  *
  * On Android a main thread and a render thread make a frame together; the main thread waits while
  * the render thread takes over what to draw.  So the drawing belongs to the call of the main thread

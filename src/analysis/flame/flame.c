@@ -4,8 +4,7 @@
  * looked at after the first pass, so that a tree of millions of paths costs little more than
  * summing it.
  *
- *   tree --sum--> widths --threshold--> wide nodes --sort--> children side by side --place-->
- * frames
+ *   tree --sum--> widths --threshold--> wide nodes --sort--> children in order --place--> frames
  */
 #include "analysis/flame/flame.h"
 

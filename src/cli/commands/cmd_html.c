@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_html.c - `html`: a trace with the viewer's page and engine as one HTML file.
  *
- *     nothing selected: the files as they are --> too large for --max-size? --+
- *     a part selected:  what `cut` would write --> too large?  ---------------+--> leave out
- * details
+ *     nothing selected: the files as they are  --> too large for --max-size? --.
+ *     a part selected:  what `cut` would write --> too large for --max-size? --+--> leave out
+ *                                                                                   details
  */
 #include <assert.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /* cmd_view.c - `traceview FILE...`: serves the viewer to the user's browser until a signal or the
  * page ends it.
  *
- *     main thread      listen --> sandbox --> start the server --> open the browser --> wait for
- * the end server threads   load files (viewer_files_load), answer the page, write the index cache
+ *     main thread      listen --> sandbox --> start the server --> open the browser --> wait
+ *     server threads   load files (viewer_files_load), answer the page, write the index cache
  *     signal thread    sigwait --> end the server */
 #include <assert.h>
 #include <pthread.h>

@@ -7,9 +7,9 @@
  *                       '-- named java, or beside the libjli of a JDK?  --yes--> a Java launcher
  *                       |
  *                       '-- otherwise native.  Three places of the file say how it can be recorded:
- *                             PT_INTERP       it is linked dynamically, so a library can be
- * preloaded PT_DYNAMIC      it needs the hooks of -finstrument-functions .go.buildinfo   it is a Go
- * program
+ *                             PT_INTERP       linked dynamically, so a library can be preloaded
+ *                             PT_DYNAMIC      it needs the hooks of -finstrument-functions
+ *                             .go.buildinfo   a Go program
  *
  * The file is not trusted: a value that points outside of it, or is too large, counts as missing.
  */

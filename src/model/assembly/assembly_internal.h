@@ -4,9 +4,10 @@
  * their way to rows, and the state of an input.
  *
  *     gather.c           packed blocks per (chunk, thread)
- *     assembly_thread.c  blocks of a thread -> array of struct tv_span -> sorted, paired, nested ->
- * rows pair.c, nest.c     begins and ends -> whole spans; whole spans -> (lane, depth) assembly.c
- * all threads of an input -> tracks of the trace
+ *     assembly_thread.c  blocks of a thread -> array of struct tv_span -> sort, pair, nest -> rows
+ *     pair.c             begins and ends -> whole spans
+ *     nest.c             whole spans -> (lane, depth)
+ *     assembly.c         all threads of an input -> tracks of the trace
  */
 #ifndef TV_MODEL_ASSEMBLY_ASSEMBLY_INTERNAL_H
 #define TV_MODEL_ASSEMBLY_ASSEMBLY_INTERNAL_H

@@ -2,8 +2,8 @@
 /*
  * assembly_thread.c - one thread from its gathered blocks to its rows.
  *
- *     unpack blocks -> close unfinished spans -> sort by time -> pair -> sort by start -> nest ->
- * write
+ *     unpack blocks -> close unfinished spans -> sort by time -> pair
+ *                   -> sort by start -> nest -> write
  *
  * Threads without begins and ends skip sorting by time and pairing.
  */

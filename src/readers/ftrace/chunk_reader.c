@@ -8,8 +8,9 @@
  *   "CPU:3 [LOST 12 EVENTS]"  gets the time of the next event; at the end of the chunk the reader
  *                             looks ahead into the next one
  *   "=> function"             is the stack of the last event; at the beginning of the chunk the row
- * is marked `goes_on` stray lines               continue the text of the last event or are errors;
- * before the first event they are counted apart, in `strays`
+ *                             is marked `goes_on`
+ *   stray lines               continue the text of the last event, or are errors; before the first
+ *                             event they are counted apart, in `strays`
  */
 #include "readers/ftrace/chunk.h"
 

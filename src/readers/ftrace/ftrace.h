@@ -17,8 +17,8 @@
  *        |         |         |         graph.c: calls of the function_graph tracer
  *        '---------+---------'
  *                  v
- *              assembly                model/assembly/assembly.h pairs and nests slices, thread by
- * thread
+ *              assembly                model/assembly/assembly.h pairs and nests the slices of
+ *                                      each thread
  *
  * Invariant: the result does not depend on where the file is cut.  A chunk therefore never decides
  * what needs an earlier line of another chunk: it stores a row, and the merge decides.

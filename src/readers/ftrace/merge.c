@@ -3,7 +3,7 @@
  * Merging chunks in three steps:
  *
  *   1. Numbers: texts, then tasks, then frames of each chunk get numbers of the trace, in the order
- * of the chunks.  A task is one thread however many chunks have it; facts that must come from the
+ *      of the chunks.  A task is one thread however many chunks have it; facts that come from the
  *      first line (seen_name) or from the last (tgid, name) are combined in that order, too.
  *   2. Rows: the large tables (switches, wake-ups, instants) are moved by one worker per chunk into
  *      tables of the final size; the small ones follow one after the other.

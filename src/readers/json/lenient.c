@@ -4,8 +4,7 @@
  *
  *     lexer    tokens of any text: where strings, words, objects and arrays begin and end
  *     cursor   one level of a value at a time (tv_json_next)
- *     writer   the whole text as strict JSON, or only its faults; it has a stack and does not
- * recurse
+ *     writer   the whole text as strict JSON, or only its faults; a stack replaces recursion
  *
  * All rules of leniency are in the lexer, so cursor and writer find the same values in a text:
  *

@@ -8,8 +8,7 @@
  *
  *     method_trace.c --> text.c     text header and data header  --.
  *                   '--> stream.c   streaming file                 |--> struct tv_mt_file (file.h):
- *                   '--> packets.c  packet file, with blocks.c   --'    units, threads, methods,
- * clock
+ *                   '--> packets.c  packet file, with blocks.c   --'    units, threads, methods
  *                                                                              |
  *     deliver.c   cuts the units into chunks  <--------------------------------'
  *        |

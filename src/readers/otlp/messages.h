@@ -7,8 +7,7 @@
  *       |     '-- scope profiles
  *       |           '-- profile: one value type, time
  *       |                 '-- sample: stack, attributes, link to a span, values, times
- *       '-- dictionary: tables of mappings, locations, functions, links, strings, attributes,
- * stacks
+ *       '-- dictionary: mappings, locations, functions, links, strings, attributes, stacks
  *
  * A file in protobuf is one request.  A file in JSON is one, or several with a line each; they are
  * made into protobuf in memory, so that one reader serves both.

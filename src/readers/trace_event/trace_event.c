@@ -4,9 +4,11 @@
  *
  *     container   read by all processors, a chunk each; each chunk has numbers of its own
  *     merge       chunks in the order of the file get the numbers of the trace
- *     place       the assembly sorts, pairs and nests the spans of each thread
- * (model/assembly/assembly.h) join        everything else (join/join.h), before, beside and after
- * placing embedded    traces of other formats inside the file, each an input of its own
+ *     place       the assembly (model/assembly/assembly.h) sorts, pairs and nests the spans of each
+ *                 thread
+ *     join        everything that is not a slice (join/join.h): some before the spans are placed,
+ *                 some meanwhile, some afterwards
+ *     embedded    traces of other formats inside the file, each an input of its own
  *
  * B and E are not paired here.  A chunk gathers them as spans that begin or end; which end belongs
  * to which begin is known only when the spans of all chunks stand in the order of time:

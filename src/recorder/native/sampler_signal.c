@@ -2,16 +2,18 @@
 /*
  * sampler_signal.c - the unwinder for code that is not instrumented: a signal, and frame pointers.
  *
- *     CPU time unchanged since the last tick    -> the stack of the last tick
- *     asleep in a system call (/proc)           -> scan its stack from outside
- * (tv_frames_scan_stack) just woken                                -> check again after 50 us: it
- * tends to sleep again running                                   -> signal: the handler walks its
- * frame pointers
+ *     state of the thread                       its stack
+ *
+ *     CPU time unchanged since the last tick    that of the last tick
+ *     asleep in a system call (/proc)           scanned from outside (tv_frames_scan_stack)
+ *     just woken                                look again after 50 us: it tends to sleep again
+ *     running                                   a signal: the handler walks its frame pointers
  *
  * Only running threads get a signal, so that system calls of sleeping ones are not interrupted.
  *
- *     sampler: slot = {question n, stack bounds} --tgsigqueue(n, slot)--> handler: walk into the
- * slot wait for the semaphore <------------- sem_post ----------- state FULL
+ *     sampler                                                     handler, on the thread
+ *     slot = {question n, stack bounds} --- tgsigqueue(n, slot) --> walk the stack into the slot
+ *     wait for the semaphore            <-- sem_post -------------- state = FULL
  *
  * The handler takes no lock, allocates nothing and calls nothing but sem_post.  It stays within the
  * known bounds of its thread's stack.  A handler that comes after its question was given up finds

@@ -25,16 +25,22 @@
  *   TRACEVIEW_RECORD_BUFFER         size in bytes of the file, with k, m or g: 8m
  *   TRACEVIEW_RECORD_FULL           stop (default), ring, stream
  *   TRACEVIEW_RECORD_GROW           1: a full buffer grows up to 1 GB, into unnamed files beside
- * the trace; for stop without a spool TRACEVIEW_RECORD_MIN_DURATION   nanoseconds: shorter calls
- * are left out TRACEVIEW_RECORD_TRIGGER        patterns of functions, one a line: a thread's calls
- * are recorded only while a call of such a function is open in it TRACEVIEW_RECORD_SLOW patterns
- * too: a call of such a function that lasts TRACEVIEW_RECORD_SLOW_NS        nanoseconds ends the
- * recording TRACEVIEW_RECORD_SPOOL          a directory: the recording survives SIGKILL (`traceview
- * recover`) TRACEVIEW_RECORD_FORK           follow: children record into files of their own
+ *                                   the trace; only with FULL=stop and without a spool
+ *   TRACEVIEW_RECORD_MIN_DURATION   nanoseconds: shorter calls are left out
+ *   TRACEVIEW_RECORD_TRIGGER        patterns of functions, one a line: a thread's calls are
+ *                                   recorded only while a call of such a function is open in it
+ *   TRACEVIEW_RECORD_SLOW           patterns of functions, one a line: a call of such a function
+ *                                   ends the recording if it lasts at least
+ *   TRACEVIEW_RECORD_SLOW_NS        so many nanoseconds
+ *   TRACEVIEW_RECORD_SPOOL          a directory: the recording survives SIGKILL (`traceview
+ *                                   recover`)
+ *   TRACEVIEW_RECORD_FORK           follow: children record into files of their own
  *   TRACEVIEW_RECORD_CHILDREN       1: this process and those that it starts record from their
- * first call on, into files with their pids in the names TRACEVIEW_RECORD_QUIET          1: print
- * no notice TRACEVIEW_RECORD_SAMPLE         rate: sample all threads so many times a second
- * instead.  The file is hprof.  Of the above only QUIET applies then, and also:
+ *                                   first call on, into files with their pids in the names
+ *   TRACEVIEW_RECORD_QUIET          1: print no notice
+ *   TRACEVIEW_RECORD_SAMPLE         rate: sample all threads so many times a second instead; the
+ *                                   file is hprof.  Of the variables above only QUIET applies
+ *                                   then, and also:
  *   TRACEVIEW_RECORD_SAMPLE_DEPTH   frames of a stack (default: 64)
  *   TRACEVIEW_RECORD_SAMPLE_FORMAT  android (default), jdk, binary
  *   TRACEVIEW_RECORD_SAMPLE_STACK   shadow, fp; default: as tvrec_sampler_new chooses
@@ -137,12 +143,13 @@ void tvrec_unroll(uint32_t method);
  *   shadow   for code that was compiled with -finstrument-functions or calls tvrec_enter and
  *            tvrec_exit: the recorder knows the open calls.  It sends no signal and interrupts no
  *            system call.  Calls are known from the creation of the sampler on; a thread without
- * any has no stack and is not counted. fp       for all other code: a signal, and the frame
- * pointers of code that was compiled with -fno-omit-frame-pointer; on x86-64 and AArch64.  Threads
- * that sleep, or have not run since the last tick, get no signal.  The caller of a function without
- * a frame may be missing.  A thread that runs with the signal blocked gives no stack and is counted
- * as missed.  A thread can fall asleep while the signal is on its way: then, rarely, its system
- *            call ends with EINTR.
+ *            any has no stack and is not counted.
+ *   fp       for all other code: a signal, and the frame pointers of code that was compiled with
+ *            -fno-omit-frame-pointer; on x86-64 and AArch64.  Threads that sleep, or have not run
+ *            since the last tick, get no signal.  The caller of a function without a frame may be
+ *            missing.  A thread that runs with the signal blocked gives no stack and is counted as
+ *            missed.  A thread can fall asleep while the signal is on its way: then, rarely, its
+ *            system call ends with EINTR.
  *
  * Intended differences from Android's profiler: the period is in nanoseconds, not rounded to
  * milliseconds; a tick that comes too late is left out and counted, later ones do not hurry; a

@@ -3,9 +3,9 @@
  * trace_events.c - samples with their times, as Trace Event JSON.
  *
  *     traceEvents   names of processes and threads; a slice for each time off the processors and
- * for each wait for a lock; an instant and a counter value for each allocation stackFrames   the
- * tree of frames, by number: a name, its class or file, and the parent samples       one a line:
- * thread, time in microseconds, frame, weight in nanoseconds, state
+ *                   for each wait for a lock; an instant and a counter value for each allocation
+ *     stackFrames   the tree of frames, by number: a name, its class or file, and the parent
+ *     samples       one a line: thread, time in microseconds, frame, weight in nanoseconds, state
  *
  * docs/formats/trace-event.md describes how these members are read.  Numbers are written digit by
  * digit from integers, so that the host's locale cannot change their form.

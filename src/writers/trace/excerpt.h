@@ -120,7 +120,7 @@ struct tv_excerpt_facts {
                              * note does not repeat the selections */
     struct tv_bytes losses; /* lines about losses (see above) */
     const struct tv_trace_info *head;   /* of the whole trace: its warnings, and its files if there
-                                         * are   several; or NULL */
+                                         * are several; or NULL */
     const struct tv_event_limit *limit; /* beyond it, events were left out to save space; or NULL */
 };
 

@@ -4,9 +4,11 @@
  *
  * Each input takes one of three ways into the new file:
  *
- *     Trace Event file                     -> its events one by one, unchanged
- * (trace_event/rewrite.h) ftrace, power samples, process lists -> its text, as a member beside the
- * events anything else, or a excerpt of these    -> events written from the model (trace_event.h)
+ *     Trace Event file          its events one by one, unchanged (readers/trace_event/rewrite.h)
+ *     ftrace, power samples,    its text, as a member beside the events
+ *     process lists
+ *     anything else, or an      events written from the model (writers/trace/trace_event.h)
+ *     excerpt of these
  */
 #ifndef TV_WRITERS_REWRITE_H
 #define TV_WRITERS_REWRITE_H

@@ -124,16 +124,16 @@ struct tv_te_binding_queries {
 
 /* Find slices, several threads side by side:
  *
- * enclosing  the deepest slice with start <= time <= end; at a shared boundary the earlier one
- * next       the first slice, at any depth, that starts after the time; or at it, when its event
- *            stands behind `offset` in the file */
+ *   enclosing  the deepest slice with start <= time <= end; at a shared boundary the earlier one
+ *   next       the first slice, at any depth, that starts after the time; or at it, when its event
+ *              stands behind `offset` in the file */
 void tv_te_flows_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
                       const struct tv_te_binding_queries *queries, unsigned workers);
 
 /* Then let instants of the threads win where they are meant:
  *
- * enclosing  the last one at the time, where there is no slice
- * next       the first one, when it comes before the slice that was found */
+ *   enclosing  the last one at the time, where there is no slice
+ *   next       the first one, when it comes before the slice that was found */
 void tv_te_flows_bind_instants(const struct tv_trace *trace, uint32_t input,
                                const struct tv_te_binding_queries *queries);
 
