@@ -26,14 +26,12 @@ static inline int64_t tv_monotonic_ms(void)
     return (int64_t)(tv_monotonic_ns() / 1000000);
 }
 
-/* Return the moment in so many seconds, as pthread_cond_timedwait expects it of a condition
+/* Return the moment in so many milliseconds, as pthread_cond_timedwait expects it of a condition
  * variable on CLOCK_MONOTONIC. */
-static inline struct timespec tv_monotonic_deadline(time_t seconds)
+static inline struct timespec tv_monotonic_deadline(uint64_t milliseconds)
 {
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += seconds;
-    return deadline;
+    uint64_t deadline = tv_monotonic_ns() + milliseconds * 1000000;
+    return (struct timespec){(time_t)(deadline / 1000000000), (long)(deadline % 1000000000)};
 }
 
 #endif

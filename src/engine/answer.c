@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "engine/internal.h"
@@ -64,9 +65,9 @@ static enum tv_status answer_fail_timeout(struct tv_engine_answer *answer, struc
 static enum tv_status answer_wait_readable(struct tv_engine_answer *answer, struct tv_error *err)
 {
     int64_t until =
-        tv_engine_now() + (int64_t)answer->engine->engines->options.question_seconds * 1000;
+        tv_monotonic_ms() + (int64_t)answer->engine->engines->options.question_seconds * 1000;
     for (;;) {
-        int64_t left = until - tv_engine_now();
+        int64_t left = until - tv_monotonic_ms();
         struct pollfd wait = {.fd = answer->pipe, .events = POLLIN};
         int got = poll(&wait, 1, left < 0 ? 0 : (int)left);
         if (got > 0)
@@ -258,7 +259,7 @@ static enum tv_status answer_read_text(struct tv_engine_answer *answer, void *bu
 static void answer_extend_cpu_time(struct tv_engine_answer *answer)
 {
     struct tv_engines *engines = answer->engine->engines;
-    int64_t now = tv_engine_now();
+    int64_t now = tv_monotonic_ms();
     if (now - answer->allowed < ALLOW_MS)
         return;
     answer->allowed = now;

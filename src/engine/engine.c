@@ -24,21 +24,15 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "engine/internal.h"
 #include "view/session.h"
 
 #define NS INT64_C(1000000000)
-/* Seconds within which a killed process is gone, unless the kernel is very busy. */
-#define LONGEST_END 5
-
-int64_t tv_engine_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+/* A killed process is gone within this time, unless the kernel is very busy. */
+#define LONGEST_END_MS 5000
 
 /* ---- Helpers that run under the lock ---- */
 
@@ -259,7 +253,7 @@ struct tv_engine *tv_engine_open(struct tv_engines *engines, const char *id)
         tv_engine_wake(engines);
     }
     engine->holders++;
-    engine->touched = tv_engine_now();
+    engine->touched = tv_monotonic_ms();
     pthread_mutex_unlock(&engines->lock);
     return engine;
 }
@@ -269,7 +263,7 @@ void tv_engine_close(struct tv_engine *engine)
     struct tv_engines *engines = engine->engines;
     pthread_mutex_lock(&engines->lock);
     assert(engine->holders > 0);
-    engine->touched = tv_engine_now();
+    engine->touched = tv_monotonic_ms();
     if (--engine->holders == 0)
         tv_engine_wake(engines);
     pthread_mutex_unlock(&engines->lock);
@@ -287,10 +281,8 @@ static bool engines_has_child_for(const struct tv_engines *engines, const char *
 
 void tv_engines_end(struct tv_engines *engines, const char *id)
 {
-    struct timespec until;
+    struct timespec until = tv_monotonic_deadline(LONGEST_END_MS);
     int error = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += LONGEST_END;
     pthread_mutex_lock(&engines->lock);
     struct tv_engine *engine = engines_find(engines, id);
     if (engine) {
@@ -351,15 +343,8 @@ static bool engine_is_settled(const struct tv_engine *engine)
 enum tv_engine_state tv_engine_wait(struct tv_engine *engine, unsigned timeout_ms)
 {
     struct tv_engines *engines = engine->engines;
-    struct timespec until;
+    struct timespec until = tv_monotonic_deadline(timeout_ms);
     int error = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= NS) {
-        until.tv_sec++;
-        until.tv_nsec -= NS;
-    }
     pthread_mutex_lock(&engines->lock);
     while (!engine_is_settled(engine) && error == 0)
         error = pthread_cond_timedwait(&engines->changed, &engines->lock, &until);

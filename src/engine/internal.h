@@ -73,7 +73,7 @@ struct tv_engine {
     struct tv_engine_line line;
     struct tv_error error;
     int64_t cpu_limit; /* ns of CPU time that it may have used until the next question */
-    int64_t touched;   /* ms, tv_engine_now: last time that it was held, or changed state */
+    int64_t touched;   /* tv_monotonic_ms: last time that it was held, or changed state */
 };
 
 struct tv_engines {
@@ -91,9 +91,6 @@ struct tv_engines {
     struct tv_error error; /* of the probe */
     unsigned processors;
 };
-
-/* Return milliseconds of a monotonic clock. */
-int64_t tv_engine_now(void);
 
 /* The following run under the lock. */
 

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "engine/internal.h"
@@ -90,7 +91,7 @@ static void supervisor_set_state(struct tv_engine *engine, enum tv_engine_state 
 {
     struct tv_engines_counts *counts = &engine->engines->counts;
     engine->state = state;
-    engine->touched = tv_engine_now();
+    engine->touched = tv_monotonic_ms();
     counts->failed += state == TV_ENGINE_FAILED;
     counts->died += state == TV_ENGINE_DIED && !engine->unwanted;
     supervisor_report_state(engine);
@@ -223,7 +224,7 @@ static bool supervisor_may_evict(const struct tv_engine *engine, int64_t now)
 /* End the engine that nobody has held for longest. */
 static void supervisor_evict_idle(struct tv_engines *engines)
 {
-    int64_t now = tv_engine_now();
+    int64_t now = tv_monotonic_ms();
     struct tv_engine *oldest = NULL;
     for (struct tv_engine *engine = engines->first; engine; engine = engine->next)
         if (supervisor_may_evict(engine, now) && (!oldest || engine->touched < oldest->touched))
@@ -449,7 +450,7 @@ static bool supervisor_is_obsolete(const struct tv_engine *engine, int64_t now)
 
 static void supervisor_sweep(struct tv_engines *engines)
 {
-    int64_t now = tv_engine_now();
+    int64_t now = tv_monotonic_ms();
     struct tv_engine **link = &engines->first;
     while (*link) {
         struct tv_engine *engine = *link;
@@ -526,7 +527,7 @@ static int supervisor_poll_timeout(const struct tv_engines *engines)
 
 static void supervisor_serve_children(struct tv_engines *engines)
 {
-    int64_t now = tv_engine_now();
+    int64_t now = tv_monotonic_ms();
     for (struct tv_engine *engine = engines->first; engine; engine = engine->next) {
         if (engine->child.pid == 0)
             continue;

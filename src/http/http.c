@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "http/internal.h"
@@ -62,7 +63,7 @@ struct tv_http {
 struct http_exchange {
     struct tv_http *http;
     struct tv_connection *client;
-    struct timespec began;
+    uint64_t began; /* tv_monotonic_ns */
     struct tv_body body;
     size_t dropped; /* bytes of a body that nobody takes */
     uint64_t length, received, sent;
@@ -321,17 +322,10 @@ static void *http_exchange_begin(void *context, const char *target,
             ->socket_context;
     exchange->target_length = length;
     memcpy(exchange->target, target, length);
-    clock_gettime(CLOCK_MONOTONIC, &exchange->began);
+    exchange->began = tv_monotonic_ns();
     tv_connection_set_linger(exchange->client, true);
     tv_limiter_begin_head(exchange->http->limiter, exchange->client);
     return exchange;
-}
-
-static tv_ns http_time_since(const struct timespec *began)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (tv_ns)(now.tv_sec - began->tv_sec) * 1000000000 + (now.tv_nsec - began->tv_nsec);
 }
 
 static void http_exchange_log(const struct http_exchange *exchange, bool sent)
@@ -346,7 +340,7 @@ static void http_exchange_log(const struct http_exchange *exchange, bool sent)
         .status = exchange->status,
         .whole = sent || exchange->told,
         .received = exchange->received,
-        .took = http_time_since(&exchange->began),
+        .took = (tv_ns)(tv_monotonic_ns() - exchange->began),
     };
     if (handler->note != NULL && exchange->checked)
         handler->note(handler->context, &note);

@@ -560,15 +560,8 @@ static bool limiter_has_attached_all(const struct tv_limiter *limiter)
 static bool limiter_wait_until(struct tv_limiter *limiter,
                                bool (*holds)(const struct tv_limiter *limiter), unsigned timeout_ms)
 {
-    struct timespec until;
+    struct timespec until = tv_monotonic_deadline(timeout_ms);
     int error = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_mutex_lock(&limiter->lock);
     while (!holds(limiter) && error == 0)
         error = pthread_cond_timedwait(&limiter->changed, &limiter->lock, &until);

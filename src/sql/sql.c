@@ -22,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "sql/tables.h"
@@ -281,18 +282,6 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 
 /* ---- Limits of time ---- */
 
-/* Set the deadline of the next wait. */
-static void sql_set_deadline(struct sql_watch *watch, uint64_t milliseconds)
-{
-    clock_gettime(CLOCK_MONOTONIC, &watch->deadline);
-    watch->deadline.tv_sec += (time_t)(milliseconds / 1000);
-    watch->deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (watch->deadline.tv_nsec >= 1000000000) {
-        watch->deadline.tv_nsec -= 1000000000;
-        watch->deadline.tv_sec++;
-    }
-}
-
 static void *sql_watch(void *argument)
 {
     struct tv_sql *sql = argument;
@@ -304,7 +293,7 @@ static void *sql_watch(void *argument)
         } else if (watch->expired || watch->cancelled) {
             /* A statement forgets an interruption that came before it began: repeat it. */
             tv_duck.interrupt(sql->connection);
-            sql_set_deadline(watch, INTERRUPT_MS);
+            watch->deadline = tv_monotonic_deadline(INTERRUPT_MS);
             pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline);
         } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
                    ETIMEDOUT) {
@@ -352,7 +341,7 @@ static void sql_set_running(struct sql_watch *watch, bool running)
     if (watch->max_seconds == 0)
         return;
     pthread_mutex_lock(&watch->lock);
-    sql_set_deadline(watch, watch->max_seconds * 1000);
+    watch->deadline = tv_monotonic_deadline(watch->max_seconds * 1000);
     watch->running = running;
     if (running)
         watch->expired = false;

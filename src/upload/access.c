@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/encoding.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -56,9 +57,7 @@ struct tv_access {
 
 double tv_access_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return (double)tv_monotonic_ns() / 1e9;
 }
 
 static char *access_copy_text(struct tv_bytes text)

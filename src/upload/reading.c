@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "upload/internal.h"
@@ -532,8 +533,7 @@ static void queue_expire(struct tv_upload_server *server)
 static void *queue_run_upkeep(void *context)
 {
     struct tv_reading_queue *queue = context;
-    struct timespec due;
-    clock_gettime(CLOCK_MONOTONIC, &due);
+    struct timespec due = tv_monotonic_deadline(0);
     pthread_mutex_lock(&queue->lock);
     while (!queue->ends) {
         struct queue_cache *cache = queue_take_cache(queue, false);
@@ -544,8 +544,7 @@ static void *queue_run_upkeep(void *context)
             queue_end_cache(queue, cache);
         if (late) {
             queue_expire(queue->server);
-            clock_gettime(CLOCK_MONOTONIC, &due);
-            due.tv_sec += UPKEEP_SECONDS;
+            due = tv_monotonic_deadline(UPKEEP_SECONDS * 1000);
         }
         pthread_mutex_lock(&queue->lock);
     }

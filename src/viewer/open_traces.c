@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
@@ -407,11 +408,9 @@ enum tv_status tv_open_traces_start(struct tv_open_traces *traces, struct tv_err
 
 bool tv_open_traces_free(struct tv_open_traces *traces, unsigned timeout_ms)
 {
-    struct timespec until;
+    struct timespec until = tv_monotonic_deadline(timeout_ms);
     struct open_traces_left left = {.count = 0};
     int error = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
     pthread_mutex_lock(&traces->lock);
     while (traces->listed_count > 0)
         open_traces_close(traces, traces->listed_count - 1, &left);

@@ -143,7 +143,7 @@ static bool uploaded_files_make_room(struct tv_uploaded_files *files)
 {
     struct uploaded_file_entry *oldest = NULL;
     size_t uploads = 0;
-    time_t time = tv_monotonic_deadline(0).tv_sec;
+    time_t time = tv_monotonic_ms() / 1000;
     for (size_t i = files->count; i-- > 0;) {
         struct uploaded_file_entry *file = files->entries[i];
         bool idle = !file->source && !file->busy && time - file->touched > TV_UPLOADED_IDLE_SECONDS;
@@ -176,7 +176,7 @@ enum tv_status tv_uploaded_files_add(struct tv_uploaded_files *files, struct tv_
     if (status == TV_OK) {
         struct uploaded_file_entry *file = uploaded_files_append(files, name);
         file->bytes = bytes;
-        file->touched = tv_monotonic_deadline(0).tv_sec;
+        file->touched = tv_monotonic_ms() / 1000;
         memcpy(text, file->name, sizeof text);
         status = tv_spool_new_in_file(text, bytes, &spool, err);
         file->spool = spool;
@@ -239,7 +239,7 @@ enum tv_status tv_uploaded_chunk_end(struct tv_uploaded_chunk *chunk, uint64_t *
     assert(file->busy);
     enum tv_status status = chunk->error.status;
     file->busy = false;
-    file->touched = tv_monotonic_deadline(0).tv_sec;
+    file->touched = tv_monotonic_ms() / 1000;
     file->held = *held = chunk->held;
     if (file->dropped && status == TV_OK)
         status = tv_fail(&chunk->error, TV_ERR_IO, TV_NO_OFFSET, "it is not wanted any more");

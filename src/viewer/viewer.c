@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -57,14 +58,7 @@ static void viewer_set_flag(struct tv_viewer *viewer, bool *flag)
 static void viewer_wait_for(struct tv_viewer *viewer, const bool *flag, const bool *other,
                             unsigned timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    struct timespec until = tv_monotonic_deadline(timeout_ms);
     int error = 0;
     while (!*flag && !*other && error == 0)
         error = timeout_ms == TV_FOREVER

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/workers.h"
 
@@ -79,23 +80,16 @@ struct tv_meter {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    struct timespec start;
+    uint64_t start; /* tv_monotonic_ns */
     bool stop, drawn;
 };
-
-static double meter_seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
 
 static void meter_draw(struct tv_meter *meter)
 {
     struct tv_progress_shown shown = tv_progress_show(meter->progress);
     uint64_t bytes = shown.bytes, total = shown.total_bytes;
     double records = (double)shown.records;
-    double seconds = meter_seconds_since(&meter->start);
+    double seconds = (double)(tv_monotonic_ns() - meter->start) / 1e9;
     meter->drawn = true;
     if (bytes < total)
         fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
@@ -108,28 +102,16 @@ static void meter_draw(struct tv_meter *meter)
     fflush(stderr);
 }
 
-static struct timespec meter_deadline(long ms)
-{
-    assert(ms > 0);
-    struct timespec when;
-    clock_gettime(CLOCK_MONOTONIC, &when);
-    when.tv_sec += ms / 1000;
-    when.tv_nsec += ms % 1000 * 1000000;
-    when.tv_sec += when.tv_nsec / 1000000000;
-    when.tv_nsec %= 1000000000;
-    return when;
-}
-
 static void *meter_thread(void *context)
 {
     struct tv_meter *meter = context;
-    struct timespec next = meter_deadline(FIRST_MS);
+    struct timespec next = tv_monotonic_deadline(FIRST_MS);
     pthread_mutex_lock(&meter->mutex);
     while (!meter->stop) {
         if (pthread_cond_timedwait(&meter->wake, &meter->mutex, &next) != ETIMEDOUT)
             continue;
         meter_draw(meter);
-        next = meter_deadline(STEP_MS);
+        next = tv_monotonic_deadline(STEP_MS);
     }
     pthread_mutex_unlock(&meter->mutex);
     return NULL;
@@ -142,7 +124,7 @@ struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
     struct tv_meter *meter = tv_alloc(1, sizeof *meter);
     pthread_condattr_t attributes;
     meter->progress = progress;
-    clock_gettime(CLOCK_MONOTONIC, &meter->start);
+    meter->start = tv_monotonic_ns();
     pthread_mutex_init(&meter->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

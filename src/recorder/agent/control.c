@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/clock.h"
 
-#define MILLION 1000000
 #define THOUSAND 1000
 #define LINE 64
 
@@ -128,9 +128,7 @@ static void control_read_fifo(void)
 
 static int64_t control_now_us(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * MILLION + now.tv_nsec / THOUSAND;
+    return (int64_t)(tv_clock_ns(CLOCK_MONOTONIC) / THOUSAND);
 }
 
 /* Sleep until `until` (0: for ever) or until there is a request, and obey it. */

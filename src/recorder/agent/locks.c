@@ -26,6 +26,7 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/profiler.h"
+#include "recorder/clock.h"
 
 /* GetObjectMonitorUsage may stop all threads for a moment. Do not call it again before REST times
  * that moment, or 2 ms, have passed. */
@@ -53,13 +54,6 @@ static struct {
     jfieldID owner;      /* its exclusiveOwnerThread */
 } locks;
 
-static int64_t lock_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* ---- monitors ---- */
 
 /* Find the owner of the monitor. Return false when the rest time has not passed; another thread may
@@ -67,7 +61,8 @@ static int64_t lock_now_ns(void)
 static bool lock_find_monitor_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
 {
     jvmtiMonitorUsage usage;
-    int64_t start = lock_now_ns(), next = atomic_load(&locks.next_question_ns);
+    int64_t start = (int64_t)tv_clock_ns(CLOCK_MONOTONIC),
+            next = atomic_load(&locks.next_question_ns);
     *owner = NULL;
     if (start < next || !atomic_compare_exchange_strong(&locks.next_question_ns, &next, INT64_MAX))
         return false;
@@ -76,7 +71,7 @@ static bool lock_find_monitor_owner(jvmtiEnv *jvmti, jobject object, jthread *ow
         (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.notify_waiters);
     }
-    int64_t end = lock_now_ns();
+    int64_t end = (int64_t)tv_clock_ns(CLOCK_MONOTONIC);
     int64_t rest = (end - start) * REST;
     atomic_store(&locks.next_question_ns, end + (rest < LONGEST_REST_NS ? rest : LONGEST_REST_NS));
     return true;
@@ -98,7 +93,8 @@ static void JNICALL lock_on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthrea
     if (profiler == NULL)
         return;
     if ((*jni)->PushLocalFrame(jni, 64) == 0) {
-        struct tv_profiler_lock lock = {.kind = TV_SAMPLE_MONITOR, .from_ns = lock_now_ns()};
+        struct tv_profiler_lock lock = {.kind = TV_SAMPLE_MONITOR,
+                                        .from_ns = (int64_t)tv_clock_ns(CLOCK_MONOTONIC)};
         lock.unasked = !lock_find_monitor_owner(jvmti, object, &lock.owner);
         lock.class = (*jni)->GetObjectClass(jni, object);
         lock.hash = lock_hash_of(object);
@@ -116,7 +112,7 @@ static void JNICALL lock_on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthr
     (void)jvmti;
     (void)jni;
     (void)object;
-    int64_t now = lock_now_ns();
+    int64_t now = (int64_t)tv_clock_ns(CLOCK_MONOTONIC);
     struct tv_profiler *profiler = tv_agent_sampling_hold();
     if (profiler == NULL)
         return;
@@ -129,7 +125,8 @@ static void JNICALL lock_on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthr
 /* Note the lock that the calling thread is about to park for. */
 static void lock_begin_park(struct tv_profiler *profiler, JNIEnv *jni)
 {
-    struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK, .from_ns = lock_now_ns()};
+    struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK,
+                                    .from_ns = (int64_t)tv_clock_ns(CLOCK_MONOTONIC)};
     jthread self;
     jvmtiEnv *jvmti = locks.jvmti;
     if ((*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE || self == NULL)
@@ -172,7 +169,7 @@ static void JNICALL lock_park_call(JNIEnv *jni, jobject unsafe, jboolean absolut
     if (original != NULL)
         original(jni, unsafe, absolute, time);
     if (framed)
-        lock_end_park(jni, lock_now_ns());
+        lock_end_park(jni, (int64_t)tv_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Callback for NativeMethodBind, while Unsafe registers its natives. */

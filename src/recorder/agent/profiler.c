@@ -22,6 +22,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/ticker.h"
+#include "recorder/clock.h"
 #include "recorder/samples/samples.h"
 
 /* Marks that are no thread ids: OURSELF for the sampling thread, and UNWANTED plus the current
@@ -146,9 +147,7 @@ static uint32_t profiler_frame_element(struct tv_profiler *profiler, JNIEnv *jni
 
 static uint32_t profiler_thread_is_unwanted(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return UNWANTED + (uint32_t)((now.tv_sec * 10 + now.tv_nsec / 100000000) % TENTHS);
+    return UNWANTED + (uint32_t)(tv_clock_ns(CLOCK_MONOTONIC_COARSE) / 100000000 % TENTHS);
 }
 
 /* Return the id of a thread, or 0 if it is not to be sampled. A thread that the pattern excludes is
@@ -365,14 +364,13 @@ static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, j
 {
     uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
     uint8_t *states = calloc((size_t)count + 1, sizeof states[0]);
-    struct timespec now;
     jint end = 0;
     if (ids == NULL || states == NULL) {
         free(ids);
         free(states);
         return;
     }
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&profiler->data);
     tv_samples_begin_tick(&profiler->samples);
     for (jint i = 0; i < count; i++)
@@ -385,9 +383,7 @@ static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, j
     for (jint i = 0; i < end; i++)
         if (ids[i] == 0 || !profiler_counts_thread(profiler, threads[i], carriers[i], &states[i]))
             threads[i] = NULL;
-    struct profiler_look look = {
-        profiler, jni,     ids, states, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-        threads,  carriers};
+    struct profiler_look look = {profiler, jni, ids, states, now, threads, carriers};
     if (profiler->options.depth >= 1)
         tv_agent_stacks_take(&(struct tv_agent_stacks){
             .threads = threads,
@@ -498,13 +494,6 @@ static uint32_t profiler_number_event(struct tv_profiler *profiler,
     return depth;
 }
 
-static uint64_t profiler_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void tv_profiler_set_events(struct tv_profiler *profiler, uint64_t alloc_interval,
                             uint64_t lock_least_ns)
 {
@@ -527,7 +516,7 @@ void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthr
             profiler->stack[0] != 0 &&
             tv_samples_add_allocation(&profiler->samples, event.id, profiler->stack, depth + 1,
                                       &(struct tv_sample_allocation){
-                                          .time_ns = profiler_now_ns(),
+                                          .time_ns = tv_clock_ns(CLOCK_MONOTONIC),
                                           .size = allocation->size,
                                           .bytes = allocation->bytes,
                                       });
@@ -607,7 +596,7 @@ void tv_profiler_end_lock(struct tv_profiler *profiler, jthread thread, int64_t 
 
 void tv_profiler_end_locks(struct tv_profiler *profiler)
 {
-    uint64_t now = profiler_now_ns();
+    uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&profiler->data);
     for (uint32_t i = 0; i < profiler->open_room; i++)
         profiler_close_lock(profiler, &profiler->open_locks[i], now, true);

@@ -13,9 +13,9 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/ticker.h"
+#include "recorder/clock.h"
 #include "recorder/sampled_trace.h"
 
-#define BILLION 1000000000
 #define THOUSAND 1000
 
 /* Frames to walk. A deeper stack loses its outer end, and then all of it seems to be left and
@@ -26,7 +26,7 @@ struct sampled {
     struct tv_ticker ticker;
     jvmtiEnv *marks;
     struct tv_sampled_trace *trace;
-    int64_t start_ns;
+    uint64_t start_ns;
     JNIEnv *jni; /* of the current tick, as is `threads` */
     jthread *threads;
     jvmtiFrameInfo *frames;
@@ -36,16 +36,9 @@ struct sampled {
 
 static struct sampled *sampled;
 
-static int64_t sampled_now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * BILLION + now.tv_nsec;
-}
-
 static uint64_t sampled_elapsed_us(const struct sampled *self)
 {
-    return (uint64_t)(sampled_now_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
+    return (tv_clock_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
 }
 
 static void sampled_name_method(uint64_t address, struct tv_recording_method *method, char *room,
@@ -178,13 +171,13 @@ static int sampled_reserve_buffers(struct sampled *self, const struct tv_agent_t
     self->methods = calloc(DEPTH, sizeof self->methods[0]);
     if (self->marks == NULL || self->frames == NULL || self->methods == NULL)
         return -ENOMEM;
-    self->start_ns = sampled_now_ns(CLOCK_MONOTONIC);
+    self->start_ns = tv_clock_ns(CLOCK_MONOTONIC);
     return tv_sampled_trace_new(&self->trace,
                                 &(struct tv_sampled_trace_options){
                                     .path = wanted->path,
                                     .vm = tv_agent.is_art ? "art" : "jvm",
                                     .buffer_bytes = wanted->buffer_bytes,
-                                    .start_us = (uint64_t)sampled_now_ns(CLOCK_REALTIME) / THOUSAND,
+                                    .start_us = tv_clock_ns(CLOCK_REALTIME) / THOUSAND,
                                     .interval_us = (uint64_t)wanted->interval_us,
                                     .namer = sampled_name_method,
                                 });

@@ -7,15 +7,9 @@
 #include <time.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/clock.h"
 
 #define BILLION 1000000000
-
-static int64_t ticker_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * BILLION + now.tv_nsec;
-}
 
 void tv_ticker_init(struct tv_ticker *ticker)
 {
@@ -38,7 +32,7 @@ static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 static void ticker_plan_next(struct tv_ticker *ticker)
 {
     assert(ticker->period_ns > 0);
-    int64_t missed = (ticker_now_ns() - ticker->due_ns) / ticker->period_ns;
+    int64_t missed = ((int64_t)tv_clock_ns(CLOCK_MONOTONIC) - ticker->due_ns) / ticker->period_ns;
     ticker->late += (uint64_t)missed;
     ticker->due_ns += (missed + 1) * ticker->period_ns;
 }
@@ -65,7 +59,7 @@ static void ticker_tick_until_stopped(struct tv_ticker *ticker, JNIEnv *jni)
     while (!ticker->ending) {
         if (!ticker->started)
             pthread_cond_wait(&ticker->changed, &ticker->lock);
-        else if (ticker_now_ns() < ticker->due_ns)
+        else if ((int64_t)tv_clock_ns(CLOCK_MONOTONIC) < ticker->due_ns)
             ticker_wait_until(ticker, ticker->due_ns);
         else
             ticker_tick_once(ticker, jni);
@@ -108,7 +102,7 @@ static int ticker_start_thread(struct tv_ticker *ticker, int64_t period_ns)
     if (ticker->started)
         return -EALREADY;
     ticker->period_ns = period_ns;
-    ticker->due_ns = ticker_now_ns();
+    ticker->due_ns = (int64_t)tv_clock_ns(CLOCK_MONOTONIC);
     int error =
         ticker->made ? 0 : tv_recorder_start_thread(&ticker->thread, ticker_thread_main, ticker);
     if (!ticker->made && error == 0)

@@ -17,6 +17,7 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/rewrite.h"
+#include "recorder/clock.h"
 #include "recorder/recording.h"
 #include "recorder/text.h"
 
@@ -284,11 +285,8 @@ static int64_t tracing_queued_ns(void)
  * while HotSpot stops the program to replace them. */
 static int64_t tracing_blocked_ns(void)
 {
-    struct timespec now, used;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)(now.tv_sec - used.tv_sec) * 1000000000 + now.tv_nsec - used.tv_nsec -
-           tracing_queued_ns();
+    uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
+    return (int64_t)(now - tv_clock_ns(CLOCK_THREAD_CPUTIME_ID)) - tracing_queued_ns();
 }
 
 /* Retransform a batch. The JVM refuses the whole batch when it refuses one class, so bisect a
