@@ -12,8 +12,7 @@
  *
  * A reader begins the input, adds to it, and ends it.  Times are nanoseconds on the clock of the
  * file; the first one becomes the origin.  Samples without times lie one behind another for each
- * thread and value type, each as wide as its weight (tv_input.weight_axis).  docs/architecture.md
- * tells how samples are shown.
+ * thread and value type, each as wide as its weight (tv_input.weight_axis).
  */
 #ifndef TV_READERS_PROFILE_INPUT_H
 #define TV_READERS_PROFILE_INPUT_H
