@@ -1,4 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call_graph.c - collecting functions and calls, and estimating stacks (call_graph.h).
+ *
+ * The steps of tv_call_graph_finish, for each value type:
+ *
+ *     1. sort the calls by caller, so that the calls of a function are one range
+ *     2. find the cycles (strongly connected components, by Tarjan's algorithm)
+ *     3. self cost, cost along each call, inclusive cost, cost that no caller accounts for
+ *     4. walk from each cycle with uncalled cost, depth first:
+ *
+ *            f enters with a weight of 50; its cost is 40 self, 45 along f -> g, 15 along f -> h
+ *            |-- g          45/100 of 50 = 22          enters with that weight
+ *            |-- h          15/100 of 50 =  7          enters with that weight
+ *            '-- f itself   the rest: 21               becomes a sample with the stack of f
+ *
+ * Invariant: the weights of all samples below an entry add up to its uncalled cost, because a level
+ * gives away only what it has left, and adds the rest as a sample of its own.
+ *
+ * A function that is on the path already gets no share, so recursion ends.  Neither the search for
+ * cycles nor the walk recurses in C: the depth of a file's graph must not become depth of the
+ * stack.
+ */
 #include "readers/call_graph.h"
 
 #include <assert.h>

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flame graphs in order of time, of calls and of samples. */
+/*
+ * flame_chronological.c - flame graphs in order of time, of calls and of samples.
+ *
+ *     calls    | f |  f  |     g     | f |         neighbours of one method on one frame are one
+ *     frames   |    f    |     g     | f |         frame
+ *
+ * A trace can have millions of calls, of which few make frames that are wide enough to be drawn. So
+ * what is too narrow is left out while frames are made, and the width that decides must be known
+ * before: a frame that the page has zoomed into is walked twice, the first time for its width.
+ *
+ * A frame keeps its name when the selection changes: for calls the number of the first call that
+ * is in it, for samples the number of its first frame in the order of all samples.  So the page can
+ * zoom into a frame and find it again in the next answer.
+ */
 #include "analysis/flame/flame.h"
 
 #include <assert.h>

@@ -5,6 +5,19 @@
  * The first run uses recorded calls alone and collects the exits that match none of them: their
  * calls must be supplied.  The second run starts with the supplied calls at the bottom of the stack
  * and stores the stack at the start of every chunk.
+ *
+ *     events of a thread     >a >b <b   |   >c <c <a   |   <m >d
+ *     exits below                       |   <a         |   <m       (set aside by the chunks)
+ *
+ *     first run, stack       [ ]        |   [a]        |   [ ]      <m finds nothing: unmatched
+ *     supplied                                                      m began before the trace
+ *     second run, stack      [m]        |   [m a]      |   [m]      the start of each chunk
+ *
+ * Neither run reads events.  A chunk's summary suffices: the exits that it set aside, in order, and
+ * the calls that it left open.  So stitching costs time in proportion to the borders of chunks.
+ *
+ * Both runs stop when an exit names another frame than the top of the stack: whether the entry or
+ * the exit is wrong depends on events between them, which only a serial reading sees.
  */
 #include "model/builder/stitch.h"
 

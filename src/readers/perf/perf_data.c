@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_data.c - samples of perf.data files (docs/formats/perf-data.md).
+ *
+ *     list     all records once, to find their times; features, events and value types on the way
+ *     sort     by time, stable
+ *     take     each record in that order: names (COMM), new processes (FORK), mappings (MMAP),
+ *              samples
+ *
+ * Sorting comes first because each processor has a buffer of its own, and the buffers stand one
+ * behind another in the file: the mapping that names an address may stand megabytes behind the
+ * sample.  Only (time, offset) of a record is kept, never the record.
+ *
+ *     address --> mapping of the process at that time --> offset in the file of the mapping
+ *             --> symbols of the file, else symbols that the user gave, else "libc.so.6+0x1098d9"
+ *
+ * All addresses of a chain but the first are return addresses: the call lies before them, so they
+ * are looked up one byte earlier.  The last 4095 numbers (TV_PERF_FIRST_CONTEXT) are not
+ * addresses: they say in which mode (kernel, program, guest) the following addresses are.
+ */
 #include "readers/perf/perf_data.h"
 
 #include <assert.h>

@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of stacks, and allocation profiles (docs/formats/perfetto.md sections 9b and 9c). */
+/*
+ * samples.c - samples of stacks, and allocation profiles (docs/formats/perfetto.md sections 9b and
+ * 9c).
+ *
+ *     perf_sample (66)               one sample of a counter or a clock, with one stack
+ *     streaming_profile_packet (54)  several samples of one thread, times as steps
+ *     profile_packet (37)            a dump of the heap: allocated and unreleased, by stack
+ *
+ * A stack is interned: its id stands for ids of frames, and those for ids of functions, mappings
+ * and paths.  The ids belong to one sequence and to the time until its state is cleared, so they
+ * are resolved while the packet is read:
+ *
+ *     (sequence, id) --> number in reading->stacks --> numbers in reading->frames --> texts
+ *
+ * Texts, threads and paths get their numbers in the trace only when the chunk is merged.  Until
+ * then samples are rows of reading->samples; tv_pf_add_samples renumbers and adds them.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

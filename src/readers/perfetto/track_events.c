@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Track events (docs/formats/perfetto.md section 8). */
+/*
+ * track_events.c - track events: the slices, instants, counters and flows of programs that use
+ * Perfetto's SDK, and of Chromium (docs/formats/perfetto.md section 8).
+ *
+ *     packet --> pf_event    the fields of one event, without the state of its sequence
+ *            --> pf_placed   its time (its own, a delta, or the packet's), its track and its thread
+ *            --> frame       from the sequence's cache when name and category are interned
+ *            --> chunk       spans on the thread or on the track, instants, values of counters
+ *
+ * The track decides where an event goes.  A sequence may have a default track, and a track may
+ * stand for a thread, so three questions are asked in this order: does the event name a track, has
+ * the sequence a default one, does the sequence belong to a thread?
+ *
+ * Programs that were written for Trace Event JSON, Chromium above all, write legacy events: track
+ * events that contain a phase letter of that format.  A letter that is understood wins over the
+ * event's type (pf_legacy_take).
+ *
+ * Begins and ends are not paired here.  They become spans, and the assembly pairs them when all
+ * events are known, because the packets of several writers are interleaved.  Flows wait as well:
+ * the rows of one id are sorted by time after the merge, and each row is joined with the next one.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
