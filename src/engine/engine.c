@@ -309,7 +309,7 @@ static const char *engine_error_remedy(const struct tv_engine *engine)
     case TV_ERR_LIMIT:
         return "send a part of the trace (traceview cut), or have the server's limit raised";
     case TV_ERR_SYNTAX:
-        return "look whether the file arrived whole; traceview check tells where it is damaged";
+        return "check whether the file is complete; traceview check shows where it is damaged";
     default:
         return NULL;
     }

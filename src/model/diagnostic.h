@@ -113,7 +113,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(BAD_COUNTER, "bad-counter", E,                                                               \
       "counter events without values, or with some that are no numbers: these are left out")       \
     X(MANY_SERIES, "many-series", E,                                                               \
-      "series of counters that hardly any of its events tells, beyond those that are kept")        \
+      "series of counters that hardly any event has a value for, beyond those that are kept")      \
     X(TRACING_OVERHEAD, "tracing-overhead", N,                                                     \
       "slices of the tracing itself (trace_event_overhead), left out")                             \
     X(METADATA_UNKNOWN, "metadata-unknown", N,                                                     \

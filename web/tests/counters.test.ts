@@ -30,7 +30,7 @@ const COUNTER: CounterFacts = {
   ],
 };
 
-/** used 10 then 25, free 20 and then not told. */
+/** used 10 then 25, free 20 and then no value. */
 const VALUES: CounterValues = (() => {
   const series = [
     [10, 25],
@@ -123,11 +123,11 @@ test('what is not stacked stands in the address', () => {
   assert.deepEqual(readViews('x,3.,4.stack'), new Map());
 });
 
-test('the pointer tells each series by its name, and of what is not told nothing', () => {
+test('the pointer names each series; one without a value has none', () => {
   assert(words(paint('stack', 200)).includes('used 10 free 20'));
   assert(words(paint('stack', 700)).includes('used 25'));
   assert(words(paint(1, 200)).includes('free 20'));
-  assert(words(paint(1, 700)).includes('not told'));
+  assert(words(paint(1, 700)).includes('no value'));
 });
 
 /** The same picture with `load` over it; the pointer stands at 200 ns. */
@@ -191,7 +191,7 @@ test('the scale says its ends', () => {
 /** The bars at the second sample: x from 50 px on. */
 const behind = (log: string[]): string[] => log.filter((l) => /^fillRect 50 /.test(l));
 
-test('a series that is not told has no area, and none at 0 either', () => {
+test('a series without a value has no area, and none at 0 either', () => {
   // Alone: from the second sample on there is nothing of it, not even a line.
   assert.deepEqual(behind(paint(1, null)), []);
   assert.equal(behind(paint(0, null)).length, 2, 'area and edge');

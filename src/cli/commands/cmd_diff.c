@@ -32,7 +32,7 @@ static const struct tv_option diff_options[] = {
     TV_OPTION("new", "FILE...", TV_OPTION_GROUP, compare.new,
               "the files behind it are runs of the new version"),
     TV_OPTION("baseline-dir", "DIR", TV_OPTION_TEXT, compare.baseline_dir,
-              "older runs of the base, which tell how much runs vary; its folders are sessions"),
+              "older runs of the base, which show how much runs vary; its folders are sessions"),
     TV_OPTION("by", "method|path|class|package|thread", TV_OPTION_CHOICE, compare.by,
               "groups: what a row is (default: method)"),
     TV_OPTION("figure", "excl|incl|calls|mean|p50|p90|p95|p99|max", TV_OPTION_CHOICE,
@@ -206,10 +206,10 @@ const struct tv_command tv_command_diff = {
     .name = "diff",
     .summary = "compare the methods of two traces",
     .arguments = "[OPTION]... A B | --base FILE... --new FILE...",
-    .details =
-        "Tracing distorts absolute times, but two traces can be compared.  Groups of runs tell "
-        "noise from change.\nExit code of groups: 0: no rule fired.  1: a file cannot be read.  2: "
-        "a rule cannot be judged.  3: a rule fired.",
+    .details = "Tracing distorts absolute times, but two traces can be compared.  Groups of runs "
+               "separate changes from noise.\nExit code of groups: 0: no rule fired.  1: a file "
+               "cannot be read.  2: "
+               "a rule cannot be judged.  3: a rule fired.",
     .options = diff_options,
     .min_files = 2,
     .max_files = TV_ANY_FILES,

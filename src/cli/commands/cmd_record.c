@@ -54,7 +54,7 @@ static const struct tv_option record_options[] = {
     TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
               "JVM or process: record for this time (default: until it ends, or Ctrl-C)"),
     TV_OPTION("host", "auto|java|native", TV_OPTION_CHOICE, record.host,
-              "kind of program, if its file does not tell (default: auto)"),
+              "kind of program, if its file does not say (default: auto)"),
     TV_OPTION("clock", "wall|cpu|dual", TV_OPTION_CHOICE, record.clock,
               "clock to record, or both (default: wall)"),
     TV_OPTION("buffer", "SIZE", TV_OPTION_SIZE, record.buffer,

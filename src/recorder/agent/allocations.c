@@ -252,7 +252,7 @@ bool tv_agent_heap_begin(void)
     if (tv_agent_allocations_are_counted())
         why = "they are being counted";
     else if (!tv_agent_heap_prepare() || !heap_set_event_mode(JVMTI_ENABLE))
-        why = "this machine cannot tell";
+        why = "this JVM does not report it";
     if (why != NULL)
         tv_agent_say("allocations are not sampled: %s", why);
     atomic_store(&heap.active, why == NULL);

@@ -370,7 +370,7 @@ void tv_agent_locks_begin(void)
     atomic_store(&locks.next_question_ns, 0);
     locks.tells = fine && lock_set_monitor_events(JVMTI_ENABLE);
     if (!locks.tells)
-        tv_agent_say("waits for monitors are not recorded: this machine does not tell of them");
+        tv_agent_say("waits for monitors are not recorded: this JVM does not report them");
     if (!fine || !lock_bind_parks(jni))
         tv_agent_say("parks are not recorded: this machine does not let them be seen");
     tv_agent_detach(attached);

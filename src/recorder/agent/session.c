@@ -77,7 +77,7 @@ static int session_start_trace(const struct tv_agent_trace *wanted)
     if (wanted->count_allocs && !session.counting)
         tv_agent_say("allocations are not counted: %s", tv_agent_heap_is_sampled()
                                                             ? "they are being sampled"
-                                                            : "this machine cannot tell");
+                                                            : "this JVM does not report them");
     return 0;
 }
 

@@ -120,8 +120,8 @@ static void virtual_report_mixed(void)
 {
     tv_recording_mix_fibers();
     if (!atomic_exchange(&virtual.told, true))
-        tv_agent_say("this machine does not tell where its virtual threads run: their calls are in "
-                     "the rows of the threads that carry them, several within each other");
+        tv_agent_say("this JVM does not report where its virtual threads run: their calls are in "
+                     "the rows of the threads that carry them, mixed with each other");
 }
 
 /* The virtual thread was mounted before the events were enabled, or the JVM has no such events. */
@@ -315,5 +315,5 @@ void tv_agent_virtual_begin_samples(JNIEnv *jni)
     virtual_find_extension_function(tv_agent.jvmti);
     if (virtual.find_mounted == NULL)
         tv_agent_say(
-            "this machine does not tell where its virtual threads run: they have no samples");
+            "this JVM does not report where its virtual threads run: they have no samples");
 }

@@ -305,7 +305,7 @@ static void losses_write_sampled(struct tv_out *out, const struct tv_trace_info 
 {
     if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLED)
         losses_write_line(
-            out, "the events do not tell that the trace was sampled: they read as counted calls");
+            out, "the events do not say that the trace was sampled: they read as counted calls");
 }
 
 void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,

@@ -39,7 +39,7 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
     };
   if (hasStates(facts))
     return {
-      text: 'The trace holds no slice; it tells what processors and threads did.',
+      text: 'The trace holds no slice; it shows what processors and threads did.',
       brief: 'states of threads',
       way: 'States of threads',
       tab: 'states',

@@ -228,7 +228,7 @@ function counterValueText(look: Look, at: number, named: boolean): Said {
   const sum = known.reduce((all, { value }) => all + value, 0);
   const dots = stacked ? (known.length > 0 ? [sum] : []) : known.map(({ value }) => value);
   const of = named ? `${shortened(counter.name, LONGEST_NAME)} ` : '';
-  if (known.length === 0) return { dots, text: `${of}not told` };
+  if (known.length === 0) return { dots, text: `${of}no value` };
   if (shown.length > NAMED) return { dots, text: stacked ? of + formatValue(sum) : '' };
   const single = numericSeries(counter).length === 1;
   const text = known.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));

@@ -136,7 +136,7 @@ function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElem
       state.cpu_slice && factRow('CPU', jumpLink(v, `CPU ${state.cpu}`, state.cpu_slice)),
       ...stateBasics(v, call),
       ...wakeupLines(v, state),
-      blocked && factRow('Blocked in', shortened(blocked.caller) || 'not told'),
+      blocked && factRow('Blocked in', shortened(blocked.caller) || 'unknown'),
       blocked && factRow('Waited for I/O', blocked.io ? 'yes' : 'no'),
       then &&
         factRow(

@@ -31,7 +31,8 @@ const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', 
     'The program reads it with all the memory of the machine: in a terminal, traceview and the name of the file. ' +
     'Or record for a shorter time, or less.',
   usage: 'Open the files again.',
-  other: 'Try again; if that does not help, open the file from a terminal, which tells the same.',
+  other:
+    'Try again; if that does not help, open the file from a terminal, which prints the same error.',
 };
 
 export function remedyFor(kind: ErrorKind | undefined, message: string): string {

@@ -195,7 +195,7 @@ export class Hovering {
       const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
       return numericSeries(of).map((k) => {
         const value = values && at >= 0 ? valueAt(values, k, at) : null;
-        const text = value === null ? 'not told' : formatValue(value);
+        const text = value === null ? 'no value' : formatValue(value);
         return [colour(k), over ? seriesTitle(of, k) : (of.series[k] ?? ''), text];
       });
     };
