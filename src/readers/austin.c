@@ -8,7 +8,7 @@
  *
  * The weights of a thread, laid one behind another, are its time line.
  */
-#include "readers/austin.h"
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/callgrind.h"
+/*
+ * callgrind.c - profiles of valgrind's callgrind and cachegrind, and of all who write their format
+ * (Xdebug, "pprof -callgrind"): docs/formats/callgrind.md.
+ */
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <string.h>

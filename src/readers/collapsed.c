@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/collapsed.h"
+/*
+ * collapsed.c - the reader of collapsed stacks: "main;parse;read 12", one line per call chain with
+ * its weight. docs/formats/collapsed.md describes the format.
+ *
+ * Each line is a sample without a time, of a thread "all".  Its weight is a number of samples; when
+ * a weight of the file has a fraction, all are kept in thousandths.
+ */
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * the line before begins another run.  Runs are processes, laid one behind another; commands that
  * ran at once are put on lanes, each the first that was free.
  */
-#include "readers/ninja_log.h"
+#include "readers/readers.h"
 
 #include <stdio.h>
 

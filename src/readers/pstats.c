@@ -9,7 +9,7 @@
  * that nothing recurses and nothing is executed.  An object with the bit 0x80 gets the next number,
  * and "r" repeats it.
  */
-#include "readers/pstats.h"
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  * The unit of a profile may stand behind its numbers, so the members of each object are found
  * before they are read.
  */
-#include "readers/speedscope.h"
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <string.h>

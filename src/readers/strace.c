@@ -9,7 +9,7 @@
  * Each process id is a thread, and each call a slice.  A call that another process interrupted has
  * two lines.  Only -T prints durations: without it, and without two lines, a call has length 0.
  */
-#include "readers/strace.h"
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "readers/jfr/describe.h"
-#include "readers/jfr/jfr.h"
+#include "readers/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

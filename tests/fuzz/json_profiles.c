@@ -6,7 +6,7 @@
 #include "model/builder/builder.h"
 #include "readers/firefox/firefox.h"
 #include "readers/json/profile_kind.h"
-#include "readers/speedscope.h"
+#include "readers/readers.h"
 #include "readers/v8/v8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

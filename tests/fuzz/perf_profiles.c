@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 #include "model/builder/builder.h"
-#include "readers/perf/perf_data.h"
 #include "readers/perf/perf_script.h"
-#include "readers/perf/simpleperf.h"
+#include "readers/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,7 @@
 
 #include "base/out.h"
 #include "model/builder/builder.h"
-#include "readers/otlp/otlp.h"
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

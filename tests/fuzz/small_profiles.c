@@ -5,12 +5,7 @@
 #include <stdint.h>
 
 #include "model/builder/builder.h"
-#include "readers/austin.h"
-#include "readers/callgrind.h"
-#include "readers/collapsed.h"
-#include "readers/ninja_log.h"
-#include "readers/pstats.h"
-#include "readers/strace.h"
+#include "readers/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

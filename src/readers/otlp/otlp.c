@@ -10,7 +10,7 @@
  *
  * A stack becomes a path once, when the first sample has it.
  */
-#include "readers/otlp/otlp.h"
+#include "readers/readers.h"
 
 #include <string.h>
 

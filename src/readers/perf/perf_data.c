@@ -18,7 +18,7 @@
  * are looked up one byte earlier.  The last 4095 numbers (TV_PERF_FIRST_CONTEXT) are not
  * addresses: they say in which mode (kernel, program, guest) the following addresses are.
  */
-#include "readers/perf/perf_data.h"
+#include "readers/readers.h"
 
 #include <assert.h>
 #include <stdio.h>

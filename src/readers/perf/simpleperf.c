@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/perf/simpleperf.h"
+/*
+ * simpleperf.c - the messages that simpleperf's report-sample writes, also in the old form without
+ * a magic number: docs/formats/simpleperf.md.
+ */
+#include "readers/readers.h"
 
 #include <assert.h>
 

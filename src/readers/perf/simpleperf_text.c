@@ -13,8 +13,8 @@
  */
 #include "base/memory.h"
 #include "readers/perf/script_line.h"
-#include "readers/perf/simpleperf.h"
 #include "readers/profile_input.h"
+#include "readers/readers.h"
 #include "readers/text_lines.h"
 
 struct simpleperf_text {

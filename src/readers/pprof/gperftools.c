@@ -13,7 +13,7 @@
  *
  * The callers' addresses are those that calls return to; one byte less lies in the call.
  */
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"

@@ -14,7 +14,7 @@
  * Addresses of all of these return to calls, so one byte less lies in the call; Java's are numbers
  * of places.  Lines of /proc/PID/maps may follow.
  */
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 #include <math.h>
 #include <string.h>

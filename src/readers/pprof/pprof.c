@@ -10,7 +10,7 @@
  *
  * profile_tables.h has the tables, and what makes frames and paths of the locations.
  */
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "readers/jfr/chunk.h"
-#include "readers/jfr/jfr.h"
+#include "readers/readers.h"
 
 /* ---- A recording ---- */
 

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/firefox/firefox.h"
-#include "readers/speedscope.h"
+#include "readers/readers.h"
 #include "readers/v8/v8.h"
 
 #define CPUPROFILE                                                                                 \

@@ -8,9 +8,8 @@
 #include "base/bytes.h"
 #include "base/protobuf_out.h"
 #include "profile_made.h"
-#include "readers/otlp/otlp.h"
 #include "readers/perfetto/perfetto.h"
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 /* Numbers of the strings below. */
 enum { SAMPLES = 1, COUNT, MAIN, LOAD, THREAD_NAME, RETRIES, BYTES };

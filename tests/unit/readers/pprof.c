@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "profile_made.h"
-#include "readers/pprof/pprof.h"
+#include "readers/readers.h"
 
 /* Two samples of one value type "calls"; location 2 is f at line 3, inlined into main at line 8.
  * Strings: 1 calls, 2 count, 3 main, 4 f, 5 thread, 6 one, 7 end_timestamp_ns. */

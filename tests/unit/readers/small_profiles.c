@@ -18,8 +18,8 @@
 #include "base/out.h"
 #include "model/builder/builder.h"
 #include "profile_made.h"
-#include "readers/austin.h"
 #include "readers/reader.h"
+#include "readers/readers.h"
 #include "unit.h"
 
 #define MOST_LINES 64
