@@ -13,9 +13,8 @@
 
 /* ---- Samples ---- */
 
-/* Return the number of samples before a time, or with `with` also of those at it. */
-static uint32_t counter_samples_before(const struct tv_trace *trace,
-                                       const struct tv_counter *counter, tv_ns time, bool with)
+uint32_t tv_counter_samples_before(const struct tv_trace *trace, const struct tv_counter *counter,
+                                   tv_ns time, bool with)
 {
     uint32_t low = 0, high = counter->sample_count;
     while (low < high) {
@@ -84,8 +83,9 @@ static void counter_fill_rows(const struct tv_trace *trace, uint32_t number,
             .high = unknown,
             .mean = NAN,
         };
-    uint32_t first = counter_samples_before(trace, counter, figures->from, false);
-    uint32_t last = counter_samples_before(trace, counter, figures->to, figures->to >= trace->end);
+    uint32_t first = tv_counter_samples_before(trace, counter, figures->from, false);
+    uint32_t last =
+        tv_counter_samples_before(trace, counter, figures->to, figures->to >= trace->end);
     bool holds = first > 0 && (first == counter->sample_count ||
                                tv_counter_sample_time(trace, counter, first) > figures->from);
     for (uint32_t i = first - holds; i < last; i++) {
@@ -215,7 +215,7 @@ struct tv_counter_point tv_counter_value_at(const struct tv_trace *trace, uint32
 {
     assert(counter < trace->tables.counters.count);
     const struct tv_counter *of = &trace->tables.counters.rows[counter];
-    uint32_t sample = counter_samples_before(trace, of, time, true);
+    uint32_t sample = tv_counter_samples_before(trace, of, time, true);
     if (sample == 0)
         return (struct tv_counter_point){0, NAN};
     return (struct tv_counter_point){tv_counter_sample_time(trace, of, sample - 1),
@@ -273,7 +273,7 @@ static bool walk_is_stop(const struct series_walk *walk, uint32_t before, uint32
 /* Return the first stop that lies after the time, as its first sample, or TV_NONE. */
 static uint32_t walk_forward(const struct series_walk *walk, tv_ns time)
 {
-    uint32_t begin = counter_samples_before(walk->trace, walk->counter, time, true);
+    uint32_t begin = tv_counter_samples_before(walk->trace, walk->counter, time, true);
     uint32_t before = begin == 0 ? TV_NONE : walk_to_other(walk, begin, -1, NAN);
     uint32_t sample = before == TV_NONE ? walk_to_other(walk, (int64_t)begin - 1, 1, NAN)
                                         : walk_to_other(walk, before, 1, walk_value(walk, before));
@@ -290,7 +290,7 @@ static uint32_t walk_forward(const struct series_walk *walk, tv_ns time)
 /* Return the last stop that lies before the time, as its first sample, or TV_NONE. */
 static uint32_t walk_back(const struct series_walk *walk, tv_ns time)
 {
-    uint32_t end = counter_samples_before(walk->trace, walk->counter, time, false);
+    uint32_t end = tv_counter_samples_before(walk->trace, walk->counter, time, false);
     uint32_t sample = walk_to_other(walk, end, -1, NAN), after = TV_NONE;
     if (sample != TV_NONE)
         after = walk_to_other(walk, sample, 1, walk_value(walk, sample));

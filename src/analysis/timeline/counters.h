@@ -40,6 +40,10 @@ static inline tv_ns tv_counter_sample_time(const struct tv_trace *trace,
                          trace->tables.counter_times[counter->first_sample + sample]);
 }
 
+/* Return the number of samples before a time, or with `with` also of those at it. */
+uint32_t tv_counter_samples_before(const struct tv_trace *trace, const struct tv_counter *counter,
+                                   tv_ns time, bool with);
+
 /* Return the value of a series at a sample; NaN: the sample has none. */
 static inline double tv_counter_sample_value(const struct tv_trace *trace,
                                              const struct tv_counter *counter, uint32_t sample,

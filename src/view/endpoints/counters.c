@@ -133,20 +133,6 @@ struct shown_counter {
     bool merged;
 };
 
-/* Return the first sample at or after a time. */
-static uint32_t counter_find_sample(const struct shown_counter *shown, tv_ns time)
-{
-    uint32_t low = 0, high = shown->counter->sample_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tv_counter_sample_time(shown->trace, shown->counter, middle) < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Return the pixel of a time in the range. */
 static uint32_t counter_sample_pixel(const struct shown_counter *shown, tv_ns time)
 {
@@ -176,8 +162,8 @@ static void counter_group_samples(struct shown_counter *shown)
 static void counter_choose_samples(struct shown_counter *shown)
 {
     assert(shown->pixels > 0);
-    shown->first = counter_find_sample(shown, shown->from);
-    shown->last = counter_find_sample(shown, shown->to);
+    shown->first = tv_counter_samples_before(shown->trace, shown->counter, shown->from, false);
+    shown->last = tv_counter_samples_before(shown->trace, shown->counter, shown->to, false);
     shown->first -= shown->first > 0;
     size_t most_groups = shown->last - shown->first;
     if (most_groups > (size_t)shown->pixels + 2)
