@@ -50,6 +50,7 @@ const char *tv_sql_list_end(const char *at, const char *end);
 /* If the next token is this word, in any case, set `at` behind it. */
 bool tv_sql_take_word(const char **at, const char *word);
 
+/* Return whether a character can be part of a word: a letter, a digit or '_'. */
 bool tv_sql_is_word(char c);
 
 /* ---- Words inside of a statement (expand.c) ---- */
