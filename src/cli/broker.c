@@ -27,6 +27,7 @@
 #include "cli/options.h"
 #include "cli/output/atomic_file.h"
 #include "cli/output/output.h"
+#include "cli/output/push_process.h"
 #include "fleet/fleet.h"
 #include "viewer/viewer.h"
 
@@ -48,6 +49,7 @@ struct broker {
     struct tv_atomic_file output;
     bool output_open;
     pid_t pager; /* 0: none */
+    pid_t push;  /* 0: none, or it has been waited for */
     const char *address;
     struct tv_browser browser;
 };
@@ -357,6 +359,24 @@ static void broker_remember(const struct broker *broker, const struct tv_broker_
         }
 }
 
+/* ---- Sending ---- */
+
+/* Start to send FILEs to the user's server. The broker does not know the server and its token
+ * either: the new process reads them. */
+static int broker_start_push(struct broker *broker, const struct tv_broker_request *request)
+{
+    const struct tv_words *files = &broker->settings->files;
+    const char *paths[TV_INDEX_CACHE_FILES];
+    if (!broker->address || request->length == 0 || request->length > TV_INDEX_CACHE_FILES)
+        return -1;
+    for (size_t i = 0; i < request->length; i++) {
+        if (request->look.files[i] >= files->count)
+            return -1;
+        paths[i] = files->items[request->look.files[i]];
+    }
+    return tv_push_process_start(paths, request->length, &broker->push);
+}
+
 /* ---- The loop ---- */
 
 /* Handle one request. Return the descriptor for the reply, or -1. */
@@ -400,6 +420,8 @@ static int broker_answer(struct broker *broker, struct tv_broker_request *reques
     case TV_BROKER_REMEMBER:
         broker_remember(broker, request);
         break;
+    case TV_BROKER_PUSH:
+        return broker_start_push(broker, request);
     default:
         break;
     }
@@ -412,7 +434,7 @@ static bool broker_is_sound(struct tv_broker_request *request)
     bool has_key = request->word == TV_BROKER_CACHE_OPEN || request->word == TV_BROKER_CACHE_BEGIN;
     if (has_key)
         return request->length <= sizeof request->key;
-    return request->word == TV_BROKER_MAKE_KEY ||
+    return request->word == TV_BROKER_MAKE_KEY || request->word == TV_BROKER_PUSH ||
            memchr(request->path, '\0', sizeof request->path) != NULL;
 }
 

@@ -19,7 +19,8 @@
  *   - temporary files, which have no name;
  *   - the pager, if standard output is a terminal;
  *   - the browser, for the viewer's address;
- *   - a place in the list of recent files (input/recent_files.h), for a FILE.
+ *   - a place in the list of recent files (input/recent_files.h), for a FILE;
+ *   - for the viewer, a process that sends FILEs to the user's server (output/push_process.h).
  *
  * Requests and replies are packets on one socket. Each request has one reply, with a descriptor if
  * one was asked for. The broker ends when the command ends.
@@ -48,6 +49,7 @@ enum tv_broker_word {
     TV_BROKER_PAGER_FINISH,
     TV_BROKER_BROWSER_OPEN,
     TV_BROKER_REMEMBER, /* path */
+    TV_BROKER_PUSH,     /* look: send these files */
 };
 
 struct tv_broker_request {

@@ -294,6 +294,20 @@ bool tv_confined_browser_open(void)
     return done;
 }
 
+int tv_confined_push_start(const char *const *files, size_t count)
+{
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PUSH);
+    int descriptor = -1;
+    bool known = count <= TV_INDEX_CACHE_FILES;
+    for (size_t i = 0; i < count && known; i++)
+        known = confine_find_file(files[i], &exchange->request.look.files[i]);
+    exchange->request.length = (uint32_t)count;
+    if (known)
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, &descriptor);
+    tv_free(exchange);
+    return descriptor;
+}
+
 void tv_confined_remember(const char *path)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_REMEMBER);

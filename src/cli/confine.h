@@ -70,6 +70,9 @@ bool tv_confined_browser_open(void);
 /* See tv_recent_files_remember. */
 void tv_confined_remember(const char *path);
 
+/* See tv_push_process_start. */
+int tv_confined_push_start(const char *const *files, size_t count);
+
 /* Start the pager; return a descriptor to write to, or -1. */
 int tv_confined_pager_start(void);
 /* Wait until the user leaves the pager; close the descriptor before. */

@@ -5,6 +5,7 @@
  *     status, quit                   answered by the server itself
  *     upload, drop, open, cancel     files are uploaded in chunks, opened as a trace, or not opened
  *     diff                           answered from several open traces (view/compare.h)
+ *     send, sent                     send the files of a trace to the user's server (sending.c)
  *     sql, sql_cancel, sql_place     questions in SQL about a trace (trace_sql.c)
  *     everything else                answered by the view of the trace that the question names
  *
@@ -316,13 +317,25 @@ static enum tv_status api_cancel_sql(struct tv_open_traces *traces, const struct
     return TV_OK;
 }
 
+static enum tv_status api_send(struct tv_open_traces *traces, const struct tv_query *query,
+                               struct tv_out *out, struct tv_error *err)
+{
+    uint64_t trace;
+    enum tv_status status = api_read_trace(query, &trace, err);
+    if (status == TV_OK)
+        status = tv_open_traces_send(traces, trace, err);
+    if (status == TV_OK)
+        tv_out_text(out, "{}");
+    return status;
+}
+
 static const struct api_file_question {
     const char *name;
     enum tv_status (*answer)(struct tv_open_traces *traces, const struct tv_query *query,
                              struct tv_out *out, struct tv_error *err);
 } api_file_questions[] = {
     {"upload", api_add_file},       {"drop", api_drop_file},        {"open", api_open_files},
-    {"cancel", api_cancel_loading}, {"sql_cancel", api_cancel_sql},
+    {"cancel", api_cancel_loading}, {"sql_cancel", api_cancel_sql}, {"send", api_send},
 };
 
 static const struct api_file_question *api_find_file_question(struct tv_bytes name)
@@ -651,6 +664,13 @@ static void api_answer_status(struct tv_open_traces *traces, const struct tv_que
         tv_open_traces_write_status(traces, number, &answer->body);
 }
 
+static void api_answer_sent(struct tv_open_traces *traces, const struct tv_query *query,
+                            struct tv_answer *answer)
+{
+    (void)query;
+    tv_sending_write_status(tv_open_traces_sending(traces), &answer->body);
+}
+
 /* Questions that the server answers itself. */
 static const struct api_own_question {
     const char *name;
@@ -660,6 +680,7 @@ static const struct api_own_question {
     {"status", api_answer_status},
     {"diff", api_answer_comparison},
     {"sql_place", api_answer_sql_place},
+    {"sent", api_answer_sent},
 };
 
 static const struct api_own_question *api_find_own_question(struct tv_bytes name)

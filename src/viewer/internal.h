@@ -5,6 +5,7 @@
  *     viewer.c            life cycle, authentication of requests, the page
  *     api.c               everything below "/TOKEN/api/"
  *     open_traces.c       the traces that lie open or are loading
+ *     sending.c           their files, sent to the user's server
  *     trace_sql.c         questions in SQL about one of them
  *     uploaded_files.c    the files that traces are made of
  *
@@ -122,6 +123,7 @@ struct tv_open_traces_options {
     const struct tv_viewer_file *files;
     size_t file_count, begin_count;
     struct tv_viewer_sql sql;
+    struct tv_viewer_sender sender;
     /* A loading ended in this state; EMPTY: it was cancelled.  Called by the loading thread. */
     void (*ended)(void *context, enum tv_session_state state, const struct tv_error *error);
     void *context;
@@ -185,8 +187,32 @@ bool tv_open_traces_is_sketched(struct tv_open_traces *traces);
 void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number,
                                  struct tv_out *out);
 
+/* Start to send the files of a trace to the user's server.  TV_ERR_USAGE: there is no such trace, a
+ * file came from the page, or something else is being sent. */
+enum tv_status tv_open_traces_send(struct tv_open_traces *traces, uint64_t number,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* Return what is being sent. */
+struct tv_sending *tv_open_traces_sending(const struct tv_open_traces *traces);
+
 /* Return what the viewer can do with SQL. */
 const struct tv_viewer_sql *tv_open_traces_sql(const struct tv_open_traces *traces);
+
+/* ---- sending.c ---- */
+
+/* What is being sent to the user's server, or was sent last. */
+struct tv_sending;
+
+struct tv_sending *tv_sending_new(const struct tv_viewer_sender *sender);
+void tv_sending_free(struct tv_sending *sending);
+
+/* Start to send files from the command line.  TV_ERR_USAGE: others are being sent. */
+enum tv_status tv_sending_start(struct tv_sending *sending, const uint32_t *numbers, size_t count,
+                                struct tv_error *err) TV_MUST_CHECK;
+
+/* Write "{"state":"none"|"sending"|"sent"|"failed","text":...}": the text has the address of each
+ * trace on a line of its own, or says why it failed. */
+void tv_sending_write_status(struct tv_sending *sending, struct tv_out *out);
 
 /* ---- trace_sql.c ---- */
 

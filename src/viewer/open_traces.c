@@ -45,6 +45,8 @@ struct tv_open_traces {
     void *context;
     struct tv_uploaded_files *files;
     struct tv_viewer_sql sql;
+    struct tv_sending *sending;
+    bool sends;
     struct tv_open_files own;
     uint64_t file_room; /* bytes that the files of all open traces may have together */
     pthread_mutex_t lock;
@@ -81,6 +83,8 @@ struct tv_open_traces *tv_open_traces_new(const struct tv_open_traces_options *o
     traces->ended = options->ended;
     traces->context = options->context;
     traces->sql = options->sql;
+    traces->sending = tv_sending_new(&options->sender);
+    traces->sends = options->sender.start != NULL;
     traces->files = tv_uploaded_files_new();
     traces->file_room = open_traces_file_room();
     for (size_t i = 0; i < options->file_count; i++) {
@@ -422,6 +426,7 @@ bool tv_open_traces_free(struct tv_open_traces *traces, unsigned timeout_ms)
     if (!over)
         return false;
     tv_uploaded_files_free(traces->files);
+    tv_sending_free(traces->sending);
     pthread_cond_destroy(&traces->idle);
     pthread_mutex_destroy(&traces->lock);
     tv_free(traces);
@@ -436,6 +441,36 @@ bool tv_open_traces_is_sketched(struct tv_open_traces *traces)
         sketched |= tv_session_is_sketched(traces->listed[i]->session);
     pthread_mutex_unlock(&traces->lock);
     return sketched;
+}
+
+struct tv_sending *tv_open_traces_sending(const struct tv_open_traces *traces)
+{
+    return traces->sending;
+}
+
+enum tv_status tv_open_traces_send(struct tv_open_traces *traces, uint64_t number,
+                                   struct tv_error *err)
+{
+    pthread_mutex_lock(&traces->lock);
+    struct tv_open_trace *trace = open_traces_hold(traces, number, false);
+    pthread_mutex_unlock(&traces->lock);
+    if (!trace)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "that trace is not open any more");
+    enum tv_status status = TV_OK;
+    struct tv_uploaded_file file;
+    for (size_t i = 0; i < trace->files.count && status == TV_OK; i++) {
+        if (!tv_uploaded_files_get(traces->files, trace->files.numbers[i], &file) || !file.source)
+            continue;
+        tv_source_free(file.source);
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "%s came from the page, so the program does not know where it lies. Send "
+                         "it with: traceview push FILE",
+                         file.name);
+    }
+    if (status == TV_OK)
+        status = tv_sending_start(traces->sending, trace->files.numbers, trace->files.count, err);
+    tv_open_traces_release(traces, trace);
+    return status;
 }
 
 /* Write whether there is SQL, or why not. */
@@ -474,6 +509,8 @@ void tv_open_traces_write_status(struct tv_open_traces *traces, uint64_t number,
     tv_uploaded_files_write(traces->files, out);
     open_traces_write_start(&traces->own, out);
     open_traces_write_sql(&traces->sql, out);
+    if (traces->sends)
+        tv_out_text(out, ",\"sends\":true");
     tv_out_char(out, '}');
     if (trace)
         tv_open_traces_release(traces, trace);

@@ -184,6 +184,7 @@ enum tv_status tv_viewer_new(const struct tv_viewer_options *options, struct tv_
         .file_count = options->file_count,
         .begin_count = options->begin_count,
         .sql = options->sql,
+        .sender = options->sender,
         .ended = viewer_note_loading_end,
         .context = made,
     };

@@ -36,6 +36,16 @@ struct tv_viewer_sql {
     unsigned threads;    /* of a query; 0: one for each processor */
 };
 
+/* Sends files to the user's upload server.  All zero: there is none. */
+struct tv_viewer_sender {
+    /* Start to send files, which are numbered as in `files` of the options.  Return a descriptor
+     * from which the messages of the sending process can be read, without blocking, until it ends:
+     * a line with the address of each trace, or why it failed.  -1: it cannot be started.  One call
+     * at a time. */
+    int (*start)(void *context, const uint32_t *numbers, size_t count);
+    void *context;
+};
+
 struct tv_viewer_options {
     const struct tv_viewer_file *files;
     size_t file_count;
@@ -44,6 +54,7 @@ struct tv_viewer_options {
     uint16_t port;      /* 0: a home port, or any free port (http.h) */
     struct tv_loader loader;
     struct tv_viewer_sql sql;
+    struct tv_viewer_sender sender;
 };
 
 struct tv_viewer;

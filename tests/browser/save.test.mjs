@@ -2,13 +2,15 @@
 // The selection saved as a trace: what is downloaded has the profile that the command line prints of
 // the same selection.
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openPage, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { example, json, view } from './program.mjs';
+import { example, freePort, json, program, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'save-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -257,6 +259,56 @@ test('names are hashed and arguments stay behind where that is wanted', async ()
       await page.keyboard.press('Escape');
       for (const kind of kinds) assert.deepEqual(await told(kind), [], `part as ${kind}`);
     }
+    assert.deepEqual(troubles, []);
+  } finally {
+    await end();
+  }
+});
+
+/** An upload server on this machine, which needs no token. */
+async function uploadServer() {
+  const words = ['serve', '--store', join(folder, 'store'), '--port', freePort()];
+  const child = spawn(program(), words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  after(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout, 'data');
+  return String(line).trim();
+}
+
+/** Opens the dialog by the menu, with the keys alone. */
+async function askToSend(page) {
+  await page.keyboard.press('Control+s');
+  await page.waitForSelector('.save-menu:not([hidden])');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.send-dialog[open]');
+  await page.keyboard.press('Enter');
+}
+
+test('the original file is sent to the server of `push`', async () => {
+  const config = join(folder, 'config', 'traceview');
+  process.env.XDG_CONFIG_HOME = join(folder, 'config');
+  mkdirSync(config, { recursive: true });
+  const { page, troubles, end } = await open(example(), '');
+  try {
+    await askToSend(page);
+    const dialog = page.locator('.send-dialog');
+    await until(
+      () => dialog.textContent(),
+      (text) =>
+        text.includes('No server is set up') && text.includes(`chmod 600 ${join(config, 'push')}`),
+      'how to set it up',
+    );
+    const server = await uploadServer();
+    writeFileSync(join(config, 'push'), `to = ${server}\n`, { mode: 0o600 });
+    await dialog.getByText('Send', { exact: true }).click();
+    const link = dialog.locator('a');
+    await link.waitFor();
+    const address = await link.getAttribute('href');
+    assert.ok(address.startsWith(`${server}t/`), address);
+    const sent = await fetch(`${address.replace(/\/$/, '')}/file`);
+    assert.deepEqual(Buffer.from(await sent.arrayBuffer()), readFileSync(example()));
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     assert.deepEqual(troubles, []);
   } finally {
     await end();

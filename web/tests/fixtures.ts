@@ -146,6 +146,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     searchFrames: refuse,
     statistics: refuse,
     durations: refuse,
+    sendFiles: refuse,
     findings: refuse,
     diff: refuse,
     callsIn: refuse,

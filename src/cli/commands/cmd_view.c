@@ -29,6 +29,7 @@
 #include "cli/input/selection.h"
 #include "cli/output/html_report.h"
 #include "cli/output/message.h"
+#include "cli/output/push_process.h"
 #include "sql/duckdb.h"
 #include "viewer/viewer.h"
 
@@ -86,6 +87,7 @@ struct viewer_files {
     pthread_mutex_t lock; /* protects `kept` and `pending` */
     struct pending_cache_write *pending;
     atomic_bool stop; /* stop writing to the cache */
+    pid_t push;       /* the process that sends files; 0: none */
 };
 
 /* A trace that will be written to the cache after it is shown. */
@@ -253,6 +255,21 @@ static enum tv_status viewer_files_load(void *context, const struct tv_session_i
     viewer_files_remember(files, inputs, count);
     tv_load_report(files->settings, (*trace)->head);
     return TV_OK;
+}
+
+/* Start to send files to the user's server. A callback of the server. */
+static int viewer_files_send(void *context, const uint32_t *numbers, size_t count)
+{
+    struct viewer_files *files = context;
+    const char *paths[TV_OPEN_INPUTS];
+    assert(count <= TV_OPEN_INPUTS);
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] >= files->count)
+            return -1;
+        paths[i] = files->paths[numbers[i]];
+    }
+    return tv_is_confined() ? tv_confined_push_start(paths, count)
+                            : tv_push_process_start(paths, count, &files->push);
 }
 
 static enum tv_status viewer_files_init(struct viewer_files *files,
@@ -440,7 +457,8 @@ int tv_command_run_viewer(const struct tv_command *command, const struct tv_sett
     struct viewer_files files = {.count = 0};
     struct tv_viewer_options served = {
         .loader = {viewer_files_load, viewer_files_write_to_cache, &files,
-                   tv_reporter(settings->input.mapping || settings->input.symbols.count > 0)}};
+                   tv_reporter(settings->input.mapping || settings->input.symbols.count > 0)},
+        .sender = {viewer_files_send, &files}};
     struct tv_viewer *server;
     struct tv_error err = {0}, no_sql = {0};
     int code;

@@ -48,6 +48,7 @@ import type { Durations, StatisticsRow } from '../model/statistics';
 import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
 import { HttpNonSlices } from './httpNonSlices';
+import { sendFiles } from './httpSending';
 import { HttpSql } from './httpSql';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
@@ -459,6 +460,10 @@ export class HttpEngine implements Engine {
     };
     const asked = this.about({ as: kind, ...scopeQuery(scope), ...hidden });
     return await (await sendEngineRequest('api/save', { ...asked, signal })).blob();
+  }
+
+  sendFiles(signal: AbortSignal): Promise<string> {
+    return sendFiles(this.about({}), signal);
   }
 
   async quit(): Promise<void> {

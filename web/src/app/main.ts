@@ -334,6 +334,7 @@ class App {
     const sql = status.sql ?? (this.host.ends ? undefined : SQL_ELSEWHERE);
     const ofHost = {
       compares: this.compares,
+      sends: status.sends === true,
       ...(sql !== undefined && status.home === undefined ? { sql } : {}),
     };
     Object.assign(facts, ofHost);

@@ -36,7 +36,7 @@ interface Outside {
   files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
   /** The abilities of the host of the page, whatever the filter. */
-  ofHost: Pick<TraceFacts, 'compares' | 'sql'>;
+  ofHost: Pick<TraceFacts, 'compares' | 'sends' | 'sql'>;
 }
 
 /** The page on the screen. */

@@ -434,6 +434,11 @@ export interface Engine {
   readonly nonSlice: NonSliceEngine;
   readonly sql: SqlEngine;
   readonly opening: OpeningEngine;
+  /**
+   * Send the files of the trace to the user's server. Return the address of each trace there, one on
+   * a line; an error says why it failed. The signal only stops the waiting.
+   */
+  sendFiles(signal: AbortSignal): Promise<string>;
   quit(): Promise<void>;
 }
 

@@ -45,6 +45,8 @@ export interface LoadingStatus {
   home?: string;
   /** The engine can make reports. */
   reports?: boolean;
+  /** The program can send the files of a trace to the user's server. */
+  sends?: boolean;
   /** Queries in SQL can be asked; a text says why not, and what to do. */
   sql?: true | string;
   /** `quote` holds the bytes around the offset in hex, from byte `quoted_at` on. */

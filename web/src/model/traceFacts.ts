@@ -114,6 +114,8 @@ export interface TraceFacts {
   hashes?: boolean;
   /** The program can compare this trace with others. */
   compares?: boolean;
+  /** The program can send the files of this trace to the user's server. */
+  sends?: boolean;
   /** Queries in SQL can be asked; a text says why not, and what to do. Absent: there is no tab. */
   sql?: true | string;
   /** Notes by the producer of the page, such as that this trace is an excerpt. */

@@ -8,6 +8,7 @@ import { isAbort } from '../../model/engine';
 import type { Disguise, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
+import { openSendDialog } from './sendDialog';
 
 /** An entry of the menu. */
 export interface SaveEntry {
@@ -165,6 +166,7 @@ export class SaveMenu {
           this.item(entry.name, entry.title, `.${entry.ending}`, () => void this.save(entry)),
         ),
       ...this.checks(),
+      ...this.others(),
     );
   }
 
@@ -175,6 +177,14 @@ export class SaveMenu {
     const attrs = { role: 'presentation' };
     const head = h('div', { class: 'between', attrs }, 'In a saved trace');
     return [head, ...(hashes ? [this.check('names')] : []), this.check('args')];
+  }
+
+  /** Create the entry that sends the original files, which no check box above changes. */
+  private others(): HTMLElement[] {
+    if (this.v.viewer.facts.sends !== true) return [];
+    const title = 'Send the original files of this trace to your upload server';
+    const head = h('div', { class: 'between', attrs: { role: 'presentation' } }, 'Original files');
+    return [head, this.item('Send to server…', title, '', () => openSendDialog(this.v))];
   }
 
   private check(what: keyof Disguise): HTMLElement {
