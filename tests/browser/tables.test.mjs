@@ -425,3 +425,21 @@ test('where room is short a package gives way, not the name', async () => {
   await page.getByRole('tab', { name: 'Info' }).click();
   await until(() => only.isVisible(), false, 'none');
 });
+
+test('no cell of a table is a layer of its own, which makes scrolling slow', async () => {
+  const { page } = await show(example(), '', { width: 1600, height: 1000 });
+  for (const [tab, cells] of [
+    ['Profile', '#pane-profile .row.method .cell'],
+    ['Top-down', '.tree .grid-row .grid-cell'],
+  ]) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.locator(cells).first().waitFor();
+    const layers = await page.evaluate((selector) => {
+      const all = [...document.querySelectorAll(`${selector}, ${selector} > *`)];
+      const layered = all.filter((e) => getComputedStyle(e).position !== 'static');
+      return { cells: all.length, layers: layered.map((e) => e.className) };
+    }, cells);
+    assert.ok(layers.cells > 20, tab);
+    assert.deepEqual(layers.layers, [], tab);
+  }
+});
