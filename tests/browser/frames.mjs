@@ -4,7 +4,7 @@
 // machine.
 //
 //     TRACEVIEW=... npm --prefix tests/browser run --silent frames -- FILE
-//         [--seconds N] [--size 1600x1000] [--profile OUT.cpuprofile]
+//         [--seconds N] [--size 1600x1000] [--profile OUT.cpuprofile] [--only scroll] [--json]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '4' },
     size: { type: 'string', default: '1600x1000' },
     profile: { type: 'string' },
+    only: { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
   },
 });
 const [file] = positionals;
@@ -117,8 +119,12 @@ if (values.profile) {
   await session.send('Profiler.setSamplingInterval', { interval: 250 });
   await session.send('Profiler.start');
 }
-console.log(`load ${loadavg()[0].toFixed(1)}, ${width} x ${height}; ms: median, 95 %, most`);
-console.log('gesture       frames   between frames         processor time');
+/** Tell people; with --json there is one line for a program at the end. */
+const say = (text) => {
+  if (!values.json) console.log(text);
+};
+say(`load ${loadavg()[0].toFixed(1)}, ${width} x ${height}; ms: median, 95 %, most`);
+say('gesture       frames   between frames         processor time');
 const KINDS = [
   'pan, wheel',
   'zoom, wheel',
@@ -127,16 +133,21 @@ const KINDS = [
   'scroll, lines',
   'scroll, table',
 ];
-for (const kind of KINDS) {
+const rows = [];
+for (const kind of KINDS.filter((each) => each.startsWith(values.only))) {
   await zoom(kind.startsWith('pan') ? 6 : 0);
   const trace = join(folder, 'trace.json');
   await browser.startTracing(page, { path: trace, categories: ['cc', '-*'] });
   const between = await page.evaluate(measure, { kind, length });
   await browser.stopTracing();
   const frames = String(between.length).padStart(6);
-  console.log(`${kind.padEnd(13)} ${frames}   ${figures(between)}   ${figures(frameCosts(trace))}`);
+  const costs = frameCosts(trace);
+  say(`${kind.padEnd(13)} ${frames}   ${figures(between)}   ${figures(costs)}`);
+  const shares = (list) => [0.5, 0.95, 1].map((share) => quantile(list, share));
+  rows.push({ kind, between: shares(between), costs: shares(costs), load: loadavg()[0] });
 }
-console.log(`load ${loadavg()[0].toFixed(1)}`);
+if (values.json) console.log(JSON.stringify(rows));
+say(`load ${loadavg()[0].toFixed(1)}`);
 if (values.profile) {
   const { profile } = await session.send('Profiler.stop');
   writeFileSync(values.profile, JSON.stringify(profile));
