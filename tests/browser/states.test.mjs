@@ -128,6 +128,20 @@ test('a state has its colour, and a thread without slices its row', async () => 
   assert.ok(green > red + 50 && green > blue + 30, `running is green: ${[red, green, blue]}`);
 });
 
+test('a slice on an expanded row is pale while its thread waits', async () => {
+  const box = await page.locator(`.label:has([data-key="n${track('thread', 'app').track}"])`);
+  const top = (await box.boundingBox()).y;
+  const y = top - (await page.locator('.lanes canvas').boundingBox()).y + 16;
+  // The slice lasts from 0.1 to 6 ms; app runs until 1 ms, and again from 5 ms on.
+  const [first, waiting, last] = [
+    await colourAt(0.9, y),
+    await colourAt(3, y),
+    await colourAt(5.5, y),
+  ];
+  assert.deepEqual(first, last);
+  assert.ok(Math.min(...waiting) > Math.min(...first), `pale: ${waiting}, full: ${first}`);
+});
+
 test('a wait tells who woke the thread and who ran instead, as links', async () => {
   const app = track('states', 'app').first_row;
   await select(app, 2);

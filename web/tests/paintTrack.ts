@@ -35,7 +35,7 @@ export interface Setup {
   view?: { from: number; to: number };
   expanded?: boolean;
   /** Of the row of that number. */
-  strips?: NonNullable<Tile['density']>[];
+  strips?: (NonNullable<Tile['density']> | undefined)[];
   /** Innermost calls, for a closed track. */
   innermost?: SliceRow[];
   track?: Partial<Track>;
@@ -68,6 +68,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     densityImages: new DensityImages(),
     narrow: new NarrowBars(),
     cache,
+    statesOf: new Map(),
     scale: new TimeScale(setup.view ?? BOUNDS, 500),
     res: 1,
     ratio: 1,

@@ -5,6 +5,8 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { HASHED_COLOURS, METHOD_COLOURS, RESERVED } from '../src/model/colours';
 import { FLAG } from '../src/model/engine';
+import { Frames } from '../src/model/names';
+import { STATE_COLOUR } from '../src/model/states';
 import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
@@ -14,7 +16,7 @@ import type { Surface } from '../src/render/surface';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
-import { call, theme, tile, type SliceRow } from './fixtures';
+import { call, FRAMES, theme, tile, type SliceRow } from './fixtures';
 import { BOUNDS, frames, meter, paintTrack, THEME, type Setup } from './paintTrack';
 
 const setTransform = (): void => undefined;
@@ -153,6 +155,67 @@ test('a kept range shows where it begins and ends', async () => {
   const log = await paint({ change: { notes: [{ from: 200, to: 400 }] } });
   assert(log.includes('fillRect 100 0 2 80 --range-tint'));
   assert(log.includes('fillRect 200 0 2 80 --range-tint'));
+});
+
+/** The share of a slice with CPU, in its flags: none. */
+const NO_CPU = 1 << 16;
+const state = (name: keyof typeof STATE_COLOUR): number => STATE_COLOUR[name] << 8;
+/** The places drawn pale: the background over the bars, as [x, width]. */
+const pale = (log: DrawLog): [number, number][] =>
+  log
+    .of('fillRect', '--bg')
+    .filter((d) => d.alpha < 1)
+    .map(({ box }) => [box.x, box.w]);
+
+test('an expanded slice is pale where its thread did not run, not as a block at its end', async () => {
+  // Running 100..300 and 500..900, sleeping 300..500 ns; 2 ns a pixel.
+  const states: SliceRow[] = [
+    [100, 200, 0, 0, state('running')],
+    [300, 200, 1, 0, state('sleeping')],
+    [500, 400, 2, 0, state('running')],
+  ];
+  const setup: Setup = {
+    rows: [[[200, 400, 0, 0, NO_CPU]], [[320, 40, 0, 1]], states],
+    change: { statesOf: new Map([[0, 2]]) },
+  };
+  assert.deepEqual(pale(await paintTrack(setup)), [
+    [150, 100],
+    [161, 19],
+  ]);
+});
+
+test('time without a state is not pale, and neither is a slice without CPU there', async () => {
+  const setup: Setup = {
+    rows: [[[0, 1000, 0, 0, NO_CPU]], [], [[300, 200, 1, 0, state('io')]]],
+    change: { statesOf: new Map([[0, 2]]) },
+  };
+  assert.deepEqual(pale(await paintTrack(setup)), [[150, 100]]);
+});
+
+test('states shorter than a pixel count as the longest one of that pixel', async () => {
+  const own = new Frames([
+    ...FRAMES,
+    ['', 'Running', '', '', 0, 0, '', STATE_COLOUR.running],
+    ['', 'Sleeping', '', '', 0, 0, '', STATE_COLOUR.sleeping],
+  ]);
+  const [running, sleeping] = [FRAMES.length, FRAMES.length + 1];
+  const frame = new Uint32Array(512);
+  const height = new Uint8Array(512);
+  [running, sleeping, sleeping, running].forEach((which, i) => {
+    frame[200 + i] = which;
+    height[200 + i] = 255;
+  });
+  const setup: Setup = {
+    rows: [[[300, 400, 0, 0]], [], []],
+    strips: [undefined, undefined, { frame, height }],
+    change: { statesOf: new Map([[0, 2]]), frames: own },
+  };
+  assert.deepEqual(pale(await paintTrack(setup)), [[201, 2]]);
+});
+
+test('without states the share with CPU keeps its colour at the left', async () => {
+  const half = 128 << 16;
+  assert.deepEqual(pale(await paintTrack({ rows: [[[200, 400, 0, 0, half]]] })), [[200, 100]]);
 });
 
 test('a strip is as high as its share, at least 2 px, with a darker top', () => {

@@ -120,6 +120,11 @@ export function hasStates(facts: Pick<TraceFacts, 'tracks'>): boolean {
   return facts.tracks.some((t) => t.kind === 'states' || t.kind === 'cpu');
 }
 
+/** Return the row of states of each thread that has one. */
+export function statesOfThreads(tracks: readonly Track[]): Map<number, number> {
+  return new Map(tracks.filter((t) => t.kind === 'states').map((t) => [t.thread, t.first_row]));
+}
+
 /** Count the threads that appear in the timeline: with slices, async slices or states. */
 export function threadsOf(tracks: readonly Track[]): number {
   return threadsIn(tracks).size;

@@ -9,10 +9,16 @@ import type { Theme } from './theme';
 
 const CUT = 6;
 const FIRST = METHOD_COLOURS + HASHED_COLOURS - 1;
+const RUNNING = FIRST + STATE_COLOUR.running;
 const SLEEPING = FIRST + STATE_COLOUR.sleeping;
 const RUNNABLE = FIRST + STATE_COLOUR.runnable;
 const BLOCKED = FIRST + STATE_COLOUR.uninterruptible;
 const IO = FIRST + STATE_COLOUR.io;
+
+/** Tell whether a state of this colour is "running". */
+export function isRunning(colour: number): boolean {
+  return colour === RUNNING;
+}
 
 /** Return the height of a state, in the unit of `full`. */
 export function stateHeight(colour: number, full: number, ratio = 1): number {

@@ -39,6 +39,7 @@ import {
 } from './lanes';
 import { paintState } from './statePainter';
 import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
+import { partOffShare, partsOffCpu, partsWithin, type Part } from './offCpu';
 import { paintExtents, paintPinnedCall, paintSelectedCall } from './selectionPainter';
 import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
@@ -56,6 +57,8 @@ export interface Scene {
   densityImages: DensityImages;
   narrow: NarrowBars;
   cache: TileCache;
+  /** The row of states of each thread that has one. */
+  statesOf: ReadonlyMap<number, number>;
   scale: TimeScale;
   res: number;
   ratio: number;
@@ -79,8 +82,8 @@ export interface Scene {
   hit: Call | null;
 }
 
-/** Slices at least this wide, in pixels, show their CPU share. */
-const LEAST_SHARE = 4;
+/** Slices at least this wide, in pixels, show when they had no CPU. */
+const LEAST_PALE = 4;
 const DIAMOND = 4;
 /** The opacity of an asynchronous slice. */
 const ASYNC = 0.5;
@@ -91,6 +94,8 @@ interface Lane extends LaneBox {
   async: boolean;
   /** True for a state track. */
   states: boolean;
+  /** When the thread was not on a processor; null: only the shares of its slices are known. */
+  off: readonly Part[] | null;
 }
 
 /** The waits of each row, as pairs of x. */
@@ -189,14 +194,22 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
     g.fillRect(0, box.top - scroll, s.scale.width, 1);
   }
   const waits = waitsOf(s, box);
+  const off = offCpuOf(s, box);
   for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
     const async = box.track.kind === 'async';
     const states = box.track.kind === 'states';
-    paintTrackLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
+    paintTrackLane(g, s, box, { ...lane, y: lane.top - scroll, async, states, off }, waits);
   }
   paintExtents(g, s, box, scroll);
   paintPinnedCall(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
+}
+
+/** Return when the thread of an expanded track did not run; null: the trace does not say it. */
+function offCpuOf(s: Scene, { track, expanded }: TrackBox): Part[] | null {
+  if (!expanded || (track.kind !== 'thread' && track.kind !== 'overflow')) return null;
+  const row = s.statesOf.get(track.thread);
+  return row === undefined ? null : partsOffCpu(s, row);
 }
 
 function waitsOf(s: Scene, box: TrackBox): Waits {
@@ -351,13 +364,13 @@ function paintSlice(
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   const call = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
   const mark = { call, frame, b, hit: matches && s.dimmed };
-  const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
-  // Open and broken ends are visible from 10 px, CPU shares from 4 px.
+  const pale = dim ? [] : paleParts(lane, tile.flags[i] ?? 0, x0, x1);
+  // Open and broken ends are visible from 10 px, pale parts from 4 px.
   const plain = edges === CLOSED || b.w <= LEAST_OPEN;
   if (
     own.narrow &&
     plain &&
-    (share === null || b.w < LEAST_SHARE) &&
+    (pale.length === 0 || b.w < LEAST_PALE) &&
     isNarrow(s.theme, b, number)
   ) {
     s.narrow.put(s.theme, b, number);
@@ -369,7 +382,7 @@ function paintSlice(
   if (lane.states) paintState(g, s.theme, b, number);
   else drawBar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
-  if (share !== null) paintOffCpu(g, s, b, x0 + (x1 - x0) * share);
+  if (b.w >= LEAST_PALE) for (const part of pale) paintOffCpu(g, s, b, part);
   if (faint && b.w >= 3 && edges === CLOSED) drawThinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = own.waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
@@ -397,16 +410,22 @@ function isMarkedSlice(s: Scene, call: Call, frame: number): boolean {
 /** The opacity of the background over the part of a slice without CPU. */
 const OFF_CPU = 0.45;
 
-/**
- * Draw the CPU share of a slice. Only the sum is known, so the left part keeps the full colour and
- * the rest is pale.
- */
-function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
+/** Return the parts of a slice without CPU: by its thread's states, else by its share. */
+function paleParts(lane: Lane, flags: number, x0: number, x1: number): Part[] {
+  if (lane.states || lane.depth < 0) return [];
+  if (lane.off) return partsWithin(lane.off, x0, x1);
+  const share = cpuShare(flags);
+  return share === null ? [] : partOffShare(share, x0, x1);
+}
+
+/** Make one part of a bar pale. The left edge of the bar keeps its colour. */
+function paintOffCpu(g: Surface, s: Scene, b: Box, [from, to]: Part): void {
   const x = Math.max(b.x + 1, snapToPixel(s, from));
-  if (b.w < LEAST_SHARE || x >= b.x + b.w) return;
+  const right = Math.min(b.x + b.w, snapToPixel(s, to));
+  if (x >= right) return;
   g.globalAlpha = OFF_CPU;
   g.fillStyle = s.theme.colour.bg;
-  g.fillRect(x, b.y, b.x + b.w - x, b.h);
+  g.fillRect(x, b.y, right - x, b.h);
   g.globalAlpha = 1;
 }
 

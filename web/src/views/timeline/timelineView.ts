@@ -21,6 +21,7 @@ import {
 } from '../../model/layout';
 import { counterBoxes, timelineRows, type CounterBox, type Row } from '../../model/rows';
 import type { Span } from '../../model/span';
+import { statesOfThreads } from '../../model/states';
 import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
 import { openProcessOf, unhide } from '../../model/unhide';
 import { paintCounters, type CounterScene } from '../../render/counterPainter';
@@ -80,6 +81,7 @@ export class TimelineView {
   private readonly rulerCanvas: Canvas;
   private readonly narrow = new NarrowBars();
   private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
+  private readonly statesOf: ReadonlyMap<number, number>;
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
   /** Called after the tracks were painted. */
@@ -87,6 +89,7 @@ export class TimelineView {
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
+    this.statesOf = statesOfThreads(viewer.facts.tracks);
     this.flows = new FlowLayer(v);
     this.marks = new NonSliceLayer(v);
     this.cache = new TileCache(
@@ -251,6 +254,7 @@ export class TimelineView {
       densityImages: this.densityImages,
       narrow: this.narrow,
       cache: this.cache,
+      statesOf: this.statesOf,
       scale,
       res: resolutionFor(scale.nsPerPixel),
       ratio: this.canvas.ratio,
@@ -414,6 +418,8 @@ export class TimelineView {
         : lanesOf(box, heights, top, bottom);
       for (const lane of seen) lanes.push(lane.lane);
       if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
+      const states = box.expanded ? this.statesOf.get(box.track.thread) : undefined;
+      if (states !== undefined) lanes.push({ kind: 'r', row: states });
     }
     this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
   }
