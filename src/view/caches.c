@@ -420,7 +420,7 @@ enum tv_status tv_trees_enter_changed(struct tv_tree_cache *cache,
         !tree_cache_matches(cache, &cache->changed, selection)) {
         const struct tv_call_tree *from =
             tree_cache_find_compensated(cache, selection, changes->cost);
-        enum tv_status status = tv_transforms_apply(&changes->transforms, from, &made, err);
+        enum tv_status status = tv_transforms_apply(&changes->transforms, from, &made, NULL, err);
         if (status != TV_OK) {
             tv_lock_leave(&cache->lock);
             return status;
@@ -471,7 +471,7 @@ enum tv_status tv_view_transform_tree(const struct tv_tree_changes *changes,
     struct tv_call_tree *changed;
     if (changes->transforms.count == 0)
         return TV_OK;
-    enum tv_status status = tv_transforms_apply(&changes->transforms, *tree, &changed, err);
+    enum tv_status status = tv_transforms_apply(&changes->transforms, *tree, &changed, NULL, err);
     tv_call_tree_free(*tree);
     *tree = status == TV_OK ? changed : NULL;
     return status;

@@ -114,6 +114,26 @@ test('of calls, the tables have the figures of the command line', async () => {
   assert.deepEqual(troubles, []);
 });
 
+test('the flame graph in time order has the changed stacks, and zooms in them', async () => {
+  const changes = [['drop', 'com.app.View.draw']];
+  const { page, troubles } = await showCalls(`#tab=flame&order=time${hashOf(changes)}`);
+  const canvas = page.locator('.flame canvas');
+  await page.keyboard.press('1');
+  await rested(page);
+  await until(() => canvas.isVisible(), true, 'the graph');
+  const about = () => page.locator('.flame .about').innerText();
+  // run has 16 ms in real time, of which draw took 4
+  await canvas.hover({ position: { x: 5, y: 30 } });
+  await until(about, (text) => text.startsWith('Main.run inclusive 12.000 ms, 100.0 %'), 'the sum');
+  // on its left stands the other run, with 4 ms
+  await canvas.hover({ position: { x: 5, y: 50 } });
+  await until(about, (text) => /inclusive 4\.000 ms, 33\.3 %/.test(text), 'the inner run');
+  await canvas.click({ position: { x: 5, y: 50 } });
+  await until(async () => (await place(page)).zoom !== undefined, true, 'the zoom');
+  await rested(page);
+  assert.deepEqual(troubles, []);
+});
+
 test('of samples, too', async () => {
   const { page, file } = await showFile('samples.json', sampleFile(), {
     hash: '#tab=profile&samples=weight',

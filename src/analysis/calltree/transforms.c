@@ -233,30 +233,31 @@ static void transform_correct_figures(struct tv_call_tree *changed, const struct
 /* Return the tree after one transform. */
 static struct tv_call_tree *transform_view(const struct tv_transform *transform,
                                            const struct tv_call_tree *tree, bool *frames,
-                                           uint32_t package)
+                                           uint32_t package, uint32_t *node)
 {
     switch (transform->kind) {
     case TV_TRANSFORM_FOCUS:
-        return tv_call_tree_focus(tree, frames);
+        return tv_call_tree_focus(tree, frames, node);
     case TV_TRANSFORM_CALLERS:
-        return tv_call_tree_callers_of(tree, frames);
+        return tv_call_tree_callers_of(tree, frames, node);
     case TV_TRANSFORM_COLLAPSE:
-        return tv_call_tree_collapse(tree, frames, package);
+        return tv_call_tree_collapse(tree, frames, package, node);
     case TV_TRANSFORM_DROP:
-        return tv_call_tree_drop(tree, frames);
+        return tv_call_tree_drop(tree, frames, node);
     case TV_TRANSFORM_MERGE:
         break;
     }
     for (uint32_t i = 0; i < tree->head->frame_count; i++)
         frames[i] = !frames[i];
-    return tv_call_tree_of_frames(tree, frames);
+    return tv_call_tree_of_frames(tree, frames, node);
 }
 
 /* Apply one transform.  `head` is the info of the changed tree, to which a package's frame is
  * added. */
 static enum tv_status transform_apply(const struct tv_transform *transform,
                                       const struct tv_call_tree *tree, struct tv_trace_info *own,
-                                      struct tv_call_tree **changed, struct tv_error *err)
+                                      struct tv_call_tree **changed, uint32_t *node,
+                                      struct tv_error *err)
 {
     const struct tv_trace_info *head = own ? own : tree->head;
     uint32_t package = TV_NONE;
@@ -267,7 +268,7 @@ static enum tv_status transform_apply(const struct tv_transform *transform,
         package = tv_trace_info_add_frame(own, &frame);
     }
     if (status == TV_OK) {
-        *changed = transform_view(transform, tree, frames, package);
+        *changed = transform_view(transform, tree, frames, package, node);
         (*changed)->head = (*changed)->shape->head = head;
         (*changed)->compensation = tree->compensation;
         if ((*changed)->figures.sampled)
@@ -281,16 +282,23 @@ static enum tv_status transform_apply(const struct tv_transform *transform,
 
 enum tv_status tv_transforms_apply(const struct tv_transforms *transforms,
                                    const struct tv_call_tree *tree, struct tv_call_tree **changed,
-                                   struct tv_error *err)
+                                   uint32_t *node, struct tv_error *err)
 {
     assert(transforms->count > 0 && transforms->count <= TV_TRANSFORMS_MOST);
     struct tv_trace_info *own =
         tv_transforms_frames(transforms) > 0 ? tv_trace_info_extend(tree->head) : NULL;
     struct tv_call_tree *last = NULL;
     enum tv_status status = TV_OK;
+    for (uint32_t i = 0; node && i < tree->count; i++)
+        node[i] = i;
     for (size_t i = 0; i < transforms->count && status == TV_OK; i++) {
         struct tv_call_tree *next = NULL;
-        status = transform_apply(&transforms->list[i], last ? last : tree, own, &next, err);
+        const struct tv_call_tree *from = last ? last : tree;
+        uint32_t *step = node ? tv_alloc(from->count, sizeof *step) : NULL;
+        status = transform_apply(&transforms->list[i], from, own, &next, step, err);
+        for (uint32_t k = 0; node && status == TV_OK && k < tree->count; k++)
+            node[k] = step[node[k]];
+        tv_free(step);
         if (status == TV_OK) {
             tv_call_tree_free(last);
             last = next;

@@ -53,10 +53,11 @@ enum tv_status tv_transforms_parse(struct tv_bytes text, struct tv_transforms *t
 uint32_t tv_transforms_frames(const struct tv_transforms *transforms);
 
 /* Return the changed tree.  There must be a transform.  The tree owns its trace info if packages
- * were collapsed; `tree` and its info must outlive it otherwise, too.  TV_ERR_USAGE: no function of
- * the trace has a name, whether it is in the tree or not. */
+ * were collapsed; `tree` and its info must outlive it otherwise, too.  `node` [tree->count], or
+ * NULL, receives the new node of each old one, where its own time is; 0: the time is gone.
+ * TV_ERR_USAGE: no function of the trace has a name, whether it is in the tree or not. */
 enum tv_status tv_transforms_apply(const struct tv_transforms *transforms,
                                    const struct tv_call_tree *tree, struct tv_call_tree **changed,
-                                   struct tv_error *err) TV_MUST_CHECK;
+                                   uint32_t *node, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

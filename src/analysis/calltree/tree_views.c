@@ -12,6 +12,7 @@
 #include "analysis/calltree/tree_views.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "analysis/flame/flame.h"
 #include "base/map.h"
@@ -40,8 +41,11 @@ static struct tv_call_tree *tree_view_finish(struct tree_view *making)
     return tree;
 }
 
-static void tree_view_release(struct tree_view *making)
+/* Copy the map to `node` unless that is NULL, and free what making the view needed. */
+static void tree_view_release(struct tree_view *making, uint32_t *node)
 {
+    if (node)
+        memcpy(node, making->node, making->from->count * sizeof *node);
     tv_pages_free(making->node, tv_size_mul(making->from->count, sizeof *making->node));
     tv_paths_release(&making->paths);
 }
@@ -78,7 +82,7 @@ struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree)
             tree_view_add_cost(folded, making.node[i], &tree->cost[i]);
         tree_view_add_self(folded, making.node[i], tree, i);
     }
-    tree_view_release(&making);
+    tree_view_release(&making, NULL);
     return folded;
 }
 
@@ -110,11 +114,12 @@ struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree)
         tree_view_add_self(folded, making.node[i], tree, i);
     }
     tv_free(first);
-    tree_view_release(&making);
+    tree_view_release(&making, NULL);
     return folded;
 }
 
-struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames)
+struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames,
+                                            uint32_t *node)
 {
     struct tree_view making = tree_view_begin(tree);
     for (uint32_t i = 1; i < tree->count; i++) {
@@ -129,7 +134,7 @@ struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, con
         if (tv_call_tree_is_call(fewer, making.node[i])) /* without a caller, the time is gone */
             tree_view_add_self(fewer, making.node[i], tree, i);
     }
-    tree_view_release(&making);
+    tree_view_release(&making, node);
     return fewer;
 }
 
@@ -164,7 +169,7 @@ static void tree_view_place_on_threads(struct tree_view *making)
 /* Keep the outermost calls of the frames and everything below, on the root, or on their threads'
  * nodes. */
 static struct tv_call_tree *tree_view_focus(const struct tv_call_tree *tree, const bool *frames,
-                                            bool on_threads)
+                                            bool on_threads, uint32_t *node)
 {
     struct tree_view making = tree_view_begin(tree);
     uint8_t *marks = tree_view_mark(tree, frames);
@@ -183,13 +188,14 @@ static struct tv_call_tree *tree_view_focus(const struct tv_call_tree *tree, con
         tree_view_add_self(focused, making.node[i], tree, i);
     }
     tv_free(marks);
-    tree_view_release(&making);
+    tree_view_release(&making, node);
     return focused;
 }
 
-struct tv_call_tree *tv_call_tree_focus(const struct tv_call_tree *tree, const bool *frames)
+struct tv_call_tree *tv_call_tree_focus(const struct tv_call_tree *tree, const bool *frames,
+                                        uint32_t *node)
 {
-    return tree_view_focus(tree, frames, true);
+    return tree_view_focus(tree, frames, true, node);
 }
 
 /* Subtract a dropped call from the figures of a caller.  The caller was still called, but a sample
@@ -202,7 +208,8 @@ static void tree_view_subtract(struct tv_path_cost *cost, const struct tv_path_c
     tv_time_add(&cost->cpu, -part->cpu);
 }
 
-struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bool *frames)
+struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bool *frames,
+                                       uint32_t *node)
 {
     struct tree_view making = tree_view_begin(tree);
     uint8_t *marks = tree_view_mark(tree, frames);
@@ -229,12 +236,12 @@ struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bo
     }
     tv_free(gone);
     tv_free(marks);
-    tree_view_release(&making);
+    tree_view_release(&making, node);
     return dropped;
 }
 
 struct tv_call_tree *tv_call_tree_collapse(const struct tv_call_tree *tree, const bool *frames,
-                                           uint32_t as)
+                                           uint32_t as, uint32_t *node)
 {
     struct tree_view making = tree_view_begin(tree);
     uint8_t *within = tv_alloc(tree->count, 1); /* 1: the first call of a run; 2: inside it */
@@ -253,7 +260,7 @@ struct tv_call_tree *tv_call_tree_collapse(const struct tv_call_tree *tree, cons
         tree_view_add_self(collapsed, making.node[i], tree, i);
     }
     tv_free(within);
-    tree_view_release(&making);
+    tree_view_release(&making, node);
     return collapsed;
 }
 
@@ -269,7 +276,7 @@ static bool *tree_view_one_frame(const struct tv_call_tree *tree, uint32_t frame
 struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint32_t frame)
 {
     bool *frames = tree_view_one_frame(tree, frame);
-    struct tv_call_tree *callees = tree_view_focus(tree, frames, false);
+    struct tv_call_tree *callees = tree_view_focus(tree, frames, false, NULL);
     tv_free(frames);
     return callees;
 }
@@ -284,7 +291,8 @@ struct caller_chains {
     bool on_threads;     /* each thread's chains lie on its node, else the thread ends the chain */
     int64_t *wall, *cpu; /* [nodes] self time with everything below */
     uint64_t steps;
-    uint32_t end; /* the first node whose chain is too much */
+    uint32_t end;   /* the first node whose chain is too much */
+    uint32_t *node; /* the map to fill, or NULL */
 };
 
 static bool caller_chains_has(const struct caller_chains *chains, uint32_t node)
@@ -336,6 +344,8 @@ static struct tv_call_tree *caller_chains_tree(struct caller_chains *chains,
     caller_chains_make(chains);
     struct tv_call_tree *callers = tree_view_finish(&chains->making);
     for (uint32_t i = 1; i < tree->count; i++) {
+        if (chains->node && chains->marks[i] == BELOW)
+            chains->node[i] = chains->node[tree->parent[i]];
         if (!caller_chains_has(chains, i))
             continue;
         if (left_out && i >= chains->end) {
@@ -345,14 +355,18 @@ static struct tv_call_tree *caller_chains_tree(struct caller_chains *chains,
             continue;
         }
         uint32_t last = caller_chains_add(chains, callers, i);
+        if (chains->node)
+            chains->node[i] = last;
         tv_time_add(&callers->self_wall[last], chains->wall[i]);
         tv_time_add(&callers->self_cpu[last], chains->cpu[i]);
     }
     return callers;
 }
 
+/* Return the callers.  With `node`, which is all 0, it is filled as in tree_views.h. */
 static struct tv_call_tree *tree_view_callers(const struct tv_call_tree *tree, const bool *frames,
-                                              bool on_threads, struct tv_path_cost *left_out)
+                                              bool on_threads, struct tv_path_cost *left_out,
+                                              uint32_t *node)
 {
     uint8_t *marks = tree_view_mark(tree, frames);
     struct caller_chains chains = {
@@ -362,18 +376,22 @@ static struct tv_call_tree *tree_view_callers(const struct tv_call_tree *tree, c
         .wall = tv_flame_widths(tree->count, tree->parent, tree->self_wall),
         .cpu = tv_flame_widths(tree->count, tree->parent, tree->self_cpu),
         .end = TV_NONE,
+        .node = node,
     };
     struct tv_call_tree *callers = caller_chains_tree(&chains, left_out);
     tv_pages_free(chains.wall, tv_size_mul(tree->count, sizeof *chains.wall));
     tv_pages_free(chains.cpu, tv_size_mul(tree->count, sizeof *chains.cpu));
-    tree_view_release(&chains.making);
+    tree_view_release(&chains.making, NULL);
     tv_free(marks);
     return callers;
 }
 
-struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, const bool *frames)
+struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, const bool *frames,
+                                             uint32_t *node)
 {
-    return tree_view_callers(tree, frames, true, NULL);
+    if (node)
+        memset(node, 0, tree->count * sizeof *node);
+    return tree_view_callers(tree, frames, true, NULL, node);
 }
 
 struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame,
@@ -381,7 +399,7 @@ struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint3
 {
     bool *frames = tree_view_one_frame(tree, frame);
     *left_out = (struct tv_path_cost){0};
-    struct tv_call_tree *callers = tree_view_callers(tree, frames, false, left_out);
+    struct tv_call_tree *callers = tree_view_callers(tree, frames, false, left_out, NULL);
     tv_free(frames);
     return callers;
 }

@@ -23,26 +23,33 @@ uint32_t *tv_frames_first_of_names(const struct tv_trace_info *head);
  *
  * `frames` [head->frame_count] holds the frames.  A call that is not below another call of them is
  * outermost.  Nodes of threads stay.
+ *
+ * `node` [tree->count] or NULL receives the new node of each old one, where the time of its own is;
+ * 0: the time is gone.
  */
 
 /* Leave out the calls of frames that are not in `frames`.  Their callees and their own time move
  * to the nearest caller that stays; without one, the time is gone. */
-struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames);
+struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, const bool *frames,
+                                            uint32_t *node);
 
 /* Keep only the outermost calls and everything below them, without their callers. */
-struct tv_call_tree *tv_call_tree_focus(const struct tv_call_tree *tree, const bool *frames);
+struct tv_call_tree *tv_call_tree_focus(const struct tv_call_tree *tree, const bool *frames,
+                                        uint32_t *node);
 
 /* Leave out the calls and everything below them.  Their time is gone from their callers, too; in a
  * tree of samples, so are the samples. */
-struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bool *frames);
+struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bool *frames,
+                                       uint32_t *node);
 
 /* Make each run of calls, one directly in the other, one call of the frame `as`. */
 struct tv_call_tree *tv_call_tree_collapse(const struct tv_call_tree *tree, const bool *frames,
-                                           uint32_t as);
+                                           uint32_t as, uint32_t *node);
 
 /* Return the callers of the outermost calls, caller above caller, as tv_call_tree_callers.  Beyond
  * TV_CALLERS_NODES nodes, calls stand without their callers. */
-struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, const bool *frames);
+struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, const bool *frames,
+                                             uint32_t *node);
 
 /* ---- The two sides of a frame ---- */
 

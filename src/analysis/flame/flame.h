@@ -86,6 +86,13 @@ int64_t *tv_flame_widths(uint32_t count, const uint32_t *parent, const int64_t *
 /* Compare two frames, or threads, by name: below, equal to or above 0. */
 int tv_flame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b);
 
+/* The stacks that transforms made (analysis/calltree/transforms.h); all 0: those of the trace. */
+struct tv_flame_stacks {
+    const struct tv_call_tree *tree; /* without threads */
+    const uint32_t *node;            /* node of the tree by path of the trace; 0: none, the time is
+                                        gone */
+};
+
 /* ---- Chronological graphs of calls ----
  *
  * Flame graphs of calls in chronological order: the calls of a thread in sequence,
@@ -101,11 +108,13 @@ struct tv_flame_time_options {
     int64_t total;    /* of the selection, of which min_share is a share; a root uses its own */
     double min_share; /* as in struct tv_flame_options, but the places of narrow frames stay free */
     uint32_t root;    /* `path` of a frame; TV_ROOT_PATH: everything */
+    struct tv_flame_stacks stacks;
 };
 
 /* Return the flame graph.  With several threads, each thread's frames lie on a frame
  * TV_THREAD_FRAME + thread.  `path` identifies the first call of a frame, or the thread, whatever
- * the selection; TV_NONE: too many to number. */
+ * the selection; TV_NONE: too many to number.  In a graph of changed stacks, it identifies a frame
+ * of the same selection, stacks and `fold` only. */
 struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
                                   const struct tv_selection *selection,
                                   const struct tv_flame_time_options *options);
@@ -121,6 +130,7 @@ struct tv_flame_samples_options {
     bool fold;        /* fold direct recursion */
     double min_share; /* as in struct tv_flame_time_options */
     uint32_t root;    /* `path` of a frame; TV_ROOT_PATH: everything */
+    struct tv_flame_stacks stacks;
 };
 
 /* Return the flame graph of the samples of tv_sample_tree_of_trace.  With several threads, each

@@ -18,171 +18,39 @@
 #include <assert.h>
 
 #include "analysis/calltree/call_tree.h"
+#include "analysis/flame/flame_growth.h"
 #include "base/memory.h"
 
-/* ---- Growing frames ----
- *
- * Chronological graphs are built while events are read, depth first.  The last frame on another one
- * is open: what comes next either extends it or ends it.  A frame that ends too narrow, or after
- * TV_FLAME_FRAMES others, is removed with everything on it.  These are always the last frames of
- * the array, so no more frames are held than are drawn.
- */
+/* ---- Stacks ---- */
 
-struct growing_frame {
-    uint32_t frame, parent, depth;
-    uint32_t last;      /* the open frame on top; TV_NONE: none */
-    uint32_t name;      /* `path` of the layout */
-    int64_t at;         /* start, relative to its parent */
-    int64_t own;        /* time of its events */
-    int64_t on_it;      /* time of ended frames on top */
-    int64_t too_narrow; /* ... and of those that were removed */
-    uint64_t calls;
-};
-
-struct flame_growth {
-    int64_t threshold;
-    uint32_t wanted_root;         /* name of the frame to begin with; TV_ROOT_PATH: none */
-    struct growing_frame *frames; /* [0] is the root frame */
+/* The stacks of a trace, or those that transforms made of them. */
+struct stack_tree {
+    const struct tv_path_node *paths; /* of the trace; NULL: the stacks are changed */
+    const struct tv_flame_stacks *changed;
     uint32_t count;
-    size_t capacity;
-    uint32_t root; /* index of the wanted root once it exists, or TV_NONE */
-    bool done;     /* the root has ended */
 };
 
-/* Start over with the threshold and the root that are set. */
-static void flame_growth_begin(struct flame_growth *growth)
+static struct stack_tree stack_tree_of(const struct tv_trace *trace,
+                                       const struct tv_flame_stacks *changed)
 {
-    growth->count = 0;
-    growth->root = TV_NONE;
-    growth->done = false;
-    growth->frames = tv_array_reserve(growth->frames, &growth->capacity, 1, sizeof *growth->frames);
-    growth->frames[growth->count++] =
-        (struct growing_frame){.frame = TV_NONE, .last = TV_NONE, .depth = TV_NONE};
+    if (changed->tree)
+        return (struct stack_tree){NULL, changed, changed->tree->count};
+    return (struct stack_tree){trace->paths.nodes, NULL, trace->paths.count};
 }
 
-static void flame_growth_release(struct flame_growth *growth)
+/* Return the node of a path of the trace; TV_ROOT_PATH: its stack is gone. */
+static uint32_t stack_tree_find(const struct stack_tree *stacks, uint32_t path)
 {
-    tv_free(growth->frames);
+    return stacks->paths ? path : stacks->changed->node[path];
 }
 
-/* Return the width of a frame.  One without time of its own, such as a call whose CPU time is
- * unknown, lasts as long as what lies on it. */
-static int64_t flame_growth_width(const struct growing_frame *frame)
+static struct tv_path_node stack_tree_at(const struct stack_tree *stacks, uint32_t node)
 {
-    return frame->own > frame->on_it ? frame->own : frame->on_it;
-}
-
-/* End a frame that has no open frame on it. */
-static void flame_growth_end_frame(struct flame_growth *growth, uint32_t index)
-{
-    assert(index > 0 && growth->frames[index].last == TV_NONE);
-    struct growing_frame *frame = &growth->frames[index];
-    int64_t width = flame_growth_width(frame);
-    struct growing_frame *parent = &growth->frames[frame->parent];
-    bool on_root = growth->root == TV_NONE || index > growth->root;
-    tv_time_add(&parent->on_it, width);
-    parent->last = TV_NONE;
-    growth->done |= index == growth->root;
-    if ((width >= growth->threshold && index <= TV_FLAME_FRAMES) || !on_root)
-        return;
-    tv_time_add(&parent->too_narrow, width);
-    growth->count = index;
-}
-
-/* End the open frame on this one, and before it all open frames on that. */
-static void flame_growth_end_last(struct flame_growth *growth, uint32_t index)
-{
-    uint32_t at = index;
-    while (growth->frames[at].last != TV_NONE)
-        at = growth->frames[at].last;
-    while (at != index) {
-        uint32_t parent = growth->frames[at].parent;
-        flame_growth_end_frame(growth, at);
-        at = parent;
-    }
-}
-
-static uint32_t flame_growth_add_frame(struct flame_growth *growth, uint32_t parent, uint32_t frame,
-                                       uint32_t name)
-{
-    growth->frames = tv_array_reserve(growth->frames, &growth->capacity, (size_t)growth->count + 1,
-                                      sizeof *growth->frames);
-    growth->frames[growth->count] =
-        (struct growing_frame){.frame = frame,
-                               .parent = parent,
-                               .depth = growth->frames[parent].depth + 1,
-                               .last = TV_NONE,
-                               .name = name,
-                               .at = growth->frames[parent].on_it};
-    growth->frames[parent].last = growth->count;
-    return growth->count++;
-}
-
-/* Return the frame to put an event on: the parent's open frame if it is of the same method,
- * otherwise a new one; TV_NONE once the root has ended. */
-static uint32_t flame_growth_enter(struct flame_growth *growth, uint32_t parent, uint32_t frame,
-                                   uint32_t name)
-{
-    assert(parent < growth->count);
-    uint32_t last = growth->frames[parent].last;
-    if (last != TV_NONE && growth->frames[last].frame == frame)
-        return last;
-    if (last != TV_NONE)
-        flame_growth_end_last(growth, parent);
-    if (growth->done)
-        return TV_NONE;
-    uint32_t made = flame_growth_add_frame(growth, parent, frame, name);
-    if (name == growth->wanted_root && name != TV_NONE && name != TV_ROOT_PATH)
-        growth->root = made;
-    return made;
-}
-
-/* Skip a frame of this width and leave its place empty.  It must not be the parent's open frame. */
-static void flame_growth_skip(struct flame_growth *growth, uint32_t parent, int64_t width)
-{
-    if (growth->frames[parent].last != TV_NONE)
-        flame_growth_end_last(growth, parent);
-    if (growth->done)
-        return;
-    tv_time_add(&growth->frames[parent].on_it, width);
-    tv_time_add(&growth->frames[parent].too_narrow, width);
-}
-
-/* End all open frames. */
-static void flame_growth_end(struct flame_growth *growth)
-{
-    flame_growth_end_last(growth, 0);
-}
-
-/* Append a frame and those on it to a layout; for the ground, 0, only those on it. */
-static void flame_growth_write(const struct flame_growth *growth, uint32_t first,
-                               struct tv_flame *flame)
-{
-    uint32_t base = growth->frames[first].depth;
-    flame->total =
-        first == 0 ? growth->frames[0].on_it : flame_growth_width(&growth->frames[first]);
-    flame->left_out = growth->frames[first].too_narrow;
-    growth->frames[first].at = 0;
-    for (uint32_t i = first; i < growth->count; i++) {
-        struct growing_frame *frame = &growth->frames[i];
-        if (i > first && frame->depth <= base && first > 0)
-            break;
-        if (i > first) {
-            tv_time_add(&frame->at, growth->frames[frame->parent].at);
-            tv_time_add(&flame->left_out, frame->too_narrow);
-        }
-        if (i == 0)
-            continue;
-        tv_flame_add(flame, &(struct tv_flame_frame){
-                                .start = frame->at,
-                                .width = flame_growth_width(frame),
-                                .self = flame_growth_width(frame) - frame->on_it,
-                                .calls = frame->calls,
-                                .depth = first == 0 ? frame->depth : frame->depth - base,
-                                .frame = frame->frame,
-                                .path = frame->name,
-                            });
-    }
+    assert(node < stacks->count);
+    if (stacks->paths)
+        return stacks->paths[node];
+    const struct tv_call_tree *tree = stacks->changed->tree;
+    return (struct tv_path_node){.parent = tree->parent[node], .frame = tree->frame[node]};
 }
 
 /*
@@ -203,8 +71,18 @@ struct call_run {
     bool whole;   /* no later call can belong to the run */
 };
 
+/* A call whose stack is changed. */
+struct changed_call {
+    uint32_t node; /* its stack; TV_ROOT_PATH: gone */
+    uint32_t on;   /* the frame that stands for its stack; TV_NONE: none */
+    uint32_t gets; /* the frame that its own time goes to; where that is unknown, the caller's */
+    tv_ns end;     /* on the clock, within the range */
+    bool timed;    /* false: its CPU time is unknown */
+};
+
 /* The calls of one depth that are still to come. */
 struct flame_time_level {
+    struct changed_call call; /* the open call of this depth, in a graph of changed stacks */
     uint32_t next, end;
     tv_ns until;           /* end of the call below */
     uint32_t frame;        /* frame of the call below */
@@ -218,12 +96,17 @@ struct flame_time_walk {
     const struct tv_trace *trace;
     const struct tv_flame_time_options *options;
     tv_ns from, to;
-    struct flame_growth growth;
+    struct tv_flame_growth growth;
     uint32_t
         *first_name; /* [rows] name of the row's first call; behind them that of the first thread */
     struct flame_time_level *levels; /* of the current track */
     size_t level_capacity;
     tv_ns cpu_from, cpu_to; /* of the track, at the ends of the range */
+    struct stack_tree stacks;
+    tv_ns clock;        /* changed stacks: the time up to which the track was read, on the clock */
+    uint32_t next_name; /* changed stacks: the frames are named in order */
+    uint32_t *chain;    /* changed stacks: nodes to enter */
+    size_t chain_capacity;
     /* A call's children are no wider than the call.  CPU time next to a wall clock is an
      * exception: a call without wall time may stand where another one begins. */
     bool looks_ahead;
@@ -235,7 +118,7 @@ static uint32_t flame_time_enter_call(struct flame_time_walk *walk, uint32_t par
     uint32_t frame = walk->trace->paths.nodes[slice->path].frame;
     if (walk->options->fold && walk->growth.frames[parent].frame == frame)
         return parent;
-    uint32_t entered = flame_growth_enter(&walk->growth, parent, frame, name);
+    uint32_t entered = tv_flame_growth_enter(&walk->growth, parent, frame, name);
     if (entered == TV_NONE)
         return entered;
     tv_time_add(&walk->growth.frames[entered].own, width);
@@ -243,25 +126,31 @@ static uint32_t flame_time_enter_call(struct flame_time_walk *walk, uint32_t par
     return entered;
 }
 
-/* Return the part of a call that lies in the range, on the clock. */
+/* The part of a call that lies in the range, on the clock. */
+struct clipped_call {
+    tv_ns start, end;
+    bool timed; /* false: the CPU time is unknown */
+};
+
+static struct clipped_call flame_time_clip_call(const struct flame_time_walk *walk,
+                                                const struct tv_slice *slice, bool has_wall)
+{
+    bool wall = walk->options->clock == TV_CLOCK_WALL || !has_wall;
+    bool before = slice->start<walk->from, after = slice->start + slice->length> walk->to;
+    if (wall)
+        return (struct clipped_call){before ? walk->from : slice->start,
+                                     after ? walk->to : slice->start + slice->length, true};
+    return (struct clipped_call){before ? walk->cpu_from : slice->cpu_start,
+                                 after ? walk->cpu_to : slice->cpu_start + slice->cpu_length,
+                                 !(slice->flags & TV_SLICE_NO_CPU)};
+}
+
+/* Return the length of that part; 0: none, or the CPU time is unknown. */
 static int64_t flame_time_clip(const struct flame_time_walk *walk, const struct tv_slice *slice,
                                bool has_wall)
 {
-    tv_ns start = slice->start, end = start + slice->length;
-    tv_ns cpu_start = slice->cpu_start, cpu_end = cpu_start + slice->cpu_length;
-    if (start < walk->from) {
-        start = walk->from;
-        cpu_start = walk->cpu_from;
-    }
-    if (end > walk->to) {
-        end = walk->to;
-        cpu_end = walk->cpu_to;
-    }
-    bool wall = walk->options->clock == TV_CLOCK_WALL || !has_wall;
-    int64_t width = wall ? end - start : cpu_end - cpu_start;
-    if (!wall && (slice->flags & TV_SLICE_NO_CPU))
-        width = 0;
-    return width > 0 ? width : 0;
+    struct clipped_call part = flame_time_clip_call(walk, slice, has_wall);
+    return part.timed && part.end > part.start ? part.end - part.start : 0;
 }
 
 static uint32_t flame_time_call_name(const struct flame_time_walk *walk, uint32_t row,
@@ -304,7 +193,7 @@ static bool flame_time_is_nothing(const struct tv_slice *slice, int64_t width)
 static bool flame_time_begins_frame(const struct flame_time_walk *walk,
                                     const struct flame_time_level *level, uint32_t frame)
 {
-    const struct growing_frame *below = &walk->growth.frames[level->frame];
+    const struct tv_growing_frame *below = &walk->growth.frames[level->frame];
     if (walk->options->fold && below->frame == frame)
         return false;
     return below->last == TV_NONE || walk->growth.frames[below->last].frame != frame;
@@ -348,7 +237,7 @@ static bool flame_time_is_wide(struct flame_time_walk *walk, uint32_t row,
     int64_t width = flame_time_measure_run(walk, row, level, frame);
     bool root_is_there = walk->options->root == TV_ROOT_PATH || walk->growth.root != TV_NONE;
     if (width < walk->growth.threshold && level->run.whole && root_is_there) {
-        flame_growth_skip(&walk->growth, level->frame, width);
+        tv_flame_growth_skip(&walk->growth, level->frame, width);
         return false;
     }
     level->next = first;
@@ -418,6 +307,143 @@ static void flame_time_prepare_levels(struct flame_time_walk *walk, const struct
     walk->levels[track->row_count].next = walk->levels[track->row_count].end = 0;
 }
 
+/*
+ * ---- Calls with changed stacks ----
+ *
+ * Transforms map the stack of each call to a node of another tree, or to nothing.  A track is read
+ * as one line of time: each stretch between two entries or exits is the innermost call's own, and
+ * is added to the frame of its stack, or skipped:
+ *
+ *     calls             A------------      A calls B twice, B calls C; B is dropped
+ *                         B--  B----
+ *                              C-
+ *     own time of A     ==   ==    ==      the frame A is 6 wide
+ *
+ * A call's stack begins with its caller's, if both have one (all transforms keep that), so a
+ * caller's frame stays open until the call has ended.
+ */
+
+/* Give the time up to `until` to a call; TV_NONE: to nobody. */
+static void flame_changed_pass(struct flame_time_walk *walk, uint32_t on, tv_ns until)
+{
+    if (until <= walk->clock)
+        return;
+    if (on != TV_NONE && walk->clock != INT64_MIN)
+        tv_time_add(&walk->growth.frames[on].own, until - walk->clock);
+    walk->clock = until;
+}
+
+/* Enter one frame on another; TV_NONE once the root has ended. */
+static uint32_t flame_changed_enter_frame(struct flame_time_walk *walk, uint32_t on, uint32_t frame)
+{
+    if (walk->options->fold && walk->growth.frames[on].frame == frame)
+        return on;
+    uint32_t name = walk->next_name;
+    uint32_t entered = tv_flame_growth_enter(&walk->growth, on, frame, name);
+    if (entered == TV_NONE)
+        return entered;
+    if (walk->growth.frames[entered].name == name && name < TV_NONE)
+        walk->next_name++;
+    walk->growth.frames[entered].calls++;
+    return entered;
+}
+
+/* Enter the frames by which a stack is longer than the caller's; return the last one. */
+static uint32_t flame_changed_enter_stack(struct flame_time_walk *walk, uint32_t node,
+                                          uint32_t caller, uint32_t on)
+{
+    size_t count = 0;
+    uint32_t at = node;
+    while (at != caller && at != TV_ROOT_PATH) {
+        walk->chain =
+            tv_array_reserve(walk->chain, &walk->chain_capacity, count + 1, sizeof *walk->chain);
+        walk->chain[count++] = at;
+        at = stack_tree_at(&walk->stacks, at).parent;
+    }
+    assert(at == caller);
+    while (count > 0 && on != TV_NONE)
+        on = flame_changed_enter_frame(walk, on,
+                                       stack_tree_at(&walk->stacks, walk->chain[--count]).frame);
+    return on;
+}
+
+/* Enter a call on its caller, NULL: on the frame `base`. */
+static struct changed_call flame_changed_enter(struct flame_time_walk *walk,
+                                               const struct tv_slice *slice,
+                                               const struct clipped_call *part,
+                                               const struct changed_call *caller, uint32_t base)
+{
+    struct changed_call call = {
+        .node = stack_tree_find(&walk->stacks, slice->path),
+        .on = TV_NONE,
+        .end = part->end,
+        .timed = part->timed,
+    };
+    bool on_caller = caller && caller->node != TV_ROOT_PATH;
+    uint32_t gets = caller ? caller->gets : TV_NONE;
+    if (part->timed)
+        flame_changed_pass(walk, gets, part->start);
+    if (call.node != TV_ROOT_PATH)
+        call.on = flame_changed_enter_stack(walk, call.node, on_caller ? caller->node : 0,
+                                            on_caller ? caller->on : base);
+    call.gets = part->timed ? call.on : gets;
+    return call;
+}
+
+/* Give a call the rest of its time. */
+static void flame_changed_leave(struct flame_time_walk *walk, const struct changed_call *call)
+{
+    if (call->timed)
+        flame_changed_pass(walk, call->gets, call->end);
+}
+
+/* Read the next call of a level; return false if there is none on the call below. */
+static bool flame_changed_take_call(struct flame_time_walk *walk, uint32_t row, uint32_t depth,
+                                    uint32_t base, bool *has_calls_on_it)
+{
+    struct flame_time_level *level = &walk->levels[depth];
+    *has_calls_on_it = false;
+    if (level->next >= level->end || walk->growth.done)
+        return false;
+    struct tv_slice slice = *flame_time_next_call(walk, row, level);
+    if (slice.start >= level->until)
+        return false;
+    level->next++;
+    struct clipped_call part =
+        flame_time_clip_call(walk, &slice, tv_row_columns(walk->trace, row)->start != NULL);
+    if (part.timed && part.end <= part.start)
+        return true;
+    level->call =
+        flame_changed_enter(walk, &slice, &part, depth > 0 ? &level[-1].call : NULL, base);
+    if (slice.flags & TV_SLICE_HAS_CHILDREN) {
+        flame_time_descend(walk, row + 1, &level[1], &slice);
+        *has_calls_on_it = true;
+    } else {
+        flame_changed_leave(walk, &level->call);
+    }
+    return true;
+}
+
+static void flame_changed_walk_track(struct flame_time_walk *walk, const struct tv_track *track,
+                                     uint32_t base)
+{
+    uint32_t depth = 0;
+    bool deeper;
+    walk->clock = INT64_MIN;
+    for (;;) {
+        bool took = flame_changed_take_call(walk, track->first_row + depth, depth, base, &deeper);
+        if (walk->growth.done)
+            return;
+        if (deeper && depth + 1 < track->row_count) {
+            depth++;
+        } else if (!took) {
+            if (depth-- == 0)
+                return;
+            flame_changed_leave(walk, &walk->levels[depth].call);
+        }
+    }
+}
+
 static void flame_time_walk_track(struct flame_time_walk *walk, uint32_t number, uint32_t frame)
 {
     const struct tv_track *track = &walk->trace->tracks[number];
@@ -433,6 +459,10 @@ static void flame_time_walk_track(struct flame_time_walk *walk, uint32_t number,
     if (track->row_count == 0)
         return;
     flame_time_prepare_levels(walk, track, frame);
+    if (walk->options->stacks.tree) {
+        flame_changed_walk_track(walk, track, frame);
+        return;
+    }
     for (;;) {
         bool took = flame_time_take_call(walk, track->first_row + depth, depth, &deeper);
         if (deeper && depth + 1 < track->row_count)
@@ -492,44 +522,56 @@ static bool flame_time_has_several_threads(const struct tv_trace *trace, const b
     return false;
 }
 
+/* Enter the frame of a thread, which has no calls of its own. */
+static uint32_t flame_time_enter_thread(struct flame_time_walk *walk, uint32_t thread)
+{
+    uint32_t name = flame_time_call_name(walk, walk->trace->row_count, thread);
+    if (walk->options->stacks.tree)
+        name = walk->next_name++;
+    return tv_flame_growth_enter(&walk->growth, 0, TV_THREAD_FRAME + thread, name);
+}
+
 static void flame_time_walk_tracks(struct flame_time_walk *walk, const bool *wanted,
                                    const struct flame_time_name *root)
 {
     const struct tv_trace *trace = walk->trace;
     bool several = root->track == TV_NONE &&
                    (root->thread != TV_NONE || flame_time_has_several_threads(trace, wanted));
-    flame_growth_begin(&walk->growth);
+    tv_flame_growth_begin(&walk->growth);
+    walk->next_name = 1;
     for (uint32_t i = 0; i < trace->track_count && !walk->growth.done; i++) {
         uint32_t thread = trace->tracks[i].thread, frame = 0;
         if (!wanted[i] || (root->track != TV_NONE && root->track != i) ||
             (root->thread != TV_NONE && root->thread != thread))
             continue;
         if (several && thread != TV_NONE)
-            frame = flame_growth_enter(&walk->growth, 0, TV_THREAD_FRAME + thread,
-                                       flame_time_call_name(walk, trace->row_count, thread));
+            frame = flame_time_enter_thread(walk, thread);
         if (frame != TV_NONE)
             flame_time_walk_track(walk, i, frame);
     }
-    flame_growth_end(&walk->growth);
+    tv_flame_growth_end(&walk->growth);
 }
 
 /* A root is walked twice: the first time finds its width, which decides what is too narrow. */
 static void flame_time_walk_root(struct flame_time_walk *walk, const bool *wanted,
                                  struct tv_flame *flame)
 {
-    struct flame_time_name root = flame_time_find_named(walk, walk->options->root);
-    if (root.track == TV_NONE && root.thread == TV_NONE)
-        return;
+    struct flame_time_name root = {TV_NONE, TV_NONE, 0};
+    if (!walk->options->stacks.tree) {
+        root = flame_time_find_named(walk, walk->options->root);
+        if (root.track == TV_NONE && root.thread == TV_NONE)
+            return;
+    }
     if (root.track != TV_NONE && root.start > walk->from)
         walk->from = root.start;
     walk->growth.threshold = INT64_MAX;
     flame_time_walk_tracks(walk, wanted, &root);
     if (walk->growth.root == TV_NONE)
         return;
-    int64_t width = flame_growth_width(&walk->growth.frames[walk->growth.root]);
+    int64_t width = tv_flame_growth_width(&walk->growth.frames[walk->growth.root]);
     walk->growth.threshold = tv_flame_threshold(width, walk->options->min_share);
     flame_time_walk_tracks(walk, wanted, &root);
-    flame_growth_write(&walk->growth, walk->growth.root, flame);
+    tv_flame_growth_write(&walk->growth, walk->growth.root, flame);
 }
 
 struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
@@ -539,7 +581,9 @@ struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
     struct tv_flame *flame = tv_alloc(1, sizeof *flame);
     struct flame_time_walk walk = {
         .trace = trace, .options = options, .from = selection->from, .to = selection->to};
+    walk.stacks = stack_tree_of(trace, &options->stacks);
     walk.growth.wanted_root = options->root;
+    walk.growth.adds_up = options->stacks.tree != NULL;
     const struct flame_time_name nothing = {TV_NONE, TV_NONE, 0};
     bool *wanted = tv_selection_wanted(trace, selection);
     flame_time_number_calls(&walk);
@@ -548,12 +592,13 @@ struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
     } else if (walk.from < walk.to) {
         walk.growth.threshold = tv_flame_threshold(options->total, options->min_share);
         flame_time_walk_tracks(&walk, wanted, &nothing);
-        flame_growth_write(&walk.growth, 0, flame);
+        tv_flame_growth_write(&walk.growth, 0, flame);
     }
     tv_free(wanted);
     tv_free(walk.first_name);
-    flame_growth_release(&walk.growth);
+    tv_flame_growth_release(&walk.growth);
     tv_free(walk.levels);
+    tv_free(walk.chain);
     return flame;
 }
 
@@ -571,7 +616,8 @@ struct tv_flame *tv_flame_in_time(const struct tv_trace *trace,
 struct flame_samples_walk {
     const struct tv_trace *trace;
     const struct tv_flame_samples_options *options;
-    struct flame_growth growth;
+    struct tv_flame_growth growth;
+    struct stack_tree stacks;
     int64_t *measures;    /* [samples] -1: not selected */
     uint64_t *first_name; /* [samples + 1] name of its bottom frame; behind them that of thread 0 */
     size_t *order;        /* samples by thread, those without one last */
@@ -584,6 +630,12 @@ struct flame_samples_walk {
 static const struct tv_sample *flame_sample_at(const struct flame_samples_walk *walk, size_t index)
 {
     return &walk->trace->tables.samples.rows[index];
+}
+
+/* Return the node of a sample's stack; TV_ROOT_PATH: it has none. */
+static uint32_t flame_sample_stack(const struct flame_samples_walk *walk, size_t index)
+{
+    return stack_tree_find(&walk->stacks, flame_sample_at(walk, index)->path);
 }
 
 static uint32_t flame_sample_thread(const struct flame_samples_walk *walk, size_t index)
@@ -601,15 +653,15 @@ static uint32_t flame_sample_name(uint64_t name)
 /* Number the frames; return the depth of the deepest stack. */
 static uint32_t flame_samples_number_frames(struct flame_samples_walk *walk)
 {
-    const struct tv_paths *paths = &walk->trace->paths;
+    const struct stack_tree *stacks = &walk->stacks;
     size_t samples = walk->trace->tables.samples.count;
-    uint32_t *depth = tv_alloc(paths->count, sizeof *depth), deepest = 0;
+    uint32_t *depth = tv_alloc(stacks->count, sizeof *depth), deepest = 0;
     walk->first_name = tv_alloc(samples + 1, sizeof *walk->first_name);
-    for (uint32_t i = 1; i < paths->count; i++)
-        depth[i] = depth[paths->nodes[i].parent] + 1;
+    for (uint32_t i = 1; i < stacks->count; i++)
+        depth[i] = depth[stack_tree_at(stacks, i).parent] + 1;
     walk->first_name[0] = 1;
     for (size_t i = 0; i < samples; i++) {
-        uint32_t own = depth[flame_sample_at(walk, i)->path];
+        uint32_t own = depth[flame_sample_stack(walk, i)];
         walk->first_name[i + 1] = walk->first_name[i] + own;
         deepest = own > deepest ? own : deepest;
     }
@@ -621,7 +673,7 @@ static uint32_t flame_samples_number_frames(struct flame_samples_walk *walk)
 static bool flame_samples_has(const struct flame_samples_walk *walk, size_t index)
 {
     return walk->measures[index] != TV_SAMPLE_LEFT_OUT &&
-           flame_sample_at(walk, index)->path != TV_ROOT_PATH;
+           flame_sample_stack(walk, index) != TV_ROOT_PATH;
 }
 
 /* Counting sort by thread; within a thread, samples stay in order of time, as in the table. */
@@ -651,22 +703,23 @@ static void flame_samples_sort(struct flame_samples_walk *walk)
 static void flame_samples_add(struct flame_samples_walk *walk, size_t index, uint32_t on)
 {
     assert(flame_samples_has(walk, index));
-    const struct tv_paths *paths = &walk->trace->paths;
     uint64_t name = walk->first_name[index];
     uint32_t depth = 0;
     if (walk->steps >= SAMPLES_STEP_LIMIT) {
-        flame_growth_skip(&walk->growth, on, walk->measures[index]);
+        tv_flame_growth_skip(&walk->growth, on, walk->measures[index]);
         return;
     }
-    for (uint32_t at = flame_sample_at(walk, index)->path; at != TV_ROOT_PATH;
-         at = paths->nodes[at].parent)
-        walk->stack[depth++] = paths->nodes[at].frame;
+    for (uint32_t at = flame_sample_stack(walk, index); at != TV_ROOT_PATH;) {
+        struct tv_path_node node = stack_tree_at(&walk->stacks, at);
+        walk->stack[depth++] = node.frame;
+        at = node.parent;
+    }
     walk->steps += depth;
     for (; depth > 0; depth--, name++) {
         uint32_t frame = walk->stack[depth - 1];
         if (walk->options->fold && walk->growth.frames[on].frame == frame)
             continue;
-        on = flame_growth_enter(&walk->growth, on, frame, flame_sample_name(name));
+        on = tv_flame_growth_enter(&walk->growth, on, frame, flame_sample_name(name));
         if (on == TV_NONE)
             return;
         walk->growth.frames[on].own += walk->measures[index];
@@ -686,19 +739,19 @@ static void flame_samples_visit(struct flame_samples_walk *walk, uint32_t root_t
 {
     size_t samples = walk->trace->tables.samples.count, threads = walk->trace->head->thread_count;
     walk->steps = 0;
-    flame_growth_begin(&walk->growth);
+    tv_flame_growth_begin(&walk->growth);
     for (size_t i = 0; i < samples && walk->order[i] > 0 && !walk->growth.done; i++) {
         size_t index = walk->order[i] - 1;
         uint32_t thread = flame_sample_thread(walk, index), on = 0;
         if (flame_samples_is_skipped(walk, index, root_thread))
             continue;
         if (walk->several && thread < threads)
-            on = flame_growth_enter(&walk->growth, 0, TV_THREAD_FRAME + thread,
-                                    flame_sample_name(walk->first_name[samples] + thread));
+            on = tv_flame_growth_enter(&walk->growth, 0, TV_THREAD_FRAME + thread,
+                                       flame_sample_name(walk->first_name[samples] + thread));
         if (on != TV_NONE)
             flame_samples_add(walk, index, on);
     }
-    flame_growth_end(&walk->growth);
+    tv_flame_growth_end(&walk->growth);
 }
 
 /* Return the thread of a root and skip the samples before it; TV_NONE if there is none. */
@@ -733,9 +786,9 @@ static void flame_samples_walk_root(struct flame_samples_walk *walk, struct tv_f
     if (walk->growth.root == TV_NONE)
         return;
     walk->growth.threshold = tv_flame_threshold(
-        flame_growth_width(&walk->growth.frames[walk->growth.root]), walk->options->min_share);
+        tv_flame_growth_width(&walk->growth.frames[walk->growth.root]), walk->options->min_share);
     flame_samples_visit(walk, thread);
-    flame_growth_write(&walk->growth, walk->growth.root, flame);
+    tv_flame_growth_write(&walk->growth, walk->growth.root, flame);
 }
 
 static void flame_samples_walk_all(struct flame_samples_walk *walk, struct tv_flame *flame)
@@ -745,7 +798,7 @@ static void flame_samples_walk_all(struct flame_samples_walk *walk, struct tv_fl
         total += flame_samples_has(walk, i) ? walk->measures[i] : 0;
     walk->growth.threshold = tv_flame_threshold(total, walk->options->min_share);
     flame_samples_visit(walk, TV_NONE);
-    flame_growth_write(&walk->growth, 0, flame);
+    tv_flame_growth_write(&walk->growth, 0, flame);
 }
 
 /* A negative weight is as wide as its amount. */
@@ -762,6 +815,7 @@ struct tv_flame *tv_flame_of_samples(const struct tv_trace *trace,
 {
     struct tv_flame *flame = tv_alloc(1, sizeof *flame);
     struct flame_samples_walk walk = {.trace = trace, .options = options};
+    walk.stacks = stack_tree_of(trace, &options->stacks);
     walk.measures = tv_sample_measures(trace, selection, NULL, &options->question);
     flame_samples_make_widths(&walk);
     walk.stack = tv_alloc(flame_samples_number_frames(&walk), sizeof *walk.stack);
@@ -770,7 +824,7 @@ struct tv_flame *tv_flame_of_samples(const struct tv_trace *trace,
         flame_samples_walk_root(&walk, flame);
     else
         flame_samples_walk_all(&walk, flame);
-    flame_growth_release(&walk.growth);
+    tv_flame_growth_release(&walk.growth);
     tv_free(walk.measures);
     tv_free(walk.first_name);
     tv_free(walk.order);

@@ -136,7 +136,7 @@ static enum tv_status measure_transform(const struct tv_settings *settings, unsi
     struct tv_call_tree *changed;
     enum tv_status status = measure_read_transforms(settings, &transforms, err);
     if (status == TV_OK && transforms.count > 0) {
-        status = tv_transforms_apply(&transforms, measured->tree, &changed, err);
+        status = tv_transforms_apply(&transforms, measured->tree, &changed, NULL, err);
         if (status == TV_OK)
             measured_replace_tree(measured, changed);
     }
@@ -159,7 +159,8 @@ static enum tv_status measure_count_trace(const struct tv_settings *settings, un
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);
     if (status == TV_OK && subset->frames)
-        measured_replace_tree(measured, tv_call_tree_of_frames(measured->tree, subset->frames));
+        measured_replace_tree(measured,
+                              tv_call_tree_of_frames(measured->tree, subset->frames, NULL));
     return status == TV_OK ? measure_transform(settings, flags, measured, err) : status;
 }
 

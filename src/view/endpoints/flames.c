@@ -5,6 +5,7 @@
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_views.h"
 #include "analysis/flame/flame.h"
+#include "base/memory.h"
 #include "view/internal.h"
 
 const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
@@ -79,9 +80,6 @@ static enum tv_status view_flame_check_order(const struct flame_request *questio
     if (question->layout.inverted || question->frame != TV_NONE)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "order: time cannot be combined with inverted or frame");
-    if (question->changes.transforms.count > 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "transforms: not with order=time, which shows stacks as they were recorded");
     return TV_OK;
 }
 
@@ -176,20 +174,57 @@ static int64_t view_flame_total(const struct tv_call_tree *tree, enum tv_clocks 
     return total;
 }
 
-/* Lay out calls in chronological order. */
-static struct tv_flame *view_flame_in_time(const struct tv_view *view,
-                                           const struct tv_selection *selection,
-                                           const struct flame_request *question)
+/* The stacks of a chronological graph after transforms. */
+struct changed_stacks {
+    struct tv_call_tree *tree; /* NULL: without transforms */
+    uint32_t *node;
+};
+
+/* Apply the transforms to the tree of the selection. */
+static enum tv_status view_flame_change_stacks(const struct flame_request *question,
+                                               const struct tv_call_tree *tree,
+                                               struct changed_stacks *stacks, struct tv_error *err)
 {
+    *stacks = (struct changed_stacks){0};
+    if (question->changes.transforms.count == 0)
+        return TV_OK;
+    stacks->node = tv_alloc(tree->count, sizeof *stacks->node);
+    return tv_transforms_apply(&question->changes.transforms, tree, &stacks->tree, stacks->node,
+                               err);
+}
+
+static void changed_stacks_release(struct changed_stacks *stacks)
+{
+    tv_call_tree_free(stacks->tree);
+    tv_free(stacks->node);
+}
+
+/* Lay out calls in chronological order. */
+static enum tv_status view_flame_in_time(const struct tv_view *view,
+                                         const struct tv_selection *selection,
+                                         const struct flame_request *question,
+                                         struct tv_flame **flame, struct tv_error *err)
+{
+    enum tv_clocks clock = question->layout.clock;
+    struct changed_stacks stacks;
+    const struct tv_call_tree *tree = tv_trees_enter(view->trees, selection);
+    enum tv_status status = view_flame_change_stacks(question, tree, &stacks, err);
+    int64_t total = 0;
+    if (status == TV_OK)
+        total = view_flame_total(stacks.tree ? stacks.tree : tree, clock);
+    tv_trees_leave(view->trees);
     struct tv_flame_time_options options = {
-        .clock = question->layout.clock,
+        .clock = clock,
         .fold = question->fold,
-        .total = view_flame_total(tv_trees_enter(view->trees, selection), question->layout.clock),
+        .total = total,
         .min_share = question->layout.min_share,
         .root = question->layout.root,
+        .stacks = {stacks.tree, stacks.node},
     };
-    tv_trees_leave(view->trees);
-    return tv_flame_in_time(view->trace, selection, &options);
+    if (status == TV_OK)
+        *flame = tv_flame_in_time(view->trace, selection, &options);
+    changed_stacks_release(&stacks);
+    return status;
 }
 
 /* Lay out the trees of the threads side by side. */
@@ -236,7 +271,7 @@ enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_paramet
     if (status != TV_OK)
         return status;
     if (question.order == IN_TIME)
-        flame = view_flame_in_time(view, &selection, &question);
+        status = view_flame_in_time(view, &selection, &question, &flame, err);
     else if (question.apart)
         status = view_flame_of_threads(view, &selection, &question, &flame, err);
     else
@@ -270,18 +305,30 @@ enum tv_status tv_view_read_sampled(const struct tv_view *view,
     return TV_OK;
 }
 
-static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
-                                                   const struct tv_selection *selection,
-                                                   const struct flame_request *question,
-                                                   const struct tv_sample_question *asked)
+static enum tv_status view_flame_samples_in_time(const struct tv_view *view,
+                                                 const struct tv_selection *selection,
+                                                 const struct flame_request *question,
+                                                 const struct tv_sample_question *asked,
+                                                 struct tv_flame **flame, struct tv_error *err)
 {
+    struct changed_stacks stacks = {0};
+    enum tv_status status = TV_OK;
+    if (question->changes.transforms.count > 0) {
+        struct tv_call_tree *tree = tv_sample_tree_of_trace(view->trace, selection, NULL, asked);
+        status = view_flame_change_stacks(question, tree, &stacks, err);
+        tv_call_tree_free(tree);
+    }
     struct tv_flame_samples_options options = {
         .question = *asked,
         .fold = question->fold,
         .min_share = question->layout.min_share,
         .root = question->layout.root,
+        .stacks = {stacks.tree, stacks.node},
     };
-    return tv_flame_of_samples(view->trace, selection, &options);
+    if (status == TV_OK)
+        *flame = tv_flame_of_samples(view->trace, selection, &options);
+    changed_stacks_release(&stacks);
+    return status;
 }
 
 static enum tv_status view_flame_of_samples(const struct tv_view *view,
@@ -316,7 +363,7 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
     if (status != TV_OK)
         return status;
     if (question.order == IN_TIME)
-        flame = view_flame_samples_in_time(view, &selection, &question, &sampled);
+        status = view_flame_samples_in_time(view, &selection, &question, &sampled, &flame, err);
     else
         status = view_flame_of_samples(view, &selection, &question, &sampled, &flame, err);
     tv_parameter_release_selection(&selection);

@@ -44,7 +44,7 @@ static void frames_of_a_drawing(void **state)
     struct tv_selection all = TV_SELECT_ALL;
     const uint32_t main_track[] = {0};
     struct tv_selection one = {INT64_MIN, INT64_MAX, main_track, 1};
-    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 16000000, 0, TV_ROOT_PATH};
+    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 16000000, 0, TV_ROOT_PATH, {0}};
     assert_flame(&f, &one, &options,
                  "0A 0+7 x2\n"
                  "1C 0+1 x1\n"
@@ -215,8 +215,12 @@ static void check_trace(const struct fixture_dice *dice, bool cpu)
     struct reference reference = reference_of(&f);
     struct tv_selection selection = TV_SELECT_ALL;
     for (int round = 0; round < 8; round++) {
-        struct tv_flame_time_options options = {cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL, round & 1, 0,
-                                                round & 2 ? 0.01 : 0, TV_ROOT_PATH};
+        struct tv_flame_time_options options = {cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+                                                round & 1,
+                                                0,
+                                                round & 2 ? 0.01 : 0,
+                                                TV_ROOT_PATH,
+                                                {0}};
         if (round & 4) {
             selection.from = f.trace->start + (f.trace->end - f.trace->start) / 3;
             selection.to = f.trace->start + (f.trace->end - f.trace->start) / 2;
@@ -256,7 +260,7 @@ static void wrong_roots_have_no_frames(void **state)
     struct fixture f = fixture_draw(drawing, 2);
     struct tv_selection all = TV_SELECT_ALL, empty = {5, 5, NULL, 0};
     const uint32_t roots[] = {4000000000u, TV_NONE - 1, TV_NONE, 16};
-    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 1, 0, 0};
+    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 1, 0, 0, {0}};
     assert_int_equal(f.trace->slice_count, 13); /* their names are 1 to 13, then two threads */
     for (size_t i = 0; i < TV_COUNT(roots); i++) {
         options.root = roots[i];
@@ -343,7 +347,7 @@ static void stacks_follow_each_other(void **state)
     struct fixture f = fixture_draw(flame_samples_drawing, 2);
     struct tv_trace *trace = f.trace;
     struct tv_flame_samples_options options = {
-        {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
+        {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH, {0}};
     add(trace, 0, path_of(trace, "AB"), 5);       /* frames 1, 2 */
     add(trace, 1, path_of(trace, "D"), 7);        /* 3 */
     add(trace, 0, path_of(trace, "ABB"), 2);      /* 4, 5, 6 */
@@ -360,11 +364,11 @@ static void stacks_follow_each_other(void **state)
     flame_samples_assert_flame(
         trace, &options,
         "00 0+15 x0 =15\n1A 0+10 x3 =1\n2B 0+10 x3 =2\n01 15+7 x0 =16\n1D 15+7 x1 =3\n");
-    options =
-        (struct tv_flame_samples_options){{TV_SAMPLES_WEIGHT, TV_NONE, true, false}, true, 0, 2};
+    options = (struct tv_flame_samples_options){
+        {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, true, 0, 2, {0}};
     flame_samples_assert_flame(trace, &options, "0B 0+10 x3 =2\n1C 0+3 x1 =9\n");
-    options =
-        (struct tv_flame_samples_options){{TV_SAMPLES_COUNT, TV_NONE, true, false}, false, 0, 15};
+    options = (struct tv_flame_samples_options){
+        {TV_SAMPLES_COUNT, TV_NONE, true, false}, false, 0, 15, {0}};
     flame_samples_assert_flame(
         trace, &options,
         "00 0+5 x0 =15\n1A 0+3 x3 =1\n2B 0+3 x3 =2\n3B 0+1 x1 =6\n3C 1+1 x1 =9\n"
@@ -427,7 +431,7 @@ static void random_samples_equal_the_plain_way(void **state)
         flame_samples_plain = (struct flame_samples_plain){0};
         struct tv_selection all = TV_SELECT_ALL;
         struct tv_flame_samples_options options = {
-            {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
+            {TV_SAMPLES_WEIGHT, TV_NONE, true, false}, false, 0, TV_ROOT_PATH, {0}};
         unsigned count = 1 + round % 64;
         for (unsigned i = 0; i < count; i++) {
             random = random * 1664525u + 1013904223u;
@@ -451,7 +455,7 @@ static void without_samples_there_is_nothing(void **state)
     (void)state;
     struct fixture f = fixture_draw(flame_samples_drawing, 2);
     struct tv_flame_samples_options options = {
-        {TV_SAMPLES_TIME, TV_NONE, true, false}, false, 0, TV_ROOT_PATH};
+        {TV_SAMPLES_TIME, TV_NONE, true, false}, false, 0, TV_ROOT_PATH, {0}};
     flame_samples_assert_flame(f.trace, &options, "");
     options.root = 1;
     flame_samples_assert_flame(f.trace, &options, "");

@@ -79,7 +79,7 @@ static void sifting_hands_calls_up(void **state)
     bool frames[26];
     for (uint32_t i = 0; i < 26; i++)
         frames[i] = i != FIXTURE_FRAME('B');
-    struct tv_call_tree *sifted = tv_call_tree_of_frames(tree, frames);
+    struct tv_call_tree *sifted = tv_call_tree_of_frames(tree, frames, NULL);
     uint32_t a = find_node(sifted, TV_ROOT_PATH, 'A'), c = find_node(sifted, a, 'C');
     uint32_t d = find_node(sifted, TV_ROOT_PATH, 'D');
     assert_int_equal(sifted->count, 4);

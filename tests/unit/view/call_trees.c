@@ -244,7 +244,8 @@ static const char *const wrong_questions[] = {
     "tree?transforms=fold:1:a",
     "profile?transforms=drop:4:none",
     "sample_profile?transforms=focus:4:none",
-    "flame?order=time&transforms=drop:1:b",
+    "flame?order=time&transforms=drop:4:none",
+    "sample_flame?order=time&transforms=drop:4:none",
     "flame?fold=2",
     "sample_flame?order=time&inverted=1",
 };
@@ -286,6 +287,15 @@ static void transforms_change_all_tables(void **state)
                  "1C 0+1 x1\n"
                  "0C 4+1 x1\n"
                  "0D 5+1 x1\n");
+    /* A, with A and D in it, is before B, by thread */
+    assert_flame(asked, "flame?order=time&transforms=merge:1:a&min=0",
+                 "00 0+4 x0\n"
+                 "1C 0+1 x1\n"
+                 "1D 1+1 x1\n"
+                 "1B 2+2 x1\n"
+                 "2C 2+1 x1\n"
+                 "01 4+2 x0\n"
+                 "1B 4+2 x1\n");
     assert_int_equal(ask(asked, "flame?transforms=merge:1:a"), TV_OK);
     assert_true(f64_at(&asked->out, 8) == 6e6); /* the total */
     tv_out_release(&asked->out);

@@ -45,8 +45,10 @@ export class FlameStore {
     const order = viewer.flameOrder.get();
     const root = viewer.flameZoom.way().at(-1);
     return {
-      // The order of time shows calls as they were recorded, without compensation and transforms.
-      ...(order === 'time' ? viewer.scope() : viewer.callScope()),
+      // In the order of time nothing is compensated.
+      ...(order === 'time'
+        ? { ...viewer.scope(), ...viewer.transforms.scope() }
+        : viewer.callScope()),
       order: order === 'time' || order === 'by-name' ? order : 'left-heavy',
       inverted: order === 'inverted',
       fold: viewer.flameFold.get(),
@@ -95,9 +97,9 @@ export class FlameStore {
     if (this.viewer.flameOf.peek() !== 'calls')
       return this.all || profileTotal(answer, 'real') || graph.total;
     const clock = this.viewer.clock.peek();
-    const inTime = this.viewer.flameOrder.peek() === 'time';
-    if (inTime && this.viewer.transforms.list.peek().length > 0) return this.all || graph.total;
-    const recorded = inTime && answer?.compensated;
+    const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
+    // The total of changed stacks without compensation is known once the whole graph was shown.
+    if (recorded && this.viewer.transforms.list.peek().length > 0) return this.all || graph.total;
     const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;
     return (answer && (profileTotal(answer, clock) ?? 0) + more) || graph.total;
   }

@@ -139,8 +139,6 @@ export class FrameMenu {
     const { viewer } = this;
     viewer.transforms.add({ word, name });
     if (!TRANSFORMED.includes(viewer.tab.peek())) viewer.tab.set('flame');
-    // The order of time shows stacks as they were recorded.
-    if (viewer.flameOrder.peek() === 'time') viewer.flameOrder.set('left-heavy');
   }
 
   private async copy(name: string): Promise<void> {

@@ -16,15 +16,15 @@ const MEANINGS: Record<TransformWord, string> = {
   drop: 'Left out with everything inside, and their time',
 };
 
-function chip(viewer: Viewer, transform: Transform, at: number, idle: boolean): HTMLElement {
+function chip(viewer: Viewer, transform: Transform, at: number): HTMLElement {
   const words = wordsFor(viewer.facts);
   const text = shortened(transformText(transform, words), 60);
   const title = `${inTermsOf(words, MEANINGS[transform.word])}: ${shortened(transform.name)}`;
   return h(
     'span',
     {
-      class: idle ? 'chip transform idle' : 'chip transform',
-      title: idle ? `Not in the order of time, which shows stacks as recorded. ${title}` : title,
+      class: 'chip transform',
+      title,
     },
     h('span', null, text),
     iconButton('close', `Undo ${text}`, () => viewer.transforms.remove(at)),
@@ -40,7 +40,6 @@ export function transformChips(viewer: Viewer): HTMLElement {
   effect(() => {
     const list = viewer.transforms.list.get();
     const tab = viewer.tab.get();
-    const idle = tab === 'flame' && viewer.flameOrder.get() === 'time';
     const within = chips.contains(document.activeElement);
     chips.hidden =
       list.length === 0 || !['profile', 'flame', 'top-down', 'bottom-up'].includes(tab);
@@ -49,13 +48,7 @@ export function transformChips(viewer: Viewer): HTMLElement {
       { class: 'link', attrs: { type: 'button' }, on: { click: () => viewer.transforms.set([]) } },
       'Undo all',
     );
-    const recorded = h('span', { class: 'second' }, 'Not in the order of time:');
-    fill(
-      chips,
-      idle && recorded,
-      ...list.map((transform, i) => chip(viewer, transform, i, idle)),
-      list.length > 1 && undo,
-    );
+    fill(chips, ...list.map((transform, i) => chip(viewer, transform, i)), list.length > 1 && undo);
     // A removed chip had the focus: the last one gets it, or the tab.
     if (within)
       (
