@@ -272,9 +272,8 @@ export class Viewer {
     return JSON.stringify([
       ...[kind, this.flameFold.get(), this.flameApart.get()],
       ...[this.flameOf.get(), this.valueType.get(), this.range.get(), this.tracks.get()],
-      this.transforms.scope(),
-      // Frames of changed stacks are numbered as they are drawn, without those that took no time.
-      kind === 'time' && this.transforms.list.get().length > 0 ? this.clock.get() : null,
+      // Which frames are drawn, and so numbered, in the order of time depends on the clock.
+      ...[this.transforms.scope(), kind === 'time' && this.clock.get()],
     ]);
   }
 

@@ -409,14 +409,10 @@ export class TimelineView {
   private want(placed: TimelineLayout, scroll: number, scene: Scene): void {
     const top = scroll - AHEAD;
     const bottom = scroll + this.canvas.height + AHEAD;
-    const { heights } = scene.theme;
     const lanes: TileLane[] = [];
     for (const box of this.seen(placed.tracks, top, bottom)) {
-      const pinned = box.top < placed.pinned;
-      const seen = pinned
-        ? lanesOf(box, heights, 0, placed.pinned)
-        : lanesOf(box, heights, top, bottom);
-      for (const lane of seen) lanes.push(lane.lane);
+      const [from, to] = box.top < placed.pinned ? [0, placed.pinned] : [top, bottom];
+      for (const { lane } of lanesOf(box, scene.theme.heights, from, to)) lanes.push(lane);
       if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
       const states = box.expanded ? this.statesOf.get(box.track.thread) : undefined;
       if (states !== undefined) lanes.push({ kind: 'r', row: states });
