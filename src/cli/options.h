@@ -104,6 +104,7 @@ struct tv_fleet_settings {
     const char *to;     /* the folder */
     bool adds;          /* the output is files in it */
     const char *by, *where;
+    const char *base, *fresh; /* labels of the two sides */
     struct tv_words labels;
     unsigned table, figure; /* their places among the choices */
 };

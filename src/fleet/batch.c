@@ -23,6 +23,8 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/source.h"
+#include "wire/run_labels.h"
+#include "writers/compare/described_run.h"
 #include "writers/text/names.h"
 
 #define BATCH_TRACES 1000u
@@ -374,9 +376,10 @@ static void fleet_add_labels(struct tv_fleet_batch *batch, struct fleet_trace *r
 {
     row->first_label = (uint32_t)batch->label_count;
     for (size_t i = 0; i < FLEET_DECLARED && info->input_count > 0; i++) {
-        struct tv_bytes value = tv_trace_info_find_metadata(info, 0, tv_fleet_declared[i]);
-        if (value.data)
-            row->declared[i] = tv_interner_add(batch->strings, value);
+        struct tv_bytes value = tv_run_find_label(info, tv_fleet_declared[i]);
+        if (value.length == 0 && i == FLEET_SIDE)
+            value = tv_run_find_label(info, TV_LABEL_SIDE);
+        row->declared[i] = tv_interner_add(batch->strings, value);
     }
     for (size_t i = 0; i < origin->label_count; i++) {
         struct tv_bytes label = tv_bytes_of(origin->labels[i]);
@@ -386,6 +389,21 @@ static void fleet_add_labels(struct tv_fleet_batch *batch, struct fleet_trace *r
         fleet_add_label(batch, row, (struct tv_bytes){label.data, length},
                         (struct tv_bytes){equals + 1, label.length - length - 1});
     }
+}
+
+/* Add what comparing runs needs (struct tv_run). */
+static void fleet_add_recording(struct tv_fleet_batch *batch, struct fleet_trace *row,
+                                const struct tv_profile *profile)
+{
+    const struct tv_trace_info *info = profile->head;
+    struct tv_run run = tv_run_describe("", TV_RUN_NEW, 0, info);
+    row->round = run.round;
+    row->recording = tv_interner_add(batch->strings, tv_run_find_label(info, TV_LABEL_SESSION));
+    row->boot = tv_interner_add(batch->strings, tv_run_find_label(info, TV_LABEL_BOOT));
+    if (!profile->figures.sampled)
+        return;
+    row->value = fleet_text(batch, info, profile->figures.name);
+    row->unit = tv_interner_add(batch->strings, tv_sample_figures_unit(info, &profile->figures));
 }
 
 static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
@@ -414,6 +432,7 @@ static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_
     }
     for (size_t i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
         row.health += info->diagnostics.kinds[i].count;
+    fleet_add_recording(batch, &row, profile);
     fleet_add_labels(batch, &row, origin, info);
     batch->traces = tv_array_reserve(batch->traces, &batch->trace_room, batch->trace_count + 1,
                                      sizeof *batch->traces);

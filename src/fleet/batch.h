@@ -17,6 +17,9 @@ struct fleet_trace {
     uint64_t number, threads, calls, bytes, health;
     int64_t added_us, recorded_us, span, cpu, sampled;
     uint32_t uri, format, clocks, declared[FLEET_DECLARED];
+    uint32_t value, unit;     /* of the samples that weigh; else empty */
+    uint32_t recording, boot; /* of `record --side` */
+    int64_t round;            /* likewise; 0: unknown */
     bool overflow;
     uint32_t first_label, label_count;
 };

@@ -111,4 +111,27 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
 enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err) TV_MUST_CHECK;
 
+/* Two groups of traces, each given by its labels as in `where`. */
+struct tv_fleet_sides {
+    const char *base, *new;
+    const char *where; /* of both; NULL: no more */
+};
+
+/* Append statements that make the table `run` and answer a row for each trace: side, uri, recorded,
+ * clocks, is it sampled, do its figures weigh, value, unit, recording, round, boot, calls, and the
+ * totals on both clocks. */
+enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
+                                 struct tv_error *err) TV_MUST_CHECK;
+#define TV_FLEET_RUN_COLUMNS 14u
+
+/* The methods of these traces, in their order: number of the run, class, category, name, signature,
+ * incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99, max. */
+extern const char tv_fleet_run_methods[];
+#define TV_FLEET_METHOD_COLUMNS 15u
+
+/* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the
+ * figures of one trace: "calls(draw) > 0". */
+enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditions, size_t count,
+                                  const char *where, struct tv_error *err) TV_MUST_CHECK;
+
 #endif

@@ -8,15 +8,21 @@
  */
 #include <string.h>
 
+#include "analysis/compare/gate.h"
 #include "base/bytes.h"
 #include "fleet/batch.h"
+
+/* Columns that older folders lack: no row has them all. */
+#define FLEET_LATER_COLUMNS                                                                        \
+    "select null::text as value, null::text as unit, null::text as recording, "                    \
+    "null::bigint as round, null::text as boot where false"
 
 const char *const tv_fleet_views[] = {
     "create view trace as select * exclude (label_keys, label_values, place), "
     "map(label_keys, label_values) as labels from (select *, "
     "row_number() over (partition by trace order by added, batch) as place "
-    "from read_parquet(getvariable('folder') || '/trace/*.parquet', union_by_name = true)) "
-    "where place = 1",
+    "from (select * from read_parquet(getvariable('folder') || '/trace/*.parquet', union_by_name = "
+    "true) union all by name " FLEET_LATER_COLUMNS ")) where place = 1",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
     /* The bucket of the p-th of all calls, of one sketch; NULL without calls. */
     "create macro sketch_percentile(keys, counts, p) as round(sketch_value(keys[1 + "
@@ -73,7 +79,7 @@ static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, str
         const uint8_t *equals = memchr(word.data, '=', word.length);
         if (!equals || equals == word.data)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--where: expected KEY=VALUE, with blanks between several");
+                           "expected KEY=VALUE, with blanks between several, not '%s'", where);
         size_t length = (size_t)(equals - word.data);
         tv_out_text(sql, " and ");
         fleet_put_label(sql, (struct tv_bytes){word.data, length});
@@ -129,5 +135,185 @@ enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_q
                      "select uri, label, figure, round(figure / nullif(m, 0), 3) as ratio, "
                      "round((figure - m) / nullif(1.4826 * d, 0), 1) as deviations, slice "
                      "from runs, middle order by abs(figure - m) desc, uri");
+    return status;
+}
+
+/* ---- Two groups of traces ---- */
+
+/* Append the traces that have the labels of a side. */
+static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, const char *where,
+                                     struct tv_error *err)
+{
+    tv_out_text(sql, "(select trace from trace t where true");
+    enum tv_status status = fleet_put_where(sql, labels, err);
+    if (status == TV_OK)
+        status = fleet_put_where(sql, where, err);
+    tv_out_char(sql, ')');
+    return status;
+}
+
+enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
+                                 struct tv_error *err)
+{
+    tv_out_text(sql, "create temp table run as with base as ");
+    enum tv_status status = fleet_put_side(sql, sides->base, sides->where, err);
+    tv_out_text(sql, ", fresh as ");
+    if (status == TV_OK)
+        status = fleet_put_side(sql, sides->new, sides->where, err);
+    tv_out_text(sql, ", sided as (select trace, 0 as side from base union all "
+                     "select trace, 1 from fresh) "
+                     "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
+                     "s.side, t.* from sided s join trace t using (trace); "
+                     "select r.side::bigint, r.uri, r.recorded, r.clocks, "
+                     "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
+                     "r.recording, r.round, r.boot, r.calls, "
+                     "(select sum(excl)::bigint from method m where m.trace = r.trace), "
+                     "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
+                     "from run r order by number");
+    return status;
+}
+
+const char tv_fleet_run_methods[] =
+    "select r.number, n.class, n.category, n.name, n.signature, m.incl, m.excl, m.incl_cpu, "
+    "m.excl_cpu, m.calls, m.p50, sketch_percentile(m.keys, m.counts, 0.9), m.p95, m.p99, m.max "
+    "from run r join method m on m.trace = r.trace join method_name n on n.method = m.method "
+    "order by r.number, n.class, n.name, n.signature, m.method";
+
+/* ---- Traces that meet conditions ---- */
+
+/* Append a pattern of names, in which only * is special, for LIKE. */
+static void fleet_put_like(struct tv_out *sql, struct tv_bytes pattern)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (size_t i = 0; i < pattern.length; i++) {
+        uint8_t c = pattern.data[i];
+        if (c == '%' || c == '_' || c == '\\')
+            tv_out_char(&text, '\\');
+        tv_out_char(&text, c == '*' ? '%' : (char)c);
+    }
+    tv_out_text(sql, " like ");
+    fleet_quote(sql, (struct tv_bytes){text.buffer, text.length});
+    tv_out_text(sql, " escape '\\'");
+    tv_out_release(&text);
+}
+
+/* Append the methods that a condition is about. */
+static void fleet_put_pattern(struct tv_out *sql, const struct tv_gate_rule *rule)
+{
+    tv_out_text(sql, "(select method from method_name where ");
+    if (rule->pattern.length == 0) {
+        tv_out_text(sql, "true");
+    } else if (rule->of_class) {
+        tv_out_text(sql, "class");
+        fleet_put_like(sql, rule->pattern);
+    } else {
+        tv_out_text(sql, "concat_ws('.', class, name)");
+        fleet_put_like(sql, rule->pattern);
+        tv_out_text(sql, " or name");
+        fleet_put_like(sql, rule->pattern);
+        tv_out_text(sql, " or concat_ws(' ', concat_ws('.', class, name), signature)");
+        fleet_put_like(sql, rule->pattern);
+    }
+    tv_out_char(sql, ')');
+}
+
+/* Return the figure of a condition as SQL; NULL: traces have none. */
+static const char *fleet_condition_figure(const struct tv_gate_rule *rule)
+{
+    static const char *const wall[] = {"excl",  "incl",
+                                       "calls", "incl / nullif(calls, 0)",
+                                       "p50",   "sketch_percentile(keys, counts, 0.9)",
+                                       "p95",   "p99",
+                                       "max",   "excl"};
+    static const char *const cpu[] = {"excl_cpu", "incl_cpu", NULL, "incl_cpu / nullif(calls, 0)",
+                                      NULL,       NULL,       NULL, NULL,
+                                      NULL,       "excl_cpu"};
+    if (rule->figure > TV_GATE_TOTAL)
+        return NULL;
+    return rule->clock == TV_GATE_CPU ? cpu[rule->figure] : wall[rule->figure];
+}
+
+static bool fleet_is_absolute(const struct tv_gate_limit *limit)
+{
+    return limit->way == TV_GATE_NO_LIMIT || (!limit->is_change && !limit->is_relative);
+}
+
+static void fleet_put_limit(struct tv_out *sql, const char *value,
+                            const struct tv_gate_limit *limit)
+{
+    static const char *const ways[] = {
+        [TV_GATE_ABOVE] = ">", [TV_GATE_AT_LEAST] = ">=", [TV_GATE_BELOW] = "<"};
+    tv_out_format(sql, "%s %s %.17g", value, ways[limit->way], limit->number);
+}
+
+/* Is a condition about the figures of one trace alone? */
+static bool fleet_is_condition(const struct tv_gate_rule *rule)
+{
+    return rule->p <= 0 && rule->runs == 0 && rule->low.way == TV_GATE_NO_LIMIT &&
+           rule->share.way == TV_GATE_NO_LIMIT && fleet_is_absolute(&rule->change) &&
+           fleet_is_absolute(&rule->time) && fleet_is_absolute(&rule->calls);
+}
+
+/* Append a limit behind another condition, if there is one. */
+static void fleet_put_further_limit(struct tv_out *sql, const char *value,
+                                    const struct tv_gate_limit *limit)
+{
+    if (limit->way == TV_GATE_NO_LIMIT)
+        return;
+    tv_out_text(sql, " and ");
+    fleet_put_limit(sql, value, limit);
+}
+
+/* Append the traces of one condition, with its figure and the longest call behind it. */
+static enum tv_status fleet_put_condition(struct tv_out *sql, const char *text,
+                                          struct tv_error *err)
+{
+    static const struct tv_gate_limit none = {.way = TV_GATE_NO_LIMIT};
+    struct tv_gate_rule rule;
+    enum tv_status status = tv_gate_rule_parse(tv_bytes_of(text), &rule, err);
+    if (status != TV_OK)
+        return status;
+    const char *figure = fleet_condition_figure(&rule);
+    bool sum = rule.sum || rule.figure == TV_GATE_TOTAL;
+    if (!figure || !fleet_is_condition(&rule))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "%s: traces have figures, not changes: 'p95(draw) > 16ms and calls > 10'",
+                       text);
+    tv_out_format(sql,
+                  "(select trace, %s(value)::bigint as figure, arg_max(max_slice, max) as "
+                  "slice from (select *, %s as value from method) where method in ",
+                  sum ? "sum" : "max", figure);
+    fleet_put_pattern(sql, &rule);
+    fleet_put_further_limit(sql, "value", sum ? &none : &rule.change);
+    fleet_put_further_limit(sql, "excl", &rule.time);
+    fleet_put_further_limit(sql, "calls", &rule.calls);
+    tv_out_text(sql, " group by trace having true");
+    fleet_put_further_limit(sql, "sum(value)", sum ? &rule.change : &none);
+    tv_out_char(sql, ')');
+    return TV_OK;
+}
+
+enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditions, size_t count,
+                                  const char *where, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    tv_out_text(sql, "select t.uri, t.version, t.device");
+    for (size_t i = 0; i < count; i++) {
+        tv_out_format(sql, ", c%zu.figure as ", i);
+        tv_out_format(sql, i > 0 ? "figure%zu" : "figure", i + 1);
+        tv_out_format(sql, ", c%zu.slice as ", i);
+        tv_out_format(sql, i > 0 ? "slice%zu" : "slice", i + 1);
+    }
+    tv_out_text(sql, ", t.trace from trace t");
+    for (size_t i = 0; i < count && status == TV_OK; i++) {
+        tv_out_text(sql, " join ");
+        status = fleet_put_condition(sql, conditions[i], err);
+        tv_out_format(sql, " c%zu on c%zu.trace = t.trace", i, i);
+    }
+    tv_out_text(sql, " where true");
+    if (status == TV_OK)
+        status = fleet_put_where(sql, where, err);
+    tv_out_text(sql, " order by c0.figure desc, t.uri, t.trace");
     return status;
 }

@@ -181,6 +181,9 @@ static const struct tv_parquet_column fleet_trace_columns[] = {
     {"commit", TV_PARQUET_TEXT, false},    {"device", TV_PARQUET_TEXT, false},
     {"scenario", TV_PARQUET_TEXT, false},  {"side", TV_PARQUET_TEXT, false},
     {"label_keys", TV_PARQUET_TEXT, true}, {"label_values", TV_PARQUET_TEXT, true},
+    {"value", TV_PARQUET_TEXT, false},     {"unit", TV_PARQUET_TEXT, false},
+    {"recording", TV_PARQUET_TEXT, false}, {"round", TV_PARQUET_INT64, false},
+    {"boot", TV_PARQUET_TEXT, false},
 };
 
 static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct tv_fleet_hash *hash)
@@ -219,6 +222,12 @@ static void fleet_put_trace(struct fleet_writer *to, size_t row)
         fleet_put_text(to, 22, labels[i].key);
     for (uint32_t i = 0; i < trace->label_count; i++)
         fleet_put_text(to, 23, labels[i].value);
+    fleet_put_text(to, 24, trace->value);
+    fleet_put_text(to, 25, trace->unit);
+    fleet_put_text(to, 26, trace->recording);
+    if (trace->round > 0)
+        fleet_put_i64(to, 27, trace->round);
+    fleet_put_text(to, 28, trace->boot);
 }
 
 static const struct {

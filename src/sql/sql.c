@@ -636,6 +636,54 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
     return sql_run_text(sql, text, &taker, err);
 }
 
+/* The receiver of tv_sql_for_each_row. */
+struct sql_row_taker {
+    uint64_t columns;
+    tv_sql_take_row *take;
+    void *context;
+};
+
+static enum tv_status sql_take_chunk(const struct sql_row_taker *taker,
+                                     const struct tv_sql_columns *columns,
+                                     const struct tv_sql_chunk *chunk, struct tv_error *err)
+{
+    struct tv_sql_value values[TV_SQL_MOST_COLUMNS];
+    enum tv_status status = TV_OK;
+    for (uint64_t row = 0; row < chunk->count && status == TV_OK; row++) {
+        for (uint64_t i = 0; i < columns->count; i++)
+            values[i] =
+                tv_sql_value_read(&columns->items[i], chunk->data[i], chunk->validity[i], row);
+        status = taker->take(taker->context, values, err);
+        for (uint64_t i = 0; i < columns->count; i++)
+            if (values[i].kind == TV_SQL_IS_TEXT)
+                tv_duck.free(values[i].owned);
+    }
+    return status;
+}
+
+static enum tv_status sql_take_each(void *context, duck_result *result, struct tv_error *err)
+{
+    const struct sql_row_taker *taker = context;
+    struct tv_sql_columns columns;
+    struct tv_sql_chunk chunk;
+    enum tv_status status = tv_sql_columns_list(&columns, result, err);
+    assert(status != TV_OK || columns.count == taker->columns);
+    while (status == TV_OK && tv_sql_chunk_fetch(&chunk, result, columns.count)) {
+        status = sql_take_chunk(taker, &columns, &chunk, err);
+        tv_duck.destroy_data_chunk(&chunk.chunk);
+    }
+    tv_sql_columns_release(&columns);
+    return status;
+}
+
+enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_t columns,
+                                   tv_sql_take_row *take, void *context, struct tv_error *err)
+{
+    struct sql_row_taker rows = {columns, take, context};
+    struct sql_taker taker = {sql_take_each, &rows};
+    return sql_run_text(sql, text, &taker, err);
+}
+
 /* The output of tv_sql_answer. */
 struct sql_answering {
     const struct tv_sql_bounds *bounds;

@@ -74,6 +74,16 @@ typedef enum tv_status tv_sql_take(void *context, duck_result *result, struct tv
 enum tv_status tv_sql_take_table(struct tv_sql *sql, const char *table, tv_sql_take *take,
                                  void *context, struct tv_error *err) TV_MUST_CHECK;
 
+/* Take one row: a value for each column.  Texts are valid until it returns. */
+typedef enum tv_status tv_sql_take_row(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err);
+
+/* Run the statements of a text, and let a function take the rows of the last one, which must have
+ * `columns` columns. */
+enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_t columns,
+                                   tv_sql_take_row *take, void *context,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
 /* Write all rows of a result. */
 enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *result,
                                    struct tv_sql_output *output,

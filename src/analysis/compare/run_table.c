@@ -275,14 +275,14 @@ static struct tv_bytes run_table_package(struct tv_bytes class_name)
     return length > 0 ? (struct tv_bytes){class_name.data, length - 1} : TV_BYTES("(no package)");
 }
 
-/* Name the row of a frame. */
-static struct tv_run_row run_table_key(struct tv_run_table *table, const struct tv_trace_info *info,
-                                       const struct tv_frame *frame)
+/* Name the row of a method. */
+static struct tv_run_row run_table_method_key(struct tv_run_table *table,
+                                              const struct tv_run_method *method)
 {
-    struct tv_bytes class_name = tv_trace_info_text(info, frame->class_name);
+    struct tv_bytes class_name = method->class_name;
     struct tv_run_row key = {.match = TV_MATCH_SAME};
     if (class_name.length == 0) {
-        class_name = tv_trace_info_text(info, frame->category);
+        class_name = method->category;
         key.of_category = table->by == TV_ROWS_BY_METHOD || table->by == TV_ROWS_BY_PATH;
     }
     switch (table->by) {
@@ -295,25 +295,48 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
         break;
     default:
         key.class_name = run_table_string(table, class_name);
-        key.name = run_table_string(table, tv_trace_info_text(info, frame->name));
-        key.signature = run_table_string(table, tv_trace_info_text(info, frame->signature));
+        key.name = run_table_string(table, method->name);
+        key.signature = run_table_string(table, method->signature);
     }
     return key;
 }
 
-static void run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
-                                const struct tv_trace_info *info,
-                                const struct tv_sample_figures *figures)
+/* Name the row of a frame. */
+static struct tv_run_row run_table_key(struct tv_run_table *table, const struct tv_trace_info *info,
+                                       const struct tv_frame *frame)
+{
+    struct tv_run_method method = {
+        .class_name = tv_trace_info_text(info, frame->class_name),
+        .category = tv_trace_info_text(info, frame->category),
+        .name = tv_trace_info_text(info, frame->name),
+        .signature = tv_trace_info_text(info, frame->signature),
+    };
+    return run_table_method_key(table, &method);
+}
+
+void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
+                            struct tv_bytes value, struct tv_bytes unit)
 {
     table->runs = tv_array_reserve(table->runs, &table->run_capacity, table->run_count + 1,
                                    sizeof *table->runs);
     struct tv_run *added = &table->runs[table->run_count++];
     *added = *run;
-    added->weighs = figures->sampled;
-    if (!figures->sampled)
+    if (!run->weighs)
         return;
-    added->value = tv_interner_add(table->strings, tv_trace_info_text(info, figures->name));
-    added->unit = tv_interner_add(table->strings, tv_sample_figures_unit(info, figures));
+    added->value = tv_interner_add(table->strings, value);
+    added->unit = tv_interner_add(table->strings, unit);
+}
+
+/* Begin a run whose profile or tree has these figures. */
+static void run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
+                                const struct tv_trace_info *info,
+                                const struct tv_sample_figures *figures)
+{
+    struct tv_run own = *run;
+    struct tv_bytes none = {NULL, 0};
+    own.weighs = figures->sampled;
+    tv_run_table_begin_run(table, &own, own.weighs ? tv_trace_info_text(info, figures->name) : none,
+                           own.weighs ? tv_sample_figures_unit(info, figures) : none);
 }
 
 void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
@@ -344,18 +367,34 @@ static struct tv_run_lengths *run_row_lengths(const struct tv_run_table *table,
     return &row->lengths[run];
 }
 
-void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
-                              uint32_t frame, const struct tv_run_lengths *lengths)
+/* Set the lengths of a row's calls in the last run; a second time makes them unknown. */
+static void run_table_set_lengths(const struct tv_run_table *table, struct tv_run_row *row,
+                                  const struct tv_run_lengths *lengths)
 {
-    assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
-    struct tv_run_row key = run_table_key(table, info, &info->frames[frame]);
-    struct tv_run_lengths *to =
-        run_row_lengths(table, run_table_row(table, &key), table->run_count - 1);
+    struct tv_run_lengths *to = run_row_lengths(table, row, table->run_count - 1);
     bool again = to->known;
     *to = *lengths;
     to->known = true;
     for (size_t i = 0; again && i < TV_LENGTHS; i++)
         to->wall[i] = to->cpu[i] = -1;
+}
+
+void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
+                              uint32_t frame, const struct tv_run_lengths *lengths)
+{
+    assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
+    struct tv_run_row key = run_table_key(table, info, &info->frames[frame]);
+    run_table_set_lengths(table, run_table_row(table, &key), lengths);
+}
+
+void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_method *method)
+{
+    assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
+    struct tv_run_row key = run_table_method_key(table, method);
+    struct tv_run_row *row = run_table_row(table, &key);
+    run_figures_add(run_row_figures(table, row), &method->figures);
+    if (method->lengths)
+        run_table_set_lengths(table, row, method->lengths);
 }
 
 /* ---- Rows of a call tree ---- */

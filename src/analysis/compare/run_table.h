@@ -117,6 +117,20 @@ void tv_run_table_release(struct tv_run_table *table);
 void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *run,
                               const struct tv_profile *profile);
 
+/* A method of a run whose profile is not at hand. */
+struct tv_run_method {
+    struct tv_bytes class_name, category, name, signature;
+    struct tv_run_figures figures;
+    const struct tv_run_lengths *lengths; /* NULL: unknown */
+};
+
+/* Add a run, and then its methods one by one, for rows by method.  With run->weighs the figures are
+ * weights of samples of that value type, in that unit. */
+void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
+                            struct tv_bytes value, struct tv_bytes unit);
+/* See above. */
+void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_method *method);
+
 /* Add a run with its call tree, for rows by path or, when the tree is split by thread, by thread.
  */
 void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,

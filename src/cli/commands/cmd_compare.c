@@ -615,30 +615,71 @@ static enum tv_status compare_judge_and_write(const struct tv_settings *settings
     return status;
 }
 
-int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings)
+/* Reads the runs of the command line into the tables. */
+struct compare_reading {
+    const struct tv_settings *settings;
+    struct compare_tables *tables;
+};
+
+static enum tv_status compare_fill_from_files(void *context, struct tv_run_table *rows,
+                                              struct tv_error *err)
 {
-    static const enum tv_names_match names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT, TV_NAMES_GROUPED};
+    const struct compare_reading *reading = context;
+    (void)rows; /* the first of the tables */
+    return compare_read_runs(reading->settings, reading->tables, err);
+}
+
+/* Compare what `fill` puts into the first of the tables. */
+static int compare_run_filled(const struct tv_command *command, const struct tv_settings *settings,
+                              struct compare_tables *tables, tv_compare_fill *fill, void *context)
+{
     struct tv_error err = {0};
     struct compare_rules rules = {.rules = NULL};
-    struct compare_tables tables = {.pictured = compare_has_picture(settings)};
     double alpha;
     int code = TV_EXIT_OK;
-    tv_run_table_init(&tables.rows, (enum tv_rows_by)settings->compare.by,
-                      names[settings->compare.names]);
-    tv_run_table_init(&tables.paths, TV_ROWS_BY_PATH, names[settings->compare.names]);
     enum tv_status status = compare_check_options(settings, &alpha, &err);
     if (status == TV_OK)
         status = compare_parse_rules(settings, &rules, &err);
     if (status == TV_OK)
-        status = compare_choose_lengths(settings, &rules, &tables, &err);
+        status = compare_choose_lengths(settings, &rules, tables, &err);
     if (status == TV_OK)
-        status = compare_read_runs(settings, &tables, &err);
+        status = fill(context, &tables->rows, &err);
     if (status == TV_OK)
-        status = compare_judge_and_write(settings, &tables, &rules, alpha, &code, &err);
+        status = compare_judge_and_write(settings, tables, &rules, alpha, &code, &err);
     compare_release_rules(&rules);
+    return status == TV_OK ? code : tv_command_failed(command, &err);
+}
+
+static const enum tv_names_match compare_names[] = {TV_NAMES_SIMILAR, TV_NAMES_EXACT,
+                                                    TV_NAMES_GROUPED};
+
+int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct compare_tables tables = {.pictured = compare_has_picture(settings)};
+    struct compare_reading reading = {settings, &tables};
+    enum tv_names_match names = compare_names[settings->compare.names];
+    tv_run_table_init(&tables.rows, (enum tv_rows_by)settings->compare.by, names);
+    tv_run_table_init(&tables.paths, TV_ROWS_BY_PATH, names);
+    int code = compare_run_filled(command, settings, &tables, compare_fill_from_files, &reading);
     tv_run_table_release(&tables.rows);
     tv_run_table_release(&tables.paths);
-    return status == TV_OK ? code : tv_command_failed(command, &err);
+    return code;
+}
+
+int tv_compare_run_rows(const struct tv_command *command, const struct tv_settings *settings,
+                        tv_compare_fill *fill, void *context)
+{
+    struct compare_tables tables = {.pictured = false};
+    struct tv_error err = {0};
+    if (compare_has_picture(settings)) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--report: svg and html need the traces: use diff");
+        return tv_command_failed(command, &err);
+    }
+    tv_run_table_init(&tables.rows, TV_ROWS_BY_METHOD, compare_names[settings->compare.names]);
+    int code = compare_run_filled(command, settings, &tables, fill, context);
+    tv_run_table_release(&tables.rows);
+    return code;
 }
 
 /* ---- The viewer ---- */

@@ -3,6 +3,7 @@
 #ifndef TV_CLI_COMMANDS_CMD_COMPARE_H
 #define TV_CLI_COMMANDS_CMD_COMPARE_H
 
+#include "analysis/compare/run_table.h"
 #include "cli/command.h"
 
 /* Did the command line name groups (--base, --new)? */
@@ -14,6 +15,15 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
 
 /* Compare the groups; return the exit code. */
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings);
+
+/* Fill a table of rows by method, and match it. */
+typedef enum tv_status tv_compare_fill(void *context, struct tv_run_table *rows,
+                                       struct tv_error *err);
+
+/* Compare runs that `fill` has from elsewhere than from files; return the exit code.  Reports with
+ * a flame graph cannot be written. */
+int tv_compare_run_rows(const struct tv_command *command, const struct tv_settings *settings,
+                        tv_compare_fill *fill, void *context);
 
 /* Open the viewer on the groups (--open).  Return the exit code. */
 int tv_compare_open(const struct tv_command *command, const struct tv_settings *settings);

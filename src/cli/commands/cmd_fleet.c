@@ -3,13 +3,16 @@
  * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files (docs/fleet.md).
  *
  *     add, rows           read traces, in the sandbox
- *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone
+ *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone;
+ *                         cmd_fleet_compare.c has the questions with statistics
  *
  * `add` makes the folder and lists the traces in it before it enters the sandbox.  Each file of a
  * batch is written as a whole and renamed; that of the traces comes last, because a batch without
  * it does not count.  The numbers of its traces follow in a small file, so that adding needs no
  * reader of Parquet; without that file traces are only read again, and then found twice.
  */
+#include "cli/commands/cmd_fleet.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +28,6 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "cli/command.h"
 #include "cli/confine.h"
 #include "cli/input/expand.h"
 #include "cli/input/load.h"
@@ -38,6 +40,10 @@
 #define LONGEST_FOLDER (PATH_MAX - 64)
 #define LARGEST_IDS ((size_t)1 << 20)
 
+/* The first ones in the order of enum tv_sql_format; the last ones are those of `diff`. */
+#define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
+#define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab"
+
 static const struct tv_option fleet_options[] = {
     TV_OPTION("to", "FOLDER", TV_OPTION_TEXT, fleet.to,
               "the folder of the fleet (default: fleet, in the current folder)"),
@@ -48,11 +54,27 @@ static const struct tv_option fleet_options[] = {
               "rows: the table to write (default: trace)"),
     TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
               "trend: one row for each value of this label (default: version)"),
-    TV_OPTION("figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
-              "trend, outliers: what to compare, in ns or calls (default: excl)"),
+    TV_OPTION(
+        "figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
+        "of trends, outliers and regressions: what to compare, in ns or calls (default: excl)"),
     TV_OPTION("where", "KEY=VALUE...", TV_OPTION_TEXT, fleet.where,
-              "trend, outliers: only traces with these labels, with blanks between them"),
-    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet", TV_OPTION_CHOICE, table.format,
+              "of all questions but sql: only traces with these labels, with blanks between them"),
+    TV_OPTION("base", "KEY=VALUE...", TV_OPTION_TEXT, fleet.base,
+              "regressions: the traces to compare with, by their labels"),
+    TV_OPTION("new", "KEY=VALUE...", TV_OPTION_TEXT, fleet.fresh,
+              "regressions: the traces that may have changed"),
+    TV_OPTION("fail-if", "RULE", TV_OPTION_LIST, compare.fail_if,
+              "regressions: exit with 3 if the rule fires, as in diff (repeatable)"),
+    TV_OPTION("rules", "FILE", TV_OPTION_TEXT, compare.rules, "regressions: rules from a file"),
+    TV_OPTION("allow-none", NULL, TV_OPTION_FLAG, compare.allow_none,
+              "a rule whose pattern matches nothing does not fire (default: exit with 2)"),
+    TV_OPTION("no-total", NULL, TV_OPTION_FLAG, compare.no_total,
+              "do not test the total beside the rules"),
+    TV_OPTION("min-share", "P", TV_OPTION_PERCENT, compare.min_share,
+              "test only methods with this share of the total or more (default: 0.05%)"),
+    TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
+              "regressions: write another report, in any of its formats (repeatable)"),
+    TV_OPTION("format", FLEET_FORMATS, TV_OPTION_CHOICE, table.format,
               "output format (default: table; of rows: jsonl)"),
     TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
               "write at most N rows (default: all)"),
@@ -290,8 +312,7 @@ static void fleet_tell_added(const struct tv_settings *settings, const struct fl
  * and the others follow. */
 static enum tv_status fleet_add_files(const struct tv_command *command,
                                       const struct tv_settings *settings,
-                                      const struct tv_map *known, bool *failed,
-                                      struct tv_error *err)
+                                      const struct tv_map *known, int *code, struct tv_error *err)
 {
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct fleet_added count = {0};
@@ -317,15 +338,15 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
         status = fleet_write_batch(settings, batch, err);
     }
     tv_fleet_batch_free(batch);
-    *failed = count.failed > 0;
+    if (count.failed > 0)
+        *code = TV_EXIT_INPUT;
     if (status == TV_OK)
         fleet_tell_added(settings, &count);
     return status;
 }
 
 static enum tv_status fleet_add(const struct tv_command *command,
-                                const struct tv_settings *settings, bool *failed,
-                                struct tv_error *err)
+                                const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_map known;
@@ -338,17 +359,17 @@ static enum tv_status fleet_add(const struct tv_command *command,
         status = tv_confine(&confinement, err);
     }
     if (status == TV_OK)
-        status = fleet_add_files(command, settings, &known, failed, err);
+        status = fleet_add_files(command, settings, &known, code, err);
     tv_map_release(&known);
     return status;
 }
 
 static enum tv_status fleet_rows(const struct tv_command *command,
-                                 const struct tv_settings *settings, bool *failed,
+                                 const struct tv_settings *settings, int *code,
                                  struct tv_error *err)
 {
     (void)command;
-    (void)failed;
+    (void)code;
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct tv_output output;
@@ -385,24 +406,28 @@ static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], str
     return fleet_init(path, err);
 }
 
-/* Answer a query over the folder. */
-static enum tv_status fleet_ask(const struct tv_settings *settings, const char *query,
-                                struct tv_error *err)
+enum tv_status tv_fleet_open(const struct tv_settings *settings, struct tv_sql **sql,
+                             struct tv_error *err)
 {
     char folder[PATH_MAX];
-    struct tv_sql *sql;
-    struct tv_output output;
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
                                      .folder = folder,
                                      .statements = tv_fleet_views};
-    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
-                                .max_rows = settings->sql.max_rows};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory;
     enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
-    if (status == TV_OK)
-        status = tv_sql_open(NULL, &options, &sql, err);
+    return status == TV_OK ? tv_sql_open(NULL, &options, sql, err) : status;
+}
+
+enum tv_status tv_fleet_answer(const struct tv_settings *settings, const char *query,
+                               struct tv_error *err)
+{
+    struct tv_sql *sql;
+    struct tv_output output;
+    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
+                                .max_rows = settings->sql.max_rows};
+    enum tv_status status = tv_fleet_open(settings, &sql, err);
     if (status != TV_OK)
         return status;
     status = how.format == TV_SQL_PARQUET
@@ -417,12 +442,11 @@ static enum tv_status fleet_ask(const struct tv_settings *settings, const char *
 }
 
 static enum tv_status fleet_sql(const struct tv_command *command,
-                                const struct tv_settings *settings, bool *failed,
-                                struct tv_error *err)
+                                const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     (void)command;
-    (void)failed;
-    return fleet_ask(settings, settings->files.items[0], err);
+    (void)code;
+    return tv_fleet_answer(settings, settings->files.items[0], err);
 }
 
 /* Ask a question that `put` writes as SQL. */
@@ -443,40 +467,95 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
     enum tv_status status = put(&query, &question, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = fleet_ask(settings, (const char *)query.buffer, err);
+        status = tv_fleet_answer(settings, (const char *)query.buffer, err);
     tv_out_release(&query);
     return status;
 }
 
 static enum tv_status fleet_trend(const struct tv_command *command,
-                                  const struct tv_settings *settings, bool *failed,
+                                  const struct tv_settings *settings, int *code,
                                   struct tv_error *err)
 {
     (void)command;
-    (void)failed;
+    (void)code;
     return fleet_ask_question(settings, tv_fleet_ask_trend, err);
 }
 
 static enum tv_status fleet_outliers(const struct tv_command *command,
-                                     const struct tv_settings *settings, bool *failed,
+                                     const struct tv_settings *settings, int *code,
                                      struct tv_error *err)
 {
     (void)command;
-    (void)failed;
+    (void)code;
     return fleet_ask_question(settings, tv_fleet_ask_outliers, err);
+}
+
+static enum tv_status fleet_which(const struct tv_command *command,
+                                  const struct tv_settings *settings, int *code,
+                                  struct tv_error *err)
+{
+    (void)command;
+    (void)code;
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_ask_which(&query, settings->files.items, settings->files.count,
+                                               settings->fleet.where, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = tv_fleet_answer(settings, (const char *)query.buffer, err);
+    tv_out_release(&query);
+    return status;
 }
 
 /* ---- The command ---- */
 
+enum fleet_takes {
+    FLEET_TAKES_TRACES,
+    FLEET_TAKES_TEXT,
+    FLEET_TAKES_TEXTS, /* at least one */
+    FLEET_TAKES_NOTHING,
+};
+
 static const struct fleet_action {
     const char *name;
-    bool reads; /* its arguments are traces; else one text */
-    enum tv_status (*run)(const struct tv_command *command, const struct tv_settings *settings,
-                          bool *failed, struct tv_error *err);
+    enum fleet_takes takes;
+    const char *text;          /* what its argument is */
+    const char *const formats; /* those of --format */
+    tv_fleet_action *run;
 } fleet_actions[] = {
-    {"add", true, fleet_add},      {"rows", true, fleet_rows},          {"sql", false, fleet_sql},
-    {"trend", false, fleet_trend}, {"outliers", false, fleet_outliers},
+    {"add", FLEET_TAKES_TRACES, "a file", "table", fleet_add},
+    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet", fleet_rows},
+    {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql},
+    {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend},
+    {"outliers", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_outliers},
+    {"which", FLEET_TAKES_TEXTS, "a condition such as 'p95(draw) > 16ms'", FLEET_SQL_FORMATS,
+     fleet_which},
+    {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
+     "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
 };
+
+/* Append "add, rows or sql". */
+static void fleet_put_actions(struct tv_out *out)
+{
+    for (size_t i = 0; i < TV_COUNT(fleet_actions); i++)
+        tv_out_format(out, "%s%s",
+                      i == 0                             ? ""
+                      : i + 1 == TV_COUNT(fleet_actions) ? " or "
+                                                         : ", ",
+                      fleet_actions[i].name);
+    tv_out_char(out, '\0');
+}
+
+static enum tv_status fleet_fail_action(struct tv_error *err)
+{
+    struct tv_out names;
+    tv_out_init_memory(&names);
+    fleet_put_actions(&names);
+    enum tv_status status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                                    "expected %s as the first word", (const char *)names.buffer);
+    tv_out_release(&names);
+    return status;
+}
 
 static const struct fleet_action *fleet_find_action(const char *name)
 {
@@ -497,14 +576,47 @@ static enum tv_status fleet_check_labels(const struct tv_words *labels, struct t
     return TV_OK;
 }
 
+/* Does an action write the format, the place of a word in FLEET_FORMATS? */
+static enum tv_status fleet_check_format(const struct fleet_action *action, unsigned format,
+                                         struct tv_error *err)
+{
+    struct tv_bytes all = tv_bytes_of(FLEET_FORMATS), some = tv_bytes_of(action->formats), word,
+                    one;
+    for (unsigned i = 0; i <= format; i++)
+        (void)tv_bytes_split(&all, '|', &word);
+    for (bool more = true; more;) {
+        more = tv_bytes_split(&some, '|', &one);
+        if (tv_bytes_equal(one, word))
+            return TV_OK;
+    }
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--format: '%s' writes %s", action->name,
+                   action->formats);
+}
+
+/* Check the arguments behind the action's name. */
+static enum tv_status fleet_check_arguments(const struct fleet_action *action,
+                                            struct tv_settings *settings, struct tv_error *err)
+{
+    size_t count = settings->files.count;
+    bool right = action->takes == FLEET_TAKES_TEXT      ? count == 1
+                 : action->takes == FLEET_TAKES_NOTHING ? count == 0
+                                                        : count > 0;
+    if (!right)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "'%s' expects %s%s", action->name,
+                       action->takes == FLEET_TAKES_TEXT ? "one argument: " : "", action->text);
+    if (action->run == tv_fleet_regressions && (!settings->fleet.base || !settings->fleet.fresh))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "'regressions' expects --base KEY=VALUE and --new KEY=VALUE");
+    return TV_OK;
+}
+
 static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_words *files = &settings->files;
     const struct fleet_action *action =
         files->count > 0 ? fleet_find_action(files->items[0]) : NULL;
     if (!action)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "expected add, rows, sql, trend or outliers as the first word");
+        return fleet_fail_action(err);
     settings->fleet.action = action->name;
     settings->fleet.adds = action->run == fleet_add;
     if (!settings->fleet.to)
@@ -513,15 +625,13 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     files->count--;
     if (strlen(settings->fleet.to) > LONGEST_FOLDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: the name is too long");
-    if (action->run == fleet_rows && settings->table.format != TV_SQL_TABLE &&
-        settings->table.format != TV_SQL_JSONL && settings->table.format != TV_SQL_PARQUET)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--format: rows are jsonl or parquet");
-    enum tv_status status = fleet_check_labels(&settings->fleet.labels, err);
-    if (status == TV_OK && action->reads)
+    enum tv_status status = fleet_check_format(action, settings->table.format, err);
+    if (status == TV_OK)
+        status = fleet_check_labels(&settings->fleet.labels, err);
+    if (status == TV_OK)
+        status = fleet_check_arguments(action, settings, err);
+    if (status == TV_OK && action->takes == FLEET_TAKES_TRACES)
         return tv_expand_words(settings, files, err);
-    if (status == TV_OK && files->count != 1)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected one argument behind '%s': %s",
-                       action->name, action->run == fleet_sql ? "a query" : "a method");
     return status == TV_OK ? tv_duck_open(err) : status;
 }
 
@@ -529,26 +639,28 @@ static int cmd_fleet_run(const struct tv_command *command, const struct tv_setti
 {
     const struct fleet_action *action = fleet_find_action(settings->fleet.action);
     struct tv_error err = {0};
-    bool failed = false;
+    int code = TV_EXIT_OK;
     assert(action);
-    if (action->run(command, settings, &failed, &err) != TV_OK)
+    if (action->run(command, settings, &code, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    return failed ? TV_EXIT_INPUT : TV_EXIT_OK;
+    return code;
 }
 
 const struct tv_command tv_command_fleet = {
     .name = "fleet",
     .summary = "collect figures of many traces and ask for trends",
-    .arguments = "add|rows|sql|trend|outliers [OPTION]... ARGUMENT...",
+    .arguments = "ACTION [OPTION]... [ARGUMENT]...",
     .details = "  add FILE|FOLDER...   add traces to the fleet; those that it has are left out\n"
                "  rows FILE...         write their rows, for other tools\n"
                "  sql QUERY            ask the fleet in SQL\n"
                "  trend METHOD         its figure by version\n"
                "  outliers METHOD      traces in which it is unusual, the farthest first\n"
-               "Tables: docs/fleet.md.  sql, trend and outliers need DuckDB's library: `make sql` "
+               "  which CONDITION...   traces that meet all of them: 'p95(draw) > 16ms'\n"
+               "  regressions          what changed between the traces of --base and of --new\n"
+               "Tables: docs/fleet.md.  All but add and rows need DuckDB's library: `make sql` "
                "fetches it.",
     .options = fleet_options,
-    .min_files = 1,
+    .min_files = 0, /* fleet_check_arguments */
     .max_files = TV_ANY_FILES,
     .prepare = cmd_fleet_prepare,
     .run = cmd_fleet_run,

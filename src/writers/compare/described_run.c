@@ -5,8 +5,7 @@
 #include "readers/trace_event/text/fields.h"
 #include "wire/run_labels.h"
 
-/* Return a label that `record --side` wrote into a file; empty: there is none. */
-static struct tv_bytes run_find_label(const struct tv_trace_info *info, const char *key)
+struct tv_bytes tv_run_find_label(const struct tv_trace_info *info, const char *key)
 {
     struct tv_bytes label = tv_trace_info_find_metadata(info, 0, key);
     if (label.length > 0)
@@ -16,9 +15,8 @@ static struct tv_bytes run_find_label(const struct tv_trace_info *info, const ch
                             : (struct tv_bytes){NULL, 0};
 }
 
-static uint64_t run_hash_label(const struct tv_trace_info *info, const char *key)
+uint64_t tv_run_hash_label(struct tv_bytes label)
 {
-    struct tv_bytes label = run_find_label(info, key);
     return label.length > 0 ? tv_hash_bytes(label) | 1 : 0;
 }
 
@@ -33,10 +31,10 @@ struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t 
         if (info->inputs[i].recorded_us > 0)
             run.recorded_us = info->inputs[i].recorded_us;
     int64_t round;
-    if (tv_parse_i64(run_find_label(info, TV_LABEL_ROUND), &round) && round > 0 &&
+    if (tv_parse_i64(tv_run_find_label(info, TV_LABEL_ROUND), &round) && round > 0 &&
         round < UINT32_MAX)
         run.round = (uint32_t)round;
-    run.recording = run_hash_label(info, TV_LABEL_SESSION);
-    run.boot = run_hash_label(info, TV_LABEL_BOOT);
+    run.recording = tv_run_hash_label(tv_run_find_label(info, TV_LABEL_SESSION));
+    run.boot = tv_run_hash_label(tv_run_find_label(info, TV_LABEL_BOOT));
     return run;
 }

@@ -14,4 +14,11 @@
 struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t session,
                               const struct tv_trace_info *info);
 
+/* Return a label that was written into a file, as metadata or in "otherData"; empty: there is none.
+ */
+struct tv_bytes tv_run_find_label(const struct tv_trace_info *info, const char *key);
+
+/* Return the number that stands for a label in struct tv_run; 0 without a label. */
+uint64_t tv_run_hash_label(struct tv_bytes label);
+
 #endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fleet_compare.c - questions to a fleet whose answers need statistics: `fleet regressions`.
+ *
+ *     DuckDB --> rows of each trace --> run table --> comparison, rules, reports (cmd_compare.c)
+ *
+ * A trace of the fleet is a run, as a file is one for `diff --base --new`.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "cli/commands/cmd_compare.h"
+#include "cli/commands/cmd_fleet.h"
+#include "cli/output/message.h"
+#include "fleet/fleet.h"
+#include "sql/values.h"
+#include "writers/compare/compare_report.h"
+#include "writers/compare/described_run.h"
+
+/* ---- Values of a row ---- */
+
+/* Return an integer, 0 for NULL. */
+static int64_t fleet_integer(const struct tv_sql_value *value)
+{
+    switch (value->kind) {
+    case TV_SQL_IS_INTEGER:
+    case TV_SQL_IS_BOOLEAN:
+        return value->integer;
+    case TV_SQL_IS_HUGE:
+        return value->integer == 0 && value->low <= INT64_MAX ? (int64_t)value->low : INT64_MAX;
+    default:
+        return 0;
+    }
+}
+
+static struct tv_bytes fleet_text(const struct tv_sql_value *value)
+{
+    return value->kind == TV_SQL_IS_TEXT ? value->text : (struct tv_bytes){NULL, 0};
+}
+
+/* ---- Regressions ---- */
+
+/* A trace as a run; the table wants its methods directly behind it. */
+struct fleet_run {
+    struct tv_run run;
+    uint32_t value, unit; /* strings */
+};
+
+struct fleet_comparing {
+    const struct tv_settings *settings;
+    struct tv_interner *strings; /* names of the runs, which the table does not own */
+    struct fleet_run *runs;
+    size_t count, capacity;
+    size_t begun; /* runs that the table has */
+    size_t sides[2];
+    struct tv_run_table *table;
+};
+
+static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *values,
+                                     struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    (void)err;
+    bool fresh = fleet_integer(&values[0]) != 0;
+    struct tv_bytes clocks = fleet_text(&values[3]);
+    bool cpu = tv_bytes_compare(clocks, TV_BYTES("thread-cpu")) == 0;
+    bool dual = tv_bytes_compare(clocks, TV_BYTES("dual")) == 0;
+    int64_t round = fleet_integer(&values[9]);
+    /* The name ends with a NUL, as texts of files do not have one. */
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_out_bytes(&name, fleet_text(&values[1]));
+    tv_out_char(&name, '\0');
+    uint32_t text =
+        tv_interner_add(comparing->strings, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    struct fleet_run run = {
+        .run = {.side = fresh ? TV_RUN_NEW : TV_RUN_BASE,
+                .recorded_us = fleet_integer(&values[2]),
+                .round = round > 0 && round < UINT32_MAX ? (uint32_t)round : 0,
+                .recording = tv_run_hash_label(fleet_text(&values[8])),
+                .boot = tv_run_hash_label(fleet_text(&values[10])),
+                .total_wall = fleet_integer(&values[12]),
+                .total_cpu = fleet_integer(&values[13]),
+                .clocks = dual  ? TV_CLOCK_WALL | TV_CLOCK_CPU
+                          : cpu ? TV_CLOCK_CPU
+                                : TV_CLOCK_WALL,
+                .sampled = fleet_integer(&values[4]) != 0,
+                .weighs = fleet_integer(&values[5]) != 0,
+                .no_calls = fleet_integer(&values[5]) != 0 || fleet_integer(&values[11]) == 0},
+        .value = tv_interner_add(comparing->strings, fleet_text(&values[6])),
+        .unit = tv_interner_add(comparing->strings, fleet_text(&values[7])),
+    };
+    run.run.session = text; /* replaced by the name when all are known */
+    comparing->runs = tv_array_reserve(comparing->runs, &comparing->capacity, comparing->count + 1,
+                                       sizeof *comparing->runs);
+    comparing->runs[comparing->count++] = run;
+    comparing->sides[fresh]++;
+    return TV_OK;
+}
+
+/* Begin runs of the table up to a number. */
+static void fleet_begin_runs(struct fleet_comparing *comparing, size_t end)
+{
+    while (comparing->begun < end && comparing->begun < comparing->count) {
+        struct fleet_run *one = &comparing->runs[comparing->begun++];
+        one->run.name = (const char *)tv_interner_get(comparing->strings, one->run.session).data;
+        one->run.session = 0;
+        tv_run_table_begin_run(comparing->table, &one->run,
+                               tv_interner_get(comparing->strings, one->value),
+                               tv_interner_get(comparing->strings, one->unit));
+    }
+}
+
+static enum tv_status fleet_take_method(void *context, const struct tv_sql_value *values,
+                                        struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    (void)err;
+    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
+    struct tv_run_lengths lengths = {.known = true};
+    for (size_t i = 0; i < TV_LENGTHS; i++) {
+        bool known = values[10 + i].kind != TV_SQL_IS_NULL;
+        lengths.wall[i] = known ? fleet_integer(&values[10 + i]) : -1;
+        lengths.cpu[i] = -1;
+    }
+    struct tv_run_method method = {
+        .class_name = fleet_text(&values[1]),
+        .category = fleet_text(&values[2]),
+        .name = fleet_text(&values[3]),
+        .signature = fleet_text(&values[4]),
+        .figures = {.incl_wall = fleet_integer(&values[5]),
+                    .excl_wall = fleet_integer(&values[6]),
+                    .incl_cpu = fleet_integer(&values[7]),
+                    .excl_cpu = fleet_integer(&values[8]),
+                    .calls = (uint64_t)fleet_integer(&values[9]),
+                    .known = true},
+        .lengths = &lengths,
+    };
+    tv_run_table_add_method(comparing->table, &method);
+    return TV_OK;
+}
+
+static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct tv_sql *sql,
+                                       struct tv_error *err)
+{
+    const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
+    struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where};
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_ask_runs(&query, &sides, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(sql, (const char *)query.buffer, TV_FLEET_RUN_COLUMNS,
+                                     fleet_take_run, comparing, err);
+    tv_out_release(&query);
+    for (size_t side = 0; side < 2 && status == TV_OK; side++)
+        if (comparing->sides[side] == 0)
+            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
+                             side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
+    comparing->table->expected = comparing->count < UINT32_MAX ? (uint32_t)comparing->count : 0;
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
+                                     fleet_take_method, comparing, err);
+    fleet_begin_runs(comparing, comparing->count);
+    return status;
+}
+
+/* Fill the table of runs (tv_compare_fill). */
+static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows,
+                                      struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    struct tv_sql *sql;
+    comparing->table = rows;
+    enum tv_status status = tv_fleet_open(comparing->settings, &sql, err);
+    if (status != TV_OK)
+        return status;
+    status = fleet_read_sides(comparing, sql, err);
+    tv_sql_close(sql);
+    if (status == TV_OK)
+        tv_run_table_match(rows);
+    return status;
+}
+
+/* The settings of `diff` for the same question. */
+static struct tv_settings fleet_settings_of_diff(const struct tv_settings *settings)
+{
+    /* In the order of FLEET_FORMATS and TV_FLEET_FIGURES. */
+    static const enum tv_compare_format formats[] = {
+        TV_COMPARE_TEXT,     TV_COMPARE_CSV,      TV_COMPARE_JSON,  TV_COMPARE_JSON,
+        TV_COMPARE_MARKDOWN, TV_COMPARE_MARKDOWN, TV_COMPARE_JUNIT, TV_COMPARE_SARIF,
+        TV_COMPARE_GITHUB,   TV_COMPARE_GITLAB};
+    static const struct {
+        enum tv_run_figure figure;
+        enum tv_clock_choice clock;
+    } figures[] = {
+        {TV_FIGURE_EXCL, TV_CHOICE_ANY},  {TV_FIGURE_INCL, TV_CHOICE_ANY},
+        {TV_FIGURE_EXCL, TV_CHOICE_CPU},  {TV_FIGURE_INCL, TV_CHOICE_CPU},
+        {TV_FIGURE_CALLS, TV_CHOICE_ANY}, {TV_FIGURE_MAX, TV_CHOICE_WALL},
+        {TV_FIGURE_P50, TV_CHOICE_WALL},  {TV_FIGURE_P95, TV_CHOICE_WALL},
+        {TV_FIGURE_P99, TV_CHOICE_WALL},
+    };
+    struct tv_settings own = *settings;
+    own.table.format = formats[settings->table.format];
+    if (settings->sql.max_rows > 0)
+        own.table.limit = settings->sql.max_rows;
+    own.compare.figure = figures[settings->fleet.figure].figure;
+    own.clock = figures[settings->fleet.figure].clock;
+    return own;
+}
+
+enum tv_status tv_fleet_regressions(const struct tv_command *command,
+                                    const struct tv_settings *settings, int *code,
+                                    struct tv_error *err)
+{
+    (void)err; /* told by the comparison */
+    struct fleet_comparing comparing = {.settings = settings};
+    struct tv_settings own = fleet_settings_of_diff(settings);
+    comparing.strings = tv_interner_new();
+    *code = tv_compare_run_rows(command, &own, fleet_fill_runs, &comparing);
+    tv_interner_free(comparing.strings);
+    tv_free(comparing.runs);
+    return TV_OK;
+}
