@@ -105,6 +105,7 @@ struct tv_fleet_settings {
     bool adds;          /* the output is files in it */
     const char *by, *where;
     const char *base, *fresh; /* labels of the two sides */
+    uint64_t since;           /* seconds; 0: any */
     struct tv_words labels;
     unsigned table, figure; /* their places among the choices */
 };

@@ -129,6 +129,19 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
 extern const char tv_fleet_run_methods[];
 #define TV_FLEET_METHOD_COLUMNS 15u
 
+/* Append a text in single quotes. */
+void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);
+
+/* Append statements that make tables for the two queries below, and answer a row for each version,
+ * in their order: its label, and when its first trace began.  Methods are those that `least`
+ * versions have; `method` of the question is not used. */
+enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
+                                   unsigned least, struct tv_error *err) TV_MUST_CHECK;
+
+/* The name of each method; and for each device and scenario, method and version, which are numbers,
+ * the median of the logarithms of the figure. */
+extern const char tv_fleet_series_methods[], tv_fleet_series_cells[];
+
 /* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the
  * figures of one trace: "calls(draw) > 0". */
 enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditions, size_t count,

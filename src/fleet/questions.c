@@ -42,8 +42,7 @@ const char *const tv_fleet_views[] = {
     NULL,
 };
 
-/* Append a text in single quotes. */
-static void fleet_quote(struct tv_out *sql, struct tv_bytes text)
+void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text)
 {
     tv_out_char(sql, '\'');
     for (size_t i = 0; i < text.length; i++) {
@@ -64,7 +63,7 @@ static void fleet_put_label(struct tv_out *sql, struct tv_bytes key)
         }
     }
     tv_out_text(sql, "t.labels[");
-    fleet_quote(sql, key);
+    tv_fleet_put_text(sql, key);
     tv_out_char(sql, ']');
 }
 
@@ -84,7 +83,7 @@ static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, str
         tv_out_text(sql, " and ");
         fleet_put_label(sql, (struct tv_bytes){word.data, length});
         tv_out_text(sql, " = ");
-        fleet_quote(sql, (struct tv_bytes){equals + 1, word.length - length - 1});
+        tv_fleet_put_text(sql, (struct tv_bytes){equals + 1, word.length - length - 1});
     }
 }
 
@@ -93,9 +92,9 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
                                      struct tv_error *err)
 {
     tv_out_text(sql, "with methods as (select method from method_name where name = ");
-    fleet_quote(sql, tv_bytes_of(question->method));
+    tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, " or class || '.' || name = ");
-    fleet_quote(sql, tv_bytes_of(question->method));
+    tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, "), runs as (select t.trace, any_value(t.uri) as uri, ");
     tv_out_text(sql, "any_value(coalesce(t.recorded, t.added)) as began, any_value(");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
@@ -179,6 +178,45 @@ const char tv_fleet_run_methods[] =
     "from run r join method m on m.trace = r.trace join method_name n on n.method = m.method "
     "order by r.number, n.class, n.name, n.signature, m.method";
 
+/* ---- Series ---- */
+
+enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
+                                   unsigned least, struct tv_error *err)
+{
+    tv_out_text(sql, "create temp table run as select t.trace, t.device, t.scenario, "
+                     "coalesce(t.recorded, t.added) as began, ");
+    fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
+    tv_out_text(sql, " as label from trace t where true");
+    enum tv_status status = fleet_put_where(sql, question->where, err);
+    tv_out_text(sql, "; create temp table version as select label, min(began) as began, "
+                     "row_number() over (order by min(began), label) - 1 as number from "
+                     "(select * from run where label is not null) where label in "
+                     "(select label from run where label is not null group by label "
+                     "order by min(began) desc, label desc limit 1000) group by label; ");
+    tv_out_format(sql,
+                  "create temp table cell as select r.device, r.scenario, m.method, "
+                  "v.number as version, median(ln(m.%s::double)) as log, sum(m.%s) as size "
+                  "from run r join version v using (label) join method m on m.trace = r.trace "
+                  "where m.%s > 0 group by all; ",
+                  question->figure, question->figure, question->figure);
+    tv_out_format(sql,
+                  "create temp table kept as select method, "
+                  "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
+                  "group by method having count(distinct version) >= %u "
+                  "order by number limit 20000; "
+                  "select label, began from version order by number",
+                  least);
+    return status;
+}
+
+const char tv_fleet_series_methods[] =
+    "select concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) from kept k "
+    "join method_name n using (method) order by k.number";
+
+const char tv_fleet_series_cells[] =
+    "select dense_rank() over (order by c.device, c.scenario) as part, k.number, c.version, c.log "
+    "from cell c join kept k using (method) order by part, k.number, c.version";
+
 /* ---- Traces that meet conditions ---- */
 
 /* Append a pattern of names, in which only * is special, for LIKE. */
@@ -193,7 +231,7 @@ static void fleet_put_like(struct tv_out *sql, struct tv_bytes pattern)
         tv_out_char(&text, c == '*' ? '%' : (char)c);
     }
     tv_out_text(sql, " like ");
-    fleet_quote(sql, (struct tv_bytes){text.buffer, text.length});
+    tv_fleet_put_text(sql, (struct tv_bytes){text.buffer, text.length});
     tv_out_text(sql, " escape '\\'");
     tv_out_release(&text);
 }

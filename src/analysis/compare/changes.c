@@ -68,6 +68,12 @@ static double changes_mean(const double *values, size_t count)
     return count > 0 ? sum / (double)count : 0;
 }
 
+double tv_changes_median(double *values, size_t count)
+{
+    changes_sort(values, count);
+    return changes_quantile(values, count, 0.5);
+}
+
 /* ---- The common factor ---- */
 
 /* Compute the median over rows of the difference to each row's mean, centred. */
@@ -109,8 +115,7 @@ static struct loading_fit changes_fit_loading(const double *logs, uint32_t runs,
     return (struct loading_fit){slope, residual / (runs - 2) / squares};
 }
 
-/* Take the common factor off `logs`; `factor` becomes it. */
-static void changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor)
+void tv_changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor)
 {
     memset(factor, 0, runs * sizeof *factor);
     if (rows < FEW_ROWS || runs < 3)
@@ -293,7 +298,7 @@ void tv_changes_init(struct tv_changes *changes, const struct tv_run_matrix *mat
     changes->of = tv_alloc(rows, sizeof *changes->of);
     changes->factor = tv_alloc(changes->runs, sizeof *changes->factor);
     changes->cleaned = changes_copy_compared(matrix, matrix->logs, changes->runs);
-    changes_clean(changes->cleaned, rows, changes->runs, changes->factor);
+    tv_changes_clean(changes->cleaned, rows, changes->runs, changes->factor);
     if (changes->runs == matrix->runs) {
         changes_moderate(changes, matrix, changes->cleaned);
         return;
@@ -301,7 +306,7 @@ void tv_changes_init(struct tv_changes *changes, const struct tv_run_matrix *mat
     double *all = tv_alloc((size_t)rows * matrix->runs, sizeof *all);
     double *factor = tv_alloc(matrix->runs, sizeof *factor);
     memcpy(all, matrix->logs, (size_t)rows * matrix->runs * sizeof *all);
-    changes_clean(all, rows, matrix->runs, factor);
+    tv_changes_clean(all, rows, matrix->runs, factor);
     changes_moderate(changes, matrix, all);
     tv_free(factor);
     tv_free(all);

@@ -59,6 +59,13 @@ enum tv_change_direction {
     TV_CHANGE_DOWN,
 };
 
+/* Take what all rows of a run have in common off `logs` [rows * runs], which `factor` [runs]
+ * becomes.  Few rows or runs are left as they are. */
+void tv_changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor);
+
+/* Sort the values, of which there is at least one, and return their median. */
+double tv_changes_median(double *values, size_t count);
+
 /* Compute the changes of all rows; each side has at least one run. */
 void tv_changes_init(struct tv_changes *changes, const struct tv_run_matrix *matrix);
 void tv_changes_release(struct tv_changes *changes);

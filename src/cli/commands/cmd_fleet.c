@@ -4,7 +4,7 @@
  *
  *     add, rows           read traces, in the sandbox
  *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone;
- *                         cmd_fleet_compare.c has the questions with statistics
+ *                         cmd_fleet_compare.c and cmd_fleet_changes.c have those with statistics
  *
  * `add` makes the folder and lists the traces in it before it enters the sandbox.  Each file of a
  * batch is written as a whole and renamed; that of the traces comes last, because a batch without
@@ -53,16 +53,17 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("table", "trace|method|method_name|path", TV_OPTION_CHOICE, fleet.table,
               "rows: the table to write (default: trace)"),
     TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
-              "trend: one row for each value of this label (default: version)"),
-    TV_OPTION(
-        "figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
-        "of trends, outliers and regressions: what to compare, in ns or calls (default: excl)"),
+              "trend, changes: one row for each value of this label (default: version)"),
+    TV_OPTION("figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
+              "of all but sql and which: what to compare, in ns or calls (default: excl)"),
     TV_OPTION("where", "KEY=VALUE...", TV_OPTION_TEXT, fleet.where,
               "of all questions but sql: only traces with these labels, with blanks between them"),
     TV_OPTION("base", "KEY=VALUE...", TV_OPTION_TEXT, fleet.base,
               "regressions: the traces to compare with, by their labels"),
     TV_OPTION("new", "KEY=VALUE...", TV_OPTION_TEXT, fleet.fresh,
               "regressions: the traces that may have changed"),
+    TV_OPTION("since", "TIME", TV_OPTION_SECONDS, fleet.since,
+              "changes: only since versions of this time, for example 90d (default: all)"),
     TV_OPTION("fail-if", "RULE", TV_OPTION_LIST, compare.fail_if,
               "regressions: exit with 3 if the rule fires, as in diff (repeatable)"),
     TV_OPTION("rules", "FILE", TV_OPTION_TEXT, compare.rules, "regressions: rules from a file"),
@@ -420,23 +421,36 @@ enum tv_status tv_fleet_open(const struct tv_settings *settings, struct tv_sql *
     return status == TV_OK ? tv_sql_open(NULL, &options, sql, err) : status;
 }
 
-enum tv_status tv_fleet_answer(const struct tv_settings *settings, const char *query,
-                               struct tv_error *err)
+enum tv_status tv_fleet_write_answer(const struct tv_settings *settings, struct tv_sql *sql,
+                                     const char *query, struct tv_error *err)
 {
-    struct tv_sql *sql;
     struct tv_output output;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
                                 .max_rows = settings->sql.max_rows};
+    enum tv_status status =
+        how.format == TV_SQL_PARQUET
+            ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+            : tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_sql_run(sql, query, &how, &output.out, err);
+    return tv_output_finish(&output, status, err);
+}
+
+const char *tv_fleet_figure(const struct tv_settings *settings)
+{
+    return fleet_figures[settings->fleet.figure];
+}
+
+/* Answer a query over the folder. */
+static enum tv_status fleet_answer(const struct tv_settings *settings, const char *query,
+                                   struct tv_error *err)
+{
+    struct tv_sql *sql;
     enum tv_status status = tv_fleet_open(settings, &sql, err);
     if (status != TV_OK)
         return status;
-    status = how.format == TV_SQL_PARQUET
-                 ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
-                 : tv_output_open(&output, settings->output, settings->quiet, err);
-    if (status == TV_OK) {
-        status = tv_sql_run(sql, query, &how, &output.out, err);
-        status = tv_output_finish(&output, status, err);
-    }
+    status = tv_fleet_write_answer(settings, sql, query, err);
     tv_sql_close(sql);
     return status;
 }
@@ -446,7 +460,7 @@ static enum tv_status fleet_sql(const struct tv_command *command,
 {
     (void)command;
     (void)code;
-    return tv_fleet_answer(settings, settings->files.items[0], err);
+    return fleet_answer(settings, settings->files.items[0], err);
 }
 
 /* Ask a question that `put` writes as SQL. */
@@ -467,7 +481,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
     enum tv_status status = put(&query, &question, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = tv_fleet_answer(settings, (const char *)query.buffer, err);
+        status = fleet_answer(settings, (const char *)query.buffer, err);
     tv_out_release(&query);
     return status;
 }
@@ -502,7 +516,7 @@ static enum tv_status fleet_which(const struct tv_command *command,
                                                settings->fleet.where, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = tv_fleet_answer(settings, (const char *)query.buffer, err);
+        status = fleet_answer(settings, (const char *)query.buffer, err);
     tv_out_release(&query);
     return status;
 }
@@ -532,6 +546,7 @@ static const struct fleet_action {
      fleet_which},
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
      "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
+    {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes},
 };
 
 /* Append "add, rows or sql". */
@@ -657,6 +672,8 @@ const struct tv_command tv_command_fleet = {
                "  outliers METHOD      traces in which it is unusual, the farthest first\n"
                "  which CONDITION...   traces that meet all of them: 'p95(draw) > 16ms'\n"
                "  regressions          what changed between the traces of --base and of --new\n"
+               "  changes              methods and the versions since which they are slower or "
+               "faster\n"
                "Tables: docs/fleet.md.  All but add and rows need DuckDB's library: `make sql` "
                "fetches it.",
     .options = fleet_options,
