@@ -121,9 +121,9 @@ test('groups have intervals and p, as diff has them', async () => {
 
 test('a trace is compared with a file that is known, and a click selects the method', async () => {
   await opened([NEW], async (page) => {
-    await page.click('#tab-compare');
+    await page.click('.top >> text=Compare');
     const chooser = page.waitForEvent('filechooser');
-    await page.click('text=Choose a file…');
+    await page.click('text=Choose the base…');
     await (await chooser).setFiles(BASE);
     await compared(page);
     await page.locator('.compare .grid-row', { hasText: 'parse' }).click();
@@ -138,5 +138,25 @@ test('a trace is compared with a file that is known, and a click selects the met
     ]);
     await tab.waitForSelector('.profile .row.method');
     assert.match(await tab.title(), /old\.json/);
+  });
+});
+
+test('the page without a trace asks for the new runs, then for the base', async () => {
+  const choose = async (page, button, files) => {
+    const chooser = page.waitForEvent('filechooser');
+    await page.click(`text=${button}`);
+    await (await chooser).setFiles(files);
+  };
+  await opened([], async (page) => {
+    await choose(page, 'Compare…', [NEW, trace('again.json', ['draw', 0, 150])]);
+    await page.waitForSelector('text=The trace of this page and 1 more run are the new version.');
+    await choose(page, 'Choose the base…', [BASE, trace('older.json', ['draw', 0, 90])]);
+    await compared(page);
+    assert.match(await page.locator('.compare .about').innerText(), /2 runs → 2 runs/);
+    await until(
+      () => page.url(),
+      (url) => /base=\d%2F\d/.test(url) && /new=\d/.test(url) && /tab=compare/.test(url),
+      'both groups in the address',
+    );
   });
 });

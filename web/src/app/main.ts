@@ -5,6 +5,7 @@
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
 import { readAddress, writeAddress, type PageState } from '../model/address';
+import { writeRuns } from '../model/comparison';
 import { EngineError, type Engine } from '../model/engine';
 import { Frames } from '../model/names';
 import { sameFiles, writeFiles, type ChosenFile, type LoadingStatus } from '../model/opening';
@@ -62,7 +63,8 @@ class App {
   private readonly opener = new Opener(this.engine.opening, {
     current: () => this.current(),
     open: (files) => this.open(files, this.plainAddress(files)),
-    compare: (files) => this.pages?.compareWith(files),
+    compare: (files, side) => this.pages?.compareWith(files, side),
+    openRuns: (files) => this.openRuns(files),
     gone: () => this.ended(false),
   });
   private status = NO_STATUS;
@@ -299,6 +301,7 @@ class App {
       example: example === null ? null : `#${this.plainAddress([{ input: example, offset: 0n }])}`,
       alone: !ends,
       choose: this.opener.choose,
+      compare: ends ? () => this.opener.chooseFor('runs') : null,
       open: ({ input }) => {
         const { offset = 0n } = this.status.start.find((own) => own.input === input) ?? {};
         void this.open([{ input, offset }], this.plainAddress([{ input, offset }]));
@@ -352,7 +355,7 @@ class App {
       quit: this.quit,
       gone: () => this.ended(false),
       choose: this.opener.choose,
-      compare: this.opener.chooseBase,
+      compare: this.opener.chooseFor,
       move: (place, files) =>
         void this.open(files, writeAddress({ ...place, files: this.named(files) })),
       home: status.home ?? null,
@@ -391,6 +394,15 @@ class App {
     return state === 'ready' || state === 'loading'
       ? { name, files: inputs, compares: state === 'ready' && this.compares }
       : null;
+  }
+
+  /** Open the first of the runs of the new version, and let the user choose the base. */
+  private async openRuns(files: readonly ChosenFile[]): Promise<void> {
+    const [first, ...others] = files.map((file) => [file]);
+    if (!first) return;
+    const more = others.length > 0 ? `new=${writeRuns(others)}` : '';
+    const words = [this.plainAddress(first), more, 'tab=compare'];
+    await this.open(first, words.filter((word) => word !== '').join('&'));
   }
 
   private async open(files: readonly ChosenFile[], address: string): Promise<void> {

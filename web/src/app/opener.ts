@@ -24,10 +24,18 @@ export interface Current {
 interface Outside {
   current: () => Current | null;
   open: (files: readonly ChosenFile[]) => Promise<void>;
-  /** Compare the open trace with these files. */
-  compare: (files: readonly ChosenFile[]) => void;
+  /** Compare the open trace with these files, each a run of the base or of the same version. */
+  compare: (files: readonly ChosenFile[], side: 'base' | 'more') => void;
+  /** Open files, each a run of the new version, to compare them. */
+  openRuns: (files: readonly ChosenFile[]) => Promise<void>;
   gone: () => void;
 }
+
+/**
+ * The purpose of the files that are chosen next: to open them, or to compare them as runs of the
+ * base, as more runs of the open trace's version, or as runs of the new version.
+ */
+type Purpose = 'open' | 'base' | 'more' | 'runs';
 
 /** Refuse all files before any of them is uploaded. */
 function refuseAll(count: number): never {
@@ -47,8 +55,8 @@ export class Opener {
   /** Elements that belong to every page. */
   readonly elements = [this.input, this.target.element, this.dialog.element];
 
-  /** True if the files of the file dialog are those to compare with. */
-  private forBase = false;
+  /** The purpose of the files of the file dialog. */
+  private purpose: Purpose = 'open';
 
   /** True on an upload server, which takes files on its first page only. */
   refuses = false;
@@ -60,7 +68,7 @@ export class Opener {
     this.input.addEventListener('change', () => {
       const files = [...(this.input.files ?? [])];
       this.input.value = ''; // allows the same file to be chosen again
-      void this.take(files, this.forBase);
+      void this.take(files, this.purpose);
     });
     addEventListener('keydown', (e) => {
       if (!(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey || e.key.toLowerCase() !== 'o')
@@ -71,42 +79,41 @@ export class Opener {
   }
 
   /** Open the file dialog of the browser. */
-  readonly choose = (): void => {
-    this.forBase = false;
-    if (!this.dialog.open && !this.refuses) this.input.click();
-  };
+  readonly choose = (): void => this.chooseFor('open');
 
-  /** Open it to choose files that the open trace is compared with. */
-  readonly chooseBase = (): void => {
-    this.choose();
-    this.forBase = true;
+  /** Open the file dialog to choose files that are compared. */
+  readonly chooseFor = (purpose: Purpose): void => {
+    this.purpose = purpose;
+    if (!this.dialog.open && !this.refuses) this.input.click();
   };
 
   private async dropped({ files, folders }: Dropped): Promise<void> {
     const [folder] = folders;
     if (this.dialog.open) return;
-    if (folder === undefined && !this.refuses) return this.take(files, false);
+    if (folder === undefined && !this.refuses) return this.take(files, 'open');
     const why = this.refuses
       ? 'this page shows one trace of a server: send it others on the server’s first page'
       : 'expected files, found a folder: drop the traces that lie in it';
     this.dialog.failed(folder ?? files[0]?.name ?? '', why, 'unsupported');
   }
 
-  private async take(files: readonly File[], forBase: boolean): Promise<void> {
+  private async take(files: readonly File[], purpose: Purpose): Promise<void> {
     if (files.length === 0 || this.dialog.open) return;
     const names = files.map((file) => file.name);
     let at = names[0] ?? '';
     try {
       if (files.length > MOST_FILES) refuseAll(files.length);
       const current = this.outside.current();
-      const how = forBase ? 'compare' : await this.askHow(names, current);
+      const how = purpose === 'open' ? await this.askHow(names, current) : purpose;
       if (!how) return;
       const all = files.length + (how === 'beside' ? (current?.files.length ?? 0) : 0);
       if (all > MOST_FILES) refuseAll(all);
       const taken = await this.takeIn(files, (name) => (at = name));
       if (!taken) return;
       at = names.length === 1 ? at : `${names.length} files`;
-      if (how === 'compare') this.outside.compare(taken);
+      if (how === 'compare' || how === 'base') this.outside.compare(taken, 'base');
+      else if (how === 'more') this.outside.compare(taken, 'more');
+      else if (how === 'runs') await this.outside.openRuns(taken);
       else
         await this.outside.open(how === 'beside' && current ? [...current.files, ...taken] : taken);
       this.dialog.close();

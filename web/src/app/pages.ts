@@ -25,8 +25,8 @@ interface Outside {
   gone: () => void;
   /** Open the file dialog of the browser. */
   choose: () => void;
-  /** Open it to choose files that the trace is compared with. */
-  compare: () => void;
+  /** Open it to choose files that are compared with the trace, or as the trace. */
+  compare: (side: 'base' | 'more') => void;
   /** On an upload server, the page of the trace. */
   home: string | null;
   /** Go to the same place with the files shifted in time. */
@@ -74,10 +74,10 @@ export class Pages {
     this.shown?.viewer.say(text);
   }
 
-  /** Compare the trace with these files, each a run. */
-  compareWith(files: readonly ChosenFile[]): void {
+  /** Compare the trace with these files, each a run of one side. */
+  compareWith(files: readonly ChosenFile[], side: 'base' | 'more'): void {
     const viewer = this.shown?.viewer;
-    viewer?.base.set(files.map((file) => [file]));
+    viewer?.[side].set(files.map((file) => [file]));
     viewer?.tab.set('compare');
   }
 

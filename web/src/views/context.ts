@@ -31,8 +31,8 @@ export interface TraceFiles {
   inputs: readonly OpenedInput[];
   /** Open the file dialog of the browser. */
   choose: () => void;
-  /** Open it to choose files that the trace is compared with. */
-  compare: () => void;
+  /** Open it to choose files that are compared with the trace, or as the trace. */
+  compare: (side: 'base' | 'more') => void;
   /** Reopen the same files with other time offsets. */
   move: (files: readonly ChosenFile[]) => void;
 }

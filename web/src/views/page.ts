@@ -141,6 +141,7 @@ export class Page {
       quit: outside.quit,
       open: outside.choose,
       home: outside.home,
+      compare: viewer.facts.compares ? () => this.lower.choose('compare') : null,
       health: () => this.showHealth(),
     });
     const tip = new Tip(viewer.frames, settings);

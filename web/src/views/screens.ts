@@ -36,6 +36,8 @@ export function screenButton(text: string, className: string, act: () => void): 
 
 export interface EmptyActions {
   choose: () => void;
+  /** Choose the runs of a new version, to compare them; null if the page cannot compare. */
+  compare: (() => void) | null;
   open: (file: KnownFile) => void;
   /** Null if there is no program to end. */
   quit: (() => void) | null;
@@ -115,6 +117,7 @@ export class EmptyScreen extends Screen {
           'or',
           screenButton('Open files…', 'primary', act.choose),
           h('kbd', null, 'Ctrl+O'),
+          act.compare && screenButton('Compare…', '', act.compare),
           act.example !== null &&
             h('a', { class: 'link', attrs: { href: act.example } }, 'Look at an example'),
           h('span', { class: 'grow' }),

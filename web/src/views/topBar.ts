@@ -105,6 +105,8 @@ export interface TopActions {
   /** Null if there is no program to end. */
   quit: (() => void) | null;
   open: () => void;
+  /** Show what changed since another recording; null if the page cannot compare. */
+  compare: (() => void) | null;
   health: () => void;
   /** On an upload server, the address of the trace page. Then the bar can neither open nor quit. */
   home: string | null;
@@ -181,6 +183,17 @@ export class TopBar {
             on: { click: actions.open },
           },
           'Open',
+        ),
+      actions.compare &&
+        h(
+          'button',
+          {
+            class: 'text-button',
+            title: 'What changed since another recording, or since several',
+            attrs: { type: 'button' },
+            on: { click: actions.compare },
+          },
+          'Compare',
         ),
       save.button,
       tools,

@@ -33,9 +33,9 @@ import { comparedParts, substringMatcher } from '../../model/names';
 import { writeFiles } from '../../model/opening';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
-import { screenButton } from '../screens';
 import { ChangeFlame } from './changeFlame';
 import { comparedCallsParts } from './comparedCallsView';
+import { compareStart } from './compareStart';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -78,7 +78,6 @@ export class CompareView {
   private readonly one = h('section', { class: 'compared-calls', hidden: true });
   private readonly lines: ReadSignal<readonly ComparedRow[]>;
   private readonly grid: Grid;
-  private readonly start = h('div', { class: 'compare-start scroller', hidden: true });
   private readonly note = h('span', { class: 'about second', attrs: { 'aria-live': 'polite' } });
 
   /** Frames by the full name that the answer has for them. */
@@ -127,7 +126,7 @@ export class CompareView {
       'div',
       { class: 'with-bar compare' },
       h('div', null, bar, this.one),
-      ...[this.grid.element, this.start],
+      ...[this.grid.element, compareStart(v, shown)],
     );
     effect(() => {
       const none = viewer.base.get().length === 0;
@@ -135,8 +134,6 @@ export class CompareView {
       this.grid.element.hidden = none || viewer.compare.get().view !== 'table';
       if (is('flame')) this.flame ??= untracked(() => this.createFlame());
       if (this.flame) this.flame.element.hidden = none || viewer.compare.get().view !== 'flame';
-      this.start.hidden = !none;
-      if (none && shown()) void this.offer();
     });
     effect(() => this.showColumns());
     effect(() => this.show());
@@ -241,44 +238,6 @@ export class CompareView {
         'Compare with…',
       ),
       this.note,
-    );
-  }
-
-  /** List the files that the trace can be compared with. */
-  private async offer(): Promise<void> {
-    const { viewer, files } = this.v;
-    const own = new Set(files.inputs.map(({ input }) => input));
-    const known = await viewer.engine.status().then(
-      (status) => status.files.filter(({ input }) => !own.has(input)),
-      (error: unknown) => {
-        viewer.failed(error);
-        return [];
-      },
-    );
-    const compareWith = (input: number): void => viewer.base.set([[{ input, offset: 0n }]]);
-    fill(
-      this.start,
-      h('h2', null, 'Compare this trace with a base'),
-      h('p', null, 'The trace of this page is the new version. Open what it was before:'),
-      screenButton('Choose a file…', 'primary', files.compare),
-      ...(known.length > 0 ? [h('p', null, 'or one that is open, or was open before:')] : []),
-      h(
-        'ul',
-        { class: 'compare-known' },
-        ...known.map(({ input, name }) =>
-          h(
-            'li',
-            null,
-            screenButton(shortened(fileName(name), 80), '', () => compareWith(input)),
-          ),
-        ),
-      ),
-      h(
-        'p',
-        { class: 'second' },
-        'One run of each side gives figures only. Groups of runs tell noise from change: ',
-        h('code', null, 'traceview diff --open --base FILE... --new FILE...'),
-      ),
     );
   }
 
