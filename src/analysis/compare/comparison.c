@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -250,12 +251,26 @@ static bool comparison_is_moved(const struct tv_run_table *table)
     return known && moved;
 }
 
+/* Compare the formats of base and new runs, and look for obfuscated names. */
+static void comparison_check_names(struct tv_comparison *comparison)
+{
+    const char *format = NULL;
+    for (uint32_t run = 0; run < comparison->table->run_count; run++) {
+        const struct tv_run *r = &comparison->table->runs[run];
+        if (r->side == TV_RUN_HISTORY || !r->format)
+            continue;
+        comparison->mixed = comparison->mixed || (format && strcmp(format, r->format) != 0);
+        comparison->obfuscated = comparison->obfuscated || r->obfuscated;
+        format = r->format;
+    }
+}
+
 static bool comparison_can_promise(const struct tv_comparison *comparison)
 {
     uint32_t least =
         comparison->history_runs >= PROMISED_HISTORY ? PROMISED_RUNS_WITH_HISTORY : PROMISED_RUNS;
     return comparison->base_runs >= least && comparison->new_runs >= least && !comparison->apart &&
-           !comparison->moved;
+           !comparison->moved && !comparison->mixed && !comparison->obfuscated;
 }
 
 /* ---- The total ---- */
@@ -531,6 +546,7 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
         return status;
     comparison->apart = comparison_is_apart(table);
     comparison->moved = comparison_is_moved(table);
+    comparison_check_names(comparison);
     comparison->can_test = comparison->base_runs > 1 && comparison->new_runs > 1;
     comparison->promises = comparison_can_promise(comparison);
     comparison_test_total(comparison);

@@ -55,8 +55,11 @@ struct tv_comparison {
     bool apart; /* all base runs were recorded before the first new one, or the reverse */
     bool moved; /* one side was recorded on a machine, or after a start of it, that the other lacks
                  */
-    bool can_test; /* both sides have at least two runs */
-    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart, not moved */
+    bool mixed; /* base and new runs have different formats, which do not count the same things */
+    bool obfuscated; /* a base or new run has names that differ from build to build */
+    bool can_test;   /* both sides have at least two runs */
+    bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart, moved or mixed, and
+                    names that fit */
 };
 
 struct tv_comparison_options {

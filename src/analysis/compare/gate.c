@@ -481,6 +481,11 @@ static void gate_list_lone_rows(const struct tv_gate_rule *rule, struct gate_cas
 static const char *gate_refuse(const struct tv_comparison *comparison,
                                const struct tv_gate_rule *rule)
 {
+    if (comparison->obfuscated && rule->figure != TV_GATE_TOTAL)
+        return "names are obfuscated and differ from build to build: give --mapping, or "
+               "--base-mapping and --new-mapping";
+    if (rule->p > 0 && comparison->mixed)
+        return "p needs runs of one format: record both sides alike";
     if (rule->p > 0 && (comparison->base_runs < 3 || comparison->new_runs < 3))
         return "p needs at least 3 runs a side, and 5 for its promise: record more runs, or leave "
                "p out";

@@ -27,8 +27,10 @@ struct tv_run {
     uint64_t boot;       /* hash of the boot id of the system */
     int64_t total_wall, total_cpu;
     unsigned clocks;
-    bool sampled;  /* its times are estimates, and calls are not counted */
-    bool no_calls; /* the file has no counts of calls */
+    bool sampled;       /* its times are estimates, and calls are not counted */
+    bool no_calls;      /* the file has no counts of calls */
+    const char *format; /* of its first file; not owned; NULL: unknown */
+    bool obfuscated;    /* its names are those of a shrinker: they differ from build to build */
 
     /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */
     bool weighs;

@@ -88,6 +88,12 @@ void tv_compare_put_p(struct tv_out *out, double p)
 
 const char *tv_compare_promise(const struct tv_comparison *comparison)
 {
+    if (comparison->mixed)
+        return "the runs have different formats, which do not count the same things: p is not "
+               "reliable, record both sides alike";
+    if (comparison->obfuscated)
+        return "names are obfuscated and differ from build to build: give --mapping, or "
+               "--base-mapping and --new-mapping";
     if (!comparison->can_test)
         return "one run on a side: figures only, nothing says whether a change is noise";
     if (comparison->apart)
