@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare_ci.c - the verdicts of rules for the tools that run checks (compare_report.h). */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -53,7 +54,26 @@ void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *
     tv_out_release(&details);
 }
 
-/* Add what made a rule fire to a SARIF run. */
+/* Return the file of the first new run, as the place of what changed: runs have no source files. */
+static struct tv_bytes compare_new_file(const struct tv_run_table *table)
+{
+    for (uint32_t run = 0; run < table->run_count; run++)
+        if (table->runs[run].side == TV_RUN_NEW)
+            return tv_bytes_of(table->runs[run].name);
+    return tv_bytes_of("");
+}
+
+/* Write why a rule cannot be judged. */
+static void compare_put_refusal(struct tv_out *out, const struct tv_gate_rule *rule,
+                                const struct tv_gate_result *result)
+{
+    assert(result->reason);
+    tv_out_text(out, "cannot be judged: ");
+    tv_out_bytes(out, rule->text);
+    tv_out_format(out, " (%s)", result->reason);
+}
+
+/* Add what made a rule fire, or why it cannot be judged, to a SARIF run. */
 static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_report *report,
                               uint32_t number, struct tv_bytes id)
 {
@@ -76,9 +96,15 @@ static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_re
                                 .rule = id,
                                 .level = "error",
                                 .message = {message.buffer, message.length},
+                                .file = compare_new_file(table),
                                 .name = {name.buffer, name.length},
                                 .fingerprint = {form.buffer, form.length},
                             });
+    }
+    if (result->reason) {
+        message.length = 0;
+        compare_put_refusal(&message, &report->rules[number], result);
+        tv_sarif_add_failure(sarif, (struct tv_bytes){message.buffer, message.length});
     }
     tv_out_release(&message);
     tv_out_release(&name);
@@ -112,32 +138,39 @@ static void compare_put_command(struct tv_out *out, struct tv_bytes text)
     }
 }
 
+/* Write an annotation, unless there are as many as GitHub shows; count it. */
+static void compare_annotate(struct tv_out *out, const struct tv_out *text, uint32_t *count)
+{
+    if ((*count)++ >= GITHUB_ANNOTATIONS)
+        return;
+    tv_out_text(out, "::error title=traceview::");
+    compare_put_command(out, (struct tv_bytes){text->buffer, text->length});
+    tv_out_char(out, '\n');
+}
+
+/* Rules that cannot be judged come first: they are the reason why a change may be missing. */
 void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report *report)
 {
-    uint32_t written = 0, left_out = 0;
+    uint32_t count = 0;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (uint32_t i = 0; i < report->rule_count; i++) {
+        if (!report->results[i].reason)
+            continue;
+        text.length = 0;
+        compare_put_refusal(&text, &report->rules[i], &report->results[i]);
+        compare_annotate(out, &text, &count);
+    }
     for (uint32_t i = 0; i < report->rule_count; i++) {
         const struct tv_gate_result *result = &report->results[i];
-        struct tv_out text;
-        if (result->reason) {
-            tv_out_text(out, "::error title=traceview::cannot be judged: ");
-            compare_put_command(out, report->rules[i].text);
-            tv_out_format(out, " (%s)\n", result->reason);
-        }
-        tv_out_init_memory(&text);
         for (uint32_t k = 0; k < result->hit_count; k++) {
-            if (written == GITHUB_ANNOTATIONS) {
-                left_out++;
-                continue;
-            }
             text.length = 0;
             tv_compare_put_hit(&text, report, &report->rules[i], &result->hits[k]);
-            tv_out_text(out, "::error title=traceview::");
-            compare_put_command(out, (struct tv_bytes){text.buffer, text.length});
-            tv_out_char(out, '\n');
-            written++;
+            compare_annotate(out, &text, &count);
         }
-        tv_out_release(&text);
     }
+    tv_out_release(&text);
+    uint32_t left_out = count > GITHUB_ANNOTATIONS ? count - GITHUB_ANNOTATIONS : 0;
     if (left_out > 0)
         tv_out_format(out, "::notice title=traceview::%u more %s in the report\n", left_out,
                       tv_plural(left_out, "change is", "changes are"));
@@ -165,6 +198,8 @@ void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report 
     struct tv_out name;
     tv_out_text(out, "# TYPE traceview_rule_fired gauge\n");
     for (uint32_t i = 0; i < report->rule_count; i++) {
+        if (report->results[i].reason)
+            continue; /* no verdict: neither 0 nor 1 */
         tv_out_text(out, "traceview_rule_fired{rule=\"");
         compare_put_label(out, compare_rule_title(&report->rules[i]));
         tv_out_format(out, "\"} %d\n", report->results[i].fired);

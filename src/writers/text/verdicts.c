@@ -63,6 +63,7 @@ void tv_sarif_init(struct tv_sarif *sarif)
     *sarif = (struct tv_sarif){.ids = tv_interner_new()};
     tv_out_init_memory(&sarif->rules);
     tv_out_init_memory(&sarif->results);
+    tv_out_init_memory(&sarif->notes);
 }
 
 void tv_sarif_add_rule(struct tv_sarif *sarif, struct tv_bytes id, struct tv_bytes description)
@@ -96,12 +97,6 @@ static void sarif_put_uri(struct tv_out *out, struct tv_bytes file)
 
 static void sarif_put_place(struct tv_out *out, const struct tv_sarif_result *result)
 {
-    if (result->file.length == 0) {
-        tv_out_text(out, "{\"logicalLocations\": [{\"fullyQualifiedName\": ");
-        tv_out_json(out, result->name);
-        tv_out_text(out, "}]}");
-        return;
-    }
     tv_out_text(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
     sarif_put_uri(out, result->file);
     tv_out_char(out, '}');
@@ -109,7 +104,13 @@ static void sarif_put_place(struct tv_out *out, const struct tv_sarif_result *re
         tv_out_format(out, ", \"region\": {\"startLine\": %" PRIu64 "}", result->line);
     else if (result->at_offset)
         tv_out_format(out, ", \"region\": {\"byteOffset\": %" PRIu64 "}", result->offset);
-    tv_out_text(out, "}}");
+    tv_out_char(out, '}');
+    if (result->name.length > 0) {
+        tv_out_text(out, ", \"logicalLocations\": [{\"fullyQualifiedName\": ");
+        tv_out_json(out, result->name);
+        tv_out_text(out, "}]");
+    }
+    tv_out_char(out, '}');
 }
 
 void tv_sarif_add(struct tv_sarif *sarif, const struct tv_sarif_result *result)
@@ -136,16 +137,33 @@ void tv_sarif_add(struct tv_sarif *sarif, const struct tv_sarif_result *result)
     tv_out_char(out, '}');
 }
 
+void tv_sarif_add_failure(struct tv_sarif *sarif, struct tv_bytes text)
+{
+    struct tv_out *out = &sarif->notes;
+    tv_out_text(out, out->length > 0 ? ", " : "");
+    tv_out_text(out, "{\"level\": \"error\", \"message\": {\"text\": ");
+    tv_out_json(out, text);
+    tv_out_text(out, "}}");
+}
+
 void tv_sarif_finish(struct tv_sarif *sarif, struct tv_out *out)
 {
     tv_out_text(out, "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", "
                      "\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": "
                      "\"traceview\", \"rules\": [");
     tv_out_bytes(out, verdicts_text(&sarif->rules));
-    tv_out_text(out, "]}}, \"results\": [");
+    tv_out_text(out, "]}}, ");
+    if (sarif->notes.length > 0) {
+        tv_out_text(out, "\"invocations\": [{\"executionSuccessful\": false, "
+                         "\"toolExecutionNotifications\": [");
+        tv_out_bytes(out, verdicts_text(&sarif->notes));
+        tv_out_text(out, "]}], ");
+    }
+    tv_out_text(out, "\"results\": [");
     tv_out_bytes(out, verdicts_text(&sarif->results));
     tv_out_text(out, "]}]}\n");
     tv_interner_free(sarif->ids);
     tv_out_release(&sarif->rules);
     tv_out_release(&sarif->results);
+    tv_out_release(&sarif->notes);
 }

@@ -43,7 +43,7 @@ void tv_junit_finish(struct tv_junit *junit, struct tv_out *out);
 struct tv_sarif {
     struct tv_interner *ids; /* of the rules */
     uint32_t result_count;
-    struct tv_out rules, results;
+    struct tv_out rules, results, notes;
 };
 
 struct tv_sarif_result {
@@ -51,10 +51,11 @@ struct tv_sarif_result {
     const char *level;    /* "error", "warning" or "note" */
     struct tv_bytes message;
     uint64_t count; /* occurrences; 0: not told */
-    /* Its place: a file, with a line (from 1; 0: none) or a byte in it; or, without a file, a name
-     * in the program, with a fingerprint that stays the same from run to run. */
-    struct tv_bytes name, fingerprint;
+    /* Its place: a file, with a line (from 1; 0: none) or a byte in it.  GitHub refuses a document
+     * in which a result has none. */
     struct tv_bytes file;
+    /* Name in the program, with a fingerprint that stays the same from run to run; may be empty. */
+    struct tv_bytes name, fingerprint;
     uint64_t line, offset;
     bool at_offset;
 };
@@ -67,6 +68,9 @@ void tv_sarif_add_rule(struct tv_sarif *sarif, struct tv_bytes id, struct tv_byt
 
 /* Add a result.  After the first 5,000 it is left out: GitHub shows no more. */
 void tv_sarif_add(struct tv_sarif *sarif, const struct tv_sarif_result *result);
+
+/* Say why there is no verdict about something: the run was not successful. */
+void tv_sarif_add_failure(struct tv_sarif *sarif, struct tv_bytes text);
 
 /* Write the document, and free what was collected. */
 void tv_sarif_finish(struct tv_sarif *sarif, struct tv_out *out);
