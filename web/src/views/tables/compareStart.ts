@@ -43,8 +43,12 @@ async function offerFiles(v: Views, start: HTMLElement, more: number): Promise<v
         : 'The trace of this page is the new version. ',
       'Open what it was before, one run or several:',
     ),
-    screenButton('Choose the base…', 'primary', () => files.compare('base')),
-    screenButton('Add new runs…', '', () => files.compare('more')),
+    h(
+      'div',
+      { class: 'actions' },
+      screenButton('Choose the base…', 'primary', () => files.compare('base')),
+      screenButton('Add new runs…', '', () => files.compare('more')),
+    ),
     ...(known.length > 0 ? [h('p', null, 'or one that is open, or was open before:')] : []),
     h(
       'ul',
