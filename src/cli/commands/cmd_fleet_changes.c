@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet_changes.c - `fleet changes`: the versions since which a method is another.
+ * cmd_fleet_changes.c - `fleet changes`: the versions since which a method is slower or faster.
  *
- *     DuckDB --> median of each method, version, device and scenario
- *       --> what all methods have in common is taken off within device and scenario, as in
- * changes.h
- *       --> series of each method, the mean over devices and scenarios
- *       --> change points (change_points.h) --> a query with these rows, for every --format
+ *     DuckDB --> medians by method, version, device and scenario
+ *       --> without what all methods of a device and scenario have in common (changes.h)
+ *       --> a series for each method: the mean over devices and scenarios
+ *       --> change points (change_points.h)
+ *       --> a query with these rows, for every --format
  */
 #include "cli/commands/cmd_fleet.h"
 
