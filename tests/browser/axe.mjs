@@ -11,12 +11,18 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The rules that read colours. Every other rule finds the same in both themes. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Return the faults of the page in its present theme, one line each; `rules`: these alone. */
-export async function faults(page, rules) {
+/**
+ * Return the faults of the page in its present theme, one line each. `rules`: these alone; `within`:
+ * only in the elements of this selector, if there are any: the whole page takes three times as long.
+ */
+export async function faults(page, { rules, within } = {}) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const { violations } = await page.evaluate(
-    (chosen) => globalThis.axe.run(document, chosen ? { runOnly: chosen } : {}),
-    rules,
+    ({ chosen, selector }) => {
+      const part = selector && document.querySelector(selector) ? selector : document;
+      return globalThis.axe.run(part, chosen ? { runOnly: chosen } : {});
+    },
+    { chosen: rules, selector: within },
   );
   return violations.map(
     (v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(' ')}`,
@@ -43,7 +49,7 @@ export async function faultsInBothThemes(page) {
   const found = await faults(page);
   const light = await ground(page);
   await showTheme(page, 'dark', light);
-  const dark = await faults(page, COLOUR_RULES);
+  const dark = await faults(page, { rules: COLOUR_RULES });
   await showTheme(page, 'light', await ground(page));
   return [...found, ...dark.map((fault) => `dark: ${fault}`)];
 }

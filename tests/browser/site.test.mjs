@@ -346,8 +346,8 @@ test(
 
 const LARGEST = 1_500_000;
 
-/** A few seconds each: some of every folder tell what all of them would. */
-const OF_EACH = 4;
+/** Three seconds each. That the page answers as the program does is for tests/wasm to show. */
+const OF_EACH = 1;
 
 /** Small files of each of these folders; others may lie beside them. */
 function small() {
@@ -393,7 +393,7 @@ test('small files of the collection', { skip: noData }, async () => {
     await same(page, path).catch((error) => troubled.push(`${name}: ${error.message}`));
   }
   assert.deepEqual(troubled, []);
-  assert.ok(opened > 30);
+  assert.ok(opened > 10);
   assert.deepEqual([troubles, away], [[], []]);
   await close();
 });
