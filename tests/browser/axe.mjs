@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { rested, until } from './browser.mjs';
+import { until } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -38,7 +38,15 @@ async function showTheme(page, colorScheme, before) {
     (colour) => colour !== before,
     `the ground of the ${colorScheme} theme`,
   );
-  await rested(page);
+  // A page that asks its server again and again is never at rest.
+  await page.evaluate(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        .filter((animation) => animation instanceof CSSTransition)
+        .map(({ finished }) => finished),
+    ),
+  );
 }
 
 /**
