@@ -78,18 +78,18 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
 static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
 {
-    static const char unknown[] = "Binder Error: Referenced column ";
+    static const char unknown[] = "Binder Error: Referenced column \"";
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
-    snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
-    const char *from =
-        why && strncmp(why, unknown, sizeof unknown - 1) == 0 ? why + sizeof unknown - 1 : NULL;
-    const char *end = from && *from == '"' ? strchr(from + 1, '"') : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
-    snprintf(name, sizeof name, "%.*s", end ? (int)(end + 1 - from) : 0, from);
-    if (end && strstr(sql->picture, name))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "SQL: there is no column %s; texts stand in single quotes", name);
-    return sql_fail(err, why);
+    snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
+    if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
+        return sql_fail(err, why);
+    const char *column = why + sizeof unknown - 1;
+    snprintf(name, sizeof name, "\"%.*s\"", (int)strcspn(column, "\""), column);
+    if (!strstr(sql->picture, name))
+        return sql_fail(err, why);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "SQL: there is no column %s; texts stand in single quotes", name);
 }
 
 /* ---- Table functions ---- */
