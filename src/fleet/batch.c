@@ -522,24 +522,44 @@ static void fleet_sort(void *rows, size_t count, size_t size,
 
 uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
 {
-    struct tv_out numbers;
-    struct tv_fleet_hash hash;
     fleet_sort(batch->traces, batch->trace_count, sizeof *batch->traces, fleet_compare_traces);
     fleet_sort(batch->names, batch->name_count, sizeof *batch->names, fleet_compare_names);
     fleet_sort(batch->methods, batch->method_count, sizeof *batch->methods, fleet_compare_methods);
     fleet_sort(batch->paths, batch->path_count, sizeof *batch->paths, fleet_compare_paths);
-    tv_out_init_memory(&numbers);
+    uint64_t *traces = tv_alloc(batch->trace_count, sizeof *traces);
     for (size_t i = 0; i < batch->trace_count; i++)
-        fleet_put_number(&numbers, batch->traces[i].number);
+        traces[i] = batch->traces[i].number;
+    batch->number = tv_fleet_number_of(traces, batch->trace_count);
+    tv_free(traces);
+    return batch->number;
+}
+
+uint64_t tv_fleet_number_of(const uint64_t *traces, size_t count)
+{
+    struct tv_out numbers;
+    struct tv_fleet_hash hash;
+    tv_out_init_memory(&numbers);
+    for (size_t i = 0; i < count; i++)
+        fleet_put_number(&numbers, traces[i]);
     fleet_hash_bytes((struct tv_bytes){numbers.buffer, numbers.length}, &hash);
     tv_out_release(&numbers);
-    return batch->number = tv_fleet_hash_number(&hash);
+    return tv_fleet_hash_number(&hash);
+}
+
+static void fleet_write_id(uint64_t number, struct tv_out *out)
+{
+    tv_out_le32(out, (uint32_t)number);
+    tv_out_le32(out, (uint32_t)(number >> 32));
 }
 
 void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out)
 {
-    for (size_t i = 0; i < batch->trace_count; i++) {
-        tv_out_le32(out, (uint32_t)batch->traces[i].number);
-        tv_out_le32(out, (uint32_t)(batch->traces[i].number >> 32));
-    }
+    for (size_t i = 0; i < batch->trace_count; i++)
+        fleet_write_id(batch->traces[i].number, out);
+}
+
+void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out)
+{
+    for (size_t i = 0; i < count; i++)
+        fleet_write_id(traces[i], out);
 }

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "fleet/fleet.h"
+#include "parquet/parquet.h"
 
 /* Labels with a column of their own. */
 enum fleet_declared { FLEET_VERSION, FLEET_COMMIT, FLEET_DEVICE, FLEET_SCENARIO, FLEET_SIDE };
@@ -63,5 +64,8 @@ struct tv_fleet_batch {
     struct tv_map trace_index, name_index; /* number -> row */
     uint64_t number;
 };
+
+/* Return the columns of a table. (tables.c) */
+const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size_t *count);
 
 #endif

@@ -3,6 +3,7 @@
  * fleet.h - the figures of many traces, in a folder of Parquet files (docs/fleet.md).
  *
  *     trace --> batch: rows of each table --> FOLDER/TABLE/BATCH.parquet --> DuckDB --> answers
+ *                                                    ^-------- merge.c <-------'
  *
  * A batch is named by the traces in it, is written once and never changed.  Names of traces,
  * methods and paths are hashes of their contents, so that programs that add to one folder need not
@@ -13,6 +14,7 @@
 
 #include "base/out.h"
 #include "model/trace.h"
+#include "sql/sql.h"
 
 #define TV_FLEET_SCHEMA 1
 #define TV_FLEET_HASH 32u /* bytes of SHA-256 */
@@ -78,6 +80,10 @@ uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch);
 /* Write the numbers of the traces, 8 bytes each, little-endian. */
 void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out);
 
+/* The same two of traces, given by their numbers in ascending order. */
+uint64_t tv_fleet_number_of(const uint64_t *traces, size_t count);
+void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out);
+
 enum tv_fleet_form {
     TV_FLEET_JSONL,
     TV_FLEET_PARQUET,
@@ -87,6 +93,30 @@ enum tv_fleet_form {
 enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_fleet_table table,
                                     enum tv_fleet_form form, struct tv_out *out,
                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Batches of a folder (merge.c) ---- */
+
+/* Batches that become one; its number is that of their traces (tv_fleet_number_of). */
+struct tv_fleet_merge {
+    const uint64_t *batches;
+    size_t count;
+    uint64_t number;
+};
+
+/* Append the SELECT of the traces in these batches, in ascending order: those whose first batch is
+ * among them. */
+void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge);
+
+/* Write a table of the merged batch as a Parquet file. */
+enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_merge *merge,
+                                    enum tv_fleet_table table, struct tv_out *out,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* Append the SELECT of what is wrong with the rows of a batch, which fails if a file of it cannot
+ * be read: the number of rows of `method` and `path` of other traces or batches, of methods without
+ * a name, and of traces whose number is not that of their hash. */
+void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
+#define TV_FLEET_FAULTS 4u
 
 /* ---- Questions (questions.c) ---- */
 

@@ -18,11 +18,12 @@
     "null::bigint as round, null::text as boot where false"
 
 const char *const tv_fleet_views[] = {
-    "create view trace as select * exclude (label_keys, label_values, place), "
-    "map(label_keys, label_values) as labels from (select *, "
+    "create view stored_trace as select * exclude (place) from (select *, "
     "row_number() over (partition by trace order by added, batch) as place "
     "from (select * from read_parquet(getvariable('folder') || '/trace/*.parquet', union_by_name = "
     "true) union all by name " FLEET_LATER_COLUMNS ")) where place = 1",
+    "create view trace as select * exclude (label_keys, label_values), "
+    "map(label_keys, label_values) as labels from stored_trace",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
     /* The bucket of the p-th of all calls, of one sketch; NULL without calls. */
     "create macro sketch_percentile(keys, counts, p) as round(sketch_value(keys[1 + "

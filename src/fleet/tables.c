@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "fleet/batch.h"
-#include "parquet/parquet.h"
 #include "writers/text/names.h"
 
 /* A table that is being written: one of the two is set. */
@@ -249,6 +248,12 @@ const char *tv_fleet_table_name(enum tv_fleet_table table)
 {
     assert(table < TV_FLEET_TABLES);
     return fleet_tables[table].name;
+}
+
+const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size_t *count)
+{
+    *count = fleet_tables[table].count;
+    return fleet_tables[table].columns;
 }
 
 static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_table table)

@@ -6,10 +6,8 @@
  *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone;
  *                         cmd_fleet_compare.c and cmd_fleet_changes.c have those with statistics
  *
- * `add` makes the folder and lists the traces in it before it enters the sandbox.  Each file of a
- * batch is written as a whole and renamed; that of the traces comes last, because a batch without
- * it does not count.  The numbers of its traces follow in a small file, so that adding needs no
- * reader of Parquet; without that file traces are only read again, and then found twice.
+ * `add` makes the folder and lists the traces in it before it enters the sandbox; the files of the
+ * folder are cmd_fleet_folder.c's.
  */
 #include "cli/commands/cmd_fleet.h"
 
@@ -38,7 +36,6 @@
 #include "sql/sql.h"
 
 #define LONGEST_FOLDER (PATH_MAX - 64)
-#define LARGEST_IDS ((size_t)1 << 20)
 
 /* The first ones in the order of enum tv_sql_format; the last ones are those of `diff`. */
 #define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
@@ -99,119 +96,6 @@ static int64_t fleet_now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* ---- The folder, before the sandbox ---- */
-
-static enum tv_status fleet_make_folder(const char *path, struct tv_error *err)
-{
-    struct stat info;
-    if (mkdir(path, 0777) != 0 &&
-        (errno != EEXIST || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
-    return TV_OK;
-}
-
-/* Write a file as a whole, unless it is there. */
-static enum tv_status fleet_make_file(const char *path, const struct tv_out *contents,
-                                      struct tv_error *err)
-{
-    struct stat info;
-    struct tv_output output;
-    if (stat(path, &info) == 0)
-        return TV_OK;
-    enum tv_status status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    tv_out_bytes(&output.out, (struct tv_bytes){contents->buffer, contents->length});
-    return tv_output_finish(&output, TV_OK, err);
-}
-
-/* Make the folder of a table, with a file without rows: the table is then never without files. */
-static enum tv_status fleet_make_table(const char *to, enum tv_fleet_table table,
-                                       struct tv_error *err)
-{
-    char path[PATH_MAX];
-    struct tv_out empty;
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
-    enum tv_status status = fleet_make_folder(path, err);
-    if (status != TV_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/%s/%016d.parquet", to, tv_fleet_table_name(table), 0);
-    tv_out_init_memory(&empty);
-    status = tv_fleet_batch_write(NULL, table, TV_FLEET_PARQUET, &empty, err);
-    if (status == TV_OK)
-        status = fleet_make_file(path, &empty, err);
-    tv_out_release(&empty);
-    return status;
-}
-
-/* Check the number of the schema in fleet.json, or make an empty folder a fleet. */
-static enum tv_status fleet_init(const char *to, struct tv_error *err)
-{
-    char path[PATH_MAX], *text = NULL;
-    size_t length;
-    struct stat info;
-    struct tv_out json;
-    snprintf(path, sizeof path, "%s/fleet.json", to);
-    if (stat(path, &info) == 0) {
-        enum tv_status status = tv_file_read_text(path, 1 << 16, &text, &length, err);
-        if (status != TV_OK)
-            return tv_error_prefix(err, "%s", path);
-        const char *number = strstr(text, "\"schema\":");
-        unsigned long schema = number ? strtoul(number + 9, NULL, 10) : 0;
-        tv_free(text);
-        if (schema == 0 || schema > TV_FLEET_SCHEMA)
-            return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                           "%s: schema %lu; this version of traceview knows 1 to %d", path, schema,
-                           TV_FLEET_SCHEMA);
-        return TV_OK;
-    }
-    enum tv_status status = TV_OK;
-    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
-        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
-    if (status != TV_OK)
-        return status;
-    tv_out_init_memory(&json);
-    tv_out_format(&json, "{\"schema\": %d}\n", TV_FLEET_SCHEMA);
-    status = fleet_make_file(path, &json, err);
-    tv_out_release(&json);
-    return status;
-}
-
-/* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
-static void fleet_read_ids(const char *path, struct tv_map *known)
-{
-    struct tv_error ignored = {0};
-    char *text;
-    size_t length;
-    if (tv_file_read_text(path, LARGEST_IDS, &text, &length, &ignored) != TV_OK)
-        return;
-    for (size_t i = 0; i + 8 <= length; i += 8) {
-        uint64_t number = 0;
-        for (size_t k = 0; k < 8; k++)
-            number |= (uint64_t)(uint8_t)text[i + k] << 8 * k;
-        tv_map_set(known, number, 1);
-    }
-    tv_free(text);
-}
-
-static void fleet_read_known(const char *to, struct tv_map *known)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
-            strcmp(entry->d_name + 16, ".ids") != 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(TV_FLEET_TRACE),
-                 entry->d_name);
-        fleet_read_ids(path, known);
-    }
-    if (folder)
-        closedir(folder);
-}
-
 /* ---- Reading traces ---- */
 
 /* Add a FILE to a batch, unless the fleet has its trace. */
@@ -252,41 +136,24 @@ static enum tv_status fleet_read(const struct tv_settings *settings, const char 
     return TV_OK;
 }
 
-static enum tv_status fleet_write_table(const struct tv_settings *settings,
-                                        const struct tv_fleet_batch *batch,
-                                        enum tv_fleet_table table, uint64_t number,
-                                        struct tv_error *err)
+/* What tv_fleet_write_files writes of a new batch. */
+static enum tv_status fleet_put_table(void *context, enum tv_fleet_table table, struct tv_out *out,
+                                      struct tv_error *err)
 {
-    char path[PATH_MAX];
-    struct tv_output output;
-    snprintf(path, sizeof path, "%s/%s/%016" PRIx64 ".parquet", settings->fleet.to,
-             tv_fleet_table_name(table), number);
-    enum tv_status status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_fleet_batch_write(batch, table, TV_FLEET_PARQUET, &output.out, err);
-    return tv_output_finish(&output, status, err);
+    return tv_fleet_batch_write(context, table, TV_FLEET_PARQUET, out, err);
 }
 
-/* Write the files of a batch; the traces come last. */
 static enum tv_status fleet_write_batch(const struct tv_settings *settings,
                                         struct tv_fleet_batch *batch, struct tv_error *err)
 {
-    char path[PATH_MAX];
-    struct tv_output output;
+    struct tv_out ids;
     uint64_t number = tv_fleet_batch_close(batch);
-    enum tv_status status = TV_OK;
-    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
-        status = fleet_write_table(settings, batch, (enum tv_fleet_table)i, number, err);
-    if (status != TV_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/%s/%016" PRIx64 ".ids", settings->fleet.to,
-             tv_fleet_table_name(TV_FLEET_TRACE), number);
-    status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    tv_fleet_batch_write_ids(batch, &output.out);
-    return tv_output_finish(&output, TV_OK, err);
+    tv_out_init_memory(&ids);
+    tv_fleet_batch_write_ids(batch, &ids);
+    enum tv_status status =
+        tv_fleet_write_files(settings->fleet.to, number, &ids, fleet_put_table, batch, err);
+    tv_out_release(&ids);
+    return status;
 }
 
 /* Counts of the FILEs of `add`. */
@@ -352,11 +219,9 @@ static enum tv_status fleet_add(const struct tv_command *command,
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_map known;
     tv_map_init(&known);
-    enum tv_status status = fleet_make_folder(settings->fleet.to, err);
-    if (status == TV_OK)
-        status = fleet_init(settings->fleet.to, err);
+    enum tv_status status = tv_fleet_init(settings->fleet.to, err);
     if (status == TV_OK) {
-        fleet_read_known(settings->fleet.to, &known);
+        tv_fleet_read_known(settings->fleet.to, &known);
         status = tv_confine(&confinement, err);
     }
     if (status == TV_OK)
@@ -404,17 +269,17 @@ static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], str
     if (strpbrk(path, "*?[{"))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "%s: a folder with * ? [ or { in its name cannot be asked", path);
-    return fleet_init(path, err);
+    return tv_fleet_init(path, err);
 }
 
-enum tv_status tv_fleet_open(const struct tv_settings *settings, struct tv_sql **sql,
-                             struct tv_error *err)
+enum tv_status tv_fleet_open(const struct tv_settings *settings, const char *const *views,
+                             struct tv_sql **sql, struct tv_error *err)
 {
     char folder[PATH_MAX];
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
                                      .folder = folder,
-                                     .statements = tv_fleet_views};
+                                     .statements = views};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory;
     enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
@@ -447,7 +312,7 @@ static enum tv_status fleet_answer(const struct tv_settings *settings, const cha
                                    struct tv_error *err)
 {
     struct tv_sql *sql;
-    enum tv_status status = tv_fleet_open(settings, &sql, err);
+    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &sql, err);
     if (status != TV_OK)
         return status;
     status = tv_fleet_write_answer(settings, sql, query, err);
@@ -521,6 +386,20 @@ static enum tv_status fleet_which(const struct tv_command *command,
     return status;
 }
 
+static enum tv_status fleet_schema(const struct tv_command *command,
+                                   const struct tv_settings *settings, int *code,
+                                   struct tv_error *err)
+{
+    (void)command;
+    (void)code;
+    return fleet_answer(
+        settings,
+        "select table_name as \"table\", column_name as \"column\", data_type as type "
+        "from duckdb_columns() where table_name in ('trace', 'method', "
+        "'method_name', 'path') order by 1, column_index",
+        err);
+}
+
 /* ---- The command ---- */
 
 enum fleet_takes {
@@ -547,6 +426,9 @@ static const struct fleet_action {
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
      "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes},
+    {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact},
+    {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check},
+    {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema},
 };
 
 /* Append "add, rows or sql". */
@@ -674,6 +556,9 @@ const struct tv_command tv_command_fleet = {
                "  regressions          what changed between the traces of --base and of --new\n"
                "  changes              methods and the versions since which they are slower or "
                "faster\n"
+               "  compact              join small batches, and remove what ended writers left\n"
+               "  check                report files and rows that are damaged or not finished\n"
+               "  schema               the tables and their columns\n"
                "Tables: docs/fleet.md.  All but add and rows need DuckDB's library: `make sql` "
                "fetches it.",
     .options = fleet_options,

@@ -269,7 +269,7 @@ enum tv_status tv_fleet_changes(const struct tv_command *command,
     struct tv_sql *sql;
     (void)command;
     (void)code;
-    enum tv_status status = tv_fleet_open(settings, &sql, err);
+    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &sql, err);
     if (status != TV_OK)
         return status;
     series.versions.strings = series.methods.strings = tv_interner_new();

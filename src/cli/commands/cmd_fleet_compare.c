@@ -175,7 +175,7 @@ static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows,
     struct fleet_comparing *comparing = context;
     struct tv_sql *sql;
     comparing->table = rows;
-    enum tv_status status = tv_fleet_open(comparing->settings, &sql, err);
+    enum tv_status status = tv_fleet_open(comparing->settings, tv_fleet_views, &sql, err);
     if (status != TV_OK)
         return status;
     status = fleet_read_sides(comparing, sql, err);

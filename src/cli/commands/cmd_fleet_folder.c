@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fleet_folder.c - the folder of a fleet: making it, writing batches, `compact` and `check`.
+ *
+ *     fleet.json   TABLE/BATCH.parquet   trace/BATCH.ids
+ *
+ * Each file is written as a whole and renamed.  A batch writes its file of traces last, because a
+ * batch without it does not count; the numbers of its traces follow in a small file, so that adding
+ * needs no reader of Parquet.  Without that file traces are only read again, and then found twice.
+ *
+ * `compact` writes batches of a month as one, and then removes them, the file of traces first.
+ * Until then the traces are there twice, and the views take each from one batch; killed anywhere,
+ * it leaves the same answers and files that do not count.  Such files, and batches all of whose
+ * traces are in another one, are removed when they are a day old: a writer may still be at them.
+ */
+#include "cli/commands/cmd_fleet.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "sql/values.h"
+
+#define LARGEST_IDS ((size_t)1 << 20)
+#define LARGEST_BATCH ((uint64_t)256 << 20) /* bytes of a batch that `compact` makes */
+#define DAY (24 * 60 * 60)
+
+/* ---- Making the folder ---- */
+
+static enum tv_status fleet_make_folder(const char *path, struct tv_error *err)
+{
+    struct stat info;
+    if (mkdir(path, 0777) != 0 &&
+        (errno != EEXIST || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    return TV_OK;
+}
+
+/* Write a file as a whole, unless it is there. */
+static enum tv_status fleet_make_file(const char *path, const struct tv_out *contents,
+                                      struct tv_error *err)
+{
+    struct stat info;
+    struct tv_output output;
+    if (stat(path, &info) == 0)
+        return TV_OK;
+    enum tv_status status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_bytes(&output.out, (struct tv_bytes){contents->buffer, contents->length});
+    return tv_output_finish(&output, TV_OK, err);
+}
+
+/* Make the folder of a table, with a file without rows: the table is then never without files. */
+static enum tv_status fleet_make_table(const char *to, enum tv_fleet_table table,
+                                       struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct tv_out empty;
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
+    enum tv_status status = fleet_make_folder(path, err);
+    if (status != TV_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%s/%016d.parquet", to, tv_fleet_table_name(table), 0);
+    tv_out_init_memory(&empty);
+    status = tv_fleet_batch_write(NULL, table, TV_FLEET_PARQUET, &empty, err);
+    if (status == TV_OK)
+        status = fleet_make_file(path, &empty, err);
+    tv_out_release(&empty);
+    return status;
+}
+
+enum tv_status tv_fleet_init(const char *to, struct tv_error *err)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t length;
+    struct stat info;
+    struct tv_out json;
+    snprintf(path, sizeof path, "%s/fleet.json", to);
+    if (stat(path, &info) == 0) {
+        enum tv_status status = tv_file_read_text(path, 1 << 16, &text, &length, err);
+        if (status != TV_OK)
+            return tv_error_prefix(err, "%s", path);
+        const char *number = strstr(text, "\"schema\":");
+        unsigned long schema = number ? strtoul(number + 9, NULL, 10) : 0;
+        tv_free(text);
+        if (schema == 0 || schema > TV_FLEET_SCHEMA)
+            return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                           "%s: schema %lu; this version of traceview knows 1 to %d", path, schema,
+                           TV_FLEET_SCHEMA);
+        return TV_OK;
+    }
+    enum tv_status status = fleet_make_folder(to, err);
+    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
+        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&json);
+    tv_out_format(&json, "{\"schema\": %d}\n", TV_FLEET_SCHEMA);
+    status = fleet_make_file(path, &json, err);
+    tv_out_release(&json);
+    return status;
+}
+
+/* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
+static void fleet_read_ids(const char *path, struct tv_map *known)
+{
+    struct tv_error ignored = {0};
+    char *text;
+    size_t length;
+    if (tv_file_read_text(path, LARGEST_IDS, &text, &length, &ignored) != TV_OK)
+        return;
+    for (size_t i = 0; i + 8 <= length; i += 8) {
+        uint64_t number = 0;
+        for (size_t k = 0; k < 8; k++)
+            number |= (uint64_t)(uint8_t)text[i + k] << 8 * k;
+        tv_map_set(known, number, 1);
+    }
+    tv_free(text);
+}
+
+void tv_fleet_read_known(const char *to, struct tv_map *known)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
+            strcmp(entry->d_name + 16, ".ids") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(TV_FLEET_TRACE),
+                 entry->d_name);
+        fleet_read_ids(path, known);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* ---- Writing batches ---- */
+
+/* Put the path of a file of a batch; `suffix` is ".parquet" or ".ids". */
+static void fleet_put_path(char path[PATH_MAX], const char *to, enum tv_fleet_table table,
+                           uint64_t batch, const char *suffix)
+{
+    snprintf(path, PATH_MAX, "%s/%s/%016" PRIx64 "%s", to, tv_fleet_table_name(table), batch,
+             suffix);
+}
+
+enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct tv_out *ids,
+                                    tv_fleet_put_table *put, void *context, struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct tv_output output;
+    for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
+        enum tv_status status = tv_output_open(&output, path, true, err);
+        if (status == TV_OK) {
+            status = put(context, (enum tv_fleet_table)i, &output.out, err);
+            status = tv_output_finish(&output, status, err);
+        }
+        if (status != TV_OK)
+            return status;
+    }
+    fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
+    enum tv_status status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_bytes(&output.out, (struct tv_bytes){ids->buffer, ids->length});
+    return tv_output_finish(&output, TV_OK, err);
+}
+
+/* ---- What the folder has ---- */
+
+/* A batch, and the month of its earliest trace, as year * 12 + month. */
+struct fleet_entry {
+    uint64_t batch, bytes;
+    int64_t month;
+};
+
+/* The folder, as `compact` and `check` find it. */
+struct fleet_folder {
+    const char *to;
+    struct tv_sql *sql;
+    struct fleet_entry *entries; /* in the order of months */
+    size_t count, room;
+    struct tv_map index; /* batch -> entry */
+    uint64_t *ids;       /* of the traces asked for last */
+    size_t id_count, id_room;
+    bool removes;
+    uint64_t left_files, removed_files; /* left: they do not count */
+};
+
+static uint64_t fleet_number(const struct tv_sql_value *value)
+{
+    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)value->integer;
+}
+
+/* Add a batch with the size of its files. */
+static void fleet_add_entry(struct fleet_folder *folder, struct fleet_entry entry)
+{
+    for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        char path[PATH_MAX];
+        struct stat info;
+        fleet_put_path(path, folder->to, (enum tv_fleet_table)i, entry.batch, ".parquet");
+        entry.bytes += stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    }
+    tv_map_set(&folder->index, entry.batch, (uint32_t)folder->count);
+    folder->entries = tv_array_reserve(folder->entries, &folder->room, folder->count + 1,
+                                       sizeof *folder->entries);
+    folder->entries[folder->count++] = entry;
+}
+
+static enum tv_status fleet_take_entry(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err)
+{
+    (void)err;
+    fleet_add_entry(context, (struct fleet_entry){fleet_number(&values[0]), 0, values[1].integer});
+    return TV_OK;
+}
+
+/* List the batches whose traces count, in the order of months. */
+static enum tv_status fleet_list(struct fleet_folder *folder, const struct tv_settings *settings,
+                                 struct tv_error *err)
+{
+    folder->to = settings->fleet.to;
+    tv_map_init(&folder->index);
+    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &folder->sql, err);
+    if (status != TV_OK)
+        return status;
+    return tv_sql_for_each_row(
+        folder->sql,
+        "select batch, min(12 * year(began) + month(began)) as month from (select batch, "
+        "make_timestamp(coalesce(recorded, added)) as began from stored_trace) group by batch "
+        "order "
+        "by "
+        "month, batch",
+        2, fleet_take_entry, folder, err);
+}
+
+static void fleet_release(struct fleet_folder *folder)
+{
+    tv_sql_close(folder->sql);
+    tv_map_release(&folder->index);
+    tv_free(folder->entries);
+    tv_free(folder->ids);
+}
+
+static bool fleet_is_old(const struct stat *info)
+{
+    return time(NULL) - info->st_mtime > DAY;
+}
+
+/* Read the number of a batch out of a file's name; false: the file is not of a batch, or it is the
+ * one without rows. */
+static bool fleet_read_batch(const char *name, uint64_t *batch)
+{
+    if (strspn(name, "0123456789abcdef") != 16 ||
+        (strcmp(name + 16, ".parquet") != 0 && strcmp(name + 16, ".ids") != 0))
+        return false;
+    *batch = strtoull(name, NULL, 16);
+    return *batch != 0;
+}
+
+/* Call a function with the path and the batch of each file of a table. */
+static void fleet_walk(struct fleet_folder *folder, enum tv_fleet_table table,
+                       void (*visit)(struct fleet_folder *folder, const char *path, uint64_t batch))
+{
+    char path[PATH_MAX];
+    uint64_t batch;
+    snprintf(path, sizeof path, "%s/%s", folder->to, tv_fleet_table_name(table));
+    DIR *files = opendir(path);
+    const struct dirent *file;
+    while (files && (file = readdir(files))) {
+        if (!fleet_read_batch(file->d_name, &batch))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/%.24s", folder->to, tv_fleet_table_name(table),
+                 file->d_name);
+        visit(folder, path, batch);
+    }
+    if (files)
+        closedir(files);
+}
+
+static void fleet_visit_batch(struct fleet_folder *folder, const char *path, uint64_t batch)
+{
+    if (tv_text_ends_with(path, ".parquet"))
+        fleet_add_entry(folder, (struct fleet_entry){.batch = batch});
+}
+
+/* Count a file that does not count; remove it if it is old. */
+static void fleet_visit_file(struct fleet_folder *folder, const char *path, uint64_t batch)
+{
+    struct stat info;
+    if (tv_map_find(&folder->index, batch) != TV_NONE)
+        return;
+    folder->left_files++;
+    if (folder->removes && stat(path, &info) == 0 && fleet_is_old(&info) && unlink(path) == 0)
+        folder->removed_files++;
+}
+
+/* Look for files that do not count, those of traces first: without them the others do not. */
+static void fleet_look_at_files(struct fleet_folder *folder)
+{
+    for (int i = TV_FLEET_TABLES - 1; i >= 0; i--)
+        fleet_walk(folder, (enum tv_fleet_table)i, fleet_visit_file);
+}
+
+/* ---- compact ---- */
+
+struct fleet_joining {
+    struct fleet_folder *folder;
+    struct tv_fleet_merge merge;
+};
+
+static enum tv_status fleet_take_id(void *context, const struct tv_sql_value *values,
+                                    struct tv_error *err)
+{
+    struct fleet_folder *folder = context;
+    (void)err;
+    folder->ids =
+        tv_array_reserve(folder->ids, &folder->id_room, folder->id_count + 1, sizeof *folder->ids);
+    folder->ids[folder->id_count++] = fleet_number(&values[0]);
+    return TV_OK;
+}
+
+static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table, struct tv_out *out,
+                                       struct tv_error *err)
+{
+    struct fleet_joining *joining = context;
+    return tv_fleet_merge_write(joining->folder->sql, &joining->merge, table, out, err);
+}
+
+/* Remove the files of a batch, that of the traces first. */
+static void fleet_remove_batch(const char *to, uint64_t batch)
+{
+    char path[PATH_MAX];
+    for (int i = TV_FLEET_TABLES - 1; i >= 0; i--) {
+        fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
+        (void)unlink(path);
+    }
+    fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
+    (void)unlink(path);
+}
+
+/* Write some entries as one batch, and remove them. */
+static enum tv_status fleet_merge(struct fleet_folder *folder, const struct fleet_entry *entries,
+                                  size_t count, struct tv_error *err)
+{
+    uint64_t *batches = tv_alloc(count, sizeof *batches);
+    struct fleet_joining joining = {folder, {batches, count, 0}};
+    struct tv_out query, ids;
+    for (size_t i = 0; i < count; i++)
+        batches[i] = entries[i].batch;
+    tv_out_init_memory(&query);
+    tv_out_init_memory(&ids);
+    tv_fleet_ask_traces(&query, &joining.merge);
+    tv_out_char(&query, '\0');
+    folder->id_count = 0;
+    enum tv_status status =
+        tv_sql_for_each_row(folder->sql, (const char *)query.buffer, 1, fleet_take_id, folder, err);
+    joining.merge.number = tv_fleet_number_of(folder->ids, folder->id_count);
+    tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
+    if (status == TV_OK)
+        status = tv_fleet_write_files(folder->to, joining.merge.number, &ids, fleet_put_merged,
+                                      &joining, err);
+    for (size_t i = 0; i < count && status == TV_OK; i++)
+        if (batches[i] != joining.merge.number)
+            fleet_remove_batch(folder->to, batches[i]);
+    tv_out_release(&query);
+    tv_out_release(&ids);
+    tv_free(batches);
+    return status;
+}
+
+/* Return the number of entries from the first on that become one batch: of its month, and together
+ * not larger than LARGEST_BATCH. */
+static size_t fleet_choose(const struct fleet_entry *entries, size_t count)
+{
+    uint64_t bytes = entries[0].bytes;
+    size_t chosen = 1;
+    while (chosen < count && entries[chosen].month == entries[0].month &&
+           bytes + entries[chosen].bytes <= LARGEST_BATCH)
+        bytes += entries[chosen++].bytes;
+    return chosen;
+}
+
+enum tv_status tv_fleet_compact(const struct tv_command *command,
+                                const struct tv_settings *settings, int *code, struct tv_error *err)
+{
+    (void)command;
+    (void)code;
+    struct fleet_folder folder = {0};
+    size_t joined = 0, made = 0;
+    enum tv_status status = fleet_list(&folder, settings, err);
+    for (size_t i = 0, count; i < folder.count && status == TV_OK; i += count) {
+        count = fleet_choose(folder.entries + i, folder.count - i);
+        if (count < 2)
+            continue;
+        status = fleet_merge(&folder, folder.entries + i, count, err);
+        joined += count;
+        made++;
+    }
+    if (status == TV_OK) {
+        /* What was written now is not in the index, and is not old. */
+        folder.removes = true;
+        fleet_look_at_files(&folder);
+        if (!settings->quiet)
+            tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
+                       joined, made, folder.removed_files);
+    }
+    fleet_release(&folder);
+    return status;
+}
+
+/* ---- check ---- */
+
+/* Faults of a batch, in the order of tv_fleet_ask_faults, and its traces. */
+struct fleet_faults {
+    uint64_t counts[TV_FLEET_FAULTS], traces;
+};
+
+static enum tv_status fleet_take_faults(void *context, const struct tv_sql_value *values,
+                                        struct tv_error *err)
+{
+    struct fleet_faults *faults = context;
+    (void)err;
+    for (size_t i = 0; i < TV_FLEET_FAULTS; i++)
+        faults->counts[i] = fleet_number(&values[i]);
+    faults->traces = fleet_number(&values[TV_FLEET_FAULTS]);
+    return TV_OK;
+}
+
+/* Write a line for each fault of a batch, and add its traces; tell if there is any fault. */
+static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch, uint64_t *traces,
+                              struct tv_out *out)
+{
+    static const char *const texts[TV_FLEET_FAULTS] = {
+        "rows of method are of no trace of the batch", "rows of path are of no trace of the batch",
+        "rows of method have no name", "traces have another number than their hash"};
+    struct fleet_faults faults = {0};
+    struct tv_error reason = {0};
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    tv_fleet_ask_faults(&query, batch);
+    tv_out_char(&query, '\0');
+    bool is_faulty =
+        tv_sql_for_each_row(folder->sql, (const char *)query.buffer, TV_FLEET_FAULTS + 1,
+                            fleet_take_faults, &faults, &reason) != TV_OK;
+    tv_out_release(&query);
+    if (is_faulty)
+        tv_out_format(out, "%016" PRIx64 ": %s\n", batch, reason.message);
+    for (size_t i = 0; i < TV_FLEET_FAULTS; i++) {
+        if (faults.counts[i] == 0)
+            continue;
+        tv_out_format(out, "%016" PRIx64 ": %" PRIu64 " %s\n", batch, faults.counts[i], texts[i]);
+        is_faulty = true;
+    }
+    *traces += faults.traces;
+    return is_faulty;
+}
+
+/* The views are not made: they fail when one file of many is damaged. */
+enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_settings *settings,
+                              int *code, struct tv_error *err)
+{
+    (void)command;
+    struct fleet_folder folder = {.to = settings->fleet.to};
+    struct tv_output output;
+    uint64_t traces = 0, bytes = 0;
+    tv_map_init(&folder.index);
+    enum tv_status status = tv_fleet_open(settings, NULL, &folder.sql, err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status == TV_OK) {
+        fleet_walk(&folder, TV_FLEET_TRACE, fleet_visit_batch);
+        fleet_look_at_files(&folder);
+        for (size_t i = 0; i < folder.count; i++) {
+            bytes += folder.entries[i].bytes;
+            if (fleet_check_batch(&folder, folder.entries[i].batch, &traces, &output.out))
+                *code = TV_EXIT_INPUT;
+        }
+        tv_out_format(&output.out,
+                      "traces\t%" PRIu64 "\nbatches\t%zu\nbytes\t%" PRIu64
+                      "\nunused files\t%" PRIu64 "\n",
+                      traces, folder.count, bytes, folder.left_files);
+        status = tv_output_finish(&output, TV_OK, err);
+    }
+    fleet_release(&folder);
+    return status;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * merge.c - rows of a folder in a new batch, and what is wrong with a batch.
+ *
+ * DuckDB reads the rows, in the order of the tables, and we write them: it may not write files.  A
+ * list comes as a text, "LENGTH:VALUE" for each value, with the length in bytes, so that no value
+ * needs to be escaped.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "fleet/batch.h"
+#include "sql/values.h"
+
+struct fleet_merging {
+    struct tv_parquet *parquet;
+    const struct tv_parquet_column *columns;
+    size_t count;
+    uint64_t number;
+};
+
+/* Append read_parquet of the files of some batches. */
+static void merge_put_files(struct tv_out *sql, enum tv_fleet_table table, const uint64_t *batches,
+                            size_t count)
+{
+    tv_out_text(sql, "read_parquet([");
+    for (size_t i = 0; i < count; i++)
+        tv_out_format(sql, "%sgetvariable('folder') || '/%s/%016" PRIx64 ".parquet'",
+                      i > 0 ? ", " : "", tv_fleet_table_name(table), batches[i]);
+    tv_out_text(sql, "], union_by_name = true)");
+}
+
+/* Append "stored_trace" with the rows of these batches alone. */
+static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
+{
+    tv_out_text(sql, "(select * from stored_trace where batch in (");
+    for (size_t i = 0; i < merge->count; i++)
+        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : "", merge->batches[i]);
+    tv_out_text(sql, "))");
+}
+
+void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
+{
+    tv_out_text(sql, "select trace from ");
+    merge_put_traces(sql, merge);
+    tv_out_text(sql, " order by trace");
+}
+
+/* Append the columns of a table `r`, one value each. */
+static void merge_put_columns(struct tv_out *sql, const struct fleet_merging *merging)
+{
+    for (size_t i = 0; i < merging->count; i++) {
+        const char *name = merging->columns[i].name;
+        tv_out_text(sql, i > 0 ? ", " : "");
+        if (merging->columns[i].list)
+            tv_out_format(sql,
+                          "array_to_string(list_transform(r.\"%s\", lambda v: "
+                          "strlen(v::text) || ':' || v::text), '')",
+                          name);
+        else
+            tv_out_format(sql, "r.\"%s\"", name);
+    }
+}
+
+/* Append the SELECT of a table's rows, in the order in which a batch has them. */
+static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
+                      enum tv_fleet_table table, const struct fleet_merging *merging)
+{
+    static const char *const orders[TV_FLEET_TABLES] = {[TV_FLEET_METHOD_NAME] = "r.method",
+                                                        [TV_FLEET_METHOD] = "r.method, r.trace",
+                                                        [TV_FLEET_PATH] = "r.path, r.trace",
+                                                        [TV_FLEET_TRACE] = "r.trace"};
+    tv_out_text(sql, table == TV_FLEET_METHOD_NAME ? "select distinct on (r.method) " : "select ");
+    merge_put_columns(sql, merging);
+    tv_out_text(sql, " from ");
+    if (table == TV_FLEET_TRACE) {
+        merge_put_traces(sql, merge);
+        tv_out_text(sql, " r");
+    } else {
+        merge_put_files(sql, table, merge->batches, merge->count);
+        tv_out_text(sql, " r");
+        if (table != TV_FLEET_METHOD_NAME) {
+            tv_out_text(sql, " semi join ");
+            merge_put_traces(sql, merge);
+            tv_out_text(sql, " t on r.trace = t.trace and r.batch = t.batch");
+        }
+    }
+    tv_out_format(sql, " order by %s", orders[table]);
+    tv_out_char(sql, '\0');
+}
+
+/* Put the values of a list that was read as a text. */
+static enum tv_status merge_put_list(struct fleet_merging *merging, size_t column,
+                                     struct tv_bytes text, struct tv_error *err)
+{
+    while (text.length > 0) {
+        const uint8_t *colon = memchr(text.data, ':', text.length);
+        uint64_t length = 0, number = 0;
+        size_t digits = colon ? (size_t)(colon - text.data) : 0;
+        struct tv_bytes value = {text.data, digits};
+        if (!colon || !tv_parse_u64(value, &length) || length > text.length - digits - 1)
+            return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "a list of %s is damaged",
+                           merging->columns[column].name);
+        value = (struct tv_bytes){colon + 1, (size_t)length};
+        if (merging->columns[column].type == TV_PARQUET_TEXT)
+            tv_parquet_put_text(merging->parquet, column, value);
+        else if (tv_parse_u64(value, &number))
+            tv_parquet_put_integer(merging->parquet, column, (int64_t)number);
+        text.length -= digits + 1 + (size_t)length;
+        text.data = colon + 1 + length;
+    }
+    return TV_OK;
+}
+
+static enum tv_status merge_put_value(struct fleet_merging *merging, size_t column,
+                                      const struct tv_sql_value *value, struct tv_error *err)
+{
+    if (strcmp(merging->columns[column].name, "batch") == 0)
+        tv_parquet_put_integer(merging->parquet, column, (int64_t)merging->number);
+    else if (merging->columns[column].list && value->kind == TV_SQL_IS_TEXT)
+        return merge_put_list(merging, column, value->text, err);
+    else if (value->kind == TV_SQL_IS_TEXT)
+        tv_parquet_put_text(merging->parquet, column, value->text);
+    else if (value->kind == TV_SQL_IS_HUGE) /* unsigned, of 64 bits */
+        tv_parquet_put_integer(merging->parquet, column, (int64_t)value->low);
+    else if (value->kind == TV_SQL_IS_INTEGER || value->kind == TV_SQL_IS_BOOLEAN)
+        tv_parquet_put_integer(merging->parquet, column, value->integer);
+    return TV_OK;
+}
+
+static enum tv_status merge_take_row(void *context, const struct tv_sql_value *values,
+                                     struct tv_error *err)
+{
+    struct fleet_merging *merging = context;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < merging->count && status == TV_OK; i++)
+        status = merge_put_value(merging, i, &values[i], err);
+    return status == TV_OK ? tv_parquet_end_row(merging->parquet, err) : status;
+}
+
+enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_merge *merge,
+                                    enum tv_fleet_table table, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    struct fleet_merging merging = {.number = merge->number};
+    struct tv_out query;
+    assert(merge->count > 0);
+    merging.columns = tv_fleet_columns(table, &merging.count);
+    merging.parquet = tv_parquet_new(out, merging.columns, merging.count);
+    tv_out_init_memory(&query);
+    merge_ask(&query, merge, table, &merging);
+    enum tv_status status = tv_sql_for_each_row(sql, (const char *)query.buffer, merging.count,
+                                                merge_take_row, &merging, err);
+    if (status == TV_OK)
+        status = tv_parquet_finish(merging.parquet, err);
+    tv_out_release(&query);
+    tv_parquet_free(merging.parquet);
+    return status;
+}
+
+void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch)
+{
+    static const char *const names[TV_FLEET_TABLES] = {[TV_FLEET_METHOD_NAME] = "n",
+                                                       [TV_FLEET_METHOD] = "m",
+                                                       [TV_FLEET_PATH] = "p",
+                                                       [TV_FLEET_TRACE] = "t"};
+    for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        tv_out_format(sql, "%s%s as materialized (select * from ", i > 0 ? ", " : "with ",
+                      names[i]);
+        merge_put_files(sql, (enum tv_fleet_table)i, &batch, 1);
+        tv_out_char(sql, ')');
+    }
+    tv_out_text(sql,
+                " select (select count(*) from m anti join t on m.trace = t.trace and m.batch = "
+                "t.batch), (select count(*) from p anti join t on p.trace = t.trace and p.batch = "
+                "t.batch), (select count(*) from m anti join n on m.method = n.method), (select "
+                "count(*) from t where printf('%016x', trace) <> left(hash, 16)), (select count(*) "
+                "from t)");
+}
