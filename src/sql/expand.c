@@ -83,6 +83,7 @@ static enum tv_status sql_expand_call(const struct sql_expander *expander,
             lengths[count++] = texts.length;
         at = next;
     }
+    tv_out_char(&texts, '\0'); /* a buffer also for arguments without a word */
     for (size_t i = 0; i < count; i++) {
         size_t from = i ? lengths[i - 1] : 0;
         arguments[i] = (struct tv_bytes){texts.buffer + from, lengths[i] - from};

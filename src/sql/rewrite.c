@@ -464,9 +464,10 @@ enum tv_status tv_sql_rewrite(struct tv_sql_macros *macros, const char *text, ch
             tv_out_char(&rewriter.out, ';');
         rewriter.at = *end == ';' ? end + 1 : end;
     }
+    tv_out_char(&rewriter.out, '\0');
+    const char *made = (const char *)rewriter.out.buffer;
     if (status == TV_OK)
-        *rewritten = rewrite_copy((const char *)rewriter.out.buffer,
-                                  (const char *)rewriter.out.buffer + rewriter.out.length);
+        *rewritten = rewrite_copy(made, made + rewriter.out.length - 1);
     tv_out_release(&rewriter.out);
     return status;
 }

@@ -77,6 +77,8 @@ static void expands_macros(void **state)
         "create perfetto macro a() returns Expr as 1;create perfetto macro b(x Expr) "
         "returns Expr as $x + a!();create perfetto macro a() returns Expr as 2;select b!(3)",
         NOTHING ";" NOTHING ";" NOTHING ";select  3 +  2");
+    check_rewrite("create perfetto macro a(x Expr, y Expr) returns Expr as f($x$y);select a!(,1)",
+                  NOTHING ";select  f(1)");
     check_refused("select none!()", "there is no macro none");
     check_refused("create perfetto macro a(x Expr) returns Expr as $x;select a!(1, 2)",
                   "a takes 1 arguments");
