@@ -103,14 +103,6 @@ bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix)
     return prefix.length == 0 || memcmp(bytes.data, prefix.data, prefix.length) == 0;
 }
 
-bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix)
-{
-    if (bytes.length < suffix.length)
-        return false;
-    size_t at = bytes.length - suffix.length;
-    return suffix.length == 0 || memcmp(bytes.data + at, suffix.data, suffix.length) == 0;
-}
-
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b)
 {
     size_t common = a.length < b.length ? a.length : b.length;

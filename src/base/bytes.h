@@ -141,7 +141,14 @@ bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
 bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
 
 /* Return whether the bytes end with `suffix`.  Everything ends with the empty one. */
-bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix);
+static inline bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix)
+{
+    /* Inline: readers of text ask it of each line. */
+    if (bytes.length < suffix.length)
+        return false;
+    return suffix.length == 0 ||
+           memcmp(bytes.data + bytes.length - suffix.length, suffix.data, suffix.length) == 0;
+}
 
 /* Return whether a byte separates words within a line: a space, a tab, or the CR of a CR LF line
  * end. */
