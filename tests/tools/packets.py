@@ -57,7 +57,7 @@ Counter: type=1 is_incremental=5
 Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
   debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
   extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy
-Legacy: bind_id=8 flow_direction=13
+Legacy: phase=2 duration_us=3 unscoped_id=6 bind_id=8 bind_to_enclosing=12 flow_direction=13
 Annotation: name_iid=1 name=10 int_value=4 string_value=6 string_value_iid=17
 Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact
 Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_prio=4 intern_table=5

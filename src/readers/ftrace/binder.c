@@ -207,7 +207,8 @@ static bool ft_binder_pop_slice(struct tv_ft_binder *binder, struct ft_binder_th
         struct tv_ft_emitted emitted = {thread->number, slice->reply ? binder->reply : binder->call,
                                         slice->start, time - slice->start, slice->offset};
         tv_ft_emit_slice(binder->emitter, &emitted);
-        *end = (struct tv_ft_flow_end){thread->number, slice->start, time, slice->offset};
+        *end = (struct tv_ft_flow_end){thread->number, slice->start, time, slice->offset,
+                                       TV_FT_BY_EVENT};
     }
     return true;
 }
@@ -262,7 +263,7 @@ static void ft_binder_take_received(struct tv_ft_binder *binder, struct ft_binde
                                     const struct tv_ft_deferred *row)
 {
     uint32_t index = tv_map_find(&binder->sent_of, (uint64_t)row->values[VALUE_ID]);
-    struct tv_ft_flow_end to = {thread->number, row->time, row->time, row->offset};
+    struct tv_ft_flow_end to = {thread->number, row->time, row->time, row->offset, TV_FT_BY_EVENT};
     if (index == TV_NONE) {
         /* The call was sent before the trace began. */
         struct tv_ft_emitted emitted = {thread->number, binder->unsent, row->time, 0, row->offset};

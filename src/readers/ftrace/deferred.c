@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that needs events of more than one chunk: deferred events (binder.c, gpu.c), arrows between
- * slices, and async slices.
+ * Work that needs events of more than one chunk: deferred events (binder.c, gpu.c) and async
+ * slices.
  *
  * A handler stores a deferred event as a row of its chunk (struct tv_ft_deferred).  After the merge
  * the rows of all chunks are sorted by time and replayed; the replay emits slices, instants and
- * arrows through struct tv_ft_emitter.  An arrow refers to slices by (thread, start, offset),
- * because their rows are known only after the assembly has placed them.
+ * arrows through struct tv_ft_emitter.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/workers.h"
 #include "readers/ftrace/merge.h"
 
 /* ---- Emitting ---- */
@@ -156,89 +154,6 @@ void tv_ft_merge_deferred(struct tv_ft_merge *merge)
     struct tv_ft_deferred *rows = ft_deferred_collect(merge, count);
     ft_deferred_replay(merge, rows, count);
     tv_free(rows);
-}
-
-/* ---- Arrows ---- */
-
-/* Lookups come nearly in time order, so `near` remembers, row by row, where the last one ended.
- * The caller frees it. */
-static struct tv_search_hint *ft_flow_new_near(const struct tv_ft_merge *merge)
-{
-    return tv_alloc(merge->trace->row_count, sizeof(struct tv_search_hint));
-}
-
-/* Find the row of the slice at one end of an arrow. Return false when the assembly dropped the
- * slice. */
-static bool ft_flow_find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
-                             struct tv_search_hint *near, struct tv_flow_end *found)
-{
-    struct tv_slice_query sought = {end->thread, end->start, end->offset, near};
-    found->time = end->time;
-    return tv_assembly_find_slice(merge->assembly, &sought, &found->row, &found->index);
-}
-
-/* Store the events that end slices, for describe. */
-static void ft_flow_place_ends(struct tv_ft_merge *merge)
-{
-    struct tv_search_hint *near = ft_flow_new_near(merge);
-    for (size_t i = 0; i < merge->slice_ends.count; i++) {
-        const struct tv_ft_slice_end *end = &merge->slice_ends.rows[i];
-        struct tv_flow_end found;
-        if (ft_flow_find_end(merge, &end->slice, near, &found))
-            *tv_table_add(&merge->trace->tables.slice_extras) = (struct tv_slice_extra){
-                .row = found.row, .index = found.index, .end_offset = end->end_offset};
-    }
-    tv_free(near);
-}
-
-/* With fewer arrows, one worker looks up all. */
-#define LEAST_STRETCH 4096u
-
-struct ft_flow_search {
-    const struct tv_ft_merge *merge;
-    struct tv_flow *flows;
-    bool *found;
-    unsigned workers;
-};
-
-/* Look up a range of the arrows. */
-static void ft_flow_find_range(void *context, unsigned index)
-{
-    struct ft_flow_search *finding = context;
-    size_t count = finding->merge->flows.count, stretch = count / finding->workers + 1;
-    size_t end = stretch * (index + 1) < count ? stretch * (index + 1) : count;
-    struct tv_search_hint *near = ft_flow_new_near(finding->merge);
-    for (size_t i = stretch * index; i < end; i++) {
-        const struct tv_ft_flow *arrow = &finding->merge->flows.rows[i];
-        struct tv_flow *flow = &finding->flows[i];
-        *flow = (struct tv_flow){
-            .offset = arrow->offset,
-            .end_offset = arrow->end_offset,
-            .frame = arrow->frame,
-            .id = arrow->id,
-            .input = finding->merge->input,
-        };
-        finding->found[i] = ft_flow_find_end(finding->merge, &arrow->from, near, &flow->from) &&
-                            ft_flow_find_end(finding->merge, &arrow->to, near, &flow->to);
-    }
-    tv_free(near);
-}
-
-void tv_ft_merge_flows(struct tv_ft_merge *merge)
-{
-    size_t count = merge->flows.count;
-    struct ft_flow_search finding = {merge, tv_alloc(count, sizeof *finding.flows),
-                                     tv_alloc(count, sizeof *finding.found), 1};
-    /* Use as many workers as read the file. */
-    if (count >= LEAST_STRETCH)
-        finding.workers = (unsigned)merge->reader_count;
-    ft_flow_place_ends(merge);
-    tv_workers_run(finding.workers, ft_flow_find_range, &finding);
-    for (size_t i = 0; i < count; i++)
-        if (finding.found[i])
-            *tv_table_add(&merge->trace->tables.flows) = finding.flows[i];
-    tv_free(finding.flows);
-    tv_free(finding.found);
 }
 
 /* ---- Async slices ---- */

@@ -18,7 +18,9 @@
  *        '---------+---------'
  *                  v
  *              assembly                model/assembly/assembly.h pairs and nests the slices of
- *                                      each thread
+ *                  |                   each thread
+ *                  v
+ *               arrows                 arrows.c: the rows of the slices that arrows join
  *
  * Invariant: the result does not depend on where the file is cut.  A chunk therefore never decides
  * what needs an earlier line of another chunk: it stores a row, and the merge decides.

@@ -18,11 +18,19 @@ struct tv_ft_numbers {
     uint32_t *frames, *texts;
 };
 
-/* One end of an arrow: a slice of a thread, identified by its start and offset. */
+/* How an end of an arrow names its slice (arrows.c). */
+enum tv_ft_binding {
+    TV_FT_BY_EVENT,  /* the slice or instant that the event at `offset` began */
+    TV_FT_ENCLOSING, /* the deepest slice of the thread around `time` */
+    TV_FT_NEXT,      /* the first slice of the thread that begins after `time` */
+};
+
+/* One end of an arrow. */
 struct tv_ft_flow_end {
-    uint32_t thread;
+    uint32_t thread;     /* TV_NONE: the slice is on no thread */
     int64_t start, time; /* of the slice, and of the arrow's end in it */
-    uint64_t offset;
+    uint64_t offset;     /* of the event */
+    enum tv_ft_binding binding;
 };
 
 struct tv_ft_flow {
@@ -112,8 +120,8 @@ static inline int tv_ft_compare_times(int64_t time_a, uint64_t offset_a, int64_t
  * slices. */
 void tv_ft_merge_deferred(struct tv_ft_merge *merge);
 
-/* Add the arrows between slices, and the events that end slices.  Call it after the assembly has
- * placed the slices. */
+/* Add the arrows between slices, and the events that end slices (arrows.c).  Call it after the
+ * assembly has placed the slices.  An arrow whose slice is missing is left out and counted. */
 void tv_ft_merge_flows(struct tv_ft_merge *merge);
 
 /* Pair the begins and ends of async slices, and plan their rows.  This runs beside the placing of

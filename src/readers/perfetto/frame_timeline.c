@@ -9,7 +9,8 @@
  *     expected_surface_frame_start {cookie 7, token 3} ... frame_end {cookie 7}
  *
  * The frames become slices on the tracks "Expected Timeline" and "Actual Timeline" of their
- * process, named after their tokens.
+ * process, named after their tokens.  An arrow leads from each actual surface frame to the actual
+ * display frame that shows it, whose token it carries.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,6 +85,8 @@ void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf
         .time = packet->time,
         .cookie = (int64_t)tv_pf_find(part.bytes, 1).value,
         .token = token,
+        .display_token =
+            part.number == ACTUAL_SURFACE ? (int64_t)tv_pf_find(part.bytes, 3).value : 0,
         .pid = pid > 0 ? pid : TV_FT_NO_ID,
         .offset = packet->offset & TV_OFFSET_MASK,
         .kind = part.number & 7,
@@ -149,6 +152,46 @@ static void pf_frame_end(struct tv_ft_merge *merge, const struct tv_pf_display_f
     slice->flags = 0;
 }
 
+/* ---- Arrows ---- */
+
+/* Add the arrow from a surface frame to its display frame. */
+static void pf_frame_add_arrow(struct tv_ft_merge *merge, const struct tv_pf_display_frame *surface,
+                               const struct tv_pf_display_frame *display)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "%" PRId64, display->token);
+    struct tv_bytes token = {(uint8_t *)text, (size_t)length};
+    *tv_table_add(&merge->flows) = (struct tv_ft_flow){
+        .from = {TV_NONE, surface->time, surface->time, surface->offset, TV_FT_BY_EVENT},
+        .to = {TV_NONE, display->time, display->time, display->offset, TV_FT_BY_EVENT},
+        .offset = surface->offset,
+        .end_offset = display->offset,
+        .frame = tv_ft_merge_frame(merge, TV_BYTES("shown by"), "frame.actual"),
+        .id = tv_trace_info_string(merge->trace->head, token),
+    };
+}
+
+/* Join each actual surface frame to the display frame of its token, whichever came first. */
+static void pf_frames_add_arrows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    const struct tv_pf_display_frame *rows = reading->display_frames.rows;
+    struct tv_map displays; /* token -> number of the actual display frame */
+    tv_map_init(&displays);
+    for (size_t i = 0; i < reading->display_frames.count; i++)
+        if (rows[i].kind == ACTUAL_DISPLAY)
+            tv_map_set(&displays, (uint64_t)rows[i].token, (uint32_t)i);
+    for (size_t i = 0; i < reading->display_frames.count; i++) {
+        uint32_t display = rows[i].kind == ACTUAL_SURFACE && rows[i].display_token != 0
+                               ? tv_map_find(&displays, (uint64_t)rows[i].display_token)
+                               : TV_NONE;
+        if (display != TV_NONE)
+            pf_frame_add_arrow(merge, &rows[i], &rows[display]);
+    }
+    tv_map_release(&displays);
+}
+
+/* ---- All frames ---- */
+
 /* Return the order of the events: by time, then as they came. */
 static struct tv_sort_key *pf_sort_display_frames(const struct tv_pf_reading *reading)
 {
@@ -183,6 +226,7 @@ void tv_pf_add_display_frames(struct tv_pf_reading *reading, struct tv_ft_merge 
     tv_map_release(&open);
     tv_interner_free(seen);
     tv_free(keys);
+    pf_frames_add_arrows(reading, merge);
 }
 
 /* ---- Arguments ---- */

@@ -168,11 +168,14 @@ enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE, TV_PF_
 struct tv_pf_flow_event {
     uint64_t id;
     int64_t time;
-    /* offset: of the event that begins the slice; passes: the next arrow begins where the one to
-     * this event did */
-    uint64_t offset : 40, ends : 1, passes : 1;
-    uint32_t task;
-    int64_t start; /* of the slice */
+    uint64_t offset : 40;
+    uint64_t binding : 2; /* enum tv_ft_binding: which slice holds the id */
+    uint64_t starts : 1;  /* phase s: the arrows of the id begin anew here */
+    uint64_t passes : 1;  /* the next arrow begins where the one to this event did */
+    uint64_t ends : 1;    /* the id is free again behind this event */
+    uint32_t task;        /* TV_NONE: the slice is on another track */
+    uint32_t frame; /* name and category of phases s, t and f, which have ids of their own; else
+                       TV_NONE */
 };
 
 /* Sample whose thread and stack get numbers of the trace after the merge. */
@@ -216,6 +219,7 @@ struct tv_pf_package {
 /* Begin or end of a frame of the frame timeline. */
 struct tv_pf_display_frame {
     int64_t time, cookie, token, pid;
+    int64_t display_token; /* of the display frame that shows an actual surface frame; 0: none */
     uint64_t offset : 40, kind : 8, colour : 8; /* kind: field number of FrameTimelineEvent */
     uint32_t frame;                             /* of the chunk: named after the token */
 };

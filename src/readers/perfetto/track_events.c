@@ -32,7 +32,6 @@
 #define EVENT_CATEGORIES 1u
 #define EVENT_NAMES 2u
 #define MOST_CATEGORIES 8
-#define MOST_FLOWS 16
 #define MOST_EXTRA 16
 #define LONGEST_CATEGORIES 256
 
@@ -43,7 +42,7 @@ enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE };
 struct pf_event {
     uint64_t type, track, name_iid;
     bool has_track, has_counter, has_name, has_delta, has_absolute;
-    uint8_t category_count, category_text_count, flow_count;
+    uint8_t category_count, category_text_count;
     uint8_t extra_count, extra_track_count;
     struct tv_bytes name;
     struct tv_bytes legacy;
@@ -54,10 +53,6 @@ struct pf_event {
     uint64_t categories[MOST_CATEGORIES];
     struct tv_bytes category_texts[MOST_CATEGORIES];
     uint64_t extra_values[MOST_EXTRA], extra_tracks[MOST_EXTRA];
-    struct {
-        uint64_t id;
-        bool ends, passes;
-    } flows[MOST_FLOWS];
 };
 
 /* The event with what follows from its sequence. */
@@ -72,21 +67,21 @@ struct pf_placed {
     bool on_thread; /* at.task is the thread whose own track it is on */
 };
 
-static void pf_event_add_flows(struct pf_event *event, const struct tv_protobuf_field *field,
+/* Keep the ids of flows; pf_event_place_flows adds the rest when the event has its place. */
+static void pf_event_add_flows(struct tv_pf_reading *reading, const struct tv_protobuf_field *field,
                                bool ends)
 {
     struct tv_pf_numbers numbers =
         tv_pf_numbers_of(field, field->number == 47 || field->number == 48 ? 8 : 0);
     uint64_t id;
-    while (event->flow_count < MOST_FLOWS && tv_pf_numbers_next(&numbers, &id)) {
-        event->flows[event->flow_count].id = id;
-        event->flows[event->flow_count].passes = false;
-        event->flows[event->flow_count++].ends = ends;
-    }
+    while (tv_pf_numbers_next(&numbers, &id))
+        *tv_table_add(&reading->flows) =
+            (struct tv_pf_flow_event){.id = id, .ends = ends, .frame = TV_NONE};
 }
 
 /* Take a field that few events have. */
-static void pf_event_take_rare(struct pf_event *event, const struct tv_protobuf_field *field)
+static void pf_event_take_rare(struct tv_pf_reading *reading, struct pf_event *event,
+                               const struct tv_protobuf_field *field)
 {
     switch (field->number) {
     case 1:
@@ -106,11 +101,11 @@ static void pf_event_take_rare(struct pf_event *event, const struct tv_protobuf_
         break;
     case 36:
     case 47:
-        pf_event_add_flows(event, field, false);
+        pf_event_add_flows(reading, field, false);
         break;
     case 42:
     case 48:
-        pf_event_add_flows(event, field, true);
+        pf_event_add_flows(reading, field, true);
         break;
     case 44:
     case 30:
@@ -141,7 +136,8 @@ static void pf_event_add_categories(struct pf_event *event, const struct tv_prot
         event->categories[event->category_count++] = iid;
 }
 
-static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
+static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
+                          struct pf_event *event)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
@@ -181,7 +177,7 @@ static bool pf_event_read(struct tv_bytes bytes, struct pf_event *event)
                 event->annotations = field.bytes;
             break;
         default:
-            pf_event_take_rare(event, &field);
+            pf_event_take_rare(reading, event, &field);
         }
     return !message.damaged;
 }
@@ -370,18 +366,19 @@ static bool pf_event_find_time(struct pf_placed *placed)
 
 /* ---- Flows ---- */
 
-static void pf_event_add_flow_events(struct pf_placed *placed)
+/* Tell where the ids of this event are held.  The id of an end belongs to the slice that it ends.
+ */
+static void pf_event_place_flows(const struct pf_placed *placed, size_t first)
 {
-    for (uint8_t i = 0; i < placed->event.flow_count; i++)
-        *tv_table_add(&placed->reading->flows) = (struct tv_pf_flow_event){
-            .id = placed->event.flows[i].id,
-            .time = placed->at.time,
-            .offset = placed->at.offset & TV_OFFSET_MASK,
-            .ends = placed->event.flows[i].ends,
-            .passes = placed->event.flows[i].passes,
-            .task = placed->at.task,
-            .start = placed->at.time,
-        };
+    bool ends_slice = placed->event.type == TYPE_END && placed->on_thread;
+    for (size_t i = first; i < placed->reading->flows.count; i++) {
+        struct tv_pf_flow_event *flow = &placed->reading->flows.rows[i];
+        flow->time = placed->at.time;
+        flow->offset = placed->at.offset & TV_OFFSET_MASK;
+        flow->task = placed->on_thread ? placed->at.task : TV_NONE;
+        if (flow->frame == TV_NONE)
+            flow->binding = ends_slice ? TV_FT_ENCLOSING : TV_FT_BY_EVENT;
+    }
 }
 
 /* ---- Slices ---- */
@@ -443,8 +440,6 @@ static void pf_add_typed(struct pf_placed *placed)
     } else {
         tv_ft_chunk_add_instant(placed->reading->chunk, &placed->at, placed->frame);
     }
-    if (placed->on_thread && type != TYPE_STATE)
-        pf_event_add_flow_events(placed);
 }
 
 /* ---- Legacy events: section 8.4 ---- */
@@ -551,19 +546,24 @@ static void pf_legacy_set_thread(struct pf_placed *placed, const struct pf_legac
         chunk->tasks.rows[placed->at.task].tgid = placed->sequence->thread_pid;
 }
 
-/* Take the flow ids of a legacy event. */
-static void pf_legacy_add_flows(struct pf_placed *placed, const struct pf_legacy *legacy)
+/* Keep the flow id of a legacy event: of phases s, t and f their own, of others the bind_id. */
+static void pf_legacy_add_flow(struct pf_placed *placed, const struct pf_legacy *legacy)
 {
-    struct pf_event *event = &placed->event;
-    bool v1 = legacy->phase == 's' || legacy->phase == 't' || legacy->phase == 'f';
-    if (event->flow_count == MOST_FLOWS || (!v1 && legacy->direction == 0))
+    bool phase = legacy->phase == 's' || legacy->phase == 't' || legacy->phase == 'f';
+    struct tv_pf_flow_event flow = {.id = legacy->bind_id, .frame = TV_NONE};
+    if (phase) {
+        bool next = legacy->phase == 'f' && !legacy->bind_enclosing;
+        flow.id = legacy->id;
+        flow.frame = placed->frame;
+        flow.starts = legacy->phase == 's';
+        flow.passes = legacy->phase == 'f'; /* one start may have many ends */
+        flow.binding = next ? TV_FT_NEXT : TV_FT_ENCLOSING;
+    } else if (legacy->direction == 0) {
         return;
-    event->flows[event->flow_count].id =
-        v1 ? tv_hash_u64(legacy->id ^ (uint64_t)placed->frame << 40) : legacy->bind_id;
-    event->flows[event->flow_count].passes = !v1 && legacy->direction == 1;
-    event->flows[event->flow_count++].ends = false;
-    if (v1)
-        pf_event_add_flow_events(placed);
+    } else {
+        flow.passes = legacy->direction == 1;
+    }
+    *tv_table_add(&placed->reading->flows) = flow;
 }
 
 /* Take an event by its letter.  Return false when it is to be taken by its type. */
@@ -589,7 +589,6 @@ static bool pf_legacy_take(struct pf_placed *placed, struct pf_legacy *legacy)
         pf_add_span(placed,
                     legacy->has_duration ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
                     legacy->duration);
-        pf_event_add_flow_events(placed);
         return true;
     case 'b':
     case 'S':
@@ -644,7 +643,7 @@ static void pf_event_place(struct pf_placed *placed)
     if (event->legacy.data) {
         if (placed->at.task == TV_NONE)
             placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
-        pf_legacy_add_flows(placed, &legacy);
+        pf_legacy_add_flow(placed, &legacy);
     }
     if (legacy.phase != 0 && pf_legacy_take(placed, &legacy))
         return;
@@ -671,23 +670,27 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
                             struct tv_bytes bytes)
 {
     struct pf_placed placed;
+    size_t first_flow = reading->flows.count;
     placed.reading = reading;
     placed.packet = packet;
     placed.sequence = packet->sequence;
     placed.at = (struct tv_ft_at){.offset = packet->offset, .task = TV_NONE};
-    if (!pf_event_read(bytes, &placed.event))
+    if (!pf_event_read(reading, bytes, &placed.event))
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, packet->offset);
     if (!pf_event_find_time(&placed)) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
+        reading->flows.count = first_flow;
         return;
     }
     tv_ft_chunk_note(reading->chunk, placed.at.time);
     if (placed.event.type == TYPE_COUNTER && !placed.event.legacy.data) {
         pf_event_count(&placed);
+        reading->flows.count = first_flow; /* a counter is no slice */
         return;
     }
     pf_event_find_track(&placed);
     pf_event_place(&placed);
+    pf_event_place_flows(&placed, first_flow);
 }
 
 /* ---- Flows of the whole trace ---- */
@@ -695,35 +698,67 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
 static int pf_compare_flow_events(const void *left, const void *right)
 {
     const struct tv_pf_flow_event *a = left, *b = right;
+    if (a->frame != b->frame)
+        return a->frame < b->frame ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return tv_ft_compare_times(a->time, a->offset, b->time, b->offset);
 }
 
+static struct tv_ft_flow_end pf_flow_end(const struct tv_ft_merge *merge,
+                                         const struct tv_pf_flow_event *event)
+{
+    return (struct tv_ft_flow_end){
+        .thread = event->task == TV_NONE ? TV_NONE : merge->numbers[0].threads[event->task],
+        .start = event->time,
+        .time = event->time,
+        .offset = event->offset,
+        .binding = event->binding,
+    };
+}
+
+static void pf_flow_add(struct tv_ft_merge *merge, const struct tv_pf_flow_event *from,
+                        const struct tv_pf_flow_event *to)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "0x%" PRIx64, to->id);
+    struct tv_bytes id = {(uint8_t *)text, (size_t)length};
+    *tv_table_add(&merge->flows) = (struct tv_ft_flow){
+        .from = pf_flow_end(merge, from),
+        .to = pf_flow_end(merge, to),
+        .offset = from->offset,
+        .end_offset = to->offset,
+        .frame = to->frame == TV_NONE ? tv_ft_merge_frame(merge, TV_BYTES("flow"), "")
+                                      : merge->numbers[0].frames[to->frame],
+        .id = tv_trace_info_string(merge->trace->head, id),
+    };
+}
+
+/* Pair the events of each id in the order of time.  A flow id begins where it is first seen; an id
+ * of phases s, t and f begins with s, and again when an arrow of it has arrived. */
 void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 {
     struct tv_pf_flow_event *rows = reading->flows.rows;
-    char text[24];
+    struct tv_diagnostics *diagnostics = &merge->trace->head->diagnostics;
+    const struct tv_pf_flow_event *from = NULL;
+    bool arrived = false;
     if (reading->flows.count > 0)
         qsort(rows, reading->flows.count, sizeof *rows, pf_compare_flow_events);
-    const struct tv_pf_flow_event *from = NULL, *to;
-    for (size_t i = 0; i < reading->flows.count; i++, from = to->passes ? from : to) {
-        to = &rows[i];
-        if (!from || from->id != to->id || from->ends) {
+    for (size_t i = 0; i < reading->flows.count; i++) {
+        const struct tv_pf_flow_event *to = &rows[i];
+        if (from && (from->frame != to->frame || from->id != to->id || from->ends))
             from = NULL;
-            continue;
+        if (from && to->starts && !arrived) {
+            tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_FLOW_BEGUN_TWICE, to->offset);
+        } else if (from && !to->starts) {
+            pf_flow_add(merge, from, to);
+            from = to->passes ? from : to;
+            arrived = true;
+        } else if (to->starts || to->frame == TV_NONE) {
+            from = to;
+            arrived = false;
+        } else {
+            tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_FLOW_NO_START, to->offset);
         }
-        int length = snprintf(text, sizeof text, "0x%" PRIx64, to->id);
-        struct tv_ft_flow *flow = tv_table_add(&merge->flows);
-        const uint32_t *threads = merge->numbers[0].threads;
-        *flow = (struct tv_ft_flow){
-            .from = {threads[from->task], from->start, from->time, from->offset},
-            .to = {threads[to->task], to->start, to->time, to->offset},
-            .offset = from->offset,
-            .end_offset = to->offset,
-            .frame = tv_ft_merge_frame(merge, TV_BYTES("flow"), ""),
-            .id = tv_trace_info_string(merge->trace->head,
-                                       (struct tv_bytes){(uint8_t *)text, (size_t)length}),
-        };
     }
 }
