@@ -493,11 +493,12 @@ static const char *environment_keep_text(char to[TV_BUFFER_PATH], const char *te
 static void record_start_at_first_call(void)
 {
     char path[TV_BUFFER_PATH];
+    struct tv_recording_options options = waiting.options;
     int failed = tv_recorder_child_path(waiting.path, path, sizeof path);
-    waiting.options.path = path;
+    options.path = path;
     if (failed == 0)
-        failed = record_start(&waiting.options);
-    if (failed != 0 && !waiting.options.quiet)
+        failed = record_start(&options);
+    if (failed != 0 && !options.quiet)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }
 
