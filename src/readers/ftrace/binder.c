@@ -217,8 +217,9 @@ static bool ft_binder_pop_slice(struct tv_ft_binder *binder, struct ft_binder_th
 static void ft_binder_take_sent(struct tv_ft_binder *binder, struct ft_binder_thread *thread,
                                 const struct tv_ft_deferred *row)
 {
-    struct ft_transaction sent = {.from = {thread->number, row->time, row->time, row->offset},
-                                  .offset = row->offset};
+    struct ft_transaction sent = {
+        .from = {thread->number, row->time, row->time, row->offset, TV_FT_BY_EVENT},
+        .offset = row->offset};
     if (row->values[VALUE_REPLY] != 0) {
         sent.kind = SENT_REPLY;
         sent.has_slice = ft_binder_pop_slice(binder, thread, row->time, true, &sent.from);

@@ -485,7 +485,8 @@ static void ft_calls_end_call(struct ft_calls *p, struct ft_call_stack *stack,
     int64_t start = call->start;
     if (row->returns)
         *tv_table_add(&p->merge->slice_ends) = (struct tv_ft_slice_end){
-            .slice = {call->thread, start, 0, call->offset}, .end_offset = row->offset};
+            .slice = {call->thread, start, 0, call->offset, TV_FT_BY_EVENT},
+            .end_offset = row->offset};
     ft_calls_close_call(p, stack,
                         row->duration == TV_NO_TIME ? end->start
                                                     : ft_calls_add_duration(start, row->duration));
