@@ -14,9 +14,9 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
-  packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
+  gpu_render_stage_event=53:RenderStage vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
-  debug_annotation_string_values=29:Named
+  debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack
 Named: iid=1 text=2
 Frame: iid=1 function_name_id=2
@@ -37,6 +37,12 @@ Rail: index=1 rail_name=2
 Energy: index=1 timestamp_ms=2 energy=3
 SysStats: meminfo=1:Meminfo
 Meminfo: key=1 value=2
+RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
+  name=17 name_iid=20
+Specifications: hw_queue=2:Description stage=3:Description
+Description: name=1
+Vulkan: vk_queue_submit=2:Submit
+Submit: duration_ns=1 pid=2 tid=3
 Packages: packages=1:Package
 Package: name=1 uid=2 debuggable=3 profileable_from_shell=4 version_code=5
 ChromeEvents: metadata=2:ChromeMetadata legacy_ftrace_output=4 legacy_json_trace=5:ChromeJson

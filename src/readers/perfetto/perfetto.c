@@ -278,6 +278,7 @@ void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
     reading->source = source;
     reading->options = options;
     reading->blobs = tv_interner_new();
+    reading->gpu_queues = reading->gpu_stages = TV_NONE;
     reading->frame_index = tv_interner_new();
     tv_out_init_memory(&reading->kernel_text);
     tv_out_init_memory(&reading->json_text);
@@ -313,6 +314,7 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_map_release(&reading->user_packages);
     tv_free(reading->packages.rows);
     tv_free(reading->display_frames.rows);
+    tv_free(reading->gpu_slices.rows);
     tv_free(reading->logs.rows);
     tv_free(reading->metadata.rows);
 }
@@ -360,6 +362,7 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
     tv_pf_add_packages(reading, merge);
     tv_pf_add_track_slices(reading, merge);
     tv_pf_add_display_frames(reading, merge);
+    tv_pf_add_gpu_slices(reading, merge);
     tv_pf_add_flows(reading, merge);
     tv_pf_add_samples(reading, merge);
     tv_pf_add_logs(reading, merge);

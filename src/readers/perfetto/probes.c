@@ -520,6 +520,11 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         tv_ft_chunk_note(reading->chunk, at.time);
         pf_take_gpu_counters(reading, packet, &at, payload->bytes);
         return true;
+    case 53:
+        tv_pf_take_render_stage(reading, packet, payload->bytes);
+        return true;
+    case 65:
+        return tv_pf_take_vulkan(reading, packet, payload->bytes);
     case 39:
         pf_take_logs(reading, packet, payload->bytes);
         return true;

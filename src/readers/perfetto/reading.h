@@ -162,7 +162,7 @@ struct tv_pf_track_event {
     uint32_t track, frame;
 };
 
-enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE, TV_PF_WHOLE };
+enum tv_pf_event_kind { TV_PF_BEGIN, TV_PF_END, TV_PF_POINT, TV_PF_STATE };
 
 /* Event that holds a flow id. */
 struct tv_pf_flow_event {
@@ -224,6 +224,15 @@ struct tv_pf_display_frame {
     uint32_t frame;                             /* of the chunk: named after the token */
 };
 
+/* Slice on a queue of a graphics processor (gpu.c). */
+struct tv_pf_gpu_slice {
+    int64_t time, length;
+    uint64_t offset;
+    int64_t process;            /* TV_FT_NO_ID: unknown */
+    uint32_t queue, name;       /* texts; TV_NONE: by their numbers */
+    int32_t queue_id, stage_id; /* places in the lists of specifications */
+};
+
 struct tv_pf_log {
     int64_t time;
     uint64_t offset;
@@ -260,6 +269,8 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_package) packages;           /* each name once */
     struct tv_map package_names, user_packages; /* name, and user -> package */
     TV_TABLE(tv_pf_display_frame) display_frames;
+    TV_TABLE(tv_pf_gpu_slice) gpu_slices;
+    uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
     TV_TABLE(tv_pf_log) logs;
     TV_TABLE(tv_ft_comment) metadata;
     struct tv_out kernel_text, json_text; /* traces of other formats inside */
@@ -436,6 +447,14 @@ void tv_pf_take_packages(struct tv_pf_reading *reading, struct tv_bytes bytes);
 /* Label the processes of packages whose name is another one, and add these packages to the
  * metadata.  Call it when the processes have their names. */
 void tv_pf_add_packages(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Take a GpuRenderStageEvent or a VulkanApiEvent (false: it is no slice); add the slices to the
+ * merge. */
+void tv_pf_take_render_stage(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                             struct tv_bytes event);
+bool tv_pf_take_vulkan(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       struct tv_bytes event);
+void tv_pf_add_gpu_slices(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Frame timeline: take a FrameTimelineEvent; add the frames to the merge. */
 void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
