@@ -73,6 +73,7 @@ struct swap_region {
 /* One instance per process, as memory is. */
 static struct {
     uint8_t *base; /* NULL: tv_swap_begin was not called */
+    bool left;     /* tv_swap_leave was called */
     size_t size;
     unsigned region_shift;
     int fd, statm;
@@ -216,9 +217,14 @@ static struct swap_block swap_block_claim(unsigned class, bool *used)
     return block;
 }
 
+void tv_swap_leave(void)
+{
+    swap.left = true;
+}
+
 bool tv_swap_wants(size_t size)
 {
-    return swap.base && size >= TV_SWAP_FROM;
+    return swap.base && !swap.left && size >= TV_SWAP_FROM;
 }
 
 bool tv_swap_owns(const void *memory)

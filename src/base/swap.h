@@ -58,6 +58,10 @@ static inline void tv_swap_free(void *memory)
     (void)memory;
 }
 
+static inline void tv_swap_leave(void)
+{
+}
+
 static inline void tv_swap_prefetch(struct tv_bytes bytes)
 {
     (void)bytes;
@@ -73,6 +77,10 @@ enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err) TV_MUST_CHEC
 /* Start the thread that evicts pages.  It is separate from tv_swap_begin because Landlock confines
  * only threads whose creator was confined before. */
 enum tv_status tv_swap_start_thread(struct tv_error *err) TV_MUST_CHECK;
+
+/* Take no further blocks from the file: for a copy of the process (fork), since both would take the
+ * same ones.  Blocks from before stay readable. */
+void tv_swap_leave(void);
 
 /* Return whether a block of this size belongs into the file. */
 bool tv_swap_wants(size_t size);

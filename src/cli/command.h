@@ -41,6 +41,10 @@ int tv_command_usage(const struct tv_command *command, const struct tv_error *er
  */
 int tv_command_failed(const struct tv_command *command, const struct tv_error *err);
 
+/* End the process, because a statement in SQL does not heed its interruption: `stuck` of
+ * tv_sql_options (sql.h). */
+void tv_command_end_stuck_query(void *unused, const struct tv_error *why);
+
 /* Run the command that the arguments name. Return the exit code of the program. */
 int tv_commands_main(int argc, char **argv);
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
 #include "base/swap.h"
@@ -84,6 +85,15 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
     char text[512];
     tv_message("traceview: %s", tv_error_text(err, text, sizeof text));
     return TV_EXIT_INPUT;
+}
+
+void tv_command_end_stuck_query(void *unused, const struct tv_error *why)
+{
+    char text[512];
+    (void)unused;
+    tv_message("traceview: %s", tv_error_text(why, text, sizeof text));
+    /* Without exit handlers: the thread of the statement goes on until the end. */
+    _exit(TV_EXIT_USAGE);
 }
 
 static bool command_is_available(const struct tv_command *command)

@@ -362,7 +362,10 @@ static void confine_lock_in(void)
     if (confined.options.settings->input.symbols.count > 0)
         tv_demangler_prepare();
     tv_file_set_access(&access);
-    (void)tv_sandbox_confine(confined.options.address != NULL);
+    unsigned uses = confined.options.address ? TV_SANDBOX_SERVES : 0;
+    if (confined.options.forks)
+        uses |= TV_SANDBOX_FORKS;
+    (void)tv_sandbox_confine(uses);
 }
 
 /* The order matters. The broker is forked first, so that its memory does not lie in the swap file.

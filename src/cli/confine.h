@@ -32,6 +32,7 @@ struct tv_confine_options {
     /* Address of the viewer's page, which the broker opens in the user's browser on request. The
      * process may then also answer clients of sockets that listen already. NULL: not the viewer. */
     const char *address;
+    bool forks; /* the process makes copies of itself (viewer/sql_process.c) */
 };
 
 /* Enter the sandbox, as far as the kernel supports it. Call this before there are other threads;

@@ -207,14 +207,20 @@ unsigned tv_sandbox_available(void)
     return parts;
 }
 
-unsigned tv_sandbox_confine(bool serves)
+void tv_sandbox_limit_memory(uint64_t bytes)
+{
+    if (!IS_SANITIZED)
+        (void)sandbox_lower_limit(RLIMIT_DATA, bytes, true);
+}
+
+unsigned tv_sandbox_confine(unsigned uses)
 {
     unsigned parts = 0;
     if (WRITES_AT_END || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return 0;
     if (landlock_restrict_files(-1))
         parts |= TV_SANDBOX_LANDLOCK;
-    if (tv_sandbox_filter_command(serves))
+    if (tv_sandbox_filter_command(uses))
         parts |= TV_SANDBOX_SECCOMP;
     return parts;
 }

@@ -39,24 +39,34 @@ struct tv_sandbox_options {
 enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsigned *parts,
                                 struct tv_error *err) TV_MUST_CHECK;
 
+/* Calls that a command needs beyond those of every command. */
+enum tv_sandbox_use {
+    TV_SANDBOX_SERVES = 1, /* listening sockets accept clients */
+    TV_SANDBOX_FORKS = 2,  /* the process makes copies of itself, which are confined as it is */
+};
+
 /*
  * Confine the process of a command for good: no file can be opened, examined, made or removed by
- * name, no connection made and no process started.  Open descriptors stay usable, and with `serves`
- * listening sockets accept clients.  There are no limits, since the machine belongs to the user.
+ * name, no connection made and no process started, unless `uses` (enum tv_sandbox_use) says so.
+ * Open descriptors stay usable.  There are no limits, since the machine belongs to the user.
  * Landlock confines only the calling thread and threads that it starts later; seccomp confines all.
  * Return the layers in force (enum tv_sandbox_part): 0 in builds with sanitizers or coverage, which
  * write files when they exit.
  */
-unsigned tv_sandbox_confine(bool serves);
+unsigned tv_sandbox_confine(unsigned uses);
+
+/* Limit the memory (RLIMIT_DATA) of the calling process for good, in the sandbox of
+ * TV_SANDBOX_FORKS or outside of any.  Does nothing in builds with sanitizers. */
+void tv_sandbox_limit_memory(uint64_t bytes);
 
 /* Return the layers that tv_sandbox_confine would have on this machine. */
 unsigned tv_sandbox_available(void);
 
 /* ---- seccomp.c; all three return false without libseccomp ---- */
 
-/* Install the list of system calls of a command, or of one that serves clients.  Other calls are
- * refused with ENOSYS, and the process goes on. */
-bool tv_sandbox_filter_command(bool serves);
+/* Install the list of system calls of a command (enum tv_sandbox_use).  Other calls are refused
+ * with ENOSYS, and the process goes on. */
+bool tv_sandbox_filter_command(unsigned uses);
 
 /* Return true when this build has such lists. */
 bool tv_sandbox_has_filter(void);

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -260,7 +261,19 @@ static bool seccomp_add_viewer_calls(scmp_filter_ctx filter)
            seccomp_add_rules(filter, rules, TV_COUNT(rules));
 }
 
-bool tv_sandbox_filter_command(bool serves)
+/* Allow fork() as the C library calls it, for clone with other flags would also make namespaces,
+ * and that a process limits its own memory. */
+static bool seccomp_add_fork(scmp_filter_ctx filter)
+{
+    const uint64_t flags = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                            SCMP_A0_64(SCMP_CMP_EQ, flags, 0)) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2,
+                            SCMP_A0_64(SCMP_CMP_EQ, 0, 0),
+                            SCMP_A1_64(SCMP_CMP_EQ, RLIMIT_DATA, 0)) == 0;
+}
+
+bool tv_sandbox_filter_command(unsigned uses)
 {
     const struct seccomp_rule rules[] = {
         {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TCGETS, 0)},
@@ -273,7 +286,8 @@ bool tv_sandbox_filter_command(bool serves)
         filter &&
         seccomp_add_allowed(filter, seccomp_command_calls, TV_COUNT(seccomp_command_calls)) &&
         seccomp_add_rules(filter, rules, TV_COUNT(rules)) &&
-        (!serves || seccomp_add_viewer_calls(filter)) &&
+        (!(uses & TV_SANDBOX_SERVES) || seccomp_add_viewer_calls(filter)) &&
+        (!(uses & TV_SANDBOX_FORKS) || seccomp_add_fork(filter)) &&
         seccomp_add_path_calls(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
     if (filter)
         seccomp_release(filter);
@@ -293,9 +307,9 @@ bool tv_sandbox_filter_calls(bool files)
     return false;
 }
 
-bool tv_sandbox_filter_command(bool serves)
+bool tv_sandbox_filter_command(unsigned uses)
 {
-    (void)serves;
+    (void)uses;
     return false;
 }
 

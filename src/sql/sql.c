@@ -44,6 +44,7 @@ struct sql_watch {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct timespec deadline;
+    int64_t interrupted_ms; /* time of the first interruption of the statement; 0: none yet */
     bool running, expired, cancelled, ending;
 };
 
@@ -55,6 +56,8 @@ struct tv_sql {
     bool has_trace;
     struct sql_table_info *infos;
     const char *longer; /* advice about max_seconds */
+    void (*stuck)(void *context, const struct tv_error *why);
+    void *stuck_context;
     char picture[1024]; /* of the last error */
     struct tv_sql_macros macros;
 };
@@ -282,6 +285,32 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 
 /* ---- Limits of time ---- */
 
+/* Fail a statement that was interrupted. */
+static enum tv_status sql_fail_interrupted(const struct tv_sql *sql, bool cancelled,
+                                           struct tv_error *err)
+{
+    if (cancelled)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "SQL: stopped, because it ran longer than %llu s%s",
+                   (unsigned long long)sql->watch.max_seconds, sql->longer);
+}
+
+/* Interrupt the statement, and end the process if it did not heed earlier interruptions. */
+static void sql_interrupt(struct tv_sql *sql)
+{
+    struct sql_watch *watch = &sql->watch;
+    int64_t now = tv_monotonic_ms();
+    if (watch->interrupted_ms == 0)
+        watch->interrupted_ms = now;
+    tv_duck.interrupt(sql->connection);
+    if (sql->stuck && now - watch->interrupted_ms > TV_SQL_GRACE_MS) {
+        struct tv_error why;
+        (void)sql_fail_interrupted(sql, watch->cancelled, &why);
+        sql->stuck(sql->stuck_context, &why);
+    }
+}
+
 static void *sql_watch(void *argument)
 {
     struct tv_sql *sql = argument;
@@ -292,7 +321,7 @@ static void *sql_watch(void *argument)
             pthread_cond_wait(&watch->changed, &watch->lock);
         } else if (watch->expired || watch->cancelled) {
             /* A statement forgets an interruption that came before it began: repeat it. */
-            tv_duck.interrupt(sql->connection);
+            sql_interrupt(sql);
             watch->deadline = tv_monotonic_deadline(INTERRUPT_MS);
             pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline);
         } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
@@ -343,6 +372,7 @@ static void sql_set_running(struct sql_watch *watch, bool running)
     pthread_mutex_lock(&watch->lock);
     watch->deadline = tv_monotonic_deadline(watch->max_seconds * 1000);
     watch->running = running;
+    watch->interrupted_ms = 0;
     if (running)
         watch->expired = false;
     pthread_cond_signal(&watch->changed);
@@ -359,15 +389,16 @@ void tv_sql_cancel(struct tv_sql *sql, bool cancelled)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* Another thread may cancel at any time. */
-static bool sql_is_cancelled(struct sql_watch *watch)
+/* Replace the error of a statement that failed because it was interrupted. */
+static enum tv_status sql_explain_interruption(struct tv_sql *sql, struct tv_error *err)
 {
+    struct sql_watch *watch = &sql->watch;
     if (watch->max_seconds == 0)
-        return false;
-    pthread_mutex_lock(&watch->lock);
-    bool cancelled = watch->cancelled;
+        return err->status;
+    pthread_mutex_lock(&watch->lock); /* another thread may cancel at any time */
+    bool cancelled = watch->cancelled, expired = watch->expired;
     pthread_mutex_unlock(&watch->lock);
-    return cancelled;
+    return cancelled || expired ? sql_fail_interrupted(sql, cancelled, err) : err->status;
 }
 
 /* ---- The database ---- */
@@ -476,6 +507,8 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     assert(tv_duck.query);
     struct tv_sql *made = tv_alloc(1, sizeof *made);
     made->longer = options->longer ? options->longer : " (--max-time)";
+    made->stuck = options->stuck;
+    made->stuck_context = options->stuck_context;
     enum tv_status status = sql_configure(made, options, err);
     if (status == TV_OK)
         status = sql_start_watch(made, options->max_seconds, err);
@@ -619,13 +652,7 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
     status = sql_run_statements(sql, rewritten, taker, err);
     sql_set_running(&sql->watch, false);
     tv_free(rewritten);
-    if (status != TV_OK && sql_is_cancelled(&sql->watch))
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
-    else if (status != TV_OK && sql->watch.expired)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "SQL: stopped, because it ran longer than %llu s%s",
-                         (unsigned long long)sql->watch.max_seconds, sql->longer);
-    return status;
+    return status == TV_OK ? TV_OK : sql_explain_interruption(sql, err);
 }
 
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,

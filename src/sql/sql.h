@@ -17,11 +17,19 @@
 
 struct tv_sql;
 
+/* Time that a statement has to end after it was interrupted. */
+#define TV_SQL_GRACE_MS 3000
+
 struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
     uint64_t max_seconds; /* of one tv_sql_run; 0: any */
     const char *longer;   /* advice in the error of max_seconds; NULL: " (--max-time)" */
+    /* Called when a statement does not heed its interruption for TV_SQL_GRACE_MS, because DuckDB
+     * does not interrupt a single function: repeat('x', 4e9) takes as long as it takes.  It ends
+     * the process, with this error; NULL: the statement is waited for. */
+    void (*stuck)(void *context, const struct tv_error *why);
+    void *stuck_context;
     /* A folder whose files queries may read, as an absolute path, also in the variable `folder`;
      * NULL: they can read no files. */
     const char *folder;

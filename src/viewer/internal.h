@@ -7,6 +7,7 @@
  *     open_traces.c       the traces that lie open or are loading
  *     sending.c           their files, sent to the user's server
  *     trace_sql.c         questions in SQL about one of them
+ *     sql_process.c       a copy of the process that answers them
  *     uploaded_files.c    the files that traces are made of
  *
  * All functions on open traces and uploaded files may be called from several threads at once.
@@ -216,8 +217,8 @@ void tv_sending_write_status(struct tv_sending *sending, struct tv_out *out);
 
 /* ---- trace_sql.c ---- */
 
-/* The database of an open trace, which the first question opens.  One question runs at a time; the
- * others wait. */
+/* The process with the database of an open trace, which the first question starts.  One question
+ * runs at a time; the others wait. */
 struct tv_trace_sql;
 
 /* `options` must outlive it. */
@@ -250,6 +251,31 @@ enum tv_status tv_trace_sql_answer(struct tv_trace_sql *sql, const struct tv_tra
 
 /* Cancel the question with this number: it runs, waits, or will come. */
 void tv_trace_sql_cancel(struct tv_trace_sql *sql, uint64_t number);
+
+/* ---- sql_process.c ---- */
+
+struct tv_sql_options;
+struct tv_sql_process;
+
+/* Start a copy of this process that answers questions about a trace; NULL: the system refuses. */
+struct tv_sql_process *tv_sql_process_start(const struct tv_trace *trace,
+                                            const struct tv_viewer_sql *viewer,
+                                            const struct tv_sql_options *options);
+
+/* End the process at once.  NULL is allowed. */
+void tv_sql_process_end(struct tv_sql_process *process);
+
+/* Send a question, whose answer tv_sql_process_receive waits for.  Only one thread at a time may
+ * send something. */
+void tv_sql_process_ask(struct tv_sql_process *process, const struct tv_sql_question *question);
+
+/* Cancel the question that was sent last. */
+void tv_sql_process_cancel(struct tv_sql_process *process);
+
+/* Receive the answer to tv_sql_process_ask, as tv_trace_sql_answer returns it.  *ended: it is the
+ * last one, since the process has ended or is about to. */
+enum tv_status tv_sql_process_receive(struct tv_sql_process *process, struct tv_out *out,
+                                      bool *ended, struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- api.c ---- */
 

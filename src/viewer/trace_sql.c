@@ -2,9 +2,10 @@
 /*
  * trace_sql.c - questions in SQL about an open trace.
  *
- * Queries run in the viewer's process, in the sandbox that `traceview sql` has, too: DuckDB's
- * library was opened before it closed. The database reads the trace in place, so it takes no memory
- * but that of queries, which has a limit, as the time of a query has.
+ * Queries run in a copy of the viewer's process (sql_process.c), in its sandbox: DuckDB's library
+ * was opened before it closed. The database reads the trace in place, so it takes no memory but
+ * that of queries, which has a limit, as the time of a query has. When a query ends its process,
+ * the next question starts another one, without what CREATE made.
  *
  * A page cancels a question by the number that it gave to it. The request to cancel may arrive
  * before the question has its turn, so the latest numbers are remembered.
@@ -15,7 +16,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/out.h"
 #include "sql/sql.h"
 #include "viewer/internal.h"
 
@@ -28,10 +28,11 @@
 
 struct tv_trace_sql {
     const struct tv_viewer_sql *options;
-    pthread_mutex_t turn; /* held by the question that runs */
-    struct tv_sql *database;
-    pthread_mutex_t lock; /* of what follows */
-    uint64_t running;     /* number of the question that runs; 0: none */
+    pthread_mutex_t turn;           /* held by the question that runs */
+    struct tv_sql_process *process; /* NULL: none; changed with both locks held */
+    pthread_mutex_t lock;           /* of what follows, and of sending to the process */
+    bool runs;                      /* a question was sent, and is not answered yet */
+    uint64_t running;               /* its number */
     uint64_t cancelled[CANCELLED];
     unsigned next; /* place of the next number in `cancelled` */
 };
@@ -47,8 +48,8 @@ struct tv_trace_sql *tv_trace_sql_new(const struct tv_viewer_sql *options)
 
 void tv_trace_sql_free(struct tv_trace_sql *sql)
 {
-    assert(sql->running == 0);
-    tv_sql_close(sql->database);
+    assert(!sql->runs);
+    tv_sql_process_end(sql->process);
     pthread_mutex_destroy(&sql->turn);
     pthread_mutex_destroy(&sql->lock);
     tv_free(sql);
@@ -64,9 +65,9 @@ static uint64_t trace_sql_memory(const struct tv_viewer_sql *options)
     return part < MOST_MEMORY ? part : MOST_MEMORY;
 }
 
-/* Open the database unless it is. */
-static enum tv_status trace_sql_open(struct tv_trace_sql *sql, const struct tv_trace *trace,
-                                     struct tv_error *err)
+/* Start the process unless it runs. The caller holds both locks. */
+static enum tv_status trace_sql_start(struct tv_trace_sql *sql, const struct tv_trace *trace,
+                                      struct tv_error *err)
 {
     struct tv_sql_options options = {
         .threads = sql->options->threads,
@@ -74,28 +75,41 @@ static enum tv_status trace_sql_open(struct tv_trace_sql *sql, const struct tv_t
         .max_seconds = TV_SQL_SECONDS,
         .longer = "; `traceview sql` in a terminal has no limit",
     };
-    return sql->database ? TV_OK : tv_sql_open(trace, &options, &sql->database, err);
+    if (!sql->process)
+        sql->process = tv_sql_process_start(trace, sql->options, &options);
+    return sql->process ? TV_OK
+                        : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                                  "SQL: no process can be started for queries");
 }
 
-/* Let a question begin; false: it is cancelled. */
-static bool trace_sql_begin(struct tv_trace_sql *sql, uint64_t number)
+/* Send a question, unless it is cancelled. */
+static enum tv_status trace_sql_begin(struct tv_trace_sql *sql, const struct tv_trace *trace,
+                                      const struct tv_sql_question *question, struct tv_error *err)
 {
     bool cancelled = false;
     pthread_mutex_lock(&sql->lock);
-    for (unsigned i = 0; i < CANCELLED && number > 0; i++)
-        cancelled |= sql->cancelled[i] == number;
-    if (!cancelled) {
-        sql->running = number;
-        tv_sql_cancel(sql->database, false);
+    for (unsigned i = 0; i < CANCELLED && question->number > 0; i++)
+        cancelled |= sql->cancelled[i] == question->number;
+    enum tv_status status = cancelled ? tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled")
+                                      : trace_sql_start(sql, trace, err);
+    if (status == TV_OK) {
+        sql->runs = true;
+        sql->running = question->number;
+        tv_sql_process_ask(sql->process, question);
     }
     pthread_mutex_unlock(&sql->lock);
-    return !cancelled;
+    return status;
 }
 
-static void trace_sql_end(struct tv_trace_sql *sql)
+/* Note the end of a question, and of the process if that has ended. */
+static void trace_sql_end(struct tv_trace_sql *sql, bool ended)
 {
     pthread_mutex_lock(&sql->lock);
-    sql->running = 0;
+    sql->runs = false;
+    if (ended) {
+        tv_sql_process_end(sql->process);
+        sql->process = NULL;
+    }
     pthread_mutex_unlock(&sql->lock);
 }
 
@@ -105,26 +119,9 @@ void tv_trace_sql_cancel(struct tv_trace_sql *sql, uint64_t number)
         return;
     pthread_mutex_lock(&sql->lock);
     sql->cancelled[sql->next++ % CANCELLED] = number;
-    if (sql->running == number)
-        tv_sql_cancel(sql->database, true);
+    if (sql->runs && sql->running == number)
+        tv_sql_process_cancel(sql->process);
     pthread_mutex_unlock(&sql->lock);
-}
-
-static enum tv_status trace_sql_run(struct tv_trace_sql *sql,
-                                    const struct tv_sql_question *question, struct tv_out *out,
-                                    struct tv_error *err)
-{
-    const struct tv_sql_bounds bounds = {question->offset, question->limit, TV_SQL_ANSWER_BYTES};
-    if (!trace_sql_begin(sql, question->number))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
-    enum tv_status status = tv_sql_answer(sql->database, question->text, &bounds, out, err);
-    const char *picture = tv_sql_error_picture(sql->database);
-    if (status != TV_OK && picture[0]) {
-        tv_out_text(out, ",\"picture\":");
-        tv_out_json(out, tv_bytes_of(picture));
-    }
-    trace_sql_end(sql);
-    return status;
 }
 
 enum tv_status tv_trace_sql_answer(struct tv_trace_sql *sql, const struct tv_trace *trace,
@@ -133,9 +130,12 @@ enum tv_status tv_trace_sql_answer(struct tv_trace_sql *sql, const struct tv_tra
 {
     assert(sql->options->ready && question->limit <= TV_SQL_ANSWER_ROWS);
     pthread_mutex_lock(&sql->turn);
-    enum tv_status status = trace_sql_open(sql, trace, err);
-    if (status == TV_OK)
-        status = trace_sql_run(sql, question, out, err);
+    enum tv_status status = trace_sql_begin(sql, trace, question, err);
+    if (status == TV_OK) {
+        bool ended;
+        status = tv_sql_process_receive(sql->process, out, &ended, err);
+        trace_sql_end(sql, ended);
+    }
     pthread_mutex_unlock(&sql->turn);
     return status;
 }

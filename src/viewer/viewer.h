@@ -34,6 +34,8 @@ struct tv_viewer_sql {
     const char *missing; /* not ready: why, for people; or NULL.  Outlives the viewer */
     uint64_t max_memory; /* of the queries about one trace, in bytes; 0: a part of the machine's */
     unsigned threads;    /* of a query; 0: one for each processor */
+    /* Limit the memory of the calling process, which is the one of a trace's queries; or NULL. */
+    void (*limit_memory)(uint64_t bytes);
 };
 
 /* Sends files to the user's upload server.  All zero: there is none. */

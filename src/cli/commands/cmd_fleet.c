@@ -278,6 +278,7 @@ enum tv_status tv_fleet_open(const struct tv_settings *settings, const char *con
     char folder[PATH_MAX];
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
+                                     .stuck = tv_command_end_stuck_query,
                                      .folder = folder,
                                      .statements = views};
     if (settings->input.max_memory != TV_ANY_MEMORY)

@@ -99,7 +99,9 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
                                    size_t count, unsigned threads, struct sql_opened *opened,
                                    struct tv_error *err)
 {
-    struct tv_sql_options options = {.threads = threads, .max_seconds = settings->sql.max_time};
+    struct tv_sql_options options = {.threads = threads,
+                                     .max_seconds = settings->sql.max_time,
+                                     .stuck = tv_command_end_stuck_query};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
     enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);

@@ -30,6 +30,7 @@
 #include "cli/output/html_report.h"
 #include "cli/output/message.h"
 #include "cli/output/push_process.h"
+#include "engine/sandbox.h"
 #include "sql/duckdb.h"
 #include "viewer/viewer.h"
 
@@ -421,13 +422,13 @@ static int cmd_view_run_server(const struct tv_command *command, const struct tv
 static int cmd_view_confine_and_run(const struct tv_command *command,
                                     const struct tv_settings *settings,
                                     const struct viewer_files *files, struct tv_viewer *server,
-                                    const char *place)
+                                    const char *place, bool forks)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
     cmd_view_put_address(&text, tv_viewer_address(server), place, settings->select.filter);
     const char *address = (const char *)text.buffer;
-    struct tv_confine_options confinement = {settings, address};
+    struct tv_confine_options confinement = {settings, address, forks};
     struct tv_error err = {0};
     int code;
     if (tv_confine(&confinement, &err) != TV_OK || cmd_view_check(settings, files, &err) != TV_OK)
@@ -446,6 +447,7 @@ static void cmd_view_open_sql(const struct tv_settings *settings, struct tv_view
     sql->ready = tv_duck_open(missing) == TV_OK;
     sql->missing = sql->ready ? NULL : missing->message;
     sql->threads = tv_settings_jobs(settings);
+    sql->limit_memory = tv_sandbox_limit_memory;
     if (settings->input.max_memory != TV_ANY_MEMORY)
         sql->max_memory = settings->input.max_memory / 2; /* the other half is for reading */
 }
@@ -471,7 +473,7 @@ int tv_command_run_viewer(const struct tv_command *command, const struct tv_sett
     served.file_count = files.count;
     served.begin_count = begin_count < files.count ? begin_count : files.count;
     if (tv_viewer_new(&served, &server, &err) == TV_OK) {
-        code = cmd_view_confine_and_run(command, settings, &files, server, place);
+        code = cmd_view_confine_and_run(command, settings, &files, server, place, served.sql.ready);
         atomic_store(&files.stop, true);
         if (!tv_viewer_free(server)) {
             fflush(NULL);

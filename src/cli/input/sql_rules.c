@@ -6,6 +6,7 @@
 #include "analysis/findings/findings.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/command.h"
 #include "sql/sql.h"
 
 /* ---- Parsing ---- */
@@ -178,7 +179,8 @@ enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
                                 struct tv_rule_answer *answers, struct tv_error *err)
 {
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
-                                     .max_seconds = settings->sql.max_time};
+                                     .max_seconds = settings->sql.max_time,
+                                     .stuck = tv_command_end_stuck_query};
     struct tv_sql *sql;
     assert(rules->count > 0);
     for (size_t i = 0; i < rules->count; i++) {

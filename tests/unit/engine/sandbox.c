@@ -293,14 +293,14 @@ static int serve_a_client(void)
 }
 
 /* Return the status like status_of, in the sandbox of a command. */
-static int code_of_command(bool serves, int (*attempt)(void))
+static int code_of_command(unsigned uses, int (*attempt)(void))
 {
     int status = 0;
     unsigned available = tv_sandbox_available();
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0)
-        _exit(tv_sandbox_confine(serves) == available ? attempt() : 250);
+        _exit(tv_sandbox_confine(uses) == available ? attempt() : 250);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -311,10 +311,10 @@ static void commands_are_refused_and_go_on(void **state)
     (void)state;
     if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP))
         UNIT_SKIP("there is no seccomp here");
-    assert_int_equal(code_of_command(false, refuses_all), 0);
-    assert_int_equal(code_of_command(false, look_at_passwd), 0);
-    assert_int_equal(code_of_command(false, look_at_open_file), 0);
-    assert_int_equal(code_of_command(false, work), 0);
+    assert_int_equal(code_of_command(0, refuses_all), 0);
+    assert_int_equal(code_of_command(0, look_at_passwd), 0);
+    assert_int_equal(code_of_command(0, look_at_open_file), 0);
+    assert_int_equal(code_of_command(0, work), 0);
 }
 
 /* The viewer's sandbox accepts clients on a socket that already listens, and nothing more. */
@@ -333,10 +333,36 @@ static void viewers_answer_clients(void **state)
     int client = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(send(client, "y", 1, 0), 1);
-    assert_int_equal(code_of_command(true, serve_a_client), 0);
-    assert_int_equal(code_of_command(true, refuses_all), 0);
+    assert_int_equal(code_of_command(TV_SANDBOX_SERVES, serve_a_client), 0);
+    assert_int_equal(code_of_command(TV_SANDBOX_SERVES, refuses_all), 0);
     close(client);
     close(listener);
+}
+
+/* Make a copy, which is confined too, and limits its memory. */
+static int fork_and_limit(void)
+{
+    int status = 0;
+    char name[] = "/bin/true", *arguments[] = {name, NULL}, *none[] = {NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool starts = execve(name, arguments, none) == 0 || kill(getppid(), 0) == 0;
+        tv_sandbox_limit_memory((uint64_t)64 << 20);
+        void *memory = malloc((size_t)256 << 20);
+        _exit(starts ? 1 : memory ? 2 : 3);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        return 9;
+    return WEXITSTATUS(status);
+}
+
+static void copies_are_confined(void **state)
+{
+    (void)state;
+    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP))
+        UNIT_SKIP("there is no seccomp here");
+    assert_int_equal(code_of_command(TV_SANDBOX_FORKS, fork_and_limit), 3);
+    assert_int_equal(code_of_command(TV_SANDBOX_SERVES, fork_and_limit), 9);
 }
 
 static void memory_has_a_limit(void **state)
@@ -369,4 +395,5 @@ UNIT_TESTS(
     cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(commands_are_refused_and_go_on, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(viewers_answer_clients, make_folder, remove_folder),
+    cmocka_unit_test(copies_are_confined),
     cmocka_unit_test_setup_teardown(memory_has_a_limit, make_folder, remove_folder));
