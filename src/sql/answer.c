@@ -58,7 +58,7 @@ static void sql_answer_real(struct tv_out *out, double real)
         tv_out_text(out, isnan(real) ? "\"nan\"" : real > 0 ? "\"inf\"" : "\"-inf\"");
 }
 
-static void sql_answer_value(struct sql_answer *answer, const struct tv_sql_value *value)
+static void sql_answer_value(struct sql_answer *answer, struct tv_sql_value *value)
 {
     struct tv_out *out = answer->out;
     bool exact = value->integer <= LARGEST_EXACT && value->integer >= -LARGEST_EXACT;
@@ -82,7 +82,7 @@ static void sql_answer_value(struct sql_answer *answer, const struct tv_sql_valu
         break;
     case TV_SQL_IS_TEXT:
         sql_answer_text(answer, value->text);
-        tv_duck.free(value->owned);
+        tv_sql_value_release(value);
     }
 }
 
@@ -149,12 +149,13 @@ enum tv_status tv_sql_write_answer(struct tv_out *out, duck_result *from,
 {
     struct sql_answer answer = {.bounds = bounds, .out = out};
     struct tv_sql_chunk chunk;
-    enum tv_status status = tv_sql_columns_list(&answer.columns, from, err);
+    const struct tv_sql_rows rows = {.result = from};
+    enum tv_status status = tv_sql_columns_list(&answer.columns, &rows, err);
     if (status == TV_OK) {
         sql_answer_columns(&answer);
-        while (!answer.more && tv_sql_chunk_fetch(&chunk, from, answer.columns.count)) {
+        while (!answer.more && tv_sql_chunk_fetch(&chunk, &rows, answer.columns.count)) {
             sql_answer_chunk(&answer, &chunk);
-            tv_duck.destroy_data_chunk(&chunk.chunk);
+            tv_sql_chunk_release(&chunk);
         }
         tv_out_format(out, "],\"offset\":%llu,\"more\":%s,\"cut\":%llu}",
                       (unsigned long long)bounds->offset, answer.more ? "true" : "false",

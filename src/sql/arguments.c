@@ -30,8 +30,6 @@ static struct sql_event_place sql_place_of_slice(const struct tv_sql_data *data,
                                     extra ? extra->end_offset : TV_NO_OFFSET};
 }
 
-/* Write the event of an id as JSON; write nothing if there is no such event, or its file has
- * nothing more to tell. */
 static void sql_describe(const struct tv_sql_data *data, int64_t id, struct tv_out *out)
 {
     const struct tv_trace *trace = data->trace;
@@ -51,6 +49,14 @@ static void sql_describe(const struct tv_sql_data *data, int64_t id, struct tv_o
         (void)input->describe(trace, place.input, place.offset, place.end_offset, out, &unused);
 }
 
+void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_out *out)
+{
+    size_t before = out->length;
+    sql_describe(data, id, out);
+    if (out->length - before > LARGEST_EVENT)
+        out->length = before;
+}
+
 static void sql_event_function(duck_call call, duck_chunk chunk, duck_vector result)
 {
     const struct tv_sql_data *data = tv_duck.scalar_function_get_extra_info(call);
@@ -64,8 +70,8 @@ static void sql_event_function(duck_call call, duck_chunk chunk, duck_vector res
     for (uint64_t i = 0; i < count; i++) {
         text.length = 0;
         if (!known || known[i / 64] >> i % 64 & 1)
-            sql_describe(data, ids[i], &text);
-        if (text.length == 0 || text.length > LARGEST_EVENT)
+            tv_sql_event_write(data, ids[i], &text);
+        if (text.length == 0)
             tv_sql_put_null(&vector, i);
         else
             tv_duck.vector_assign_string_element_len(result, i, (const char *)text.buffer,

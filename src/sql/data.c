@@ -50,6 +50,8 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
     sql_list_names(data);
+    if (!tv_duck.query)
+        return; /* an export without DuckDB */
     data->name_type = tv_duck.create_enum_type(data->names, data->name_count);
     int internal = tv_duck.enum_internal_type(data->name_type);
     data->name_bytes = internal == DUCK_UTINYINT ? 1 : internal == DUCK_USMALLINT ? 2 : 4;
@@ -57,7 +59,8 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 
 void tv_sql_data_release(struct tv_sql_data *data)
 {
-    tv_duck.destroy_logical_type(&data->name_type);
+    if (data->name_type)
+        tv_duck.destroy_logical_type(&data->name_type);
     tv_display_cache_free(data->display);
     tv_free(data->first_id);
     tv_free(data->first_value);

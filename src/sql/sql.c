@@ -618,15 +618,6 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
     return status;
 }
 
-enum tv_status tv_sql_take_table(struct tv_sql *sql, const char *table, tv_sql_take *take,
-                                 void *context, struct tv_error *err)
-{
-    char query[96];
-    struct sql_taker taker = {take, context};
-    snprintf(query, sizeof query, "select * from %s", table);
-    return sql_run_statements(sql, query, &taker, err);
-}
-
 /* The output of tv_sql_run. */
 struct sql_writing {
     struct tv_sql_output *output;
@@ -636,7 +627,8 @@ struct sql_writing {
 static enum tv_status sql_write(void *context, duck_result *result, struct tv_error *err)
 {
     const struct sql_writing *writing = context;
-    return tv_sql_write_result(writing->out, result, writing->output, err);
+    const struct tv_sql_rows rows = {.result = result};
+    return tv_sql_write_result(writing->out, &rows, writing->output, err);
 }
 
 /* Rewrite and run the statements of a text; the rows of the last one are taken. */
@@ -682,8 +674,7 @@ static enum tv_status sql_take_chunk(const struct sql_row_taker *taker,
                 tv_sql_value_read(&columns->items[i], chunk->data[i], chunk->validity[i], row);
         status = taker->take(taker->context, values, err);
         for (uint64_t i = 0; i < columns->count; i++)
-            if (values[i].kind == TV_SQL_IS_TEXT)
-                tv_duck.free(values[i].owned);
+            tv_sql_value_release(&values[i]);
     }
     return status;
 }
@@ -693,11 +684,12 @@ static enum tv_status sql_take_each(void *context, duck_result *result, struct t
     const struct sql_row_taker *taker = context;
     struct tv_sql_columns columns;
     struct tv_sql_chunk chunk;
-    enum tv_status status = tv_sql_columns_list(&columns, result, err);
+    const struct tv_sql_rows rows = {.result = result};
+    enum tv_status status = tv_sql_columns_list(&columns, &rows, err);
     assert(status != TV_OK || columns.count == taker->columns);
-    while (status == TV_OK && tv_sql_chunk_fetch(&chunk, result, columns.count)) {
+    while (status == TV_OK && tv_sql_chunk_fetch(&chunk, &rows, columns.count)) {
         status = sql_take_chunk(taker, &columns, &chunk, err);
-        tv_duck.destroy_data_chunk(&chunk.chunk);
+        tv_sql_chunk_release(&chunk);
     }
     tv_sql_columns_release(&columns);
     return status;

@@ -103,9 +103,21 @@ extern const char *const tv_sql_exported[];
 /* Is a table among words separated by commas?  NULL: all are. */
 bool tv_sql_is_exported(const char *words, const char *table);
 
+/* Reads the tables from the model itself: DuckDB is not needed. (export.c) */
+struct tv_sql_exporter;
+
+/* The trace must outlive it. */
+struct tv_sql_exporter *tv_sql_exporter_new(const struct tv_trace *trace);
+void tv_sql_exporter_free(struct tv_sql_exporter *exporter);
+
+/* Write one of tv_sql_exported as `select * from` it would, in the order of its ids. */
+enum tv_status tv_sql_export_table(struct tv_sql_exporter *exporter, const char *table,
+                                   struct tv_sql_output *output, struct tv_out *out,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
 /* Write the chosen tables as an SQLite database, which is made in memory. (sqlite.c) */
-enum tv_status tv_sql_save_sqlite(struct tv_sql *sql, const char *words, struct tv_out *out,
-                                  struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_sql_export_sqlite(struct tv_sql_exporter *exporter, const char *words,
+                                    struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
 /* The statements that create the views and macros of every database; NULL ends them. (prelude.c) */
 extern const char *const tv_sql_prelude[];

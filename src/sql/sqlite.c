@@ -94,7 +94,7 @@ static void sqlite_bind(sqlite3_stmt *insert, int place, struct tv_sql_value *va
     case TV_SQL_IS_TEXT:
         sqlite3_bind_text64(insert, place, (const char *)value->text.data, value->text.length,
                             SQLITE_TRANSIENT, SQLITE_UTF8);
-        tv_duck.free(value->owned);
+        tv_sql_value_release(value);
     }
 }
 
@@ -114,20 +114,22 @@ static bool sqlite_insert_rows(sqlite3_stmt *insert, const struct tv_sql_columns
     return true;
 }
 
-/* Fill a table with a result: a tv_sql_take. */
-static enum tv_status sqlite_take(void *context, duck_result *result, struct tv_error *err)
+/* Create a table and fill it. */
+static enum tv_status sqlite_fill(const struct sqlite_table *table,
+                                  struct tv_sql_exporter *exporter, struct tv_error *err)
 {
-    const struct sqlite_table *table = context;
+    const struct tv_sql_rows rows = {.table = exporter};
     struct tv_sql_columns columns = {.items = NULL};
     struct tv_sql_chunk chunk;
-    enum tv_status status = tv_sql_columns_list(&columns, result, err);
+    tv_sql_exporter_begin(exporter, table->name);
+    enum tv_status status = tv_sql_columns_list(&columns, &rows, err);
     sqlite3_stmt *insert = status == TV_OK ? sqlite_prepare(table, &columns) : NULL;
     if (status == TV_OK && !insert)
         status = sqlite_fail(table->database, err);
-    while (status == TV_OK && tv_sql_chunk_fetch(&chunk, result, columns.count)) {
+    while (status == TV_OK && tv_sql_chunk_fetch(&chunk, &rows, columns.count)) {
         if (!sqlite_insert_rows(insert, &columns, &chunk))
             status = sqlite_fail(table->database, err);
-        tv_duck.destroy_data_chunk(&chunk.chunk);
+        tv_sql_chunk_release(&chunk);
     }
     sqlite3_finalize(insert);
     tv_sql_columns_release(&columns);
@@ -144,8 +146,8 @@ static enum tv_status sqlite_write(sqlite3 *database, struct tv_out *out, struct
     return TV_OK;
 }
 
-enum tv_status tv_sql_save_sqlite(struct tv_sql *sql, const char *tables, struct tv_out *out,
-                                  struct tv_error *err)
+enum tv_status tv_sql_export_sqlite(struct tv_sql_exporter *exporter, const char *tables,
+                                    struct tv_out *out, struct tv_error *err)
 {
     struct sqlite_table table = {.database = NULL};
     enum tv_status status = TV_OK;
@@ -154,7 +156,7 @@ enum tv_status tv_sql_save_sqlite(struct tv_sql *sql, const char *tables, struct
     for (size_t i = 0; tv_sql_exported[i] && status == TV_OK; i++) {
         table.name = tv_sql_exported[i];
         if (tv_sql_is_exported(tables, table.name))
-            status = tv_sql_take_table(sql, table.name, sqlite_take, &table, err);
+            status = sqlite_fill(&table, exporter, err);
     }
     if (status == TV_OK && sqlite3_exec(table.database, "commit", NULL, NULL, NULL) != SQLITE_OK)
         status = sqlite_fail(table.database, err);

@@ -83,7 +83,7 @@ enum {
     SLICE_FRAME,
     SLICE_PATH,
     SLICE_PARENT_NAME,
-    SLICE_KIND,  /* enum tv_track_kind, or SQL_KIND_INSTANT */
+    SLICE_KIND,  /* enum tv_track_kind, or TV_SQL_KIND_INSTANT */
     SLICE_EVENT, /* offset of its event, which tells slices of one event */
     SLICE_FILE,
     SLICE_LINE,
@@ -133,8 +133,6 @@ static int64_t sql_self_of(const struct tv_trace *trace, uint32_t row, uint32_t 
     }
     return self > 0 ? self : 0;
 }
-
-#define SQL_KIND_INSTANT 100
 
 /* Put what a slice has from its frame. */
 static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
@@ -301,7 +299,7 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
         tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_TRACK ? instant->of : TV_NONE);
         break;
     case SLICE_KIND:
-        tv_sql_put_integer(vector, i, SQL_KIND_INSTANT);
+        tv_sql_put_integer(vector, i, TV_SQL_KIND_INSTANT);
         break;
     case SLICE_CATEGORY:
     case SLICE_NAME:

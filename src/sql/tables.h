@@ -9,6 +9,7 @@
 #ifndef TV_SQL_TABLES_H
 #define TV_SQL_TABLES_H
 
+#include "base/out.h"
 #include "model/trace.h"
 #include "sql/duckdb.h"
 
@@ -50,6 +51,7 @@ struct tv_sql_vector {
     void *data;
     uint64_t *validity; /* NULL until a row is missing */
     int name_bytes;
+    bool plain; /* memory of export.c: validity is there, names are texts, texts are not copied */
 };
 
 struct tv_sql_column {
@@ -78,6 +80,9 @@ extern const size_t tv_sql_table_count;
 /* The frames of a display. (display_frames.c) */
 extern const struct tv_sql_table tv_sql_display_table;
 
+/* The kind_id of instants in any_slice, behind the values of enum tv_track_kind. */
+#define TV_SQL_KIND_INSTANT 100
+
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
 
@@ -89,7 +94,7 @@ void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i);
 void tv_sql_put_integer(struct tv_sql_vector *vector, uint64_t i, int64_t value);
 /* Put a truth value. */
 void tv_sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value);
-/* Put a text, which is copied. */
+/* Put a text, which lives as long as the trace: DuckDB copies it, an export does not. */
 void tv_sql_put_bytes(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text);
 void tv_sql_put_text(struct tv_sql_vector *vector, uint64_t i, const char *text);
 
@@ -106,6 +111,10 @@ void tv_sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vec
 /* Put the name of a frame into a column of type TV_SQL_NAME. */
 void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
                      uint32_t frame);
+
+/* Write the event of a slice or instant as JSON; nothing if there is none, its file has nothing
+ * more to tell, or that is too long. */
+void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_out *out);
 
 /* Register the function tv_event(id): the event of a slice or instant as JSON.  `data` must outlive
  * the connection. (arguments.c) */

@@ -172,7 +172,7 @@ static void sql_put_value(const struct sql_result *result, struct tv_out *out,
         break;
     case TV_SQL_IS_TEXT:
         sql_put_value_text(out, format, value.text);
-        tv_duck.free(value.owned);
+        tv_sql_value_release(&value);
     }
 }
 
@@ -259,8 +259,8 @@ static void sql_write_heading(struct sql_result *result)
     tv_out_char(out, '\n');
 }
 
-enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, duck_result *from,
-                                   struct tv_error *err)
+static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck_result *from,
+                                            struct tv_error *err)
 {
     columns->count = tv_duck.column_count(from);
     if (columns->count > TV_SQL_MOST_COLUMNS)
@@ -283,9 +283,21 @@ enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, duck_result *
     return TV_OK;
 }
 
-bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t columns)
+enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, const struct tv_sql_rows *from,
+                                   struct tv_error *err)
 {
-    chunk->chunk = tv_duck.fetch_chunk(*from);
+    if (from->result)
+        return sql_columns_of_result(columns, from->result, err);
+    tv_sql_exporter_columns(from->table, columns);
+    return TV_OK;
+}
+
+bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, const struct tv_sql_rows *from,
+                        uint64_t columns)
+{
+    if (!from->result)
+        return tv_sql_exporter_next(from->table, chunk);
+    chunk->chunk = tv_duck.fetch_chunk(*from->result);
     if (!chunk->chunk)
         return false;
     chunk->count = tv_duck.data_chunk_get_size(chunk->chunk);
@@ -297,6 +309,12 @@ bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t 
     return true;
 }
 
+void tv_sql_chunk_release(struct tv_sql_chunk *chunk)
+{
+    if (chunk->chunk)
+        tv_duck.destroy_data_chunk(&chunk->chunk);
+}
+
 void tv_sql_columns_release(struct tv_sql_columns *columns)
 {
     for (uint64_t i = 0; i < columns->count && columns->items; i++)
@@ -306,7 +324,7 @@ void tv_sql_columns_release(struct tv_sql_columns *columns)
     columns->items = NULL;
 }
 
-static void sql_write_rows(struct sql_result *result, duck_result *from)
+static void sql_write_rows(struct sql_result *result, const struct tv_sql_rows *from)
 {
     uint64_t most = result->output->max_rows > 0 ? result->output->max_rows : UINT64_MAX;
     struct tv_sql_chunk chunk;
@@ -314,7 +332,7 @@ static void sql_write_rows(struct sql_result *result, duck_result *from)
            tv_sql_chunk_fetch(&chunk, from, result->columns.count)) {
         for (uint64_t row = 0; row < chunk.count && result->rows < most; row++)
             sql_write_row(result, &chunk, row);
-        tv_duck.destroy_data_chunk(&chunk.chunk);
+        tv_sql_chunk_release(&chunk);
     }
 }
 
@@ -343,7 +361,7 @@ static enum tv_parquet_type sql_parquet_type(int type)
 
 /* Put a value that is not NULL. */
 static void sql_put_parquet(struct tv_parquet *parquet, size_t column, enum tv_parquet_type type,
-                            const struct tv_sql_value *value)
+                            struct tv_sql_value *value)
 {
     switch (value->kind) {
     case TV_SQL_IS_NULL:
@@ -363,12 +381,13 @@ static void sql_put_parquet(struct tv_parquet *parquet, size_t column, enum tv_p
         break;
     case TV_SQL_IS_TEXT:
         tv_parquet_put_text(parquet, column, value->text);
-        tv_duck.free(value->owned);
+        tv_sql_value_release(value);
     }
 }
 
 /* Write the rows; the columns of the file are those of the result. */
-static enum tv_status sql_write_parquet_rows(struct sql_result *result, duck_result *from,
+static enum tv_status sql_write_parquet_rows(struct sql_result *result,
+                                             const struct tv_sql_rows *from,
                                              const struct tv_parquet_column *columns,
                                              struct tv_parquet *parquet, struct tv_error *err)
 {
@@ -386,12 +405,12 @@ static enum tv_status sql_write_parquet_rows(struct sql_result *result, duck_res
             result->rows++;
             status = tv_parquet_end_row(parquet, err);
         }
-        tv_duck.destroy_data_chunk(&chunk.chunk);
+        tv_sql_chunk_release(&chunk);
     }
     return status;
 }
 
-static enum tv_status sql_write_parquet(struct sql_result *result, duck_result *from,
+static enum tv_status sql_write_parquet(struct sql_result *result, const struct tv_sql_rows *from,
                                         struct tv_error *err)
 {
     size_t count = (size_t)result->columns.count;
@@ -409,7 +428,7 @@ static enum tv_status sql_write_parquet(struct sql_result *result, duck_result *
     return status;
 }
 
-enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *from,
+enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows *from,
                                    struct tv_sql_output *output, struct tv_error *err)
 {
     struct sql_result result = {.output = output, .out = out};

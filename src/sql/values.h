@@ -20,9 +20,15 @@ struct tv_sql_columns {
     uint64_t count;
 };
 
-/* Rows of a result; destroy `chunk` behind them. */
+/* Rows that are found one chunk after another: those of a result, or of an exported table. */
+struct tv_sql_rows {
+    duck_result *result;           /* NULL: */
+    struct tv_sql_exporter *table; /* export.c */
+};
+
+/* Some rows; tv_sql_chunk_release them. */
 struct tv_sql_chunk {
-    duck_chunk chunk;
+    duck_chunk chunk; /* NULL: not DuckDB's */
     uint64_t count;
     const void *data[TV_SQL_MOST_COLUMNS];
     const uint64_t *validity[TV_SQL_MOST_COLUMNS];
@@ -43,21 +49,29 @@ struct tv_sql_value {
     uint64_t low;
     double real;
     struct tv_bytes text;
-    char *owned; /* memory of the text, to be freed with tv_duck.free; or NULL */
+    char *owned; /* memory of the text, or NULL: tv_sql_value_release */
 };
 
 /* List the columns of a result; release them, also after an error.  TV_ERR_USAGE for a type that
  * cannot be written. */
-enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, duck_result *from,
+enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, const struct tv_sql_rows *from,
                                    struct tv_error *err) TV_MUST_CHECK;
 void tv_sql_columns_release(struct tv_sql_columns *columns);
 
 /* Fetch the next rows; false at the end, or after an error that the result then has. */
-bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, duck_result *from, uint64_t columns);
+bool tv_sql_chunk_fetch(struct tv_sql_chunk *chunk, const struct tv_sql_rows *from,
+                        uint64_t columns);
+void tv_sql_chunk_release(struct tv_sql_chunk *chunk);
 
 /* Decode the value of a column in a row of a chunk. */
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
+
+static inline void tv_sql_value_release(struct tv_sql_value *value)
+{
+    if (value->owned)
+        tv_duck.free(value->owned);
+}
 
 /* Write an integer of 128 bits in decimal. */
 void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number);
@@ -70,10 +84,6 @@ enum tv_status tv_sql_write_answer(struct tv_out *out, duck_result *result,
 /* Take the rows of a result, as they are found. */
 typedef enum tv_status tv_sql_take(void *context, duck_result *result, struct tv_error *err);
 
-/* Let a function take all rows of one of tv_sql_exported. (sql.c) */
-enum tv_status tv_sql_take_table(struct tv_sql *sql, const char *table, tv_sql_take *take,
-                                 void *context, struct tv_error *err) TV_MUST_CHECK;
-
 /* Take one row: a value for each column.  Texts are valid until it returns. */
 typedef enum tv_status tv_sql_take_row(void *context, const struct tv_sql_value *values,
                                        struct tv_error *err);
@@ -84,9 +94,18 @@ enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_
                                    tv_sql_take_row *take, void *context,
                                    struct tv_error *err) TV_MUST_CHECK;
 
-/* Write all rows of a result. */
-enum tv_status tv_sql_write_result(struct tv_out *out, duck_result *result,
+/* Write all rows. */
+enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows *rows,
                                    struct tv_sql_output *output,
                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Tables without DuckDB (export.c) ---- */
+
+/* Begin to read one of tv_sql_exported. */
+void tv_sql_exporter_begin(struct tv_sql_exporter *exporter, const char *table);
+
+/* List its columns, and read its next rows; false at the end. */
+void tv_sql_exporter_columns(struct tv_sql_exporter *exporter, struct tv_sql_columns *columns);
+bool tv_sql_exporter_next(struct tv_sql_exporter *exporter, struct tv_sql_chunk *chunk);
 
 #endif

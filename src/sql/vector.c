@@ -39,15 +39,33 @@ void tv_sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value)
     ((bool *)vector->data)[i] = value;
 }
 
+/* Refer to a text in DuckDB's form: short ones lie in the element itself. */
+static void sql_put_reference(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text)
+{
+    struct duck_string *put = &((struct duck_string *)vector->data)[i];
+    size_t length = text.length < UINT32_MAX ? text.length : UINT32_MAX;
+    put->length = (uint32_t)length;
+    if (length > sizeof put->bytes) {
+        memcpy(put->bytes, text.data, 4);
+        memcpy(put->bytes + 4, &text.data, sizeof text.data);
+    } else if (length > 0) {
+        memcpy(put->bytes, text.data, length);
+    }
+}
+
 void tv_sql_put_bytes(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text)
 {
+    if (vector->plain) {
+        sql_put_reference(vector, i, text);
+        return;
+    }
     tv_duck.vector_assign_string_element_len(vector->vector, i, (const char *)text.data,
                                              text.length);
 }
 
 void tv_sql_put_text(struct tv_sql_vector *vector, uint64_t i, const char *text)
 {
-    tv_duck.vector_assign_string_element_len(vector->vector, i, text, strlen(text));
+    tv_sql_put_bytes(vector, i, (struct tv_bytes){(const uint8_t *)text, strlen(text)});
 }
 
 void tv_sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
@@ -63,6 +81,10 @@ void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vecto
                      uint32_t frame)
 {
     uint32_t number = data->name_of[frame];
+    if (vector->plain) {
+        tv_sql_put_text(vector, i, data->names[number]);
+        return;
+    }
     switch (vector->name_bytes) {
     case 1:
         ((uint8_t *)vector->data)[i] = (uint8_t)number;

@@ -312,31 +312,29 @@ static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv
     if (!settings->output)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--output is missing");
     enum tv_status status = cmd_export_check_tables(settings->sql.tables, err);
-    if (status == TV_OK)
-        status = tv_duck_open(err);
     if (status != TV_OK || settings->to == EXPORT_SQLITE)
         return status;
     settings->sql.ending = export_forms[settings->to].ending;
     return cmd_export_make_folder(settings->output, err);
 }
 
-static enum tv_status cmd_export_table(const struct tv_settings *settings, struct tv_sql *sql,
-                                       const char *table, struct tv_error *err)
+static enum tv_status cmd_export_table(const struct tv_settings *settings,
+                                       struct tv_sql_exporter *exporter, const char *table,
+                                       struct tv_error *err)
 {
-    char path[PATH_MAX], query[96];
+    char path[PATH_MAX];
     struct tv_output output;
     struct tv_sql_output how = {.format = export_forms[settings->to].format};
     snprintf(path, sizeof path, "%s/%s.%s", settings->output, table, settings->sql.ending);
-    snprintf(query, sizeof query, "select * from %s", table);
     enum tv_status status = tv_output_open(&output, path, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = tv_sql_run(sql, query, &how, &output.out, err);
+    status = tv_sql_export_table(exporter, table, &how, &output.out, err);
     return tv_output_finish(&output, status, err);
 }
 
-static enum tv_status cmd_export_write(const struct tv_settings *settings, struct tv_sql *sql,
-                                       struct tv_error *err)
+static enum tv_status cmd_export_write(const struct tv_settings *settings,
+                                       struct tv_sql_exporter *exporter, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     struct tv_output output;
@@ -344,25 +342,26 @@ static enum tv_status cmd_export_write(const struct tv_settings *settings, struc
         status = tv_output_open_binary(&output, settings->output, settings->quiet, err);
         if (status != TV_OK)
             return status;
-        status = tv_sql_save_sqlite(sql, settings->sql.tables, &output.out, err);
+        status = tv_sql_export_sqlite(exporter, settings->sql.tables, &output.out, err);
         return tv_output_finish(&output, status, err);
     }
     for (size_t i = 0; tv_sql_exported[i] && status == TV_OK; i++)
         if (tv_sql_is_exported(settings->sql.tables, tv_sql_exported[i]))
-            status = cmd_export_table(settings, sql, tv_sql_exported[i], err);
+            status = cmd_export_table(settings, exporter, tv_sql_exported[i], err);
     return status;
 }
 
 static int cmd_export_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct sql_opened opened;
-    /* Several threads would find the rows in any order. */
+    struct tv_trace *trace;
     enum tv_status status =
-        cmd_sql_open(settings, settings->files.items, settings->files.count, 1, &opened, &err);
+        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
     if (status == TV_OK) {
-        status = cmd_export_write(settings, opened.sql, &err);
-        cmd_sql_close(&opened);
+        struct tv_sql_exporter *exporter = tv_sql_exporter_new(trace);
+        status = cmd_export_write(settings, exporter, &err);
+        tv_sql_exporter_free(exporter);
+        tv_trace_free(trace);
     }
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
@@ -371,9 +370,7 @@ const struct tv_command tv_command_export = {
     .name = "export",
     .summary = "write the tables of a trace as CSV, JSON, SQLite or Parquet",
     .arguments = "[OPTION]... --output PATH FILE...",
-    .details =
-        "Tables: docs/sql.md.  Several files are one trace.\nNeeds DuckDB's library: `make sql` "
-        "fetches it.",
+    .details = "Tables: docs/sql.md.  Several files are one trace.",
     .options = export_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
