@@ -95,6 +95,9 @@ struct tv_sql_place {
  * needed. */
 struct tv_sql_place tv_sql_find_place(const struct tv_trace *trace, uint64_t id);
 
+/* The words that a prompt completes; NULL ends them. (prelude.c) */
+extern const char *const tv_sql_completions[];
+
 /* ---- Tables as files ---- */
 
 /* The tables that `traceview export` writes; NULL ends them. */

@@ -17,7 +17,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/commands/cmd_sql.h"
 #include "cli/input/expand.h"
+#include "cli/input/line_editor.h"
 #include "cli/input/load.h"
 #include "cli/output/output.h"
 #include "sql/duckdb.h"
@@ -71,6 +73,14 @@ static void cmd_sql_take_query(struct tv_settings *settings)
     files->count--;
 }
 
+/* Start the editor of lines, if statements are typed at a terminal. */
+static void cmd_sql_start_editor(void)
+{
+    static struct tv_words words; /* the editor's process reads them until its end */
+    tv_sql_prompt_list_words(&words);
+    (void)tv_line_editor_start(&words, "sql_history");
+}
+
 static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -83,7 +93,11 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
         cmd_sql_take_query(settings);
     if (status == TV_OK && settings->sql.each)
         status = tv_expand_words(settings, &settings->files, err);
-    return status == TV_OK ? tv_duck_open(err) : status;
+    if (status == TV_OK)
+        status = tv_duck_open(err);
+    if (status == TV_OK && !settings->sql.query && settings->files.count > 0)
+        cmd_sql_start_editor();
+    return status;
 }
 
 /* ---- Asking ---- */
@@ -157,7 +171,7 @@ static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
     return TV_OK;
 }
 
-/* Answer statements from standard input as they come, each up to a ';' at the end of a line. */
+/* Answer statements from standard input. */
 static enum tv_status cmd_sql_converse(const struct tv_command *command,
                                        const struct tv_settings *settings,
                                        struct tv_sql_output *how, struct tv_out *out, bool *failed,
@@ -166,36 +180,10 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
     struct sql_opened opened;
     enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
                                          tv_settings_jobs(settings), &opened, err);
-    bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    char line[4096];
-    struct tv_out text;
     if (status != TV_OK)
         return status;
-    tv_out_init_memory(&text);
-    for (;;) {
-        if (asks && fputs(text.length > 0 ? "  ...> " : "sql> ", stdout) >= 0)
-            fflush(stdout);
-        bool more = fgets(line, sizeof line, stdin) != NULL;
-        if (more)
-            tv_out_text(&text, line);
-        struct tv_bytes typed = tv_bytes_trim((struct tv_bytes){text.buffer, text.length});
-        while (typed.length > 0 && typed.data[typed.length - 1] == '\n')
-            typed = tv_bytes_trim((struct tv_bytes){typed.data, typed.length - 1});
-        if (typed.length > 0 && (!more || typed.data[typed.length - 1] == ';')) {
-            struct tv_error reason = {.status = TV_OK};
-            tv_out_char(&text, '\0');
-            how->headed = false;
-            if (tv_sql_run(opened.sql, (const char *)text.buffer, how, out, &reason) != TV_OK) {
-                tv_command_failed(command, &reason);
-                *failed = true;
-            }
-            tv_out_flush(out);
-            text.length = 0;
-        }
-        if (!more)
-            break;
-    }
-    tv_out_release(&text);
+    struct tv_sql_prompt prompt = {command, opened.sql, how, out, failed};
+    tv_sql_prompt_converse(&prompt);
     cmd_sql_close(&opened);
     return TV_OK;
 }
@@ -224,6 +212,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
                              &output.out, &err);
     else
         status = cmd_sql_converse(command, settings, &how, &output.out, &failed, &err);
+    tv_line_editor_end();
     if (tv_output_finish(&output, status, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return failed ? TV_EXIT_INPUT : TV_EXIT_OK;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_sql.h - the conversation of `sql` without a query. (cmd_sql_prompt.c) */
+#ifndef TV_CLI_COMMANDS_CMD_SQL_H
+#define TV_CLI_COMMANDS_CMD_SQL_H
+
+#include "base/out.h"
+#include "cli/command.h"
+
+struct tv_sql;
+struct tv_sql_output;
+
+/* A conversation about an open database. */
+struct tv_sql_prompt {
+    const struct tv_command *command;
+    struct tv_sql *sql;
+    struct tv_sql_output *how;
+    struct tv_out *out;
+    bool *failed; /* set by a statement that fails; the next ones are answered */
+};
+
+/* Answer statements as they come, each up to a ';' at the end of a line. */
+void tv_sql_prompt_converse(const struct tv_sql_prompt *prompt);
+
+/* List the words that the line editor completes; they need not be freed. */
+void tv_sql_prompt_list_words(struct tv_words *words);
+
+#endif

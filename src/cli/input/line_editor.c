@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* pipe2 */
+#include "cli/input/line_editor.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/library.h"
+#include "base/memory.h"
+#include "cli/input/user_folder.h"
+#include "cli/options.h"
+
+#define LIBRARY "libedit.so.2"
+
+/* Lines that are longer are cut off, and so many are remembered. */
+#define LONGEST_LINE ((uint32_t)1 << 20)
+#define MOST_LINES 1000
+
+/* Behind these characters a word to complete begins. */
+#define BREAKS " \t\n\"\\'`@$><=;|&{(,.)+-*/%!"
+
+/* The length that stands for the end of the input. */
+#define END_OF_INPUT UINT32_MAX
+
+static struct {
+    pid_t process; /* 0: there is no editor */
+    int prompts, lines;
+} editor;
+
+bool tv_line_editor_is_there(void)
+{
+    return editor.process > 0;
+}
+
+static bool editor_write(int descriptor, const void *bytes, size_t length)
+{
+    const uint8_t *next = bytes;
+    while (length > 0) {
+        ssize_t written = write(descriptor, next, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        next += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+static bool editor_read(int descriptor, void *bytes, size_t length)
+{
+    uint8_t *next = bytes;
+    while (length > 0) {
+        ssize_t got = read(descriptor, next, length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        length -= (size_t)got;
+    }
+    return true;
+}
+
+/* ---- The editor's process ---- */
+
+/* The functions of libedit that readline has, too. */
+struct editor_library {
+    char *(*ask)(const char *prompt);
+    int (*add_history)(const char *line);
+    int (*read_history)(const char *path);
+    int (*write_history)(const char *path);
+    void (*stifle_history)(int lines);
+    char *(**complete)(const char *word, int again);
+    const char **breaks;
+};
+
+/* The words of the completion, which is called without a context. */
+static const struct tv_words *editor_words;
+
+static bool editor_load(struct editor_library *library)
+{
+    void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const struct tv_library_function functions[] = {
+        {"readline", &library->ask},
+        {"add_history", &library->add_history},
+        {"read_history", &library->read_history},
+        {"write_history", &library->write_history},
+        {"stifle_history", &library->stifle_history},
+        {"rl_completion_entry_function", &library->complete},
+        {"rl_completer_word_break_characters", &library->breaks},
+    };
+    return handle && !tv_library_find(handle, functions, TV_COUNT(functions));
+}
+
+/* Return the next word that begins as typed, in memory that libedit frees; NULL behind the last. */
+static char *editor_complete(const char *typed, int again)
+{
+    static size_t next;
+    size_t length = strlen(typed);
+    if (!again)
+        next = 0;
+    while (next < editor_words->count) {
+        const char *word = editor_words->items[next++];
+        if (strncasecmp(word, typed, length) != 0)
+            continue;
+        char *copy = tv_alloc(strlen(word) + 1, 1);
+        memcpy(copy, word, strlen(word));
+        return copy;
+    }
+    return NULL;
+}
+
+/* Find the file of the history; false: the user has no folder for it. */
+static bool editor_find_history(const char *name, char path[PATH_MAX])
+{
+    char folder[PATH_MAX - 64];
+    int made = tv_user_folder_open(TV_USER_STATE, true);
+    if (made < 0)
+        return false;
+    close(made);
+    return tv_user_folder_find(TV_USER_STATE, folder, sizeof folder) &&
+           snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
+/* Edit one line and send it; false at the end of the input. */
+static bool editor_edit_line(const struct editor_library *library, const char *prompt, int lines)
+{
+    char *line = library->ask(prompt);
+    size_t length = line ? strlen(line) : 0;
+    uint32_t sent = !line ? END_OF_INPUT : length < LONGEST_LINE ? (uint32_t)length : LONGEST_LINE;
+    if (length > 0)
+        library->add_history(line);
+    bool goes_on =
+        editor_write(lines, &sent, sizeof sent) && line && editor_write(lines, line, sent);
+    tv_free(line);
+    return goes_on;
+}
+
+/* Edit a line for each prompt, until there are no more. */
+static _Noreturn void editor_main(const struct editor_library *library, const char *history,
+                                  int prompts, int lines)
+{
+    char path[PATH_MAX], prompt[32];
+    uint8_t length;
+    bool kept = editor_find_history(history, path);
+    /* The terminal's characters, in this thread alone: numbers are read and printed as ever. */
+    locale_t characters = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (characters)
+        uselocale(characters);
+    *library->complete = editor_complete;
+    *library->breaks = BREAKS;
+    library->stifle_history(MOST_LINES);
+    if (kept)
+        library->read_history(path);
+    while (editor_read(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
+           editor_read(prompts, prompt, length)) {
+        prompt[length] = '\0';
+        if (!editor_edit_line(library, prompt, lines))
+            break;
+    }
+    umask(077);
+    if (kept)
+        library->write_history(path);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* ---- The confined process's side ---- */
+
+bool tv_line_editor_start(const struct tv_words *words, const char *history)
+{
+    struct editor_library library;
+    int prompts[2], lines[2];
+    assert(!tv_line_editor_is_there());
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !editor_load(&library))
+        return false;
+    if (pipe2(prompts, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(lines, O_CLOEXEC) != 0) {
+        close(prompts[0]);
+        close(prompts[1]);
+        return false;
+    }
+    fflush(stdout);
+    editor_words = words;
+    pid_t process = fork();
+    if (process == 0) {
+        close(prompts[1]);
+        close(lines[0]);
+        editor_main(&library, history, prompts[0], lines[1]);
+    }
+    close(prompts[0]);
+    close(lines[1]);
+    if (process < 0) {
+        close(prompts[1]);
+        close(lines[0]);
+        return false;
+    }
+    editor.process = process;
+    editor.prompts = prompts[1];
+    editor.lines = lines[0];
+    return true;
+}
+
+bool tv_line_editor_ask(const char *prompt, struct tv_out *line)
+{
+    uint8_t length = (uint8_t)strlen(prompt);
+    uint32_t left;
+    assert(tv_line_editor_is_there() && length > 0);
+    if (!editor_write(editor.prompts, &length, 1) ||
+        !editor_write(editor.prompts, prompt, length) ||
+        !editor_read(editor.lines, &left, sizeof left) || left > LONGEST_LINE)
+        return false;
+    while (left > 0) {
+        uint8_t piece[512];
+        size_t wanted = left < sizeof piece ? left : sizeof piece;
+        if (!editor_read(editor.lines, piece, wanted))
+            return false;
+        tv_out_bytes(line, (struct tv_bytes){piece, wanted});
+        left -= (uint32_t)wanted;
+    }
+    tv_out_char(line, '\n');
+    return true;
+}
+
+void tv_line_editor_end(void)
+{
+    const uint8_t last = 0;
+    if (!tv_line_editor_is_there())
+        return;
+    (void)editor_write(editor.prompts, &last, 1);
+    close(editor.prompts);
+    close(editor.lines);
+    while (waitpid(editor.process, NULL, 0) < 0 && errno == EINTR)
+        ;
+    editor.process = 0;
+}
