@@ -364,11 +364,11 @@ static enum tv_sql_type export_special_type(enum export_special special)
 
 static const struct tv_sql_table *export_find_base(const char *name)
 {
-    for (size_t i = 0; i < tv_sql_table_count; i++)
-        if (strcmp(tv_sql_tables[i]->name, name) == 0)
-            return tv_sql_tables[i];
-    assert(!"every exported table has a base");
-    return NULL;
+    size_t number = 0;
+    while (number < tv_sql_table_count && strcmp(tv_sql_tables[number]->name, name) != 0)
+        number++;
+    assert(number < tv_sql_table_count); /* every exported table has a base */
+    return tv_sql_tables[number];
 }
 
 static void export_add_output(struct tv_sql_exporter *exporter, const struct export_column *column)
