@@ -284,6 +284,23 @@ uint32_t fixture_value_type(struct tv_trace *trace, const char *name, const char
                                 tv_trace_info_string(trace->head, tv_bytes_of(unit)));
 }
 
+void fixture_add_counter(struct fixture *fixture, const char *name, const tv_ns *times,
+                         uint32_t count)
+{
+    struct tv_trace *trace = fixture->trace;
+    double values[16];
+    uint64_t offsets[16] = {0};
+    struct tv_counter counter = {.name = tv_trace_info_string(trace->head, tv_bytes_of(name)),
+                                 .process = TV_NONE,
+                                 .series_count = 1,
+                                 .sample_count = count};
+    const uint32_t series = counter.name;
+    assert(count <= TV_COUNT(values));
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = i % 2;
+    tv_tables_add_counter(&trace->tables, &counter, &series, times, offsets, values);
+}
+
 void fixture_free(struct fixture *fixture)
 {
     tv_trace_free(fixture->trace);

@@ -58,6 +58,10 @@ struct fixture fixture_nest(uint32_t depth);
  */
 uint32_t fixture_value_type(struct tv_trace *trace, const char *name, const char *unit);
 
+/* Add a counter of one series with up to 16 samples, alternating between 0 and 1. */
+void fixture_add_counter(struct fixture *fixture, const char *name, const tv_ns *times,
+                         uint32_t count);
+
 void fixture_free(struct fixture *fixture);
 
 /* The next number of a fixed sequence (xorshift). */

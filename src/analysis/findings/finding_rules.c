@@ -11,8 +11,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* 1 s / 60, the interval of most displays. */
-#define FRAME_NS INT64_C(16666667)
 #define MS INT64_C(1000000)
 
 /* Almost all traces are merely cut off at their ends; that is not in this list. */
@@ -85,12 +83,13 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .looks_at = "Object.wait, park, sleep, join and the like on main threads",
         .text = "A main thread waited for another thread or for time to pass: {calls} longer than "
                 "{limit}, {total} in all, the longest {worst}, of {name}.",
-        .reason = "a wait of 16.7 ms costs a picture of a display of 60 Hz",
+        .reason = "a wait that is longer than the time between two pictures costs one",
         .condition = TV_RULE_CALLS,
         .severity = TV_WARNING,
         .on_main = true,
         .names = TV_NAMES_BLOCKED,
-        .longer = FRAME_NS,
+        .longer = TV_DISPLAY_INTERVAL_NS,
+        .one_picture = true,
     },
     {
         .name = "lock-contention",
@@ -111,12 +110,13 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .looks_at = "collections on main threads",
         .text = "Garbage was collected on a main thread: {calls} longer than {limit}, {total} in "
                 "all, the longest {worst}, of {name}.",
-        .reason = "a pause of 16.7 ms costs a picture of a display of 60 Hz",
+        .reason = "a pause that is longer than the time between two pictures costs one",
         .condition = TV_RULE_CALLS,
         .severity = TV_WARNING,
         .on_main = true,
         .names = TV_NAMES_GC,
-        .longer = FRAME_NS,
+        .longer = TV_DISPLAY_INTERVAL_NS,
+        .one_picture = true,
     },
     {
         .name = "hot-tiny-calls",

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
+#include "analysis/findings/display_internal.h"
 #include "analysis/search/call_search.h"
 #include "base/memory.h"
 
@@ -29,6 +30,7 @@ struct finding_context {
     bool *main;   /* [tracks] the wanted ones that belong to main threads */
     struct tv_listed_calls listed;
     const struct tv_display_frames *frames;
+    const struct tv_display_interval *intervals; /* [inputs]; NULL: no rule needs them */
 };
 
 /* Evaluates a rule; `finding` starts with all numbers 0. */
@@ -144,6 +146,7 @@ struct finding_scan {
     const struct finding_context *context;
     const struct tv_rule *rule;
     struct tv_finding *finding;
+    tv_ns longer; /* the rule's limit on this track */
     uint32_t row;
     struct finding_list covered; /* calls of this row that contain a reported or a waiting call */
     size_t passed;               /* how many of them lie before the current call */
@@ -172,6 +175,9 @@ static void finding_report_call(struct finding_scan *scan, uint32_t index,
         .count = 1,
     };
     tv_ns within = finding_time_in_range(scan->context, slice->start, slice->length);
+    /* Displays of several files may differ: all calls are longer than the least limit. */
+    if (scan->finding->count == 0 || scan->longer < scan->finding->limit)
+        scan->finding->limit = scan->longer;
     scan->finding->count++;
     tv_time_add(&scan->finding->total, part < within ? part : within);
     finding_add_place(scan->finding, &place, finding_by_part);
@@ -188,7 +194,7 @@ static void finding_scan_packed(struct finding_scan *scan, uint32_t first, uint3
     const struct tv_columns *columns = &trace->columns[row->columns];
     const uint32_t *length =
         (columns->length ? columns->length : columns->cpu_length) + row->first + first;
-    int64_t most = scan->rule->longer / trace->head->inputs[row->input].tick_ns;
+    int64_t most = scan->longer / trace->head->inputs[row->input].tick_ns;
     for (uint32_t i = 0; i < count; i++)
         if (TV_UNLIKELY(length[i] > most))
             look_at(scan, first + i);
@@ -203,7 +209,7 @@ static void finding_scan_wide(struct finding_scan *scan, uint32_t first, uint32_
         uint32_t some = count - done < READ_AT_ONCE ? count - done : READ_AT_ONCE;
         tv_slices_read(scan->context->trace, scan->row, first + done, some, slices);
         for (uint32_t i = 0; i < some; i++)
-            if (slices[i].length > scan->rule->longer)
+            if (slices[i].length > scan->longer)
                 look_at(scan, first + done + i);
         done += some;
     }
@@ -241,7 +247,7 @@ static void finding_scan_named(struct finding_scan *scan, uint32_t first, uint32
             context->listed.around[path[i]] & names)
             continue;
         struct tv_slice slice = tv_slice_get(context->trace, scan->row, i);
-        if (slice.length > scan->rule->longer)
+        if (slice.length > scan->longer)
             finding_report_call(scan, i, &slice, slice.length);
     }
 }
@@ -300,7 +306,7 @@ static void finding_check_waiting(struct finding_scan *scan, uint32_t index)
     uint32_t range[2] = {0, 0}, count;
     if (slice.flags & TV_SLICE_NO_CPU || lists & scan->rule->passes)
         return;
-    if (slice.length - slice.cpu_length <= scan->rule->longer)
+    if (slice.length - slice.cpu_length <= scan->longer)
         return;
     if (slice.flags & TV_SLICE_HAS_CHILDREN) {
         tv_slice_children(context->trace, scan->row, index, &range[0], &count);
@@ -309,7 +315,7 @@ static void finding_check_waiting(struct finding_scan *scan, uint32_t index)
     }
     tv_ns own = slice.length - inside.length;
     tv_ns ran = slice.cpu_length > inside.cpu_length ? slice.cpu_length - inside.cpu_length : 0;
-    if (own - ran > scan->rule->longer && finding_is_share(own - ran, own, scan->rule->share))
+    if (own - ran > scan->longer && finding_is_share(own - ran, own, scan->rule->share))
         finding_report_call(scan, index, &slice, own - ran);
 }
 
@@ -336,12 +342,22 @@ static void finding_scan_row(struct finding_scan *scan, finding_check_call *look
         finding_scan_named(scan, first, end);
 }
 
+/* Return the limit of a rule on the calls of a track. */
+static tv_ns finding_limit_on(const struct finding_context *context, const struct tv_rule *rule,
+                              const struct tv_track *track)
+{
+    if (!rule->one_picture || !context->intervals || track->row_count == 0)
+        return rule->longer;
+    return context->intervals[context->trace->rows[track->first_row].input].period;
+}
+
 /* Scan the rows of a track, deepest first. */
 static void finding_scan_track(struct finding_scan *scan, uint32_t track,
                                finding_check_call *look_at)
 {
     const struct tv_track *t = &scan->context->trace->tracks[track];
     scan->above.count = 0;
+    scan->longer = finding_limit_on(scan->context, scan->rule, t);
     for (uint32_t row = t->first_row + t->row_count; row-- > t->first_row;) {
         scan->row = row;
         finding_scan_row(scan, look_at);
@@ -692,6 +708,10 @@ struct tv_findings *tv_findings_of(const struct tv_trace *trace, const struct tv
     tv_listed_calls_init(&context.listed, trace);
     struct tv_display_frames *frames = tv_display_frames_of(trace, selection, &context.listed);
     context.frames = frames;
+    struct tv_display_interval *intervals = NULL;
+    if (context.listed.depth_count > 0)
+        intervals = tv_display_intervals_of(trace->base ? trace->base : trace);
+    context.intervals = intervals;
     for (uint32_t i = 0; i < TV_RULES; i++) {
         findings->of[i].limit = tv_rules[i].longer;
         conditions[tv_rules[i].condition](&context, &tv_rules[i], &findings->of[i]);
@@ -700,6 +720,7 @@ struct tv_findings *tv_findings_of(const struct tv_trace *trace, const struct tv
     tv_free(context.main);
     tv_listed_calls_release(&context.listed);
     tv_display_frames_free(frames);
+    tv_free(intervals);
     return findings;
 }
 

@@ -65,9 +65,11 @@ struct tv_rule {
     unsigned waits; /* waiting: neither these nor the calls around them are reported */
     unsigned passes; /* not reported themselves, but what lies in them is */
     tv_ns longer;
-    uint32_t share;  /* thousandths: of the range (CALLS), or of own time (others) */
-    uint32_t least;  /* thousandths of the time of all threads; methods with less are ignored */
-    uint32_t levels; /* RECURSION */
+    bool one_picture; /* `longer` is that of 60 Hz: of a file that tells the time between two
+                         pictures of its display, that counts */
+    uint32_t share;   /* thousandths: of the range (CALLS), or of own time (others) */
+    uint32_t least;   /* thousandths of the time of all threads; methods with less are ignored */
+    uint32_t levels;  /* RECURSION */
     const enum tv_diagnostic_kind *kinds;
     uint32_t kind_count;
 };
@@ -115,7 +117,7 @@ struct tv_finding {
     uint64_t count;
     tv_ns total; /* within the range */
     tv_ns limit; /* the rule's, or the trace's: cost of a clock reading, sampling interval, deadline
-                    of the worst frame */
+                    of the worst frame, the least time between two pictures */
     struct tv_display_interval interval; /* of frames: what the deadline of the worst is from */
     struct tv_finding_place
         places[TV_FINDING_PLACES]; /* worst first; of equal ones the earlier first */

@@ -69,7 +69,11 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
 {
     if (rule->longer > 0) {
         tv_out_text(out, "longer than ");
+        if (rule->one_picture)
+            tv_out_text(out, "the time between two pictures, ");
         tv_findings_time(out, rule->longer);
+        if (rule->one_picture)
+            tv_out_text(out, " at 60 Hz");
     }
     if (rule->share > 0) {
         tv_out_text(out, rule->longer > 0 ? ", " : "");

@@ -18,22 +18,6 @@ static void rename_frame(struct fixture *f, char letter, const char *name)
     head->frames[FIXTURE_FRAME(letter)].name = tv_trace_info_string(head, tv_bytes_of(name));
 }
 
-/* Add a counter with samples at these times, alternating between 0 and 1. */
-static void add_counter(struct fixture *f, const char *name, const tv_ns *times, uint32_t count)
-{
-    double values[16];
-    uint64_t offsets[16] = {0};
-    struct tv_counter counter = {.name = tv_trace_info_string(f->trace->head, tv_bytes_of(name)),
-                                 .process = TV_NONE,
-                                 .series_count = 1,
-                                 .sample_count = count};
-    const uint32_t series = counter.name;
-    assert_true(count <= TV_COUNT(values));
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = i % 2;
-    tv_tables_add_counter(&f->trace->tables, &counter, &series, times, offsets, values);
-}
-
 static struct tv_display_frames *frames_of(const struct fixture *f, tv_ns from, tv_ns to)
 {
     struct tv_selection selection = {from, to, NULL, 0};
@@ -105,12 +89,12 @@ static void the_deadline_is_the_median_distance_of_syncs(void **state)
     assert_int_equal(frames->list[1].source, TV_DEADLINE_DEFAULT);
     assert_int_equal(frames->list[1].deadline, 16666667);
     tv_display_frames_free(frames);
-    add_counter(&f, "VSYNC-sf-long", rare, 2);
-    add_counter(&f, "HW_VSYNC_0", hardware, 3);
+    fixture_add_counter(&f, "VSYNC-sf-long", rare, 2);
+    fixture_add_counter(&f, "HW_VSYNC_0", hardware, 3);
     frames = frames_of(&f, INT64_MIN, INT64_MAX);
     assert_int_equal(frames->list[1].deadline, 11 * MS);
     tv_display_frames_free(frames);
-    add_counter(&f, "VSYNC-app", app, 5);
+    fixture_add_counter(&f, "VSYNC-app", app, 5);
     frames = frames_of(&f, INT64_MIN, INT64_MAX);
     assert_int_equal(frames->list[1].source, TV_DEADLINE_VSYNC);
     assert_int_equal(frames->list[1].deadline, 8 * MS);

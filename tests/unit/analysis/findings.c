@@ -198,6 +198,28 @@ static void a_collection_on_a_main_thread_is_told(void **state)
     assert_false(find_named(&elsewhere, "", name, rule).found);
 }
 
+/* A display of 120 Hz: a wait of 8 ms is short enough, one of 9 ms costs a picture. */
+static void the_display_of_the_trace_limits_waits(void **state)
+{
+    (void)state;
+    const tv_ns syncs[] = {0, 8333333, 16666666, 25 * MS};
+    const struct fixture_thread thread = {"main", NULL, {"AAAAAAAA AAAAAAAAA BBBBBBBBB"}};
+    struct fixture f = draw(&thread, 1);
+    rename_frame(&f, 'A', "java.lang.Object", "wait");
+    rename_frame(&f, 'B', "", "Alloc concurrent copying GC");
+    assert_false(find(&f, "blocked-main-thread").found);
+    assert_false(find(&f, "gc-on-main-thread").found);
+    fixture_add_counter(&f, "VSYNC-app", syncs, 4);
+    struct tv_finding found = find(&f, "blocked-main-thread");
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.total, 9 * MS);
+    assert_int_equal(found.limit, 8333333);
+    found = find(&f, "gc-on-main-thread");
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.limit, 8333333);
+    fixture_free(&f);
+}
+
 /* ---- Names ---- */
 
 static void a_picture_of_17_ms_is_slow(void **state)
@@ -456,6 +478,7 @@ UNIT_TESTS(findings, cmocka_unit_test(a_call_of_more_than_50_ms_is_long),
            cmocka_unit_test(of_nested_calls_the_innermost_is_long),
            cmocka_unit_test(an_event_loop_is_not_long),
            cmocka_unit_test(a_main_thread_that_waits_is_blocked),
+           cmocka_unit_test(the_display_of_the_trace_limits_waits),
            cmocka_unit_test(a_collection_on_a_main_thread_is_told),
            cmocka_unit_test(a_picture_of_17_ms_is_slow), cmocka_unit_test(contention_counts_once),
            cmocka_unit_test(collections_are_told_from_a_twentieth_on),
