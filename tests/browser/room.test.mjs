@@ -33,7 +33,7 @@ const headWidth = (page) =>
 /** Every control in the bars and every column head that does not lie in view with all its text. */
 const cutControls = (page) =>
   page.evaluate(() =>
-    [...document.querySelectorAll('.top, .tab-row, .profile .head, .grid-head')]
+    [...document.querySelectorAll('.top, .tab-row, .profile .head, .grid-head, .flame .bar')]
       .flatMap((bar) => [...bar.querySelectorAll('button, input, select')])
       .filter((control) => {
         const { left, right, width } = control.getBoundingClientRect();
@@ -71,6 +71,70 @@ for (const size of SIZES) {
     await chosen.close();
   });
 }
+
+/** Everything that adds to the bars and tables: clocks, flows, syncs, problems, frames, counters. */
+function busyTrace() {
+  const thread = { pid: 12345, tid: 12345 };
+  const events = [
+    { ph: 'M', name: 'process_name', pid: 12345, args: { name: 'com.example.launcher' } },
+    { ph: 'M', name: 'thread_name', ...thread, args: { name: 'CrRendererMain' } },
+    { ph: 'E', name: 'nothing', ...thread, ts: 0 },
+    { ph: 's', name: 'flow', id: 1, ...thread, ts: 1 },
+    { ph: 'f', name: 'flow', id: 1, bp: 'e', ...thread, ts: 20_001 },
+  ];
+  for (let i = 0; i < 20; i++) {
+    const at = { ...thread, ts: 20_000 * i };
+    events.push(
+      { ph: 'X', name: 'Choreographer#doFrame', ...at, dur: 18_000, tts: 9_000 * i, tdur: 8_000 },
+      { ph: 'C', name: 'VSYNC-app', ...at, args: { value: i % 2 } },
+      {
+        ph: 'C',
+        name: 'memory',
+        ...at,
+        args: { used: 10_123_456_789 * (1 + i), free: 9_987_654_321 },
+      },
+    );
+  }
+  return events;
+}
+
+const BUSY_TABS = ['Profile', 'Flame', 'Selection', 'Counters', 'Frames', 'Search', 'Findings'];
+const KINDS = 'main;work_[j];copy_[k] 5\nmain;wait_[i] 3\n';
+
+for (const size of SIZES) {
+  test(`at ${size.width} px nothing is cut off in a trace that has everything`, async () => {
+    const { page } = await showFile('busy.json', busyTrace(), { options: { viewport: size } });
+    for (const tab of BUSY_TABS) {
+      await page.getByRole('tab', { name: tab }).click();
+      await rested(page);
+      assert.deepEqual(await cutControls(page), [], tab);
+    }
+    // The id of a process is there as a whole, or not at all: its tooltip has it.
+    const [label, id] = await Promise.all(
+      ['.labels .group', '.labels .group .id'].map((what) => page.locator(what).first()),
+    );
+    const [outer, inner] = [await label.boundingBox(), await id.boundingBox()];
+    const hidden = inner.y >= outer.y + outer.height;
+    assert.ok(hidden || inner.x + inner.width <= outer.x + outer.width, 'the id of the process');
+    assert.match(await label.getAttribute('title'), /process 12345/);
+    const samples = await showFile('kinds.folded', KINDS, { options: { viewport: size } });
+    assert.deepEqual(await cutControls(samples.page), []);
+  });
+}
+
+test('where a table lacks room, the figures stay that nothing else tells', async () => {
+  const viewport = { width: 900, height: 700 };
+  const { page } = await showFile('busy.json', busyTrace(), { options: { viewport } });
+  await page.getByRole('tab', { name: 'Counters' }).click();
+  const heads = () => page.locator('.counters [role=columnheader]').allInnerTexts();
+  const names = (all) => all.map((head) => head.replace(/^[▾▴] /, ''));
+  const all = ['Counter', 'Values', 'Mean', 'Min', 'Max', 'First', 'Last', 'Change', 'Per s'];
+  const needed = all.filter((head) => head !== 'Values' && head !== 'Change');
+  const shows = (expected) => async () => names(await heads()).join() === expected.join();
+  await until(shows(needed), true, 'without the number of values and the change');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await until(shows(all), true, 'with all');
+});
 
 test('the details fold out with a selection, and fold away without', async () => {
   const { page, close } = await show({ width: 1280, height: 800 });

@@ -3,7 +3,7 @@
 
 import { h, type Child } from '../../base/dom';
 import { fixedUnit, formatCount } from '../../base/format';
-import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import {
   CounterFiguresStore,
@@ -16,6 +16,7 @@ import {
   type FigureColumn,
   type FigureLine,
 } from '../../model/counterFigures';
+import { figureWidth, givingWay } from '../../model/columnFit';
 import { counterTime } from '../../model/counters';
 import { seriesColour } from '../../render/counterPainter';
 import type { Views } from '../context';
@@ -25,8 +26,10 @@ import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { markedText } from './tableTab';
 
-const PADDING = 18;
-const LEAST = 62;
+const LEAST = 56;
+const NAME_LEAST = 160;
+/** If the window is narrow, these are left out first: the details of a counter have them. */
+const GIVING: readonly FigureColumn[] = ['samples', 'change'];
 
 /** The table of counters. */
 export class CountersView {
@@ -34,6 +37,8 @@ export class CountersView {
   private readonly store: CounterFiguresStore;
   private readonly lines: ReadSignal<readonly FigureLine[]>;
   private readonly grid: Grid;
+  /** Of the table, in CSS pixels; 0: not known yet. */
+  private readonly width = signal(0);
 
   constructor(
     private readonly v: Views,
@@ -56,6 +61,9 @@ export class CountersView {
         sort: (column) => this.sortBy(column as FigureColumn),
         selected: (line) => this.isSelected(line),
         focused: (on) => viewer.inTable.set(on),
+        resized: (width) => {
+          if (width > 0) this.width.set(width);
+        },
       },
       () => lineHeight(v.settings),
     );
@@ -101,24 +109,26 @@ export class CountersView {
   private showColumns(): void {
     const lines = this.lines.get();
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    const width = (text: string): number => meter.width(text);
     const columns = FIGURE_COLUMNS.map((id): GridColumn => {
       const [head, title] = FIGURE_HEADS[id];
       const text = (line: FigureLine): string =>
         id === 'name' ? '' : figureText(line.figures, id);
-      const widest = lines.reduce((most, line) => Math.max(most, text(line).length), 0);
-      const width = Math.max(LEAST, widest * meter.width('0'), meter.width(`▾ ${head}`)) + PADDING;
       return {
         id,
         head,
         title,
-        width: id === 'name' ? 0 : Math.ceil(width),
-        least: 200,
+        width: id === 'name' ? 0 : figureWidth(width, head, lines.map(text), LEAST),
+        ...(id === 'name' && { least: NAME_LEAST }),
         number: id !== 'name',
         sorts: true,
         cell: (line) => this.cell(line, id),
       };
     });
-    this.grid.setColumns(columns, this.v.viewer.figures.get());
+    const sort = this.v.viewer.figures.get();
+    const giving = GIVING.filter((id) => id !== sort.column);
+    this.grid.setColumns(givingWay(columns, this.width.get(), NAME_LEAST, giving), sort);
+    untracked(() => this.grid.refresh());
   }
 
   private cell(at: number, id: FigureColumn): Child | Child[] {

@@ -95,7 +95,7 @@ export class FramesView {
     return [
       {
         ...{ id: 'name', head: 'Late frame', title: 'Processes, and their late frames' },
-        ...{ number: false, width: 0, least: 280 },
+        ...{ number: false, width: 0, least: 180 },
         value: (item) => this.title(item),
         text: (item) => this.title(item),
         cell: (item) => this.nameCell(item),
@@ -111,7 +111,7 @@ export class FramesView {
       times('main', 'Main', 'Time of the main thread'),
       times('render', 'Render', 'Time of the render thread'),
       {
-        ...{ id: 'cause', head: 'What took the time', number: false, width: 220 },
+        ...{ id: 'cause', head: 'What took the time', number: false, width: 220, least: 120 },
         title:
           'The name with most time of its own in the frame; or the reason that the trace gives',
         value: cause,

@@ -23,6 +23,7 @@ export interface GridColumn {
   title: string;
   /** In pixels; 0 shares the remaining width. */
   width: number;
+  /** If the window is narrow, the column shrinks to this width: of texts, which end with an ellipsis. */
   least?: number;
   number: boolean;
   sorts: boolean;
@@ -149,9 +150,15 @@ export class Grid {
   setColumns(columns: readonly GridColumn[], sort: GridSort | null): void {
     this.columns = columns;
     const width = (c: GridColumn): string =>
-      c.width > 0 ? `${c.width}px` : `minmax(${c.least ?? 160}px, 1fr)`;
+      c.width === 0
+        ? `minmax(${c.least ?? 160}px, 1fr)`
+        : c.least !== undefined && c.least < c.width
+          ? `minmax(${c.least}px, ${c.width}px)`
+          : `${c.width}px`;
     this.element.style.setProperty('--columns', columns.map(width).join(' '));
-    const least = columns.reduce((sum, c) => sum + (c.width || (c.least ?? 160)), 0);
+    const leastOf = (c: GridColumn): number =>
+      c.width === 0 ? (c.least ?? 160) : Math.min(c.least ?? c.width, c.width);
+    const least = columns.reduce((sum, c) => sum + leastOf(c), 0);
     this.element.style.setProperty('--table-width', `${least}px`);
     const { activeElement } = document;
     const focused = activeElement instanceof HTMLElement ? activeElement.dataset['column'] : null;

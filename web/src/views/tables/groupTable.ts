@@ -199,7 +199,7 @@ export class GroupTable<T> {
       title: column.title,
       number: column.number,
       width: width(column),
-      least: column.least ?? 160,
+      ...(column.least !== undefined && { least: column.least }),
       sorts: true,
       cell: (line) => this.cell(line, column, i === 0),
     }));

@@ -182,10 +182,10 @@ export class SearchView {
     this.grid.setColumns(
       [
         column('at', '#', 78, (line) => formatCount(line + 1), { ...number, sorts: false }),
-        column('name', 'Name', 0, (line) => this.nameCell(line), { least: 200 }),
+        column('name', 'Name', 0, (line) => this.nameCell(line), { least: 150 }),
         column('where', 'Found in', 0, (line) => this.whereCell(line), {
           sorts: false,
-          least: 200,
+          least: 150,
         }),
         column('kind', 'Kind', 92, (line) => this.kindWord(line)),
         column(
@@ -196,7 +196,7 @@ export class SearchView {
           number,
         ),
         column('length', unitHead('Length', unit), 96, (line) => this.lengthCell(line), number),
-        column('track', 'Track', 170, (line) => this.placeCell(line)),
+        column('track', 'Track', 170, (line) => this.placeCell(line), { least: 110 }),
       ],
       sort,
     );

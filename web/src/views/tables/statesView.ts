@@ -3,8 +3,9 @@
 
 import { h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, unitHead } from '../../base/format';
-import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
+import { figureWidth } from '../../model/columnFit';
 import { substringMatcher } from '../../model/names';
 import { StatesStore } from '../../model/stateStore';
 import type { StatesAnswer } from '../../model/states';
@@ -25,8 +26,8 @@ import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { markedText } from './tableTab';
 
-const PADDING = 18;
-const LEAST = 70;
+const LEAST = 56;
+const NAME_LEAST = 160;
 
 /** The view of thread states. */
 export class StatesView {
@@ -34,6 +35,8 @@ export class StatesView {
   private readonly store: StatesStore;
   private readonly lines: ReadSignal<readonly StatesLine[]>;
   private readonly grid: Grid;
+  /** Of the table, in CSS pixels; 0: not known yet. */
+  private readonly width = signal(0);
 
   constructor(
     private readonly v: Views,
@@ -53,6 +56,9 @@ export class StatesView {
         activate: (line) => this.activate(line),
         sort: (column) => this.sortBy(column),
         focused: (on) => viewer.inTable.set(on),
+        resized: (width) => {
+          if (width > 0) this.width.set(width);
+        },
       },
       () => lineHeight(v.settings),
     );
@@ -112,24 +118,32 @@ export class StatesView {
     const lines = this.lines.get();
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     if (!answer) return;
-    const columns = statesColumns(answer, choice.by).map((column): GridColumn => {
+    const measure = (text: string): number => meter.width(text);
+    const columnOf = (column: StatesColumn, withShares: boolean): GridColumn => {
       const head = column.kind === 'time' ? unitHead(column.head, unit) : column.head;
       const text = (line: StatesLine): string =>
-        `${statesText(line, column, unit)}  ${statesShare(line, column)}`;
-      const widest = lines.reduce((most, line) => Math.max(most, text(line).length), 0);
-      const width = Math.max(LEAST, widest * meter.width('0'), meter.width(`▾ ${head}`)) + PADDING;
+        withShares
+          ? `${statesText(line, column, unit)}  ${statesShare(line, column)}`
+          : statesText(line, column, unit);
       return {
         id: column.id,
         head,
         title: column.title,
-        width: column.kind === 'name' ? 0 : Math.ceil(width),
-        least: 170,
+        width: column.kind === 'name' ? 0 : figureWidth(measure, head, lines.map(text), LEAST),
+        ...(column.kind === 'name' && { least: NAME_LEAST }),
         number: column.kind !== 'name',
         sorts: true,
         cell: (line) => this.cell(line, column),
       };
-    });
-    this.grid.setColumns(columns, choice);
+    };
+    const columnsOf = (withShares: boolean): GridColumn[] =>
+      statesColumns(answer, choice.by).map((column) => columnOf(column, withShares));
+    const whole = columnsOf(true);
+    const needed = whole.reduce((sum, { width }) => sum + (width || NAME_LEAST), 0);
+    const room = this.width.get();
+    const narrow = room > 0 && needed > room;
+    this.element.classList.toggle('without-shares', narrow);
+    this.grid.setColumns(narrow ? columnsOf(false) : whole, choice);
   }
 
   private cell(at: number, column: StatesColumn): Child | Child[] {

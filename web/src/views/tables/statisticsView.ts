@@ -16,7 +16,7 @@ import {
   type StatisticsColumn,
   type StatisticsRow,
 } from '../../model/statistics';
-import { fittingColumns } from '../../model/columnFit';
+import { figureWidth, fittingColumns } from '../../model/columnFit';
 import type { Clock } from '../../model/traceFacts';
 import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
@@ -32,8 +32,7 @@ import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 
 /** The padding on both sides. */
-const PADDING = 18;
-const LEAST = 62;
+const LEAST = 56;
 /** The sums of each clock; all other times are in the chosen one. */
 const STATISTICS_CLOCKS: Partial<Record<StatisticsColumn, Clock>> = { total: 'real', cpu: 'cpu' };
 
@@ -104,22 +103,21 @@ export class StatisticsView {
     const unit = viewer.unit.get();
     const rows = this.store.rows.get();
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const widest = (column: StatisticsColumn): number =>
-      rows.reduce((most, row) => Math.max(most, statisticsText(row, column, unit).length), 0);
-    const digit = meter.width('0');
+    const measure = (text: string): number => meter.width(text);
+    const texts = (column: StatisticsColumn): string[] =>
+      rows.map((row) => statisticsText(row, column, unit));
     const columns = statisticsColumns(viewer.facts).map(
       (id): GridColumn & { clock: Clock | null } => {
         const time = id !== 'name' && id !== 'count';
         const head = statisticsHead(id, viewer.facts);
         const text = time ? unitHead(head, unit) : head;
-        const width = Math.max(LEAST, widest(id) * digit, meter.width(`▾ ${text}`)) + PADDING;
         return {
           id,
           clock: STATISTICS_CLOCKS[id] ?? null,
           head: text,
           title: STATISTICS_HEADS[id][1],
-          width: id === 'name' ? 0 : Math.ceil(width),
-          least: 200,
+          width: id === 'name' ? 0 : figureWidth(measure, text, texts(id), LEAST),
+          ...(id === 'name' && { least: 160 }),
           number: id !== 'name',
           sorts: true,
           cell: (line) => this.cell(line, id),

@@ -240,7 +240,7 @@ export class TimelineLabels {
       },
       icon(group.open ? 'down' : 'right'),
       h('b', null, name),
-      process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
+      process?.name ? h('span', { class: 'tid id' }, `pid ${id}`) : null,
       labels ? h('span', { class: 'tid' }, labels) : null,
       file ? h('span', { class: 'tid' }, file) : null,
     );
