@@ -75,6 +75,14 @@ test('a match in a signature is counted, and marked in the table and the tree', 
   await until(() => marked('.profile'), 'Ljava/lang/String;', 'the profile');
   await page.getByRole('tab', { name: 'Top-down' }).click();
   await until(() => marked('#pane-top-down'), 'Ljava/lang/String;', 'the tree');
+  // In a narrow window, the signature in the list of hits does not hide the name before it.
+  await page.setViewportSize({ width: 900, height: 700 });
+  await page.getByRole('tab', { name: 'Search' }).click();
+  await until(() => marked('#pane-search'), 'Ljava/lang/String;', 'the list of hits');
+  const cells = page.locator('#pane-search .grid-row:has(.signature)');
+  const [row, own] = [cells.first(), cells.locator('.own').first()];
+  const [around, name] = [await row.boundingBox(), await own.boundingBox()];
+  assert.ok(name.y >= around.y && name.y + name.height <= around.y + around.height, 'the name');
   await close();
   await viewer.stop();
 });

@@ -39,11 +39,12 @@ export function pathText(
     const b = Math.min(to, Math.max(a, at < 0 ? to : end));
     return [part(from, a, style), part(a, b, `${style} found`), part(b, to, style)];
   };
+  const own = h('span', { class: 'own' }, ...pieces(prefix.length, name.length, ''));
+  const signature = foundSignature(frames, frame, find) ?? overloadText(frames, frame);
   return h(
     'span',
     { class: 'text path', title: shortened(title) },
     prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
-    h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
-    foundSignature(frames, frame, find) ?? overloadText(frames, frame),
+    signature ? h('span', { class: 'with-signature' }, own, signature) : own,
   );
 }
