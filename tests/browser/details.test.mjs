@@ -53,15 +53,15 @@ test('a slice names its process, and its name once', async () => {
   // Its flows come last.
   const text = await press('[1]', 1, 0.6, /^draw .* flow call 1/);
   assert.match(text, /^draw Real ms/, 'nothing stands between the name and its times');
-  assert.match(text, /Process 8 Renderer Thread \[1\] \(no name\), level 1/);
-  assert.match(text, /‹ from paint .* \[1\] \(no name\), Browser, flow call 1/);
+  assert.match(text, /Process 8 Renderer Thread \[1\] \(draw\), level 1/);
+  assert.match(text, /‹ from paint .* \[1\] \(paint\), Browser, flow call 1/);
 });
 
 test('a thread that tells no CPU time shows how long its slices took', async () => {
   const words = await page.locator('.label').allInnerTexts();
   const times = words.map((text) => text.replace(/\s+/g, ' ').trim());
-  assert.ok(times.includes('[1] (no name) 0.4 ms'), 'of the one that does: its CPU time');
-  assert.ok(times.includes('[1] (no name) 1.0 ms'), `of the other its slices: ${times}`);
+  assert.ok(times.includes('[1] (paint) 0.4 ms'), 'of the one that does: its CPU time');
+  assert.ok(times.includes('[1] (draw) 1.0 ms'), `of the other its slices: ${times}`);
 });
 
 test('search finds arguments that others hide, and names the process', async () => {
@@ -71,7 +71,7 @@ test('search finds arguments that others hide, and names the process', async () 
   const row = page.locator('#pane-search [role=row]', { hasText: 'fetch' });
   await row.waitFor();
   const text = (await row.innerText()).replace(/\s+/g, ' ');
-  assert.match(text, /fetch url: a needle slice .*\[2\] \(no name\), Renderer/);
+  assert.match(text, /fetch url: a needle slice .*\[2\] \(fetch\), Renderer/);
   await row.click();
   await page.getByRole('tab', { name: 'Profile' }).click();
   const told = await until(details, (words) => /overwritten/.test(words), 'the slice');

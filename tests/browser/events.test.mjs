@@ -313,7 +313,7 @@ test('a slice shows how much of it was on the CPU', async () => {
   const opened = await showFile('cpu.json', [{ ...third, ts: 0, dur: 30, tts: 0, tdur: 10 }]);
   const before = page;
   page = opened.page;
-  const top = await topOf('(no name)');
+  const top = await topOf('(third)');
   // The first 10 of 30 us in the colour itself, the others paler.
   await until(() => colourAt('.lanes canvas', 0.3, top + 15), '#007d00', 'on the CPU');
   assert.notEqual(await colourAt('.lanes canvas', 0.4, top + 15), '#007d00');

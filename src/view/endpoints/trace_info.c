@@ -234,6 +234,29 @@ static void view_trace_write_owner(struct tv_out *out, const struct tv_trace_inf
     tv_member_number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }
 
+/* Outermost slices that are looked at to name a thread: the answer must not wait for millions. */
+#define NAMING_SLICES 4096u
+
+/* Write the name of a nameless thread's longest outermost slice, which tells threads apart. */
+static void view_trace_write_contents(struct tv_out *out, const struct tv_trace *trace,
+                                      const struct tv_track *track)
+{
+    const struct tv_trace_info *head = trace->head;
+    if (track->kind != TV_TRACK_THREAD || track->row_count == 0 ||
+        head->threads[track->thread].name != TV_EMPTY_STRING)
+        return;
+    uint32_t count = trace->rows[track->first_row].count;
+    struct tv_slice longest = {.path = TV_ROOT_PATH};
+    for (uint32_t i = 0; i < count && i < NAMING_SLICES; i++) {
+        struct tv_slice slice = tv_slice_get(trace, track->first_row, i);
+        if (longest.path == TV_ROOT_PATH || slice.length > longest.length)
+            longest = slice;
+    }
+    if (longest.path != TV_ROOT_PATH)
+        tv_member_text(out, ",\"holds\":", head,
+                       head->frames[trace->paths.nodes[longest.path].frame].name);
+}
+
 /* Write a track, in display order. */
 static void view_trace_write_track(struct tv_out *out, const struct tv_view *view,
                                    const struct tv_view_track *shown)
@@ -246,6 +269,7 @@ static void view_trace_write_track(struct tv_out *out, const struct tv_view *vie
     tv_ns offset = trace->offset[track->input];
     tv_member_number(out, "{\"track\":", shown->track);
     view_trace_write_owner(out, trace->head, track);
+    view_trace_write_contents(out, trace, track);
     if (trace->head->input_count > 1)
         tv_member_number(out, ",\"file\":", track->input);
     tv_member_number(out, ",\"first_row\":", track->first_row);

@@ -84,6 +84,23 @@ static void assert_has_sums(const struct tv_out *out, const struct tv_trace *tra
     assert_has(out, part);
 }
 
+/* A calls longest of all, but B lies outermost; only the thread without a name needs that. */
+static void names_threads_by_what_they_hold(void **state)
+{
+    (void)state;
+    const struct fixture_thread threads[] = {{"", NULL, {"C BBBBB D", "   AAA"}},
+                                             {"main", NULL, {"CC"}}};
+    struct asked asked = {.fixture = fixture_draw(threads, 2)};
+    asked.view = tv_view_new(asked.fixture.trace);
+    assert_int_equal(ask(&asked, "trace"), TV_OK);
+    tv_out_char(&asked.out, 0);
+    assert_has(&asked.out, "\"name\":\"\",\"process\":0,\"thread\":0,\"holds\":\"b\"");
+    assert_null(strstr(strstr((const char *)asked.out.buffer, "\"name\":\"main\""), "holds"));
+    tv_out_release(&asked.out);
+    tv_view_free(asked.view);
+    fixture_free(&asked.fixture);
+}
+
 static void tells_what_else_there_is(void **state)
 {
     (void)state;
@@ -594,12 +611,14 @@ static void adds_up_what_a_call_made(void **state)
     asked_tear_down(&done);
 }
 
-UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
-           cmocka_unit_test(is_named_by_its_main_trace), cmocka_unit_test(knows_its_questions),
-           asked_test(ranks_the_frames), asked_test(profiles_a_selection),
-           asked_test(opens_a_method), asked_test(describes_a_call),
-           cmocka_unit_test(adds_up_what_a_call_made), asked_test(steps_from_call_to_call),
-           asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
-           asked_test(tile_bytes), asked_test(wrong_questions_are_refused),
-           asked_test(random_parameters_do_no_harm), asked_test(several_ask_at_once),
-           cmocka_unit_test(a_missing_clock_is_null), cmocka_unit_test(an_empty_trace_has_answers));
+UNIT_TESTS(view, asked_test(tells_what_the_trace_is),
+           cmocka_unit_test(names_threads_by_what_they_hold),
+           cmocka_unit_test(tells_what_else_there_is), cmocka_unit_test(is_named_by_its_main_trace),
+           cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
+           asked_test(profiles_a_selection), asked_test(opens_a_method),
+           asked_test(describes_a_call), cmocka_unit_test(adds_up_what_a_call_made),
+           asked_test(steps_from_call_to_call), asked_test(finds_extents),
+           asked_test(activity_bytes), asked_test(flame_bytes), asked_test(tile_bytes),
+           asked_test(wrong_questions_are_refused), asked_test(random_parameters_do_no_harm),
+           asked_test(several_ask_at_once), cmocka_unit_test(a_missing_clock_is_null),
+           cmocka_unit_test(an_empty_trace_has_answers));

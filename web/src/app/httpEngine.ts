@@ -2,7 +2,7 @@
 // The engine as an HTTP client of docs/view-protocol.md. Addresses are relative to the page. The
 // host of the page decides whether requests go to a server or to a worker.
 
-import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
+import { makeVisible, nameOrPlaceholder, shortened, visibleTexts } from '../base/visible';
 import type {
   Activity,
   Call,
@@ -167,6 +167,11 @@ export class HttpEngine implements Engine {
 
   async trace(): Promise<TraceFacts> {
     const facts = visibleTexts(await this.json<TraceFacts>('api/trace', {}));
+    const contents = new Map(facts.tracks.map(({ thread, holds }) => [holds ? thread : -1, holds]));
+    for (const track of facts.tracks) {
+      const holds = track.kind === 'async' ? '' : contents.get(track.thread);
+      if (holds && track.thread >= 0) track.name ||= `(${shortened(holds)})`;
+    }
     for (const thread of [...facts.tracks, ...facts.idle_threads])
       thread.name = nameOrPlaceholder(thread.name);
     for (const track of facts.tracks) if (track.kind === 'cpu') track.process = CPUS;

@@ -19,6 +19,8 @@ export interface Track {
   line?: true;
   beside?: true;
   name: string;
+  /** Of a thread without a name: its longest outermost slice of those at its beginning. */
+  holds?: string;
   /** Sort index of the thread in the file; absent: none, or 0. */
   sort_index?: number;
   process: number;
