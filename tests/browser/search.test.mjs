@@ -81,8 +81,13 @@ test('a match in a signature is counted, and marked in the table and the tree', 
   await until(() => marked('#pane-search'), 'Ljava/lang/String;', 'the list of hits');
   const cells = page.locator('#pane-search .grid-row:has(.signature)');
   const [row, own] = [cells.first(), cells.locator('.own').first()];
-  const [around, name] = [await row.boundingBox(), await own.boundingBox()];
-  assert.ok(name.y >= around.y && name.y + name.height <= around.y + around.height, 'the name');
+  // A list that is drawn anew has none of its old elements for a moment.
+  const seen = async () => {
+    const [around, name] = [await row.boundingBox(), await own.boundingBox()];
+    if (!around || !name) return false;
+    return name.y >= around.y && name.y + name.height <= around.y + around.height;
+  };
+  await until(seen, true, 'the name beside the signature');
   await close();
   await viewer.stop();
 });
