@@ -16,7 +16,7 @@ const char *const tv_sql_prelude[] = {
     "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1) where "
     "kind_id not in (3, 4) and ts < t1 and (ts >= t0 or dur < 0 or ts + dur > t0)",
     "create view slices as select * from slice",
-    "create view track_slice as select * exclude (utid, upid) from slice",
+    "create view track_slice as select columns(c -> c not in ('utid', 'upid')) from slice",
     "create view instant as select * from slice where kind = 'instant'",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
     "bigint) as cpu, r.utid, s.name, null as end_state, null as priority from any_slice s join "
