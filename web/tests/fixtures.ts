@@ -149,6 +149,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     sendFiles: refuse,
     findings: refuse,
     diff: refuse,
+    besides: refuse,
     callsIn: refuse,
     sql: { ask: refuse, place: refuse },
     displayFrames: refuse,

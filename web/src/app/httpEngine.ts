@@ -414,6 +414,11 @@ export class HttpEngine implements Engine {
     }
   }
 
+  async besides(trace: number, closed: () => void): Promise<Engine | null> {
+    const { state } = await this.status(this.of === 0 ? undefined : this.of);
+    return state === 'ready' ? new HttpEngine(this.host, this.filter, trace, closed) : null;
+  }
+
   async callsIn(q: CallsQuestion, signal?: AbortSignal): Promise<Durations | null> {
     const number = q.trace ?? this.of;
     const ask = <T>(path: string, query: Query): Promise<T> => {

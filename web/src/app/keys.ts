@@ -192,7 +192,7 @@ export class Keys {
     if (this.alongFlow(e.key)) return true;
     switch (e.key) {
       case '0':
-        mover.glide(wholeView(viewer.bounds));
+        mover.glide(wholeView(viewer.paired.reach));
         return true;
       case 'f':
       case 'F':

@@ -18,6 +18,7 @@ import { readMark, writeMark, type Mark } from './marks';
 import { readFiles, writeFiles, type ChosenFile } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
+import { readPairing, writePairing, type Pairing } from './pairing';
 import { readRowChoice, writeRowChoice, type RowChoice } from './rowOrder';
 import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
@@ -61,6 +62,8 @@ export interface PageState {
   base: readonly Run[];
   more: readonly Run[];
   compare: CompareChoice;
+  /** How the time line of the base lies below; null: it is not shown. */
+  pairing: Pairing | null;
   view: Span | null;
   range: Span | null;
   tracks: readonly number[];
@@ -164,6 +167,7 @@ export function writeAddress(place: PageState): string {
   put('base', writeRuns(place.base));
   put('new', writeRuns(place.more));
   put('compare', writeCompare(place.compare));
+  put('pair', writePairing(place.pairing));
   put('view', place.view && writeSpan(place.view));
   put('range', place.range && writeSpan(place.range));
   put('threads', place.tracks.join(','));
@@ -300,6 +304,7 @@ export function readAddress(text: string): PageState {
     base: readRuns(q.get('base') ?? ''),
     more: readRuns(q.get('new') ?? ''),
     compare: readCompare(q.get('compare') ?? ''),
+    pairing: readPairing(q.get('pair') ?? ''),
     view: readSpan(q.get('view')),
     range: readSpan(q.get('range')),
     tracks: readNumbers(q.get('threads')),

@@ -96,6 +96,10 @@ export function writeRuns(runs: readonly Run[]): string {
   return runs.map(writeFiles).join('/');
 }
 
+export function sameRuns(a: readonly Run[], b: readonly Run[]): boolean {
+  return writeRuns(a) === writeRuns(b);
+}
+
 /** Parse the output of writeRuns; a malformed run is left out. */
 export function readRuns(text: string): readonly Run[] {
   return text === '' ? [] : text.split('/').flatMap((word) => [readFiles(word) ?? []].filter(some));

@@ -423,6 +423,11 @@ export interface Engine {
     question: CompareQuestion,
     signal?: AbortSignal,
   ): Promise<Comparison<Row> | null>;
+  /**
+   * Return the engine of another open trace, with the same filter; null: this one was closed when
+   * the other was opened, as both do not fit. `closed` is called when the other one is closed.
+   */
+  besides(trace: number, closed: () => void): Promise<Engine | null>;
   /** Return the lengths of a method's calls; null: the trace has no such method. */
   callsIn(question: CallsQuestion, signal?: AbortSignal): Promise<Durations | null>;
   displayFrames(scope: Scope, signal?: AbortSignal): Promise<DisplayFrames>;

@@ -95,6 +95,7 @@ export function refilter(
     folds: place.folds.flatMap(fold),
     call,
     pinned: null,
+    pairing: place.pairing && { ...place.pairing, at: null },
     mark: place.mark && same(MARK_COUNTS[place.mark.kind]) ? place.mark : null,
     closed: [],
     arrangement: UNARRANGED,

@@ -33,7 +33,7 @@ import { UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import { axisUnits, usualUnit, type Measure } from './measure';
 import type { CounterView } from './counters';
-import { USUAL_COMPARE, writeRuns, type CompareChoice, type Run } from './comparison';
+import { sameRuns, USUAL_COMPARE, type CompareChoice, type Run } from './comparison';
 import { USUAL_FIGURE_SORT, type FigureSort } from './counterFigures';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
@@ -42,8 +42,9 @@ import type { ChosenFile } from './opening';
 import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { USUAL_ROWS, type RowChoice } from './rowOrder';
+import { PairedLines } from './pairing';
 import { sameFlows, sameNumbers, sameOpened, sameSort } from './same';
-import { clampView, sameSpan, type Span } from './span';
+import { sameSpan, type Span } from './span';
 import { Transforms } from './transforms';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { usualMeasure, valueNumberOf, valueTypeOf } from './valueTypes';
@@ -65,10 +66,6 @@ export interface Notice {
 /** Tell whether both name the same call, or both are null. */
 export function sameCall(a: Call | null, b: Call | null): boolean {
   return a === b || (a !== null && b !== null && a.row === b.row && a.index === b.index);
-}
-
-function sameRuns(a: readonly Run[], b: readonly Run[]): boolean {
-  return writeRuns(a) === writeRuns(b);
 }
 
 /** The state of the page for one trace. */
@@ -120,6 +117,7 @@ export class Viewer {
   readonly base = signal<readonly Run[]>([], sameRuns);
   readonly more = signal<readonly Run[]>([], sameRuns);
   readonly compare = signal<CompareChoice>(USUAL_COMPARE);
+  readonly paired: PairedLines;
   /** Sort order of the table of counters. */
   readonly figures = signal<FigureSort>(USUAL_FIGURE_SORT);
   /** Sort order and open groups of these tables. */
@@ -178,6 +176,7 @@ export class Viewer {
     private readonly preferred: Preferred = NOTHING_PREFERRED,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
+    this.paired = new PairedLines(this.bounds);
     this.firstView = firstView(facts, this.bounds);
     this.view = signal<Span>(this.firstView, sameSpan);
     this.transforms = new Transforms(frames);
@@ -379,9 +378,9 @@ export class Viewer {
     return {
       files: this.files,
       filter: this.filter,
-      base: this.base.get(),
-      more: this.more.get(),
+      ...{ base: this.base.get(), more: this.more.get() },
       compare: this.compare.get(),
+      pairing: this.paired.pairing.get(),
       view: sameSpan(view, this.firstView) ? null : view,
       range: this.range.get(),
       tracks: this.tracks.get(),
@@ -469,6 +468,7 @@ export class Viewer {
     this.base.set(place.base);
     this.more.set(place.more);
     this.compare.set(place.compare);
+    this.paired.pairing.set(place.pairing);
     this.figures.set(place.figures ?? USUAL_FIGURE_SORT);
     this.findings.set(place.findings);
     this.displayFrames.set(place.displayFrames);
@@ -494,6 +494,6 @@ export class Viewer {
     this.overlays.set(place.overlays);
     this.hold.set(place.hold);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
-    return place.view ? clampView(place.view, this.bounds) : this.firstView;
+    return place.view ? this.paired.clamp(place.view) : this.firstView;
   }
 }

@@ -33,6 +33,7 @@ import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
 import { NotesRow } from './timeline/notesRow';
+import { PairedLine } from './timeline/pairedLine';
 import { OverviewView } from './timeline/overviewView';
 import { pictureEntries } from './files/pictures';
 import { RangeDialog } from './timeline/rangeDialog';
@@ -97,7 +98,7 @@ export class Page {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
     this.help = new HelpDialog(settings, viewer.facts);
     const menu = new FrameMenu(viewer);
-    const mover = new Mover(viewer.view, viewer.bounds);
+    const mover = new Mover(viewer.view, () => viewer.paired.reach);
     const counters = new CounterStore(viewer);
     const views: Views = {
       viewer,
@@ -157,7 +158,7 @@ export class Page {
         new Readout(views).element,
         this.line.ruler,
         this.notes.element,
-        this.line.tracks,
+        h('div', { class: 'lines' }, this.line.tracks, new PairedLine(views, this.line).element),
         this.lower.splitter,
         this.lower.element,
       ),

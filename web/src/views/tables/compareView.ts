@@ -215,7 +215,20 @@ export class CompareView {
       'Only what changed',
     );
     effect(() => setAttribute(changed, 'aria-pressed', viewer.compare.get().changed));
+    const { pairing } = viewer.paired;
+    const both = h(
+      'button',
+      {
+        class: 'toggle',
+        title: 'Show the time line of the base below that of this trace',
+        attrs: { type: 'button' },
+        on: { click: () => pairing.set(pairing.peek() ? null : { shift: 0, at: null }) },
+      },
+      'Both time lines',
+    );
+    effect(() => setAttribute(both, 'aria-pressed', pairing.get() !== null));
     const end = (): void => {
+      pairing.set(null);
       viewer.base.set([]);
       viewer.more.set([]);
     };
@@ -227,6 +240,7 @@ export class CompareView {
       this.control('Width', 'width', WIDTH_WORDS, COMPARED_WIDTHS, 'flame'),
       this.control('Figure', 'figure', FIGURE_WORDS, COMPARED_FIGURES),
       changed,
+      both,
       h(
         'button',
         {

@@ -21,7 +21,7 @@ export class Mover {
 
   constructor(
     private readonly view: Signal<Span>,
-    private readonly bounds: Span,
+    private readonly bounds: () => Span,
   ) {
     this.target = view.peek();
     this.from = this.target;
@@ -48,13 +48,13 @@ export class Mover {
   }
 
   zoom(factor: number, at: number, glide: boolean): void {
-    const span = zoomedView(this.goal, factor, at, this.bounds);
+    const span = zoomedView(this.goal, factor, at, this.bounds());
     if (glide) this.glide(span);
     else this.jump(span);
   }
 
   pan(ns: number, glide: boolean): void {
-    const span = pannedView(this.goal, ns, this.bounds);
+    const span = pannedView(this.goal, ns, this.bounds());
     if (glide) this.glide(span);
     else this.jump(span);
   }

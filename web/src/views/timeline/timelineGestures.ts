@@ -94,7 +94,7 @@ export class TimelineGestures {
   }
 
   showAll(): void {
-    this.v.mover.glide(wholeView(this.v.viewer.bounds));
+    this.v.mover.glide(wholeView(this.v.viewer.paired.reach));
   }
 
   private x(e: MouseEvent): number {
@@ -176,7 +176,7 @@ export class TimelineGestures {
     if (drag.kind === 'pan') {
       // Compute from the place of the press, so that rounding never adds up.
       const scale = new TimeScale(drag.view, this.line.canvas.width);
-      mover.jump(pannedView(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
+      mover.jump(pannedView(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.paired.reach));
       this.line.tracks.scrollTop = drag.scroll + drag.y - y;
       document.body.style.cursor = 'grabbing';
     }
@@ -280,7 +280,9 @@ export class TimelineGestures {
     if (!found?.hit) return;
     if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
     try {
-      mover.glide(framingView(callSpan(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+      mover.glide(
+        framingView(callSpan(await viewer.engine.slice(found.hit.call)), viewer.paired.reach),
+      );
     } catch (error) {
       viewer.failed(error);
     }
@@ -340,11 +342,11 @@ export class TimelineGestures {
     const from = this.pinchFrom;
     if (!a || !b || !from) return;
     const factor = from.distance / Math.max(10, Math.abs(a.x - b.x));
-    const { bounds } = this.v.viewer;
-    const view = zoomedView(from.view, factor, from.at, bounds);
+    const { reach } = this.v.viewer.paired;
+    const view = zoomedView(from.view, factor, from.at, reach);
     const nsPerPixel = spanLength(view) / this.line.canvas.width;
     // The time first touched stays between the fingers.
     const shift = from.at - (view.from + ((a.x + b.x) / 2) * nsPerPixel);
-    this.v.mover.jump(pannedView(view, shift, bounds));
+    this.v.mover.jump(pannedView(view, shift, reach));
   }
 }

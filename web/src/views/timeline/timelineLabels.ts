@@ -29,7 +29,8 @@ import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
 import { chartButton } from './chartButton';
-import { busyTime, fileOf, foldWords, objectWords, processWords, trackKind } from './trackWords';
+import { busyTime, fileOf, foldWords, objectWords } from './trackWords';
+import { partnerMark, processWords, trackKind } from './trackWords';
 
 /** Labels this far above and below the view, in CSS pixels, are created in advance. */
 const AHEAD = 600;
@@ -90,7 +91,7 @@ export class TimelineLabels {
     viewer.counterViews.get();
     viewer.overlays.get();
     viewer.mark.get();
-    viewer.hold.get();
+    for (const read of [viewer.hold, viewer.paired.alone]) read.get();
     this.placed = placed;
     this.pinned.style.height = `${placed.pinned}px`;
     this.fill(top, bottom);
@@ -453,6 +454,7 @@ export class TimelineLabels {
         { class: 'line' },
         isSingle(track) ? h('span', { class: 'twist' }) : twist,
         pick,
+        partnerMark(viewer, track),
         kind.mark,
         busy === null
           ? null

@@ -6,6 +6,7 @@ import { formatCount, plural } from '../../base/format';
 import type { IdleThread, TraceFacts, Track } from '../../model/traceFacts';
 import { ownerId } from '../../model/names';
 import type { FoldRow, ObjectsRow } from '../../model/rows';
+import type { Viewer } from '../../model/viewer';
 
 /**
  * Return the busy time of a track. Async slices have no CPU time, whatever clocks the trace has.
@@ -81,4 +82,11 @@ export function objectWords({ type }: ObjectsRow): string {
   const objects = plural(type.objects, 'object');
   const snapshots = plural(type.snapshots, 'snapshot');
   return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
+}
+
+/** Return the mark of a track that the other one of two time lines does not have. */
+export function partnerMark(viewer: Viewer, { track }: Track): HTMLElement | null {
+  if (!viewer.paired.alone.peek()?.has(track)) return null;
+  const title = 'The other trace has no such thread';
+  return h('span', { class: 'side alone', title }, 'no partner');
 }
