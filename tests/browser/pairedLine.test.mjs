@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { faults } from './axe.mjs';
 import { openPage, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
 import { view } from './program.mjs';
@@ -102,6 +103,7 @@ test('threads stand in the order of their partners, and those without say so', a
     const partner = { main: 'main', 'pool-11': 'pool-27' };
     const expected = own.flatMap((name) => partner[name] ?? []);
     assert.deepEqual(await names(page, '#tracks-base'), [...expected, 'fresh, no partner']);
+    assert.deepEqual(await faults(page), []);
     await page.click('[aria-label="Close the time line of the base"]');
     assert.deepEqual(await names(page, '#tracks'), before);
     assert.equal(await page.locator('.paired').isHidden(), true);
