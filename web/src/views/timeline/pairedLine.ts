@@ -110,7 +110,8 @@ export class PairedLine {
     let shown = '';
     effect(() => {
       const [run] = viewer.base.get();
-      const wanted = run && viewer.paired.pairing.get() ? writeRuns([run]) : '';
+      const paired = viewer.facts.compares === true && viewer.paired.pairing.get() !== null;
+      const wanted = run && paired ? writeRuns([run]) : '';
       if (wanted === shown) return;
       shown = wanted;
       untracked(() => this.change(wanted === '' ? undefined : run));
