@@ -120,8 +120,8 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
 
 /* ---- Questions (questions.c) ---- */
 
-/* The statements that make views of the files in the folder (struct tv_sql_options); NULL ends
- * them. */
+/* The statements that make views of the files in the lists TABLE_files, which are variables of the
+ * database (struct tv_sql_options); NULL ends them. */
 extern const char *const tv_fleet_views[];
 
 struct tv_fleet_question {

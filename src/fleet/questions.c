@@ -3,8 +3,8 @@
  * questions.c - the views of a fleet's folder, and the questions as SQL.
  *
  * Files of a batch count when the batch's own file of traces is there: it is written last.  Two
- * writers may have added one trace at the same time; its first batch counts.  The variable `folder`
- * is set by tv_sql_open.
+ * writers may have added one trace at the same time; its first batch counts.  The variables
+ * TABLE_files have the files of each table.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@
 const char *const tv_fleet_views[] = {
     "create view stored_trace as select * exclude (place) from (select *, "
     "row_number() over (partition by trace order by added, batch) as place "
-    "from (select * from read_parquet(getvariable('folder') || '/trace/*.parquet', union_by_name = "
-    "true) union all by name " FLEET_LATER_COLUMNS ")) where place = 1",
+    "from (select * from read_parquet(getvariable('trace_files'), union_by_name = true) union all "
+    "by name " FLEET_LATER_COLUMNS ")) where place = 1",
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
@@ -32,13 +32,13 @@ const char *const tv_fleet_views[] = {
     "create view method as select m.* exclude (batch), sketch_percentile(keys, counts, 0.5) as "
     "p50, "
     "sketch_percentile(keys, counts, 0.95) as p95, sketch_percentile(keys, counts, 0.99) as p99 "
-    "from read_parquet(getvariable('folder') || '/method/*.parquet', union_by_name = true) m "
+    "from read_parquet(getvariable('method_files'), union_by_name = true) m "
     "semi join trace t on m.trace = t.trace and m.batch = t.batch",
     "create view path as select p.* exclude (batch) "
-    "from read_parquet(getvariable('folder') || '/path/*.parquet', union_by_name = true) p "
+    "from read_parquet(getvariable('path_files'), union_by_name = true) p "
     "semi join trace t on p.trace = t.trace and p.batch = t.batch",
     "create view method_name as select distinct on (n.method) n.* exclude (batch) "
-    "from read_parquet(getvariable('folder') || '/method_name/*.parquet', union_by_name = true) n "
+    "from read_parquet(getvariable('method_name_files'), union_by_name = true) n "
     "semi join trace t on n.batch = t.batch order by n.method, n.batch",
     NULL,
 };
@@ -160,24 +160,27 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
     tv_out_text(sql, ", fresh as ");
     if (status == TV_OK)
         status = fleet_put_side(sql, sides->new, sides->where, err);
-    tv_out_text(sql, ", sided as (select trace, 0 as side from base union all "
-                     "select trace, 1 from fresh) "
-                     "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
-                     "s.side, t.* from sided s join trace t using (trace); "
-                     "select r.side::bigint, r.uri, r.recorded, r.clocks, "
-                     "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
-                     "r.recording, r.round, r.boot, r.calls, "
-                     "(select sum(excl)::bigint from method m where m.trace = r.trace), "
-                     "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
-                     "from run r order by number");
+    tv_out_text(sql,
+                ", sided as (select trace, 0 as side from base union all "
+                "select trace, 1 from fresh) "
+                "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
+                "s.side, t.* from sided s join trace t using (trace); "
+                "create temp table run_method as select r.number, n.class, n.category, n.name, "
+                "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, m.p50, "
+                "sketch_percentile(m.keys, m.counts, 0.9) as p90, m.p95, m.p99, m.max, "
+                "m.method from run r join method m on m.trace = r.trace "
+                "join method_name n on n.method = m.method; "
+                "select r.side::bigint, r.uri, r.recorded, r.clocks, "
+                "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
+                "r.recording, r.round, r.boot, r.calls, "
+                "(select sum(excl)::bigint from method m where m.trace = r.trace), "
+                "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
+                "from run r order by number");
     return status;
 }
 
 const char tv_fleet_run_methods[] =
-    "select r.number, n.class, n.category, n.name, n.signature, m.incl, m.excl, m.incl_cpu, "
-    "m.excl_cpu, m.calls, m.p50, sketch_percentile(m.keys, m.counts, 0.9), m.p95, m.p99, m.max "
-    "from run r join method m on m.trace = r.trace join method_name n on n.method = m.method "
-    "order by r.number, n.class, n.name, n.signature, m.method";
+    "select * exclude (method) from run_method order by number, class, name, signature, method";
 
 /* ---- Series ---- */
 
@@ -201,18 +204,18 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
                   "where m.%s > 0 group by all; ",
                   question->figure, question->figure, question->figure);
     tv_out_format(sql,
-                  "create temp table kept as select method, "
+                  "create temp table kept as select k.*, "
+                  "concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) as name "
+                  "from (select method, "
                   "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
                   "group by method having count(distinct version) >= %u "
-                  "order by number limit 20000; "
+                  "order by number limit 20000) k left join method_name n using (method); "
                   "select label, began from version order by number",
                   least);
     return status;
 }
 
-const char tv_fleet_series_methods[] =
-    "select concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) from kept k "
-    "join method_name n using (method) order by k.number";
+const char tv_fleet_series_methods[] = "select name from kept order by number";
 
 const char tv_fleet_series_cells[] =
     "select dense_rank() over (order by c.device, c.scenario) as part, k.number, c.version, c.log "

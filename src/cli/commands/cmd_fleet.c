@@ -260,64 +260,20 @@ static enum tv_status fleet_rows(const struct tv_command *command,
 
 /* ---- Asking ---- */
 
-/* Find the folder as an absolute path.  DuckDB takes some characters for patterns. */
-static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], struct tv_error *err)
-{
-    if (!realpath(to, path))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s: `traceview fleet add` makes it", to,
-                       strerror(errno));
-    if (strpbrk(path, "*?[{"))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "%s: a folder with * ? [ or { in its name cannot be asked", path);
-    return tv_fleet_init(path, err);
-}
-
-enum tv_status tv_fleet_open(const struct tv_settings *settings, const char *const *views,
-                             struct tv_sql **sql, struct tv_error *err)
-{
-    char folder[PATH_MAX];
-    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
-                                     .max_seconds = settings->sql.max_time,
-                                     .stuck = tv_command_end_stuck_query,
-                                     .folder = folder,
-                                     .statements = views};
-    if (settings->input.max_memory != TV_ANY_MEMORY)
-        options.max_memory = settings->input.max_memory;
-    enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
-    return status == TV_OK ? tv_sql_open(NULL, &options, sql, err) : status;
-}
-
-enum tv_status tv_fleet_write_answer(const struct tv_settings *settings, struct tv_sql *sql,
-                                     const char *query, struct tv_error *err)
-{
-    struct tv_output output;
-    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
-                                .max_rows = settings->sql.max_rows};
-    enum tv_status status =
-        how.format == TV_SQL_PARQUET
-            ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
-            : tv_output_open(&output, settings->output, settings->quiet, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_sql_run(sql, query, &how, &output.out, err);
-    return tv_output_finish(&output, status, err);
-}
-
 const char *tv_fleet_figure(const struct tv_settings *settings)
 {
     return fleet_figures[settings->fleet.figure];
 }
 
 /* Answer a query over the folder. */
-static enum tv_status fleet_answer(const struct tv_settings *settings, const char *query,
+static enum tv_status fleet_answer(const struct tv_settings *settings, const char *query, int *code,
                                    struct tv_error *err)
 {
-    struct tv_sql *sql;
-    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &sql, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_fleet_write_answer(settings, sql, query, err);
-    tv_sql_close(sql);
+    struct tv_fleet_store store;
+    enum tv_status status = tv_fleet_open(&store, settings, err);
+    if (status == TV_OK)
+        status = tv_fleet_write_answer(&store, query, err);
+    tv_fleet_close(&store, code);
     return status;
 }
 
@@ -325,8 +281,7 @@ static enum tv_status fleet_sql(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     (void)command;
-    (void)code;
-    return fleet_answer(settings, settings->files.items[0], err);
+    return fleet_answer(settings, settings->files.items[0], code, err);
 }
 
 /* Ask a question that `put` writes as SQL. */
@@ -334,7 +289,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
                                          enum tv_status (*put)(struct tv_out *,
                                                                const struct tv_fleet_question *,
                                                                struct tv_error *),
-                                         struct tv_error *err)
+                                         int *code, struct tv_error *err)
 {
     struct tv_fleet_question question = {
         .method = settings->files.items[0],
@@ -347,7 +302,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
     enum tv_status status = put(&query, &question, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = fleet_answer(settings, (const char *)query.buffer, err);
+        status = fleet_answer(settings, (const char *)query.buffer, code, err);
     tv_out_release(&query);
     return status;
 }
@@ -357,8 +312,7 @@ static enum tv_status fleet_trend(const struct tv_command *command,
                                   struct tv_error *err)
 {
     (void)command;
-    (void)code;
-    return fleet_ask_question(settings, tv_fleet_ask_trend, err);
+    return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
 }
 
 static enum tv_status fleet_outliers(const struct tv_command *command,
@@ -366,8 +320,7 @@ static enum tv_status fleet_outliers(const struct tv_command *command,
                                      struct tv_error *err)
 {
     (void)command;
-    (void)code;
-    return fleet_ask_question(settings, tv_fleet_ask_outliers, err);
+    return fleet_ask_question(settings, tv_fleet_ask_outliers, code, err);
 }
 
 static enum tv_status fleet_which(const struct tv_command *command,
@@ -375,14 +328,13 @@ static enum tv_status fleet_which(const struct tv_command *command,
                                   struct tv_error *err)
 {
     (void)command;
-    (void)code;
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_which(&query, settings->files.items, settings->files.count,
                                                settings->fleet.where, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = fleet_answer(settings, (const char *)query.buffer, err);
+        status = fleet_answer(settings, (const char *)query.buffer, code, err);
     tv_out_release(&query);
     return status;
 }
@@ -392,13 +344,12 @@ static enum tv_status fleet_schema(const struct tv_command *command,
                                    struct tv_error *err)
 {
     (void)command;
-    (void)code;
     return fleet_answer(
         settings,
         "select table_name as \"table\", column_name as \"column\", data_type as type "
         "from duckdb_columns() where table_name in ('trace', 'method', "
         "'method_name', 'path') order by 1, column_index",
-        err);
+        code, err);
 }
 
 /* ---- The command ---- */

@@ -25,15 +25,37 @@ enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct
                                     tv_fleet_put_table *put, void *context,
                                     struct tv_error *err) TV_MUST_CHECK;
 
-/* ---- Answers ---- */
+/* ---- Answers (cmd_fleet_open.c) ---- */
 
-/* Open a database over the folder of the fleet; `views`: tv_fleet_views, or NULL for none. */
-enum tv_status tv_fleet_open(const struct tv_settings *settings, const char *const *views,
-                             struct tv_sql **sql, struct tv_error *err) TV_MUST_CHECK;
+/* The folder as a database, without the batches of damaged files. */
+struct tv_fleet_store {
+    const struct tv_settings *settings;
+    struct tv_sql *sql;
+    struct tv_words damaged; /* names of files, "0123456789abcdef.parquet" */
+};
+
+/* Open the folder of the fleet, with the views of tv_fleet_views or with none.  Damaged files are
+ * told.  Close the store also after an error; a damaged file turns the exit code 0 into 1. */
+enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_settings *settings,
+                             struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_fleet_open_bare(struct tv_fleet_store *store, const struct tv_settings *settings,
+                                  struct tv_error *err) TV_MUST_CHECK;
+void tv_fleet_close(struct tv_fleet_store *store, int *code);
+
+/* Look for damaged files after an error.  True: there are some, which were told, and the database
+ * was opened again without them, so that the question can be asked again. */
+bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err);
+
+/* Is a file damaged, by its name without the table's folder? */
+bool tv_fleet_is_damaged(const struct tv_fleet_store *store, const char *name);
+
+/* Read all of a file; it fails if that is damaged. */
+enum tv_status tv_fleet_read_file(struct tv_sql *sql, enum tv_fleet_table table, const char *name,
+                                  struct tv_error *err) TV_MUST_CHECK;
 
 /* Write the answer of a query in the format, and to the output, of the settings. */
-enum tv_status tv_fleet_write_answer(const struct tv_settings *settings, struct tv_sql *sql,
-                                     const char *query, struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *query,
+                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* Return the word of --figure. */
 const char *tv_fleet_figure(const struct tv_settings *settings);

@@ -188,9 +188,22 @@ static void changes_make_series(struct changes_series *series)
 
 /* ---- Reading and writing ---- */
 
-static enum tv_status changes_read(const struct tv_settings *settings, struct tv_sql *sql,
-                                   struct changes_series *series, struct tv_error *err)
+/* Run the first query, which makes tables of everything: a damaged file is met before there is any
+ * row. */
+static enum tv_status changes_read_versions(struct tv_fleet_store *store, const char *query,
+                                            struct changes_series *series, struct tv_error *err)
 {
+    enum tv_status status;
+    do {
+        status = tv_sql_for_each_row(store->sql, query, 2, changes_take_version, series, err);
+    } while (status != TV_OK && series->versions.count == 0 && tv_fleet_recover(store, err));
+    return status;
+}
+
+static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_series *series,
+                                   struct tv_error *err)
+{
+    const struct tv_settings *settings = store->settings;
     struct tv_fleet_question question = {
         .by = settings->fleet.by,
         .where = settings->fleet.where,
@@ -201,13 +214,13 @@ static enum tv_status changes_read(const struct tv_settings *settings, struct tv
     enum tv_status status = tv_fleet_ask_series(&query, &question, TV_LEAST_VERSIONS, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = tv_sql_for_each_row(sql, (const char *)query.buffer, 2, changes_take_version,
+        status = changes_read_versions(store, (const char *)query.buffer, series, err);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, tv_fleet_series_methods, 1, changes_take_method,
                                      series, err);
     if (status == TV_OK)
-        status =
-            tv_sql_for_each_row(sql, tv_fleet_series_methods, 1, changes_take_method, series, err);
-    if (status == TV_OK)
-        status = tv_sql_for_each_row(sql, tv_fleet_series_cells, 4, changes_take_cell, series, err);
+        status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
+                                     series, err);
     tv_out_release(&query);
     if (status == TV_OK && series->versions.count < TV_LEAST_VERSIONS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -239,9 +252,10 @@ static void changes_put_points(struct tv_out *sql, const struct changes_series *
     tv_out_char(sql, '\0');
 }
 
-static enum tv_status changes_write(const struct tv_settings *settings, struct tv_sql *sql,
+static enum tv_status changes_write(struct tv_fleet_store *store,
                                     const struct changes_series *series, struct tv_error *err)
 {
+    const struct tv_settings *settings = store->settings;
     struct tv_change_points points;
     struct tv_out query;
     int64_t since = 0;
@@ -256,7 +270,7 @@ static enum tv_status changes_write(const struct tv_settings *settings, struct t
                    series->versions.count);
     tv_out_init_memory(&query);
     changes_put_points(&query, series, &points, since);
-    enum tv_status status = tv_fleet_write_answer(settings, sql, (const char *)query.buffer, err);
+    enum tv_status status = tv_fleet_write_answer(store, (const char *)query.buffer, err);
     tv_out_release(&query);
     tv_change_points_release(&points);
     return status;
@@ -266,19 +280,17 @@ enum tv_status tv_fleet_changes(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     struct changes_series series = {.cells = NULL};
-    struct tv_sql *sql;
+    struct tv_fleet_store store;
     (void)command;
-    (void)code;
-    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &sql, err);
-    if (status != TV_OK)
-        return status;
     series.versions.strings = series.methods.strings = tv_interner_new();
-    status = changes_read(settings, sql, &series, err);
+    enum tv_status status = tv_fleet_open(&store, settings, err);
+    if (status == TV_OK)
+        status = changes_read(&store, &series, err);
     if (status == TV_OK) {
         changes_make_series(&series);
-        status = changes_write(settings, sql, &series, err);
+        status = changes_write(&store, &series, err);
     }
-    tv_sql_close(sql);
+    tv_fleet_close(&store, code);
     tv_interner_free(series.versions.strings);
     tv_free(series.versions.items);
     tv_free(series.methods.items);

@@ -56,6 +56,7 @@ struct fleet_comparing {
     size_t begun; /* runs that the table has */
     size_t sides[2];
     struct tv_run_table *table;
+    struct tv_fleet_store store;
 };
 
 static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *values,
@@ -143,18 +144,22 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
     return TV_OK;
 }
 
-static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct tv_sql *sql,
-                                       struct tv_error *err)
+/* Read the traces and their methods.  The first query makes tables of both, so that a damaged file
+ * is met before there is any row. */
+static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct tv_error *err)
 {
+    struct tv_fleet_store *store = &comparing->store;
     const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
     struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where};
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_runs(&query, &sides, err);
     tv_out_char(&query, '\0');
-    if (status == TV_OK)
-        status = tv_sql_for_each_row(sql, (const char *)query.buffer, TV_FLEET_RUN_COLUMNS,
+    for (bool asks = status == TV_OK; asks;) {
+        status = tv_sql_for_each_row(store->sql, (const char *)query.buffer, TV_FLEET_RUN_COLUMNS,
                                      fleet_take_run, comparing, err);
+        asks = status != TV_OK && comparing->count == 0 && tv_fleet_recover(store, err);
+    }
     tv_out_release(&query);
     for (size_t side = 0; side < 2 && status == TV_OK; side++)
         if (comparing->sides[side] == 0)
@@ -162,7 +167,7 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
                              side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
     comparing->table->expected = comparing->count < UINT32_MAX ? (uint32_t)comparing->count : 0;
     if (status == TV_OK)
-        status = tv_sql_for_each_row(sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
+        status = tv_sql_for_each_row(store->sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
                                      fleet_take_method, comparing, err);
     fleet_begin_runs(comparing, comparing->count);
     return status;
@@ -173,13 +178,10 @@ static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows,
                                       struct tv_error *err)
 {
     struct fleet_comparing *comparing = context;
-    struct tv_sql *sql;
     comparing->table = rows;
-    enum tv_status status = tv_fleet_open(comparing->settings, tv_fleet_views, &sql, err);
-    if (status != TV_OK)
-        return status;
-    status = fleet_read_sides(comparing, sql, err);
-    tv_sql_close(sql);
+    enum tv_status status = tv_fleet_open(&comparing->store, comparing->settings, err);
+    if (status == TV_OK)
+        status = fleet_read_sides(comparing, err);
     if (status == TV_OK)
         tv_run_table_match(rows);
     return status;
@@ -221,6 +223,7 @@ enum tv_status tv_fleet_regressions(const struct tv_command *command,
     struct tv_settings own = fleet_settings_of_diff(settings);
     comparing.strings = tv_interner_new();
     *code = tv_compare_run_rows(command, &own, fleet_fill_runs, &comparing);
+    tv_fleet_close(&comparing.store, code);
     tv_interner_free(comparing.strings);
     tv_free(comparing.runs);
     return TV_OK;

@@ -195,7 +195,7 @@ struct fleet_entry {
 /* The folder, as `compact` and `check` find it. */
 struct fleet_folder {
     const char *to;
-    struct tv_sql *sql;
+    struct tv_fleet_store store;
     struct fleet_entry *entries; /* in the order of months */
     size_t count, room;
     struct tv_map index; /* batch -> entry */
@@ -234,27 +234,19 @@ static enum tv_status fleet_take_entry(void *context, const struct tv_sql_value 
 }
 
 /* List the batches whose traces count, in the order of months. */
-static enum tv_status fleet_list(struct fleet_folder *folder, const struct tv_settings *settings,
-                                 struct tv_error *err)
+static enum tv_status fleet_list(struct fleet_folder *folder, struct tv_error *err)
 {
-    folder->to = settings->fleet.to;
-    tv_map_init(&folder->index);
-    enum tv_status status = tv_fleet_open(settings, tv_fleet_views, &folder->sql, err);
-    if (status != TV_OK)
-        return status;
     return tv_sql_for_each_row(
-        folder->sql,
+        folder->store.sql,
         "select batch, min(12 * year(began) + month(began)) as month from (select batch, "
         "make_timestamp(coalesce(recorded, added)) as began from stored_trace) group by batch "
-        "order "
-        "by "
-        "month, batch",
+        "order by month, batch",
         2, fleet_take_entry, folder, err);
 }
 
-static void fleet_release(struct fleet_folder *folder)
+static void fleet_release(struct fleet_folder *folder, int *code)
 {
-    tv_sql_close(folder->sql);
+    tv_fleet_close(&folder->store, code);
     tv_map_release(&folder->index);
     tv_free(folder->entries);
     tv_free(folder->ids);
@@ -342,7 +334,7 @@ static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table,
                                        struct tv_error *err)
 {
     struct fleet_joining *joining = context;
-    return tv_fleet_merge_write(joining->folder->sql, &joining->merge, table, out, err);
+    return tv_fleet_merge_write(joining->folder->store.sql, &joining->merge, table, out, err);
 }
 
 /* Remove the files of a batch, that of the traces first. */
@@ -371,8 +363,8 @@ static enum tv_status fleet_merge(struct fleet_folder *folder, const struct flee
     tv_fleet_ask_traces(&query, &joining.merge);
     tv_out_char(&query, '\0');
     folder->id_count = 0;
-    enum tv_status status =
-        tv_sql_for_each_row(folder->sql, (const char *)query.buffer, 1, fleet_take_id, folder, err);
+    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
+                                                fleet_take_id, folder, err);
     joining.merge.number = tv_fleet_number_of(folder->ids, folder->id_count);
     tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
     if (status == TV_OK)
@@ -399,31 +391,61 @@ static size_t fleet_choose(const struct fleet_entry *entries, size_t count)
     return chosen;
 }
 
+/* Counts of `compact`. */
+struct fleet_compacted {
+    size_t joined, made;
+};
+
+/* Join batches; an error may have been caused by a damaged file (tv_fleet_recover). */
+static enum tv_status fleet_join(struct fleet_folder *folder, struct fleet_compacted *counts,
+                                 struct tv_error *err)
+{
+    folder->count = 0;
+    tv_map_release(&folder->index);
+    tv_map_init(&folder->index);
+    enum tv_status status = fleet_list(folder, err);
+    for (size_t i = 0, count; i < folder->count && status == TV_OK; i += count) {
+        count = fleet_choose(folder->entries + i, folder->count - i);
+        if (count < 2)
+            continue;
+        status = fleet_merge(folder, folder->entries + i, count, err);
+        counts->joined += status == TV_OK ? count : 0;
+        counts->made += status == TV_OK;
+    }
+    return status;
+}
+
+/* Keep the files of batches that are damaged: the user may have a copy of the one that is. */
+static void fleet_keep_damaged(struct fleet_folder *folder)
+{
+    uint64_t batch;
+    for (size_t i = 0; i < folder->store.damaged.count; i++)
+        if (fleet_read_batch(folder->store.damaged.items[i], &batch))
+            tv_map_set(&folder->index, batch, 0);
+}
+
 enum tv_status tv_fleet_compact(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     (void)command;
-    (void)code;
-    struct fleet_folder folder = {0};
-    size_t joined = 0, made = 0;
-    enum tv_status status = fleet_list(&folder, settings, err);
-    for (size_t i = 0, count; i < folder.count && status == TV_OK; i += count) {
-        count = fleet_choose(folder.entries + i, folder.count - i);
-        if (count < 2)
-            continue;
-        status = fleet_merge(&folder, folder.entries + i, count, err);
-        joined += count;
-        made++;
+    struct fleet_folder folder = {.to = settings->fleet.to};
+    struct fleet_compacted counts = {0};
+    tv_map_init(&folder.index);
+    enum tv_status status = tv_fleet_open(&folder.store, settings, err);
+    for (bool joins = status == TV_OK; joins;) {
+        status = fleet_join(&folder, &counts, err);
+        joins = status != TV_OK && tv_fleet_recover(&folder.store, err);
     }
     if (status == TV_OK) {
         /* What was written now is not in the index, and is not old. */
         folder.removes = true;
+        fleet_keep_damaged(&folder);
         fleet_look_at_files(&folder);
         if (!settings->quiet)
             tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
-                       joined, made, folder.removed_files);
+                       counts.joined, counts.made, folder.removed_files);
     }
-    fleet_release(&folder);
+    fleet_release(&folder, code);
     return status;
 }
 
@@ -445,6 +467,23 @@ static enum tv_status fleet_take_faults(void *context, const struct tv_sql_value
     return TV_OK;
 }
 
+/* Write a line for each file of a batch that cannot be read; tell if there is one. */
+static bool fleet_check_files(const struct fleet_folder *folder, uint64_t batch, struct tv_out *out)
+{
+    char name[32];
+    bool is_faulty = false;
+    snprintf(name, sizeof name, "%016" PRIx64 ".parquet", batch);
+    for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        struct tv_error reason = {0};
+        if (tv_fleet_read_file(folder->store.sql, (enum tv_fleet_table)i, name, &reason) == TV_OK)
+            continue;
+        tv_out_format(out, "%016" PRIx64 ": %s/%s: %s\n", batch,
+                      tv_fleet_table_name((enum tv_fleet_table)i), name, reason.message);
+        is_faulty = true;
+    }
+    return is_faulty;
+}
+
 /* Write a line for each fault of a batch, and add its traces; tell if there is any fault. */
 static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch, uint64_t *traces,
                               struct tv_out *out)
@@ -455,11 +494,13 @@ static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch,
     struct fleet_faults faults = {0};
     struct tv_error reason = {0};
     struct tv_out query;
+    if (fleet_check_files(folder, batch, out))
+        return true;
     tv_out_init_memory(&query);
     tv_fleet_ask_faults(&query, batch);
     tv_out_char(&query, '\0');
     bool is_faulty =
-        tv_sql_for_each_row(folder->sql, (const char *)query.buffer, TV_FLEET_FAULTS + 1,
+        tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, TV_FLEET_FAULTS + 1,
                             fleet_take_faults, &faults, &reason) != TV_OK;
     tv_out_release(&query);
     if (is_faulty)
@@ -483,7 +524,7 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
     struct tv_output output;
     uint64_t traces = 0, bytes = 0;
     tv_map_init(&folder.index);
-    enum tv_status status = tv_fleet_open(settings, NULL, &folder.sql, err);
+    enum tv_status status = tv_fleet_open_bare(&folder.store, settings, err);
     if (status == TV_OK)
         status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
@@ -500,6 +541,6 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
                       traces, folder.count, bytes, folder.left_files);
         status = tv_output_finish(&output, TV_OK, err);
     }
-    fleet_release(&folder);
+    fleet_release(&folder, code);
     return status;
 }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fleet_open.c - the folder of a fleet as a database, and answers from it.
+ *
+ * One damaged file would make every question fail, because the views read all files.  Looking at
+ * each file before each question would take longer than the question.  So a question is asked; if
+ * it fails, every file is read once, the damaged ones are named, and the question is asked again
+ * without their batches.
+ */
+#include "cli/commands/cmd_fleet.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "sql/values.h"
+
+#define SUFFIX ".parquet"
+
+/* Find the folder as an absolute path.  DuckDB takes some characters for patterns. */
+static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], struct tv_error *err)
+{
+    if (!realpath(to, path))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s: `traceview fleet add` makes it", to,
+                       strerror(errno));
+    if (strpbrk(path, "*?[{"))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: a folder with * ? [ or { in its name cannot be asked", path);
+    return tv_fleet_init(path, err);
+}
+
+/* ---- Files ---- */
+
+bool tv_fleet_is_damaged(const struct tv_fleet_store *store, const char *name)
+{
+    for (size_t i = 0; i < store->damaged.count; i++)
+        if (strcmp(store->damaged.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Call a function with the name of each Parquet file of a table. */
+static void fleet_visit_names(const struct tv_fleet_store *store, enum tv_fleet_table table,
+                              void (*visit)(void *context, enum tv_fleet_table table,
+                                            const char *name),
+                              void *context)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", store->settings->fleet.to, tv_fleet_table_name(table));
+    DIR *files = opendir(path);
+    const struct dirent *file;
+    while (files && (file = readdir(files)))
+        if (file->d_name[0] != '.' && tv_text_ends_with(file->d_name, SUFFIX))
+            visit(context, table, file->d_name);
+    if (files)
+        closedir(files);
+}
+
+/* A list of files that is written as SQL. */
+struct fleet_listing {
+    const struct tv_fleet_store *store;
+    struct tv_out *sql;
+    size_t count;
+};
+
+static void fleet_list_name(void *context, enum tv_fleet_table table, const char *name)
+{
+    struct fleet_listing *listing = context;
+    if (tv_fleet_is_damaged(listing->store, name))
+        return;
+    tv_out_format(listing->sql, "%sgetvariable('folder') || ", listing->count++ > 0 ? ", " : "");
+    tv_out_text(listing->sql, "'/");
+    tv_out_text(listing->sql, tv_fleet_table_name(table));
+    tv_out_text(listing->sql, "/' || ");
+    tv_fleet_put_text(listing->sql, tv_bytes_of(name));
+}
+
+/* Append the statement that sets the files of a table: a pattern, or, when some are damaged, the
+ * names of the others. */
+static void fleet_put_files(struct tv_out *sql, const struct tv_fleet_store *store,
+                            enum tv_fleet_table table)
+{
+    struct fleet_listing listing = {store, sql, 0};
+    const char *name = tv_fleet_table_name(table);
+    tv_out_format(sql, "set variable %s_files = [", name);
+    if (store->damaged.count == 0)
+        tv_out_format(sql, "getvariable('folder') || '/%s/*" SUFFIX "'", name);
+    else
+        fleet_visit_names(store, table, fleet_list_name, &listing);
+    tv_out_text(sql, "]; ");
+}
+
+/* ---- Opening ---- */
+
+static enum tv_status fleet_open_database(struct tv_fleet_store *store,
+                                          const char *const *statements, struct tv_error *err)
+{
+    char folder[PATH_MAX];
+    const struct tv_settings *settings = store->settings;
+    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
+                                     .max_seconds = settings->sql.max_time,
+                                     .stuck = tv_command_end_stuck_query,
+                                     .folder = folder,
+                                     .statements = statements};
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        options.max_memory = settings->input.max_memory;
+    enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
+    return status == TV_OK ? tv_sql_open(NULL, &options, &store->sql, err) : status;
+}
+
+enum tv_status tv_fleet_open_bare(struct tv_fleet_store *store, const struct tv_settings *settings,
+                                  struct tv_error *err)
+{
+    *store = (struct tv_fleet_store){.settings = settings};
+    return fleet_open_database(store, NULL, err);
+}
+
+/* Open the database with its views, without the damaged files. */
+static enum tv_status fleet_open_views(struct tv_fleet_store *store, struct tv_error *err)
+{
+    struct tv_out files;
+    size_t count = 0;
+    while (tv_fleet_views[count])
+        count++;
+    const char **statements = tv_alloc(count + 2, sizeof *statements);
+    tv_out_init_memory(&files);
+    for (int i = 0; i < TV_FLEET_TABLES; i++)
+        fleet_put_files(&files, store, (enum tv_fleet_table)i);
+    tv_out_char(&files, '\0');
+    statements[0] = (const char *)files.buffer;
+    for (size_t i = 0; i < count; i++)
+        statements[i + 1] = tv_fleet_views[i];
+    enum tv_status status = fleet_open_database(store, statements, err);
+    tv_out_release(&files);
+    tv_free(statements);
+    return status;
+}
+
+enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_settings *settings,
+                             struct tv_error *err)
+{
+    *store = (struct tv_fleet_store){.settings = settings};
+    enum tv_status status = fleet_open_views(store, err);
+    if (status != TV_OK && tv_fleet_recover(store, err))
+        return TV_OK;
+    return status;
+}
+
+void tv_fleet_close(struct tv_fleet_store *store, int *code)
+{
+    tv_sql_close(store->sql);
+    if (store->damaged.count > 0 && *code == TV_EXIT_OK)
+        *code = TV_EXIT_INPUT;
+    for (size_t i = 0; i < store->damaged.count; i++)
+        tv_free((void *)(uintptr_t)store->damaged.items[i]);
+    tv_free(store->damaged.items);
+}
+
+/* ---- Damaged files ---- */
+
+static enum tv_status fleet_take_nothing(void *context, const struct tv_sql_value *values,
+                                         struct tv_error *err)
+{
+    (void)context;
+    (void)values;
+    (void)err;
+    return TV_OK;
+}
+
+enum tv_status tv_fleet_read_file(struct tv_sql *sql, enum tv_fleet_table table, const char *name,
+                                  struct tv_error *err)
+{
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    /* The hash of whole rows needs every column. */
+    tv_out_format(&query,
+                  "select bit_xor(hash(r)) from read_parquet(getvariable('folder') || '/%s/' || ",
+                  tv_fleet_table_name(table));
+    tv_fleet_put_text(&query, tv_bytes_of(name));
+    tv_out_text(&query, ") r");
+    tv_out_char(&query, '\0');
+    enum tv_status status =
+        tv_sql_for_each_row(sql, (const char *)query.buffer, 1, fleet_take_nothing, NULL, err);
+    tv_out_release(&query);
+    return status;
+}
+
+/* A search for damaged files. */
+struct fleet_search {
+    struct tv_fleet_store *store;
+    struct tv_sql *sql;
+};
+
+static void fleet_try_file(void *context, enum tv_fleet_table table, const char *name)
+{
+    struct fleet_search *search = context;
+    struct tv_error reason = {0};
+    if (tv_fleet_is_damaged(search->store, name) ||
+        tv_fleet_read_file(search->sql, table, name, &reason) == TV_OK)
+        return;
+    size_t length = strlen(name) + 1;
+    char *copy = tv_alloc(length, 1);
+    memcpy(copy, name, length);
+    tv_words_add(&search->store->damaged, copy);
+    tv_message("traceview: %s/%s/%s is damaged; the answer leaves out its traces (%s)",
+               search->store->settings->fleet.to, tv_fleet_table_name(table), name, reason.message);
+}
+
+/* May a file be the reason of an error?  The query itself is the reason of these. */
+static bool fleet_may_be_damage(const struct tv_error *err)
+{
+    static const char *const others[] = {"Parser",     "Binder", "Catalog", "Conversion",
+                                         "Permission", "Syntax", "Not imp", "Out of M"};
+    static const char start[] = "SQL: ";
+    const char *why = strstr(err->message, start);
+    if (!why || !strstr(why, "Error"))
+        return false;
+    for (size_t i = 0; i < TV_COUNT(others); i++)
+        if (strncmp(why + sizeof start - 1, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
+
+bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
+{
+    struct tv_fleet_store bare;
+    struct tv_error reason = {0};
+    size_t before = store->damaged.count;
+    if (!fleet_may_be_damage(err))
+        return false;
+    if (tv_fleet_open_bare(&bare, store->settings, &reason) == TV_OK) {
+        struct fleet_search search = {store, bare.sql};
+        for (int i = 0; i < TV_FLEET_TABLES; i++)
+            fleet_visit_names(store, (enum tv_fleet_table)i, fleet_try_file, &search);
+    }
+    tv_sql_close(bare.sql);
+    if (store->damaged.count == before)
+        return false;
+    tv_sql_close(store->sql);
+    store->sql = NULL;
+    if (fleet_open_views(store, &reason) != TV_OK) {
+        *err = reason;
+        return false;
+    }
+    *err = (struct tv_error){0};
+    return true;
+}
+
+/* ---- Answers ---- */
+
+/* Write the answer once; `begun`: part of it has left the program. */
+static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char *query, bool *begun,
+                                       struct tv_error *err)
+{
+    const struct tv_settings *settings = store->settings;
+    struct tv_output output;
+    struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
+                                .max_rows = settings->sql.max_rows};
+    *begun = true;
+    enum tv_status status =
+        how.format == TV_SQL_PARQUET
+            ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+            : tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_sql_run(store->sql, query, &how, &output.out, err);
+    *begun = status == TV_OK || (!output.path && output.out.total > 0);
+    if (status != TV_OK && !*begun)
+        output.out.length = 0;
+    return tv_output_finish(&output, status, err);
+}
+
+enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *query,
+                                     struct tv_error *err)
+{
+    bool begun;
+    enum tv_status status = fleet_try_answer(store, query, &begun, err);
+    while (status != TV_OK && tv_fleet_recover(store, err)) {
+        if (begun)
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                           "the answer was partly written when the damage was met: move the "
+                           "damaged files away, or write to a file with --output");
+        status = fleet_try_answer(store, query, &begun, err);
+    }
+    return status;
+}
