@@ -106,6 +106,7 @@ struct tv_fleet_settings {
     const char *by, *where;
     const char *base, *fresh; /* labels of the two sides */
     uint64_t since;           /* seconds; 0: any */
+    uint64_t keep;            /* seconds; 0: not given */
     struct tv_words labels;
     unsigned table, figure; /* their places among the choices */
 };

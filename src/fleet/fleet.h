@@ -19,13 +19,16 @@
 #define TV_FLEET_SCHEMA 1
 #define TV_FLEET_HASH 32u /* bytes of SHA-256 */
 
-/* The tables.  TRACE is written last: rows of the others count only with it. */
+/* The tables.  TRACE is written last: rows of the others count only with it.  ROLLUP, which has
+ * sums over the traces of batches that were removed, is not part of a batch. */
 enum tv_fleet_table {
     TV_FLEET_METHOD_NAME,
     TV_FLEET_METHOD,
     TV_FLEET_PATH,
     TV_FLEET_TRACE,
     TV_FLEET_TABLES,
+    TV_FLEET_ROLLUP = TV_FLEET_TABLES,
+    TV_FLEET_FOLDERS,
 };
 
 /* Return the name of a table, which is that of its folder. */
@@ -96,11 +99,20 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
 
 /* ---- Batches of a folder (merge.c) ---- */
 
-/* Batches that become one; its number is that of their traces (tv_fleet_number_of). */
+/* The part of the traces of some batches. */
+enum tv_fleet_part {
+    TV_FLEET_ALL,
+    TV_FLEET_BEFORE, /* those that began before a time */
+    TV_FLEET_SINCE,  /* the others */
+};
+
+/* Batches of which one is made; its number is that of its traces (tv_fleet_number_of). */
 struct tv_fleet_merge {
     const uint64_t *batches;
     size_t count;
     uint64_t number;
+    enum tv_fleet_part part;
+    int64_t edge; /* of the part, in microseconds since 1970 */
 };
 
 /* Append the SELECT of the traces in these batches, in ascending order: those whose first batch is
@@ -112,6 +124,21 @@ enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_me
                                     enum tv_fleet_table table, struct tv_out *out,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* Append the SELECT of how many columns of this version the file of a batch has. */
+void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch);
+
+/* Return how many columns a table has in this version. */
+size_t tv_fleet_column_count(enum tv_fleet_table table);
+
+/* Write the rollup of a batch, but without these traces, which other rollups have. */
+struct tv_fleet_rollup {
+    uint64_t batch;
+    const uint64_t *without;
+    size_t without_count;
+};
+enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
+                                     struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
 /* Append the SELECT of what is wrong with the rows of a batch, which fails if a file of it cannot
  * be read: the number of rows of `method` and `path` of other traces or batches, of methods without
  * a name, and of traces whose number is not that of their hash. */
@@ -120,8 +147,15 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
 
 /* ---- Questions (questions.c) ---- */
 
-/* The statements that make views of the files in the lists TABLE_files, which are variables of the
- * database (struct tv_sql_options); NULL ends them. */
+/* Append the statement of the view TABLE_file: the rows of the files in the variable TABLE_files,
+ * or none, with all columns of this version; columns that older files lack are NULL. */
+void tv_fleet_put_file_view(struct tv_out *sql, enum tv_fleet_table table, bool has_files);
+
+/* Append a SELECT in brackets that has all columns of a table, and no row. */
+void tv_fleet_put_empty(struct tv_out *sql, enum tv_fleet_table table);
+
+/* The statements that make the views of questions over those of files (struct tv_sql_options);
+ * NULL ends them. */
 extern const char *const tv_fleet_views[];
 
 struct tv_fleet_question {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - rows of a folder in a new batch, and what is wrong with a batch.
+ * merge.c - rows of a folder in a new batch or a rollup, and what is wrong with a batch.
  *
  * DuckDB reads the rows, in the order of the tables, and we write them: it may not write files.  A
  * list comes as a text, "LENGTH:VALUE" for each value, with the length in bytes, so that no value
@@ -21,24 +21,39 @@ struct fleet_merging {
     uint64_t number;
 };
 
-/* Append read_parquet of the files of some batches. */
+/* Append the files of some batches as a list. */
 static void merge_put_files(struct tv_out *sql, enum tv_fleet_table table, const uint64_t *batches,
                             size_t count)
 {
-    tv_out_text(sql, "read_parquet([");
+    tv_out_char(sql, '[');
     for (size_t i = 0; i < count; i++)
         tv_out_format(sql, "%sgetvariable('folder') || '/%s/%016" PRIx64 ".parquet'",
                       i > 0 ? ", " : "", tv_fleet_table_name(table), batches[i]);
-    tv_out_text(sql, "], union_by_name = true)");
+    tv_out_char(sql, ']');
 }
 
-/* Append "stored_trace" with the rows of these batches alone. */
+/* Append the rows of some batches, with all columns of this version. */
+static void merge_put_rows(struct tv_out *sql, enum tv_fleet_table table, const uint64_t *batches,
+                           size_t count)
+{
+    tv_out_text(sql, "(select * from read_parquet(");
+    merge_put_files(sql, table, batches, count);
+    tv_out_text(sql, ", union_by_name = true) union all by name ");
+    tv_fleet_put_empty(sql, table);
+    tv_out_char(sql, ')');
+}
+
+/* Append "stored_trace" with the rows of these batches, and of this part, alone. */
 static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
     tv_out_text(sql, "(select * from stored_trace where batch in (");
     for (size_t i = 0; i < merge->count; i++)
         tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : "", merge->batches[i]);
-    tv_out_text(sql, "))");
+    tv_out_char(sql, ')');
+    if (merge->part != TV_FLEET_ALL)
+        tv_out_format(sql, " and coalesce(recorded, added) %s %" PRId64,
+                      merge->part == TV_FLEET_BEFORE ? "<" : ">=", merge->edge);
+    tv_out_char(sql, ')');
 }
 
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
@@ -79,7 +94,7 @@ static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
         merge_put_traces(sql, merge);
         tv_out_text(sql, " r");
     } else {
-        merge_put_files(sql, table, merge->batches, merge->count);
+        merge_put_rows(sql, table, merge->batches, merge->count);
         tv_out_text(sql, " r");
         if (table != TV_FLEET_METHOD_NAME) {
             tv_out_text(sql, " semi join ");
@@ -140,6 +155,20 @@ static enum tv_status merge_take_row(void *context, const struct tv_sql_value *v
     return status == TV_OK ? tv_parquet_end_row(merging->parquet, err) : status;
 }
 
+/* Write the rows of a query, which has the columns of the table, as a Parquet file. */
+static enum tv_status merge_write(struct tv_sql *sql, struct fleet_merging *merging,
+                                  const struct tv_out *query, struct tv_out *out,
+                                  struct tv_error *err)
+{
+    merging->parquet = tv_parquet_new(out, merging->columns, merging->count);
+    enum tv_status status = tv_sql_for_each_row(sql, (const char *)query->buffer, merging->count,
+                                                merge_take_row, merging, err);
+    if (status == TV_OK)
+        status = tv_parquet_finish(merging->parquet, err);
+    tv_parquet_free(merging->parquet);
+    return status;
+}
+
 enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_merge *merge,
                                     enum tv_fleet_table table, struct tv_out *out,
                                     struct tv_error *err)
@@ -148,15 +177,76 @@ enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_me
     struct tv_out query;
     assert(merge->count > 0);
     merging.columns = tv_fleet_columns(table, &merging.count);
-    merging.parquet = tv_parquet_new(out, merging.columns, merging.count);
     tv_out_init_memory(&query);
     merge_ask(&query, merge, table, &merging);
-    enum tv_status status = tv_sql_for_each_row(sql, (const char *)query.buffer, merging.count,
-                                                merge_take_row, &merging, err);
-    if (status == TV_OK)
-        status = tv_parquet_finish(merging.parquet, err);
+    enum tv_status status = merge_write(sql, &merging, &query, out, err);
     tv_out_release(&query);
-    tv_parquet_free(merging.parquet);
+    return status;
+}
+
+void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch)
+{
+    size_t count;
+    const struct tv_parquet_column *columns = tv_fleet_columns(table, &count);
+    tv_out_text(sql, "select count(distinct name) from parquet_schema(");
+    merge_put_files(sql, table, &batch, 1);
+    tv_out_text(sql, ") where name in (");
+    for (size_t i = 0; i < count; i++)
+        tv_out_format(sql, "%s'%s'", i > 0 ? ", " : "", columns[i].name);
+    tv_out_text(sql, ")");
+    tv_out_char(sql, '\0');
+}
+
+/* ---- Rollups ---- */
+
+/* Append common tables: `old`, the traces with the number of their group, and `m`, their methods.
+ */
+static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *rollup)
+{
+    struct tv_fleet_merge merge = {.batches = &rollup->batch, .count = 1};
+    tv_out_text(sql, "with old as (select *, dense_rank() over (order by month, version, device, "
+                     "scenario, side, label_keys, label_values, unit) as part from (select *, "
+                     "strftime(make_timestamp(coalesce(recorded, added)), '%Y-%m') as month from ");
+    merge_put_traces(sql, &merge);
+    tv_out_text(sql, " where true");
+    for (size_t i = 0; i < rollup->without_count; i++)
+        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : " and trace not in (", rollup->without[i]);
+    tv_out_text(sql, rollup->without_count > 0 ? "))), " : ")), ");
+    tv_out_text(sql, "m as (select r.*, old.part from ");
+    merge_put_rows(sql, TV_FLEET_METHOD, &rollup->batch, 1);
+    tv_out_text(sql, " r join old on r.trace = old.trace and r.batch = old.batch), ");
+}
+
+enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
+                                     struct tv_out *out, struct tv_error *err)
+{
+    struct fleet_merging merging = {.number = rollup->batch};
+    struct tv_out query;
+    merging.columns = tv_fleet_columns(TV_FLEET_ROLLUP, &merging.count);
+    tv_out_init_memory(&query);
+    merge_put_old(&query, rollup);
+    tv_out_text(&query,
+                "part as (select distinct part, month, version, device, scenario, side, "
+                "label_keys, label_values, unit from old), "
+                "bucket as (select part, method, key, sum(n) as n from (select part, method, "
+                "unnest(keys) as key, unnest(counts) as n from m) group by all), "
+                "sketch as (select part, method, list(key order by key) as keys, "
+                "list(n order by key) as counts from bucket group by all), "
+                "total as (select part, method, count(*) as traces, "
+                "sum(calls)::bigint as calls, sum(incl)::bigint as incl, sum(excl)::bigint as "
+                "excl, sum(incl_cpu)::bigint as incl_cpu, sum(excl_cpu)::bigint as excl_cpu, "
+                "max(max) as max from m group by all), name as (select "
+                "distinct on (method) method, class, name, signature from ");
+    merge_put_rows(&query, TV_FLEET_METHOD_NAME, &rollup->batch, 1);
+    tv_out_text(&query, ") select ");
+    merge_put_columns(&query, &merging);
+    tv_out_text(&query,
+                " from (select 0 as batch, * exclude (part) from total join part using (part) "
+                "left join sketch using (part, method) left join name using (method)) r "
+                "order by r.month, r.method, r.version");
+    tv_out_char(&query, '\0');
+    enum tv_status status = merge_write(sql, &merging, &query, out, err);
+    tv_out_release(&query);
     return status;
 }
 
@@ -167,10 +257,8 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch)
                                                        [TV_FLEET_PATH] = "p",
                                                        [TV_FLEET_TRACE] = "t"};
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
-        tv_out_format(sql, "%s%s as materialized (select * from ", i > 0 ? ", " : "with ",
-                      names[i]);
-        merge_put_files(sql, (enum tv_fleet_table)i, &batch, 1);
-        tv_out_char(sql, ')');
+        tv_out_format(sql, "%s%s as materialized ", i > 0 ? ", " : "with ", names[i]);
+        merge_put_rows(sql, (enum tv_fleet_table)i, &batch, 1);
     }
     tv_out_text(sql,
                 " select (select count(*) from m anti join t on m.trace = t.trace and m.batch = "

@@ -12,16 +12,10 @@
 #include "base/bytes.h"
 #include "fleet/batch.h"
 
-/* Columns that older folders lack: no row has them all. */
-#define FLEET_LATER_COLUMNS                                                                        \
-    "select null::text as value, null::text as unit, null::text as recording, "                    \
-    "null::bigint as round, null::text as boot where false"
-
 const char *const tv_fleet_views[] = {
     "create view stored_trace as select * exclude (place) from (select *, "
-    "row_number() over (partition by trace order by added, batch) as place "
-    "from (select * from read_parquet(getvariable('trace_files'), union_by_name = true) union all "
-    "by name " FLEET_LATER_COLUMNS ")) where place = 1",
+    "row_number() over (partition by trace order by added, batch) as place from trace_file) "
+    "where place = 1",
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
@@ -32,16 +26,46 @@ const char *const tv_fleet_views[] = {
     "create view method as select m.* exclude (batch), sketch_percentile(keys, counts, 0.5) as "
     "p50, "
     "sketch_percentile(keys, counts, 0.95) as p95, sketch_percentile(keys, counts, 0.99) as p99 "
-    "from read_parquet(getvariable('method_files'), union_by_name = true) m "
-    "semi join trace t on m.trace = t.trace and m.batch = t.batch",
+    "from method_file m semi join trace t on m.trace = t.trace and m.batch = t.batch",
     "create view path as select p.* exclude (batch) "
-    "from read_parquet(getvariable('path_files'), union_by_name = true) p "
-    "semi join trace t on p.trace = t.trace and p.batch = t.batch",
+    "from path_file p semi join trace t on p.trace = t.trace and p.batch = t.batch",
     "create view method_name as select distinct on (n.method) n.* exclude (batch) "
-    "from read_parquet(getvariable('method_name_files'), union_by_name = true) n "
-    "semi join trace t on n.batch = t.batch order by n.method, n.batch",
+    "from method_name_file n semi join trace t on n.batch = t.batch order by n.method, n.batch",
+    /* The rollup of a batch counts when the batch is gone. */
+    "create view rollup as select r.* exclude (batch, label_keys, label_values), "
+    "map(r.label_keys, r.label_values) as labels "
+    "from rollup_file r anti join trace_file t on r.batch = t.batch",
     NULL,
 };
+
+void tv_fleet_put_empty(struct tv_out *sql, enum tv_fleet_table table)
+{
+    static const char *const types[] = {
+        [TV_PARQUET_BOOLEAN] = "boolean", [TV_PARQUET_UINT32] = "uinteger",
+        [TV_PARQUET_INT64] = "bigint",    [TV_PARQUET_UINT64] = "ubigint",
+        [TV_PARQUET_HUGE] = "hugeint",    [TV_PARQUET_REAL] = "double",
+        [TV_PARQUET_TEXT] = "varchar"};
+    size_t count;
+    const struct tv_parquet_column *columns = tv_fleet_columns(table, &count);
+    tv_out_text(sql, "(select ");
+    for (size_t i = 0; i < count; i++)
+        tv_out_format(sql, "%snull::%s%s as \"%s\"", i > 0 ? ", " : "", types[columns[i].type],
+                      columns[i].list ? "[]" : "", columns[i].name);
+    tv_out_text(sql, " where false)");
+}
+
+void tv_fleet_put_file_view(struct tv_out *sql, enum tv_fleet_table table, bool has_files)
+{
+    const char *name = tv_fleet_table_name(table);
+    tv_out_format(sql, "create view %s_file as ", name);
+    if (has_files)
+        tv_out_format(sql,
+                      "select * from read_parquet(getvariable('%s_files'), union_by_name = true) "
+                      "union all by name ",
+                      name);
+    tv_fleet_put_empty(sql, table);
+    tv_out_text(sql, "; ");
+}
 
 void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text)
 {

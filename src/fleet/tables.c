@@ -185,6 +185,21 @@ static const struct tv_parquet_column fleet_trace_columns[] = {
     {"boot", TV_PARQUET_TEXT, false},
 };
 
+/* Sums over the traces of a batch that have the same labels and month (merge.c). */
+static const struct tv_parquet_column fleet_rollup_columns[] = {
+    {"batch", TV_PARQUET_UINT64, false},   {"month", TV_PARQUET_TEXT, false},
+    {"version", TV_PARQUET_TEXT, false},   {"device", TV_PARQUET_TEXT, false},
+    {"scenario", TV_PARQUET_TEXT, false},  {"side", TV_PARQUET_TEXT, false},
+    {"label_keys", TV_PARQUET_TEXT, true}, {"label_values", TV_PARQUET_TEXT, true},
+    {"unit", TV_PARQUET_TEXT, false},      {"method", TV_PARQUET_UINT64, false},
+    {"class", TV_PARQUET_TEXT, false},     {"name", TV_PARQUET_TEXT, false},
+    {"signature", TV_PARQUET_TEXT, false}, {"traces", TV_PARQUET_INT64, false},
+    {"calls", TV_PARQUET_INT64, false},    {"incl", TV_PARQUET_INT64, false},
+    {"excl", TV_PARQUET_INT64, false},     {"incl_cpu", TV_PARQUET_INT64, false},
+    {"excl_cpu", TV_PARQUET_INT64, false}, {"max", TV_PARQUET_INT64, false},
+    {"keys", TV_PARQUET_UINT32, true},     {"counts", TV_PARQUET_UINT64, true},
+};
+
 static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct tv_fleet_hash *hash)
 {
     uint8_t digits[2 * TV_FLEET_HASH];
@@ -234,7 +249,7 @@ static const struct {
     const struct tv_parquet_column *columns;
     size_t count;
     void (*put)(struct fleet_writer *to, size_t row);
-} fleet_tables[TV_FLEET_TABLES] = {
+} fleet_tables[TV_FLEET_FOLDERS] = {
     [TV_FLEET_METHOD_NAME] = {"method_name", fleet_name_columns, TV_COUNT(fleet_name_columns),
                               fleet_put_name},
     [TV_FLEET_METHOD] = {"method", fleet_method_columns, TV_COUNT(fleet_method_columns),
@@ -242,11 +257,12 @@ static const struct {
     [TV_FLEET_PATH] = {"path", fleet_path_columns, TV_COUNT(fleet_path_columns), fleet_put_path},
     [TV_FLEET_TRACE] = {"trace", fleet_trace_columns, TV_COUNT(fleet_trace_columns),
                         fleet_put_trace},
+    [TV_FLEET_ROLLUP] = {"rollup", fleet_rollup_columns, TV_COUNT(fleet_rollup_columns), NULL},
 };
 
 const char *tv_fleet_table_name(enum tv_fleet_table table)
 {
-    assert(table < TV_FLEET_TABLES);
+    assert(table < TV_FLEET_FOLDERS);
     return fleet_tables[table].name;
 }
 
@@ -256,10 +272,16 @@ const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size
     return fleet_tables[table].columns;
 }
 
+size_t tv_fleet_column_count(enum tv_fleet_table table)
+{
+    return fleet_tables[table].count;
+}
+
 static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_table table)
 {
     if (!batch)
         return 0;
+    assert(table < TV_FLEET_TABLES);
     switch (table) {
     case TV_FLEET_METHOD_NAME:
         return batch->name_count;

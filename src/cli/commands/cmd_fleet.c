@@ -61,6 +61,8 @@ static const struct tv_option fleet_options[] = {
               "regressions: the traces that may have changed"),
     TV_OPTION("since", "TIME", TV_OPTION_SECONDS, fleet.since,
               "changes: only since versions of this time, for example 90d (default: all)"),
+    TV_OPTION("keep", "TIME", TV_OPTION_SECONDS, fleet.keep,
+              "expire: traces that are not older than this, for example 180d"),
     TV_OPTION("fail-if", "RULE", TV_OPTION_LIST, compare.fail_if,
               "regressions: exit with 3 if the rule fires, as in diff (repeatable)"),
     TV_OPTION("rules", "FILE", TV_OPTION_TEXT, compare.rules, "regressions: rules from a file"),
@@ -348,7 +350,7 @@ static enum tv_status fleet_schema(const struct tv_command *command,
         settings,
         "select table_name as \"table\", column_name as \"column\", data_type as type "
         "from duckdb_columns() where table_name in ('trace', 'method', "
-        "'method_name', 'path') order by 1, column_index",
+        "'method_name', 'path', 'rollup') order by 1, column_index",
         code, err);
 }
 
@@ -379,6 +381,8 @@ static const struct fleet_action {
      "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes},
     {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact},
+    {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire},
+    {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate},
     {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check},
     {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema},
 };
@@ -456,6 +460,9 @@ static enum tv_status fleet_check_arguments(const struct fleet_action *action,
     if (action->run == tv_fleet_regressions && (!settings->fleet.base || !settings->fleet.fresh))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "'regressions' expects --base KEY=VALUE and --new KEY=VALUE");
+    if (action->run == tv_fleet_expire && settings->fleet.keep == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "'expire' expects --keep TIME, such as --keep 180d");
     return TV_OK;
 }
 
@@ -509,6 +516,8 @@ const struct tv_command tv_command_fleet = {
                "  changes              methods and the versions since which they are slower or "
                "faster\n"
                "  compact              join small batches, and remove what ended writers left\n"
+               "  expire               replace traces older than --keep by sums\n"
+               "  migrate              give old files the columns of this version\n"
                "  check                report files and rows that are damaged or not finished\n"
                "  schema               the tables and their columns\n"
                "Tables: docs/fleet.md.  All but add and rows need DuckDB's library: `make sql` "

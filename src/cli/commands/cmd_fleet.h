@@ -70,6 +70,8 @@ typedef enum tv_status tv_fleet_action(const struct tv_command *command,
 tv_fleet_action tv_fleet_regressions;
 tv_fleet_action tv_fleet_changes;
 tv_fleet_action tv_fleet_compact;
+tv_fleet_action tv_fleet_expire;
+tv_fleet_action tv_fleet_migrate;
 tv_fleet_action tv_fleet_check;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet_folder.c - the folder of a fleet: making it, writing batches, `compact` and `check`.
+ * cmd_fleet_folder.c - the folder of a fleet: making it, writing batches, `compact`, `expire`,
+ * `migrate` and `check`.
  *
  *     fleet.json   TABLE/BATCH.parquet   trace/BATCH.ids
  *
@@ -12,6 +13,11 @@
  * Until then the traces are there twice, and the views take each from one batch; killed anywhere,
  * it leaves the same answers and files that do not count.  Such files, and batches all of whose
  * traces are in another one, are removed when they are a day old: a writer may still be at them.
+ *
+ * `expire` writes rollup/BATCH.parquet, with sums over the traces of a batch, and then removes the
+ * batch.  A rollup counts when its batch is gone, so that removing the file of the traces switches
+ * from one to the other.  rollup/BATCH.ids keeps the numbers of the traces: `add` does not add them
+ * again.
  */
 #include "cli/commands/cmd_fleet.h"
 
@@ -133,22 +139,30 @@ static void fleet_read_ids(const char *path, struct tv_map *known)
     tv_free(text);
 }
 
-void tv_fleet_read_known(const char *to, struct tv_map *known)
+/* Read the numbers of all traces that a table has, but for one batch (0: of all). */
+static void fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
+                                struct tv_map *known)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
     DIR *folder = opendir(path);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
-            strcmp(entry->d_name + 16, ".ids") != 0)
+            strcmp(entry->d_name + 16, ".ids") != 0 ||
+            (without != 0 && strtoull(entry->d_name, NULL, 16) == without))
             continue;
-        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(TV_FLEET_TRACE),
-                 entry->d_name);
+        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(table), entry->d_name);
         fleet_read_ids(path, known);
     }
     if (folder)
         closedir(folder);
+}
+
+void tv_fleet_read_known(const char *to, struct tv_map *known)
+{
+    fleet_read_known_of(to, TV_FLEET_TRACE, 0, known);
+    fleet_read_known_of(to, TV_FLEET_ROLLUP, 0, known);
 }
 
 /* ---- Writing batches ---- */
@@ -186,10 +200,11 @@ enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct
 
 /* ---- What the folder has ---- */
 
-/* A batch, and the month of its earliest trace, as year * 12 + month. */
+/* A batch, the month of its earliest trace, as year * 12 + month, and when its traces began. */
 struct fleet_entry {
     uint64_t batch, bytes;
-    int64_t month;
+    int64_t month, oldest, newest; /* microseconds since 1970 */
+    uint64_t traces, copies;       /* copies: traces that count as those of another batch */
 };
 
 /* The folder, as `compact` and `check` find it. */
@@ -198,9 +213,9 @@ struct fleet_folder {
     struct tv_fleet_store store;
     struct fleet_entry *entries; /* in the order of months */
     size_t count, room;
-    struct tv_map index; /* batch -> entry */
-    uint64_t *ids;       /* of the traces asked for last */
-    size_t id_count, id_room;
+    struct tv_map index;                /* batch -> entry */
+    uint64_t *ids;                      /* of the traces asked for last */
+    size_t id_count, id_room, unrolled; /* unrolled: those in front that no other rollup has */
     bool removes;
     uint64_t left_files, removed_files; /* left: they do not count */
 };
@@ -229,19 +244,34 @@ static enum tv_status fleet_take_entry(void *context, const struct tv_sql_value 
                                        struct tv_error *err)
 {
     (void)err;
-    fleet_add_entry(context, (struct fleet_entry){fleet_number(&values[0]), 0, values[1].integer});
+    fleet_add_entry(context, (struct fleet_entry){.batch = fleet_number(&values[0]),
+                                                  .month = values[1].integer,
+                                                  .oldest = values[2].integer,
+                                                  .newest = values[3].integer,
+                                                  .traces = fleet_number(&values[4]),
+                                                  .copies = fleet_number(&values[5])});
     return TV_OK;
 }
 
-/* List the batches whose traces count, in the order of months. */
-static enum tv_status fleet_list(struct fleet_folder *folder, struct tv_error *err)
+/* The batches whose traces count, in the order of months. */
+static const char fleet_counting[] =
+    "select batch, min(12 * year(make_timestamp(began)) + month(make_timestamp(began))) as month, "
+    "min(began), max(began), count(*), 0 from (select batch, coalesce(recorded, added) as began "
+    "from stored_trace) group by batch order by month, batch";
+
+/* All batches: also those whose traces are in another one, too. */
+static const char fleet_all[] =
+    "select f.batch, 0, min(coalesce(f.recorded, f.added)), max(coalesce(f.recorded, f.added)), "
+    "count(s.trace), count(*) - count(s.trace) from trace_file f left join stored_trace s on "
+    "f.trace = s.trace and f.batch = s.batch group by f.batch order by f.batch";
+
+static enum tv_status fleet_list(struct fleet_folder *folder, const char *query,
+                                 struct tv_error *err)
 {
-    return tv_sql_for_each_row(
-        folder->store.sql,
-        "select batch, min(12 * year(began) + month(began)) as month from (select batch, "
-        "make_timestamp(coalesce(recorded, added)) as began from stored_trace) group by batch "
-        "order by month, batch",
-        2, fleet_take_entry, folder, err);
+    folder->count = 0;
+    tv_map_release(&folder->index);
+    tv_map_init(&folder->index);
+    return tv_sql_for_each_row(folder->store.sql, query, 6, fleet_take_entry, folder, err);
 }
 
 static void fleet_release(struct fleet_folder *folder, int *code)
@@ -349,32 +379,41 @@ static void fleet_remove_batch(const char *to, uint64_t batch)
     (void)unlink(path);
 }
 
+/* Write the traces of a merge as one batch, if there are any, and set its number. */
+static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_fleet_merge *merge,
+                                         struct tv_error *err)
+{
+    struct tv_out query, ids;
+    tv_out_init_memory(&query);
+    tv_out_init_memory(&ids);
+    tv_fleet_ask_traces(&query, merge);
+    tv_out_char(&query, '\0');
+    folder->id_count = 0;
+    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
+                                                fleet_take_id, folder, err);
+    merge->number = tv_fleet_number_of(folder->ids, folder->id_count);
+    tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
+    struct fleet_joining joining = {folder, *merge};
+    if (status == TV_OK)
+        status =
+            tv_fleet_write_files(folder->to, merge->number, &ids, fleet_put_merged, &joining, err);
+    tv_out_release(&query);
+    tv_out_release(&ids);
+    return status;
+}
+
 /* Write some entries as one batch, and remove them. */
 static enum tv_status fleet_merge(struct fleet_folder *folder, const struct fleet_entry *entries,
                                   size_t count, struct tv_error *err)
 {
     uint64_t *batches = tv_alloc(count, sizeof *batches);
-    struct fleet_joining joining = {folder, {batches, count, 0}};
-    struct tv_out query, ids;
+    struct tv_fleet_merge merge = {.batches = batches, .count = count};
     for (size_t i = 0; i < count; i++)
         batches[i] = entries[i].batch;
-    tv_out_init_memory(&query);
-    tv_out_init_memory(&ids);
-    tv_fleet_ask_traces(&query, &joining.merge);
-    tv_out_char(&query, '\0');
-    folder->id_count = 0;
-    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
-                                                fleet_take_id, folder, err);
-    joining.merge.number = tv_fleet_number_of(folder->ids, folder->id_count);
-    tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
-    if (status == TV_OK)
-        status = tv_fleet_write_files(folder->to, joining.merge.number, &ids, fleet_put_merged,
-                                      &joining, err);
+    enum tv_status status = fleet_write_merged(folder, &merge, err);
     for (size_t i = 0; i < count && status == TV_OK; i++)
-        if (batches[i] != joining.merge.number)
+        if (batches[i] != merge.number)
             fleet_remove_batch(folder->to, batches[i]);
-    tv_out_release(&query);
-    tv_out_release(&ids);
     tv_free(batches);
     return status;
 }
@@ -400,10 +439,7 @@ struct fleet_compacted {
 static enum tv_status fleet_join(struct fleet_folder *folder, struct fleet_compacted *counts,
                                  struct tv_error *err)
 {
-    folder->count = 0;
-    tv_map_release(&folder->index);
-    tv_map_init(&folder->index);
-    enum tv_status status = fleet_list(folder, err);
+    enum tv_status status = fleet_list(folder, fleet_counting, err);
     for (size_t i = 0, count; i < folder->count && status == TV_OK; i += count) {
         count = fleet_choose(folder->entries + i, folder->count - i);
         if (count < 2)
@@ -445,6 +481,228 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
             tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
                        counts.joined, counts.made, folder.removed_files);
     }
+    fleet_release(&folder, code);
+    return status;
+}
+
+/* ---- expire ---- */
+
+/* Write the traces of a batch from both sides of a time as two batches, without copies, and remove
+ * it.  Until then they are there twice, as in `compact`. */
+static enum tv_status fleet_split(struct fleet_folder *folder, uint64_t batch, int64_t edge,
+                                  struct tv_error *err)
+{
+    struct tv_fleet_merge before = {
+        .batches = &batch, .count = 1, .part = TV_FLEET_BEFORE, .edge = edge};
+    struct tv_fleet_merge since = before;
+    since.part = TV_FLEET_SINCE;
+    enum tv_status status = fleet_write_merged(folder, &before, err);
+    if (status == TV_OK)
+        status = fleet_write_merged(folder, &since, err);
+    if (status == TV_OK && before.number != batch && since.number != batch)
+        fleet_remove_batch(folder->to, batch);
+    return status;
+}
+
+/* List the traces of a batch in folder->ids: first those that no other rollup has. */
+static enum tv_status fleet_list_unrolled(struct fleet_folder *folder, uint64_t batch,
+                                          struct tv_map *rolled, struct tv_error *err)
+{
+    struct tv_fleet_merge merge = {.batches = &batch, .count = 1};
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    tv_fleet_ask_traces(&query, &merge);
+    tv_out_char(&query, '\0');
+    folder->id_count = 0;
+    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
+                                                fleet_take_id, folder, err);
+    tv_out_release(&query);
+    /* Those that another rollup has go to the end. */
+    size_t kept = 0;
+    for (size_t i = 0; i < folder->id_count; i++) {
+        uint64_t id = folder->ids[i];
+        if (tv_map_find(rolled, id) != TV_NONE)
+            continue;
+        folder->ids[i] = folder->ids[kept];
+        folder->ids[kept++] = id;
+    }
+    folder->unrolled = kept;
+    return status;
+}
+
+/* Write the rollup of a batch, its numbers first: `add` must know them before the batch is gone. */
+static enum tv_status fleet_roll_up(struct fleet_folder *folder, uint64_t batch,
+                                    struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    struct tv_output output;
+    struct tv_map rolled;
+    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
+    if (stat(path, &info) == 0)
+        return TV_OK;
+    tv_map_init(&rolled);
+    fleet_read_known_of(folder->to, TV_FLEET_ROLLUP, batch, &rolled);
+    enum tv_status status = fleet_list_unrolled(folder, batch, &rolled, err);
+    tv_map_release(&rolled);
+    struct tv_fleet_rollup rollup = {.batch = batch,
+                                     .without_count = folder->id_count - folder->unrolled};
+    if (rollup.without_count > 0)
+        rollup.without = folder->ids + folder->unrolled;
+    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".ids");
+    if (status == TV_OK)
+        status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    tv_fleet_write_ids(folder->ids, folder->unrolled, &output.out);
+    status = tv_output_finish(&output, TV_OK, err);
+    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
+    if (status == TV_OK)
+        status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_fleet_rollup_write(folder->store.sql, &rollup, &output.out, err);
+    return tv_output_finish(&output, status, err);
+}
+
+/* Split the batches with traces from both sides of a time, or with copies of old traces, which
+ * would count when the other one is gone.  Then list the batches again. */
+static enum tv_status fleet_split_batches(struct fleet_folder *folder, int64_t edge,
+                                          struct tv_error *err)
+{
+    enum tv_status status = fleet_list(folder, fleet_all, err);
+    bool split = false;
+    for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
+        const struct fleet_entry *entry = &folder->entries[i];
+        if (entry->oldest >= edge || (entry->newest < edge && entry->copies == 0))
+            continue;
+        status = fleet_split(folder, entry->batch, edge, err);
+        split = true;
+    }
+    return status == TV_OK && split ? fleet_list(folder, fleet_all, err) : status;
+}
+
+/* Replace the batches from before a time by their rollups. */
+static enum tv_status fleet_expire_batches(struct fleet_folder *folder, int64_t edge,
+                                           uint64_t *traces, struct tv_error *err)
+{
+    char path[PATH_MAX];
+    enum tv_status status = fleet_split_batches(folder, edge, err);
+    snprintf(path, sizeof path, "%s/%s", folder->to, tv_fleet_table_name(TV_FLEET_ROLLUP));
+    if (status == TV_OK)
+        status = fleet_make_folder(path, err);
+    for (size_t i = 0; i < folder->count && status == TV_OK; i++)
+        if (folder->entries[i].newest < edge)
+            status = fleet_roll_up(folder, folder->entries[i].batch, err);
+    for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
+        if (folder->entries[i].newest >= edge)
+            continue;
+        fleet_remove_batch(folder->to, folder->entries[i].batch);
+        *traces += folder->entries[i].traces;
+    }
+    return status;
+}
+
+/* Refuse to remove traces while a file is damaged: it may be needed to see which are old. */
+static enum tv_status fleet_refuse_damage(const struct fleet_folder *folder, struct tv_error *err)
+{
+    if (folder->store.damaged.count == 0)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "%s has damaged files: restore or remove them first (traceview fleet check)",
+                   folder->to);
+}
+
+/* Change the files of a folder; a question that fails may tell that one is damaged. */
+static enum tv_status fleet_change_files(struct fleet_folder *folder, enum tv_status status,
+                                         struct tv_error *err)
+{
+    if (status != TV_OK && tv_fleet_recover(&folder->store, err))
+        status = fleet_refuse_damage(folder, err);
+    return status;
+}
+
+enum tv_status tv_fleet_expire(const struct tv_command *command, const struct tv_settings *settings,
+                               int *code, struct tv_error *err)
+{
+    (void)command;
+    struct fleet_folder folder = {.to = settings->fleet.to};
+    uint64_t traces = 0;
+    int64_t now = (int64_t)time(NULL), keep = INT64_MAX / 1000000;
+    if (settings->fleet.keep < (uint64_t)keep)
+        keep = (int64_t)settings->fleet.keep;
+    tv_map_init(&folder.index);
+    enum tv_status status = tv_fleet_open(&folder.store, settings, err);
+    if (status == TV_OK)
+        status = fleet_refuse_damage(&folder, err);
+    if (status == TV_OK && keep < now)
+        status = fleet_expire_batches(&folder, (now - keep) * 1000000, &traces, err);
+    status = fleet_change_files(&folder, status, err);
+    if (status == TV_OK && !settings->quiet)
+        tv_message("traceview: %" PRIu64 " %s expired; the sums are in the table rollup", traces,
+                   tv_plural((size_t)traces, "trace", "traces"));
+    fleet_release(&folder, code);
+    return status;
+}
+
+/* ---- migrate ---- */
+
+static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err)
+{
+    uint64_t *count = context;
+    (void)err;
+    *count = fleet_number(&values[0]);
+    return TV_OK;
+}
+
+/* Write a file of a batch again, with all columns of this version, unless it has them.  The name
+ * stays: the rows are those of before. */
+static enum tv_status fleet_migrate_file(struct fleet_folder *folder, enum tv_fleet_table table,
+                                         uint64_t batch, size_t *written, struct tv_error *err)
+{
+    char path[PATH_MAX];
+    uint64_t columns = 0;
+    struct tv_out query;
+    struct tv_output output;
+    struct tv_fleet_merge merge = {.batches = &batch, .count = 1, .number = batch};
+    tv_out_init_memory(&query);
+    tv_fleet_ask_columns(&query, table, batch);
+    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
+                                                fleet_take_count, &columns, err);
+    tv_out_release(&query);
+    if (status != TV_OK || columns >= tv_fleet_column_count(table))
+        return status;
+    fleet_put_path(path, folder->to, table, batch, ".parquet");
+    status = tv_output_open(&output, path, true, err);
+    if (status != TV_OK)
+        return status;
+    ++*written;
+    status = tv_fleet_merge_write(folder->store.sql, &merge, table, &output.out, err);
+    return tv_output_finish(&output, status, err);
+}
+
+enum tv_status tv_fleet_migrate(const struct tv_command *command,
+                                const struct tv_settings *settings, int *code, struct tv_error *err)
+{
+    (void)command;
+    struct fleet_folder folder = {.to = settings->fleet.to};
+    size_t written = 0;
+    tv_map_init(&folder.index);
+    enum tv_status status = tv_fleet_open(&folder.store, settings, err);
+    if (status == TV_OK)
+        status = fleet_refuse_damage(&folder, err);
+    if (status == TV_OK)
+        status = fleet_list(&folder, fleet_counting, err);
+    for (size_t i = 0; i < folder.count && status == TV_OK; i++)
+        for (int table = 0; table < TV_FLEET_TABLES && status == TV_OK; table++)
+            status = fleet_migrate_file(&folder, (enum tv_fleet_table)table,
+                                        folder.entries[i].batch, &written, err);
+    status = fleet_change_files(&folder, status, err);
+    if (status == TV_OK && !settings->quiet)
+        tv_message("traceview: %zu %s of %zu %s written anew", written,
+                   tv_plural(written, "file", "files"), folder.count,
+                   tv_plural(folder.count, "batch", "batches"));
     fleet_release(&folder, code);
     return status;
 }

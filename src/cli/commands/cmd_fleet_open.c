@@ -83,19 +83,24 @@ static void fleet_list_name(void *context, enum tv_fleet_table table, const char
     tv_fleet_put_text(listing->sql, tv_bytes_of(name));
 }
 
-/* Append the statement that sets the files of a table: a pattern, or, when some are damaged, the
- * names of the others. */
+/* Append the statements that set the files of a table, and make the view of their rows.  The files
+ * are a pattern, or, when some are damaged, the names of the others. */
 static void fleet_put_files(struct tv_out *sql, const struct tv_fleet_store *store,
                             enum tv_fleet_table table)
 {
-    struct fleet_listing listing = {store, sql, 0};
+    struct tv_out names;
+    tv_out_init_memory(&names);
+    struct fleet_listing listing = {store, &names, 0};
     const char *name = tv_fleet_table_name(table);
+    fleet_visit_names(store, table, fleet_list_name, &listing);
     tv_out_format(sql, "set variable %s_files = [", name);
     if (store->damaged.count == 0)
         tv_out_format(sql, "getvariable('folder') || '/%s/*" SUFFIX "'", name);
     else
-        fleet_visit_names(store, table, fleet_list_name, &listing);
+        tv_out_bytes(sql, (struct tv_bytes){names.buffer, names.length});
     tv_out_text(sql, "]; ");
+    tv_fleet_put_file_view(sql, table, listing.count > 0);
+    tv_out_release(&names);
 }
 
 /* ---- Opening ---- */
@@ -132,7 +137,7 @@ static enum tv_status fleet_open_views(struct tv_fleet_store *store, struct tv_e
         count++;
     const char **statements = tv_alloc(count + 2, sizeof *statements);
     tv_out_init_memory(&files);
-    for (int i = 0; i < TV_FLEET_TABLES; i++)
+    for (int i = 0; i < TV_FLEET_FOLDERS; i++)
         fleet_put_files(&files, store, (enum tv_fleet_table)i);
     tv_out_char(&files, '\0');
     statements[0] = (const char *)files.buffer;
@@ -238,7 +243,7 @@ bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
         return false;
     if (tv_fleet_open_bare(&bare, store->settings, &reason) == TV_OK) {
         struct fleet_search search = {store, bare.sql};
-        for (int i = 0; i < TV_FLEET_TABLES; i++)
+        for (int i = 0; i < TV_FLEET_FOLDERS; i++)
             fleet_visit_names(store, (enum tv_fleet_table)i, fleet_try_file, &search);
     }
     tv_sql_close(bare.sql);
