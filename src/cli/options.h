@@ -107,6 +107,8 @@ struct tv_fleet_settings {
     const char *base, *fresh; /* labels of the two sides */
     uint64_t since;           /* seconds; 0: any */
     uint64_t keep;            /* seconds; 0: not given */
+    const char *labels_from, *paths;
+    uint32_t path_share; /* of `paths`, in millionths of the trace */
     struct tv_words labels;
     unsigned table, figure; /* their places among the choices */
 };

@@ -6,7 +6,7 @@
  * from 1.02^(b-1) up to 1.02^b ns.  The middle of a bucket is within 1 % of everything in it, and
  * sketches of many traces are added up bucket by bucket.
  *
- * Paths that took less than a thousandth of their trace are left out; their time stays in the self
+ * Paths that took less than a given share of their trace are left out; their time stays in the self
  * time of their caller.
  */
 #include "fleet/batch.h"
@@ -30,7 +30,6 @@
 #define BATCH_TRACES 1000u
 #define BATCH_ROWS ((size_t)1 << 20)
 #define BATCH_BUCKETS ((size_t)1 << 23)
-#define PATH_SHARE 1000 /* a path has at least one of so many parts of its trace */
 #define BUCKET_BITS 12u
 #define SLICES_AT_ONCE 1024u
 
@@ -300,23 +299,26 @@ static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
 
 /* Is a path large enough for a row?  Its callers are then, too. */
 static bool fleet_keeps_path(const struct tv_call_tree *tree, const struct tv_profile *profile,
-                             uint32_t node)
+                             uint32_t share, uint32_t node)
 {
     const struct tv_path_cost *cost = &tree->cost[node];
-    return cost->wall > profile->total_wall / PATH_SHARE ||
-           cost->cpu > profile->total_cpu / PATH_SHARE;
+    double part = share * 1e-6;
+    return (double)cost->wall > (double)profile->total_wall * part ||
+           (double)cost->cpu > (double)profile->total_cpu * part;
 }
 
 /* Add a row for each path that is large enough, and take its time off its caller's own. */
-static void fleet_add_paths(struct tv_fleet_batch *batch, uint64_t trace,
+static void fleet_add_paths(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_call_tree *tree, const struct tv_profile *profile,
                             struct fleet_frames *frames)
 {
+    uint64_t trace = tv_fleet_hash_number(&origin->hash);
     uint32_t *rows = tv_alloc(tree->count, sizeof *rows); /* row + 1; 0: none */
     size_t first = batch->path_count;
     for (uint32_t node = 1; node < tree->count; node++) {
         uint32_t above = rows[tree->parent[node]];
-        if (!tv_call_tree_is_call(tree, node) || !fleet_keeps_path(tree, profile, node) ||
+        if (!tv_call_tree_is_call(tree, node) ||
+            !fleet_keeps_path(tree, profile, origin->path_share, node) ||
             (tree->parent[node] != TV_ROOT_PATH && above == 0))
             continue;
         const struct tv_path_cost *cost = &tree->cost[node];
@@ -472,7 +474,8 @@ void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_orig
     fleet_add_trace(batch, origin, trace, profile);
     fleet_add_methods(batch, number, profile, &frames);
     fleet_add_lengths(batch, first, trace, &frames);
-    fleet_add_paths(batch, number, tree, profile, &frames);
+    if (origin->path_share != TV_FLEET_NO_PATHS)
+        fleet_add_paths(batch, origin, tree, profile, &frames);
     tv_out_release(&frames.scratch);
     tv_free(frames.number);
     tv_free(frames.row);

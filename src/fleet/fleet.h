@@ -57,7 +57,9 @@ struct tv_fleet_origin {
     int64_t added_us;          /* since 1970 */
     const char *const *labels; /* "KEY=VALUE" */
     size_t label_count;
+    uint32_t path_share; /* millionths of the trace: paths with no larger share have no row */
 };
+#define TV_FLEET_NO_PATHS UINT32_MAX /* no path has a row */
 
 struct tv_fleet_batch;
 
@@ -202,8 +204,9 @@ void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    unsigned least, struct tv_error *err) TV_MUST_CHECK;
 
-/* The name of each method; and for each device and scenario, method and version, which are numbers,
- * the median of the logarithms of the figure. */
+/* The name of each method, its class, its name without signature, and without class, too; and for
+ * each device and scenario, method and version, which are numbers, the median of the logarithms of
+ * the figure. */
 extern const char tv_fleet_series_methods[], tv_fleet_series_cells[];
 
 /* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the

@@ -229,7 +229,8 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
                   question->figure, question->figure, question->figure);
     tv_out_format(sql,
                   "create temp table kept as select k.*, "
-                  "concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) as name "
+                  "concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) as name, "
+                  "n.class, concat_ws('.', n.class, n.name) as plain, n.name as bare "
                   "from (select method, "
                   "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
                   "group by method having count(distinct version) >= %u "
@@ -239,7 +240,7 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
     return status;
 }
 
-const char tv_fleet_series_methods[] = "select name from kept order by number";
+const char tv_fleet_series_methods[] = "select name, class, plain, bare from kept order by number";
 
 const char tv_fleet_series_cells[] =
     "select dense_rank() over (order by c.device, c.scenario) as part, k.number, c.version, c.log "

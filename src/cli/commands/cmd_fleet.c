@@ -47,6 +47,12 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("label", "KEY=VALUE", TV_OPTION_LIST, fleet.labels,
               "add: a label of these traces: version, commit, device, scenario, side or any other "
               "(repeatable)"),
+    TV_OPTION("labels-from", "FILE", TV_OPTION_TEXT, fleet.labels_from,
+              "add, rows: labels from a CSV table: a column `file`, and one for each label"),
+    TV_OPTION(
+        "paths", "SHARE", TV_OPTION_TEXT, fleet.paths,
+        "add, rows: leave out call paths beyond this share of a trace, or 'none' for no paths "
+        "(default: 99.9%)"),
     TV_OPTION("table", "trace|method|method_name|path", TV_OPTION_CHOICE, fleet.table,
               "rows: the table to write (default: trace)"),
     TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
@@ -64,7 +70,7 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("keep", "TIME", TV_OPTION_SECONDS, fleet.keep,
               "expire: traces that are not older than this, for example 180d"),
     TV_OPTION("fail-if", "RULE", TV_OPTION_LIST, compare.fail_if,
-              "regressions: exit with 3 if the rule fires, as in diff (repeatable)"),
+              "regressions, changes: exit with 3 if the rule fires, as in diff (repeatable)"),
     TV_OPTION("rules", "FILE", TV_OPTION_TEXT, compare.rules, "regressions: rules from a file"),
     TV_OPTION("allow-none", NULL, TV_OPTION_FLAG, compare.allow_none,
               "a rule whose pattern matches nothing does not fire (default: exit with 2)"),
@@ -100,19 +106,28 @@ static int64_t fleet_now_us(void)
 
 /* ---- Reading traces ---- */
 
-/* Add a FILE to a batch, unless the fleet has its trace. */
-static enum tv_status fleet_read(const struct tv_settings *settings, const char *file,
-                                 const struct tv_map *known, struct tv_fleet_batch *batch,
-                                 struct tv_error *err)
+/* How traces are added. */
+struct fleet_reading {
+    const struct tv_settings *settings;
+    const struct tv_map *known; /* traces of the fleet; NULL: there is none */
+    struct tv_fleet_labels table;
+    size_t unlabelled; /* traces without a row in the table */
+};
+
+/* Add a FILE with these labels to a batch, unless the fleet has its trace. */
+static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const char *file,
+                                          const struct tv_words *labels,
+                                          struct tv_fleet_batch *batch, struct tv_error *err)
 {
-    struct tv_settings own = *settings;
+    struct tv_settings own = *reading->settings;
     struct tv_loading *loading;
     struct tv_trace *trace = NULL;
     struct tv_fleet_origin origin = {
         .uri = file,
         .added_us = fleet_now_us(),
-        .labels = settings->fleet.labels.items,
-        .label_count = settings->fleet.labels.count,
+        .labels = labels->items,
+        .label_count = labels->count,
+        .path_share = reading->settings->fleet.path_share,
     };
     own.input.no_cache = true; /* a trace from the cache has no bytes to hash */
     enum tv_status status = tv_load_open(&own, &file, 1, &loading, err);
@@ -125,7 +140,7 @@ static enum tv_status fleet_read(const struct tv_settings *settings, const char 
     status = tv_fleet_hash_sources(sources, count, &origin.hash, err);
     tv_free(sources);
     uint64_t number = tv_fleet_hash_number(&origin.hash);
-    if (status != TV_OK || (known && tv_map_find(known, number) != TV_NONE) ||
+    if (status != TV_OK || (reading->known && tv_map_find(reading->known, number) != TV_NONE) ||
         tv_fleet_batch_has(batch, number)) {
         tv_load_close(loading);
         return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", file);
@@ -136,6 +151,31 @@ static enum tv_status fleet_read(const struct tv_settings *settings, const char 
     tv_fleet_batch_add(batch, &origin, trace);
     tv_trace_free(trace);
     return TV_OK;
+}
+
+/* Add a FILE with its labels to a batch: first those of the table, which the options replace. */
+static enum tv_status fleet_read(struct fleet_reading *reading, const char *file,
+                                 struct tv_fleet_batch *batch, struct tv_error *err)
+{
+    struct tv_words labels = {.items = NULL};
+    const struct tv_words *given = &reading->settings->fleet.labels;
+    if (!tv_fleet_labels_find(&reading->table, file, &labels))
+        reading->unlabelled++;
+    for (size_t i = 0; i < given->count; i++)
+        tv_words_add(&labels, given->items[i]);
+    enum tv_status status = fleet_read_labelled(reading, file, &labels, batch, err);
+    tv_free(labels.items);
+    return status;
+}
+
+/* Tell how many traces have no row in the table of labels. */
+static void fleet_tell_unlabelled(const struct fleet_reading *reading)
+{
+    if (reading->settings->fleet.labels_from && reading->unlabelled > 0 &&
+        !reading->settings->quiet)
+        tv_message("traceview: %zu %s no row in %s", reading->unlabelled,
+                   tv_plural(reading->unlabelled, "file has", "files have"),
+                   reading->settings->fleet.labels_from);
 }
 
 /* What tv_fleet_write_files writes of a new batch. */
@@ -181,9 +221,10 @@ static void fleet_tell_added(const struct tv_settings *settings, const struct fl
 /* Read all FILEs, and write a batch whenever there is enough.  A trace that cannot be read is told,
  * and the others follow. */
 static enum tv_status fleet_add_files(const struct tv_command *command,
-                                      const struct tv_settings *settings,
-                                      const struct tv_map *known, int *code, struct tv_error *err)
+                                      struct fleet_reading *reading, int *code,
+                                      struct tv_error *err)
 {
+    const struct tv_settings *settings = reading->settings;
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct fleet_added count = {0};
     enum tv_status status = TV_OK;
@@ -192,7 +233,7 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
         if (tv_inputs_is_second_half(settings->files.items, i))
             continue;
         count.read++;
-        if (fleet_read(settings, settings->files.items[i], known, batch, &reason) != TV_OK) {
+        if (fleet_read(reading, settings->files.items[i], batch, &reason) != TV_OK) {
             tv_command_failed(command, &reason);
             count.failed++;
         }
@@ -210,8 +251,10 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
     tv_fleet_batch_free(batch);
     if (count.failed > 0)
         *code = TV_EXIT_INPUT;
-    if (status == TV_OK)
+    if (status == TV_OK) {
+        fleet_tell_unlabelled(reading);
         fleet_tell_added(settings, &count);
+    }
     return status;
 }
 
@@ -220,14 +263,18 @@ static enum tv_status fleet_add(const struct tv_command *command,
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_map known;
+    struct fleet_reading reading = {.settings = settings, .known = &known};
     tv_map_init(&known);
-    enum tv_status status = tv_fleet_init(settings->fleet.to, err);
+    enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
+    if (status == TV_OK)
+        status = tv_fleet_init(settings->fleet.to, err);
     if (status == TV_OK) {
         tv_fleet_read_known(settings->fleet.to, &known);
         status = tv_confine(&confinement, err);
     }
     if (status == TV_OK)
-        status = fleet_add_files(command, settings, &known, code, err);
+        status = fleet_add_files(command, &reading, code, err);
+    tv_fleet_labels_release(&reading.table);
     tv_map_release(&known);
     return status;
 }
@@ -241,11 +288,14 @@ static enum tv_status fleet_rows(const struct tv_command *command,
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct tv_output output;
+    struct fleet_reading reading = {.settings = settings};
     bool parquet = settings->table.format == TV_SQL_PARQUET;
-    enum tv_status status = tv_confine(&confinement, err);
+    enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
+    if (status == TV_OK)
+        status = tv_confine(&confinement, err);
     for (size_t i = 0; i < settings->files.count && status == TV_OK; i++)
         if (!tv_inputs_is_second_half(settings->files.items, i))
-            status = fleet_read(settings, settings->files.items[i], NULL, batch, err);
+            status = fleet_read(&reading, settings->files.items[i], batch, err);
     if (status == TV_OK)
         status = parquet ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
                          : tv_output_open(&output, settings->output, settings->quiet, err);
@@ -256,6 +306,7 @@ static enum tv_status fleet_rows(const struct tv_command *command,
                                  parquet ? TV_FLEET_PARQUET : TV_FLEET_JSONL, &output.out, err);
         status = tv_output_finish(&output, status, err);
     }
+    tv_fleet_labels_release(&reading.table);
     tv_fleet_batch_free(batch);
     return status;
 }
@@ -429,6 +480,26 @@ static enum tv_status fleet_check_labels(const struct tv_words *labels, struct t
     return TV_OK;
 }
 
+/* Read --paths: the share of a trace whose paths have rows, as the largest share without a row. */
+static enum tv_status fleet_read_paths(struct tv_fleet_settings *fleet, struct tv_error *err)
+{
+    tv_ns percent; /* millionths */
+    struct tv_bytes word = tv_bytes_of(fleet->paths ? fleet->paths : "99.9%");
+    if (tv_bytes_equal(word, TV_BYTES("none"))) {
+        fleet->path_share = TV_FLEET_NO_PATHS;
+        return TV_OK;
+    }
+    if (word.length > 1 && word.data[word.length - 1] == '%')
+        word.length--;
+    if (word.length == 0 || strspn((const char *)word.data, "0123456789.") < word.length ||
+        !tv_parse_time(word, 1000000, &percent) || percent > 100000000)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--paths: expected a share such as 99.9%%, or 'none', not '%s'",
+                       fleet->paths);
+    fleet->path_share = (uint32_t)((100000000 - percent) / 100);
+    return TV_OK;
+}
+
 /* Does an action write the format, the place of a word in FLEET_FORMATS? */
 static enum tv_status fleet_check_format(const struct fleet_action *action, unsigned format,
                                          struct tv_error *err)
@@ -484,6 +555,8 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     enum tv_status status = fleet_check_format(action, settings->table.format, err);
     if (status == TV_OK)
         status = fleet_check_labels(&settings->fleet.labels, err);
+    if (status == TV_OK)
+        status = fleet_read_paths(&settings->fleet, err);
     if (status == TV_OK)
         status = fleet_check_arguments(action, settings, err);
     if (status == TV_OK && action->takes == FLEET_TAKES_TRACES)

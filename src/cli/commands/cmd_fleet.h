@@ -25,6 +25,28 @@ enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct
                                     tv_fleet_put_table *put, void *context,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* ---- Labels from a table (cmd_fleet_labels.c) ---- */
+
+struct tv_fleet_label_entry {
+    uint32_t file, text; /* strings: of `files`, and "KEY=VALUE" with a NUL of `texts` */
+};
+
+struct tv_fleet_labels {
+    struct tv_interner *files, *texts;
+    struct tv_fleet_label_entry *entries; /* in the order of the table */
+    size_t count, room;
+    struct tv_map first; /* file -> its first entry; of a file that is listed twice the last */
+};
+
+/* Read the table; of a NULL path an empty one.  Release it, also after an error. */
+enum tv_status tv_fleet_labels_read(struct tv_fleet_labels *table, const char *path,
+                                    struct tv_error *err) TV_MUST_CHECK;
+void tv_fleet_labels_release(struct tv_fleet_labels *table);
+
+/* Append the labels of a trace, which belong to the table; false: it has no row. */
+bool tv_fleet_labels_find(const struct tv_fleet_labels *table, const char *path,
+                          struct tv_words *labels);
+
 /* ---- Answers (cmd_fleet_open.c) ---- */
 
 /* The folder as a database, without the batches of damaged files. */

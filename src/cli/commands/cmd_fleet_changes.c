@@ -17,6 +17,8 @@
 
 #include "analysis/compare/change_points.h"
 #include "analysis/compare/changes.h"
+#include "analysis/compare/gate.h"
+#include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "cli/output/message.h"
@@ -30,13 +32,18 @@ struct changes_names {
     size_t count, capacity;
 };
 
+/* How a method is named: whole, its class, without its signature, and without its class, too. */
+#define CHANGES_FORMS 4u
+
 struct changes_cell {
     uint32_t group, row, column;
     double log;
 };
 
 struct changes_series {
-    struct changes_names versions, methods;
+    struct changes_names versions, methods; /* of `methods` CHANGES_FORMS names each */
+    const struct tv_settings *settings;
+    int64_t since;  /* points before this time are not reported */
     int64_t *began; /* [versions] microseconds since 1970 */
     size_t began_room;
     struct changes_cell *cells; /* sorted by group, row and column */
@@ -75,7 +82,8 @@ static enum tv_status changes_take_method(void *context, const struct tv_sql_val
 {
     struct changes_series *series = context;
     (void)err;
-    changes_add_name(&series->methods, changes_text(&values[0]));
+    for (size_t i = 0; i < CHANGES_FORMS; i++)
+        changes_add_name(&series->methods, changes_text(&values[i]));
     return TV_OK;
 }
 
@@ -168,9 +176,21 @@ static void changes_add_group(struct changes_series *series, struct changes_grou
 }
 
 /* Make the series out of the cells: sums become means, NAN without a cell. */
+static size_t changes_count_methods(const struct changes_series *series)
+{
+    return series->methods.count / CHANGES_FORMS;
+}
+
+static struct tv_bytes changes_method(const struct changes_series *series, size_t method,
+                                      unsigned form)
+{
+    return tv_interner_get(series->methods.strings,
+                           series->methods.items[method * CHANGES_FORMS + form]);
+}
+
 static void changes_make_series(struct changes_series *series)
 {
-    size_t versions = series->versions.count, size = versions * series->methods.count;
+    size_t versions = series->versions.count, size = versions * changes_count_methods(series);
     uint32_t *columns = tv_alloc(versions, sizeof *columns);
     series->sums = tv_alloc(size, sizeof *series->sums);
     series->counts = tv_alloc(size, sizeof *series->counts);
@@ -216,8 +236,8 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
     if (status == TV_OK)
         status = changes_read_versions(store, (const char *)query.buffer, series, err);
     if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_fleet_series_methods, 1, changes_take_method,
-                                     series, err);
+        status = tv_sql_for_each_row(store->sql, tv_fleet_series_methods, CHANGES_FORMS,
+                                     changes_take_method, series, err);
     if (status == TV_OK)
         status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
                                      series, err);
@@ -240,8 +260,7 @@ static void changes_put_points(struct tv_out *sql, const struct changes_series *
         if (series->began[point->column] < since)
             continue;
         tv_out_text(sql, ", (");
-        tv_fleet_put_text(
-            sql, tv_interner_get(series->methods.strings, series->methods.items[point->row]));
+        tv_fleet_put_text(sql, changes_method(series, point->row, 0));
         tv_out_text(sql, ", ");
         tv_fleet_put_text(
             sql, tv_interner_get(series->versions.strings, series->versions.items[point->column]));
@@ -252,16 +271,101 @@ static void changes_put_points(struct tv_out *sql, const struct changes_series *
     tv_out_char(sql, '\0');
 }
 
-static enum tv_status changes_write(struct tv_fleet_store *store,
-                                    const struct changes_series *series, struct tv_error *err)
+/* ---- Rules ---- */
+
+/* Parse a rule; it must be about the change of the figure that is looked at. */
+static enum tv_status changes_parse_rule(const char *text, const char *figure,
+                                         struct tv_gate_rule *rule, struct tv_error *err)
+{
+    static const char *const wall[] = {"excl", "incl", "calls", "", "p50", "", "p95", "p99", "max"};
+    static const char *const cpu[] = {"excl_cpu", "incl_cpu", "", "", "", "", "", "", ""};
+    enum tv_status status = tv_gate_rule_parse(tv_bytes_of(text), rule, err);
+    if (status != TV_OK)
+        return status;
+    bool is_same = rule->figure <= TV_GATE_MAX &&
+                   ((rule->clock != TV_GATE_CPU && strcmp(wall[rule->figure], figure) == 0) ||
+                    (rule->clock != TV_GATE_WALL && strcmp(cpu[rule->figure], figure) == 0));
+    if (!is_same)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "%s: changes looks at %s: choose another with --figure", text, figure);
+    if (rule->sum || rule->runs > 0 || !rule->change.is_change || !rule->change.is_relative ||
+        rule->low.way != TV_GATE_NO_LIMIT || rule->share.way != TV_GATE_NO_LIMIT ||
+        rule->time.way != TV_GATE_NO_LIMIT || rule->calls.way != TV_GATE_NO_LIMIT)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "%s: change points have a change and p: '%s(*) > +5%% and p < 0.001'", text,
+                       figure);
+    return TV_OK;
+}
+
+static bool changes_matches(const struct changes_series *series, const struct tv_gate_rule *rule,
+                            size_t method)
+{
+    if (rule->pattern.length == 0)
+        return true;
+    if (rule->of_class)
+        return tv_glob_matches(changes_method(series, method, 1), rule->pattern);
+    return tv_glob_matches(changes_method(series, method, 0), rule->pattern) ||
+           tv_glob_matches(changes_method(series, method, 2), rule->pattern) ||
+           tv_glob_matches(changes_method(series, method, 3), rule->pattern);
+}
+
+static bool changes_fires(const struct tv_gate_rule *rule, const struct tv_change_point *point)
+{
+    double change = exp(point->difference) - 1;
+    if (rule->p > 0 && point->p >= rule->p)
+        return false;
+    switch (rule->change.way) {
+    case TV_GATE_ABOVE:
+        return change > rule->change.number;
+    case TV_GATE_AT_LEAST:
+        return change >= rule->change.number;
+    default:
+        return change < rule->change.number;
+    }
+}
+
+/* Judge a rule of --fail-if; a point that makes it fire is told. */
+static enum tv_status changes_judge(const struct changes_series *series, const char *text,
+                                    const struct tv_change_points *points, int *code,
+                                    struct tv_error *err)
+{
+    const struct tv_settings *settings = series->settings;
+    struct tv_gate_rule rule;
+    size_t matched = 0, count = changes_count_methods(series);
+    enum tv_status status = changes_parse_rule(text, tv_fleet_figure(settings), &rule, err);
+    if (status != TV_OK)
+        return status;
+    for (size_t i = 0; i < count && matched == 0; i++)
+        matched += changes_matches(series, &rule, i);
+    if (matched == 0 && !settings->compare.allow_none)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "%s: its pattern matches nothing: correct the name, or say --allow-none",
+                       text);
+    for (size_t i = 0; i < points->count; i++) {
+        const struct tv_change_point *point = &points->items[i];
+        if (series->began[point->column] < series->since || !changes_fires(&rule, point) ||
+            !changes_matches(series, &rule, point->row))
+            continue;
+        struct tv_bytes name = changes_method(series, point->row, 0);
+        struct tv_bytes version =
+            tv_interner_get(series->versions.strings, series->versions.items[point->column]);
+        tv_message("traceview: FIRED: %s: %.*s %+.1f%% since %.*s", text, (int)name.length,
+                   (const char *)name.data, 100 * (exp(point->difference) - 1), (int)version.length,
+                   (const char *)version.data);
+        *code = TV_EXIT_FIRED;
+    }
+    return TV_OK;
+}
+
+static enum tv_status changes_write(struct tv_fleet_store *store, struct changes_series *series,
+                                    int *code, struct tv_error *err)
 {
     const struct tv_settings *settings = store->settings;
     struct tv_change_points points;
     struct tv_out query;
-    int64_t since = 0;
     if (settings->fleet.since > 0 && settings->fleet.since < INT64_MAX / 1000000)
-        since = ((int64_t)time(NULL) - (int64_t)settings->fleet.since) * 1000000;
-    tv_change_points_init(&points, series->sums, (uint32_t)series->methods.count,
+        series->since = ((int64_t)time(NULL) - (int64_t)settings->fleet.since) * 1000000;
+    tv_change_points_init(&points, series->sums, (uint32_t)changes_count_methods(series),
                           (uint32_t)series->versions.count);
     if (!settings->quiet)
         tv_message("traceview: %u %s in %zu versions; without a change, any line is here in at "
@@ -269,8 +373,10 @@ static enum tv_status changes_write(struct tv_fleet_store *store,
                    points.judged, tv_plural(points.judged, "method", "methods"),
                    series->versions.count);
     tv_out_init_memory(&query);
-    changes_put_points(&query, series, &points, since);
+    changes_put_points(&query, series, &points, series->since);
     enum tv_status status = tv_fleet_write_answer(store, (const char *)query.buffer, err);
+    for (size_t i = 0; i < settings->compare.fail_if.count && status == TV_OK; i++)
+        status = changes_judge(series, settings->compare.fail_if.items[i], &points, code, err);
     tv_out_release(&query);
     tv_change_points_release(&points);
     return status;
@@ -279,16 +385,21 @@ static enum tv_status changes_write(struct tv_fleet_store *store,
 enum tv_status tv_fleet_changes(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
-    struct changes_series series = {.cells = NULL};
+    struct changes_series series = {.settings = settings};
     struct tv_fleet_store store;
     (void)command;
     series.versions.strings = series.methods.strings = tv_interner_new();
     enum tv_status status = tv_fleet_open(&store, settings, err);
+    for (size_t i = 0; i < settings->compare.fail_if.count && status == TV_OK; i++) {
+        struct tv_gate_rule rule;
+        status = changes_parse_rule(settings->compare.fail_if.items[i], tv_fleet_figure(settings),
+                                    &rule, err);
+    }
     if (status == TV_OK)
         status = changes_read(&store, &series, err);
     if (status == TV_OK) {
         changes_make_series(&series);
-        status = changes_write(&store, &series, err);
+        status = changes_write(&store, &series, code, err);
     }
     tv_fleet_close(&store, code);
     tv_interner_free(series.versions.strings);
