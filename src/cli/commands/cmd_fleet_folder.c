@@ -394,7 +394,7 @@ static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_
     merge->number = tv_fleet_number_of(folder->ids, folder->id_count);
     tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
     struct fleet_joining joining = {folder, *merge};
-    if (status == TV_OK)
+    if (status == TV_OK && folder->id_count > 0)
         status =
             tv_fleet_write_files(folder->to, merge->number, &ids, fleet_put_merged, &joining, err);
     tv_out_release(&query);
