@@ -25,23 +25,27 @@ static inline uint64_t tv_sort_signed(int64_t number)
 /* Sort by key.  The sort is stable: rows with equal keys keep their order. */
 void tv_sort_keys(struct tv_sort_key *rows, size_t count);
 
-/* Return the first index in [low, high) for which `is_before` is false, or `high`.  `is_before`
- * must be true for a prefix of the rows and false for all rows after it: "row < wanted" gives the
- * lower bound, "row <= wanted" the upper bound.  The compiler inlines a static `is_before`, so the
- * search costs as much as a loop written by hand. */
-TV_INLINE size_t tv_lower_bound(size_t low, size_t high,
-                                bool (*is_before)(const void *context, size_t index),
-                                const void *context)
-{
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (is_before(context, middle))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+/*
+ * Move `low` to the first index in [low, high) for which `is_before`, an expression of `i`, is
+ * false; to `high` if there is none.  `is_before` must be true for a prefix of the rows and false
+ * for all rows after it: "row < wanted" gives the lower bound, "row <= wanted" the upper bound.
+ *
+ *     size_t at = 0;
+ *     TV_LOWER_BOUND(at, list->count, i, list->rows[i].start < start);
+ *
+ * This is a macro so that a search needs neither a callback nor a struct that carries what it
+ * compares with, and costs as much as a loop written by hand.
+ */
+#define TV_LOWER_BOUND(low, high, i, is_before)                                                    \
+    do {                                                                                           \
+        for (__typeof__(low) tv_high = (high), i; (low) < tv_high;) {                              \
+            i = (low) + (tv_high - (low)) / 2;                                                     \
+            if (is_before)                                                                         \
+                (low) = i + 1;                                                                     \
+            else                                                                                   \
+                tv_high = i;                                                                       \
+        }                                                                                          \
+    } while (0)
 
 /*
  * Rows of several writers, each in order by itself, as the buffers of a kernel's processors are.
@@ -69,13 +73,8 @@ struct tv_run_merge {
 TV_INLINE size_t tv_run_bound(const struct tv_run_merge *merge, size_t low, size_t high,
                               const uint8_t *row, bool equal)
 {
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (merge->compare(merge->rows + middle * merge->size, row) < (equal ? 0 : 1))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    TV_LOWER_BOUND(low, high, i,
+                   merge->compare(merge->rows + i * merge->size, row) < (equal ? 0 : 1));
     return low;
 }
 

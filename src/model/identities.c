@@ -334,24 +334,13 @@ static struct known_rows known_collect(const struct tv_trace *trace)
     return all;
 }
 
-struct known_search {
-    const struct known_rows *all;
-    const struct known_key *key;
-};
-
-static bool known_row_is_before(const void *context, size_t index)
-{
-    const struct known_search *search = context;
-    return known_compare_keys(&search->all->rows[index].key, search->key) < 0;
-}
-
 /* Return NULL when nothing is known. */
 static const struct known_row *known_find(const struct known_rows *all, uint64_t machine,
                                           uint32_t first, uint32_t second)
 {
     struct known_key key = {machine, {first, second}};
-    struct known_search search = {all, &key};
-    size_t low = tv_lower_bound(0, all->count, known_row_is_before, &search);
+    size_t low = 0;
+    TV_LOWER_BOUND(low, all->count, i, known_compare_keys(&all->rows[i].key, &key) < 0);
     bool found = low < all->count && known_compare_keys(&all->rows[low].key, &key) == 0;
     return found ? &all->rows[low] : NULL;
 }

@@ -428,47 +428,26 @@ const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *table
                    compare_async_extras);
 }
 
-struct join_search {
-    const struct tv_tables *tables;
-    uint32_t group;
-};
-
-static bool join_is_before(const void *context, size_t index)
-{
-    const struct join_search *search = context;
-    return search->tables->joins.rows[index].group < search->group;
-}
-
 size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first)
 {
     *first = 0;
     if (group == TV_NONE)
         return 0;
-    struct join_search search = {tables, group};
-    size_t low = tv_lower_bound(0, tables->joins.count, join_is_before, &search), end;
+    size_t low = 0, end;
+    TV_LOWER_BOUND(low, tables->joins.count, i, tables->joins.rows[i].group < group);
     *first = low;
     for (end = low; end < tables->joins.count && tables->joins.rows[end].group == group;)
         end++;
     return end - low;
 }
 
-struct stack_frame_search {
-    const struct tv_tables *tables;
-    const struct tv_stack_frame *wanted;
-};
-
-static bool stack_frame_is_not_after(const void *context, size_t index)
-{
-    const struct stack_frame_search *search = context;
-    return compare_stack_keys(&search->tables->stack_frames.rows[index], search->wanted) <= 0;
-}
-
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
                                                    uint32_t key)
 {
     struct tv_stack_frame wanted = {.input = input, .key = key};
-    struct stack_frame_search search = {tables, &wanted};
-    size_t low = tv_lower_bound(0, tables->stack_frames.count, stack_frame_is_not_after, &search);
+    size_t low = 0;
+    TV_LOWER_BOUND(low, tables->stack_frames.count, i,
+                   compare_stack_keys(&tables->stack_frames.rows[i], &wanted) <= 0);
     if (low == 0 || compare_stack_keys(&tables->stack_frames.rows[low - 1], &wanted) != 0)
         return NULL;
     return &tables->stack_frames.rows[low - 1];

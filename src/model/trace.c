@@ -181,15 +181,7 @@ tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index)
 static uint32_t decoder_find_end(const struct row_decoder *d, uint32_t low, uint32_t count,
                                  tv_ns time)
 {
-    while (count) {
-        uint32_t half = count / 2;
-        if (decoder_end(d, low + half) <= time) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    TV_LOWER_BOUND(low, low + count, i, decoder_end(d, i) <= time);
     return low;
 }
 
@@ -215,15 +207,7 @@ uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t f
 TV_INLINE uint32_t decoder_find_start(const struct row_decoder *d, uint32_t low, uint32_t count,
                                       tv_ns time)
 {
-    while (count) {
-        uint32_t half = count / 2;
-        if (decoder_start(d, low + half) < time) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    TV_LOWER_BOUND(low, low + count, i, decoder_start(d, i) < time);
     return low;
 }
 
@@ -311,15 +295,7 @@ static uint32_t flag_rank(const struct row_decoder *d, unsigned flag, uint32_t i
 static uint32_t flag_select(const struct row_decoder *d, unsigned flag, uint32_t number)
 {
     uint32_t low = 0, blocks = (d->row->count + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
-    while (blocks) {
-        uint32_t half = blocks / 2;
-        if (flag_count_before(&d->blocks[low + half], flag) < number) {
-            low += half + 1;
-            blocks -= half + 1;
-        } else {
-            blocks = half;
-        }
-    }
+    TV_LOWER_BOUND(low, blocks, i, flag_count_before(&d->blocks[i], flag) < number);
     if (!low)
         return d->row->count;
     uint32_t first = (low - 1) * TV_BLOCK_SLICES;
@@ -524,17 +500,11 @@ static uint32_t object_find_snapshot_at(const struct tv_trace *trace,
                                         const struct tv_object *object, tv_ns time)
 {
     const struct tv_snapshot *snapshots = trace->tables.snapshots.rows;
-    uint32_t low = object->first_snapshot, high = low + object->snapshot_count;
+    uint32_t first = object->first_snapshot, after = first + 1;
     if (object->snapshot_count == 0)
         return TV_NONE;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (snapshots[middle].time <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    TV_LOWER_BOUND(after, first + object->snapshot_count, i, snapshots[i].time <= time);
+    return after - 1;
 }
 
 /* Return false when no object has such a name. */
@@ -554,25 +524,14 @@ static bool object_make_key(const struct tv_trace *trace,
     return key->pid != TV_NONE && key->id != TV_NONE && key->scope != TV_NONE;
 }
 
-struct object_search {
-    const struct tv_object_key *keys, *wanted;
-};
-
-static bool object_key_is_not_after(const void *context, size_t index)
-{
-    const struct object_search *search = context;
-    return object_compare_keys(&search->keys[index], search->wanted) <= 0;
-}
-
 /* Among objects with one id return the latest that existed at the time, else the first one. */
 static const struct tv_object *object_find_life(const struct tv_trace *trace,
                                                 const struct tv_object_key *wanted)
 {
     const struct tv_object_key *keys = trace->tables.object_keys;
     const struct tv_object *objects = trace->tables.objects.rows;
-    size_t count = trace->tables.objects.count;
-    struct object_search search = {keys, wanted};
-    size_t low = tv_lower_bound(0, count, object_key_is_not_after, &search);
+    size_t low = 0, count = trace->tables.objects.count;
+    TV_LOWER_BOUND(low, count, i, object_compare_keys(&keys[i], wanted) <= 0);
     for (size_t i = low, tried = 0; i > 0 && tried < MOST_LIVES; i--, tried++) {
         if (object_compare_names(&keys[i - 1], wanted) != 0)
             break;

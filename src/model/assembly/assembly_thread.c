@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "model/assembly/assembly_internal.h"
 
 static uint32_t spans_add_extra(struct tv_spans *spans, const struct tv_cpu_times *cpu)
@@ -113,13 +114,7 @@ int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, 
         else
             low += step + 1;
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (clock->runs[middle].start <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    TV_LOWER_BOUND(low, high, i, clock->runs[i].start <= time);
     *near = low;
     if (low == 0)
         return 0;

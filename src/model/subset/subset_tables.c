@@ -95,25 +95,17 @@ void tv_subset_refs_release(struct tv_subset_refs *refs)
     *refs = (struct tv_subset_refs){NULL, 0};
 }
 
-struct refs_search {
-    const struct tv_subset_refs *refs;
-    const struct tv_subset_ref *wanted;
-};
-
-static bool ref_is_before(const void *context, size_t index)
+static bool ref_is_before(const struct tv_subset_ref *ref, uint32_t row, uint32_t index)
 {
-    const struct refs_search *search = context;
-    const struct tv_subset_ref *ref = &search->refs->rows[index];
-    return ref->row != search->wanted->row ? ref->row < search->wanted->row
-                                           : ref->index < search->wanted->index;
+    return ref->row != row ? ref->row < row : ref->index < index;
 }
 
 /* Return the first reference at or after a slice. */
 static size_t refs_lower_bound(const struct tv_subset_refs *refs, uint32_t row, uint32_t index)
 {
-    struct tv_subset_ref wanted = {.row = row, .index = index};
-    struct refs_search search = {refs, &wanted};
-    return tv_lower_bound(0, refs->count, ref_is_before, &search);
+    size_t low = 0;
+    TV_LOWER_BOUND(low, refs->count, i, ref_is_before(&refs->rows[i], row, index));
+    return low;
 }
 
 void tv_subset_refs_of_row(const struct tv_subset_refs *refs, uint32_t row,

@@ -17,6 +17,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/workers.h"
 #include "readers/method_trace/file.h"
 #include "readers/method_trace/records.h"
@@ -67,15 +68,8 @@ static bool mt_file_reads_quickly(const struct tv_mt_file *file)
 static struct tv_mt_position mt_deliver_find_position(const struct tv_mt_file *file,
                                                       uint64_t offset, bool fast)
 {
-    size_t low = 0, high = file->unit_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct tv_mt_unit *unit = &file->units[middle];
-        if (unit->offset + unit->size <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, file->unit_count, i, file->units[i].offset + file->units[i].size <= offset);
     struct tv_mt_position place = {.unit = low};
     if (low == file->unit_count || offset <= file->units[low].offset)
         return place;

@@ -70,22 +70,12 @@ static struct perf_space *perf_spaces_own(struct tv_perf_data_spaces *spaces, ui
     return &spaces->spaces[number];
 }
 
-struct perf_map_search {
-    const struct perf_mapped *maps;
-    uint64_t address;
-};
-
-static bool perf_mapped_ends_before(const void *context, size_t index)
-{
-    const struct perf_map_search *search = context;
-    return search->maps[index].end <= search->address;
-}
-
 /* Return the first mapping that ends behind an address. */
 static size_t perf_space_find(const struct perf_space *space, uint64_t address)
 {
-    struct perf_map_search search = {space->maps, address};
-    return tv_lower_bound(0, space->count, perf_mapped_ends_before, &search);
+    size_t low = 0;
+    TV_LOWER_BOUND(low, space->count, i, space->maps[i].end <= address);
+    return low;
 }
 
 /* Replace the mappings [from, to) by `count` others. */

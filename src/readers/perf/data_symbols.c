@@ -199,24 +199,13 @@ uint64_t tv_perf_module_address(const struct perf_module *module, uint64_t addre
     }
 }
 
-struct perf_symbol_search {
-    const struct perf_symbol *symbols;
-    uint64_t address;
-};
-
-static bool perf_symbol_begins_before(const void *context, size_t index)
-{
-    const struct perf_symbol_search *search = context;
-    return search->symbols[index].start <= search->address;
-}
-
 const struct perf_symbol *tv_perf_symbols_find(const struct tv_perf_symbols *symbols,
                                                const struct perf_module *module, uint64_t address)
 {
-    struct perf_symbol_search search = {symbols->symbols + module->first, address};
-    size_t after = tv_lower_bound(0, module->count, perf_symbol_begins_before, &search);
-    if (after == 0)
+    size_t first = module->first, after = first;
+    TV_LOWER_BOUND(after, first + module->count, i, symbols->symbols[i].start <= address);
+    if (after == first)
         return NULL;
-    const struct perf_symbol *found = &search.symbols[after - 1];
+    const struct perf_symbol *found = &symbols->symbols[after - 1];
     return address - found->start < found->length ? found : NULL;
 }

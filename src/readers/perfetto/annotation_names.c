@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "readers/perfetto/message.h"
 #include "readers/perfetto/packets.h"
 
@@ -118,14 +119,9 @@ static uint64_t annotation_find_start(const struct tv_pf_annotation_list *list, 
                                       uint64_t offset)
 {
     struct tv_pf_sequence_start wanted = {offset, sequence};
-    size_t low = 0, high = list->start_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (annotation_order_starts(&list->starts[middle], &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, list->start_count, i,
+                   annotation_order_starts(&list->starts[i], &wanted) <= 0);
     bool found = low > 0 && list->starts[low - 1].sequence == sequence;
     return found ? list->starts[low - 1].offset : 0;
 }
@@ -141,14 +137,8 @@ bool tv_pf_annotation_list_find(const struct tv_pf_annotation_list *list, uint32
         .sequence = sequence,
         .table = table,
     };
-    size_t low = 0, high = list->name_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (annotation_order_names(&list->names[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, list->name_count, i, annotation_order_names(&list->names[i], &wanted) < 0);
     if (low == list->name_count)
         return false;
     const struct tv_pf_annotation_name *name = &list->names[low];

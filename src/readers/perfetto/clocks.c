@@ -172,25 +172,14 @@ static struct tv_pf_clock_hop *pf_clocks_hop(struct tv_pf_clocks *clocks, uint32
     return hop;
 }
 
-struct pf_point_search {
-    const struct tv_pf_clock_point *points;
-    int64_t time;
-};
-
-static bool pf_point_is_before(const void *context, size_t index)
-{
-    const struct pf_point_search *search = context;
-    return search->points[index].from <= search->time;
-}
-
 static int64_t pf_clock_hop_convert(struct tv_pf_clock_hop *hop, int64_t time)
 {
     const struct tv_pf_clock_point *points = hop->points.rows;
     size_t count = hop->points.count, near = hop->near;
     bool fits = points[near].from <= time && (near + 1 == count || time < points[near + 1].from);
     if (!fits) {
-        struct pf_point_search search = {points, time};
-        size_t behind = tv_lower_bound(0, count, pf_point_is_before, &search);
+        size_t behind = 0;
+        TV_LOWER_BOUND(behind, count, i, points[i].from <= time);
         near = behind > 0 ? behind - 1 : 0;
         hop->near = near;
     }

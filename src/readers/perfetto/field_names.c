@@ -55,22 +55,12 @@ static const struct pf_enum_value enum_values[] = {
 #undef ENUM_VALUE
 };
 
-struct pf_member_search {
-    uint32_t number;
-};
-
-static bool pf_member_is_before(const void *context, size_t index)
-{
-    return members[index].number < ((const struct pf_member_search *)context)->number;
-}
-
 const struct tv_pf_member *tv_pf_find_member(uint32_t message, uint32_t number)
 {
     if (message >= TV_COUNT(messages))
         return NULL;
-    size_t first = messages[message].first, end = first + messages[message].count;
-    struct pf_member_search wanted = {number};
-    size_t at = tv_lower_bound(first, end, pf_member_is_before, &wanted);
+    size_t at = messages[message].first, end = at + messages[message].count;
+    TV_LOWER_BOUND(at, end, i, members[i].number < number);
     return at < end && members[at].number == number ? &members[at] : NULL;
 }
 

@@ -89,17 +89,6 @@ static void excerpt_mark_track(const struct tv_trace *trace, struct tv_pf_cut *c
     }
 }
 
-struct excerpt_sample_search {
-    const tv_ns *times;
-    tv_ns time;
-};
-
-static bool excerpt_sample_is_before(const void *context, size_t index)
-{
-    const struct excerpt_sample_search *search = context;
-    return search->times[index] < search->time;
-}
-
 /* Mark the last value of each counter before the range. */
 static void excerpt_mark_counters(const struct tv_trace *trace, struct tv_pf_cut *cut)
 {
@@ -107,8 +96,8 @@ static void excerpt_mark_counters(const struct tv_trace *trace, struct tv_pf_cut
     for (size_t i = 0; i < tables->counters.count; i++) {
         const struct tv_counter *counter = &tables->counters.rows[i];
         const tv_ns *times = tables->counter_times + counter->first_sample;
-        struct excerpt_sample_search search = {times, cut->from};
-        size_t next = tv_lower_bound(0, counter->sample_count, excerpt_sample_is_before, &search);
+        size_t next = 0;
+        TV_LOWER_BOUND(next, counter->sample_count, at, times[at] < cut->from);
         if (next > 0)
             tv_pf_cut_mark(cut, tables->counter_offsets[counter->first_sample + next - 1],
                            times[next - 1], TV_PF_CUT_VALUE, 0);

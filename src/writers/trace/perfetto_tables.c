@@ -98,23 +98,18 @@ void tv_perfetto_collect_flows(struct tv_perfetto_writer *writer)
               perfetto_compare_flow_ends);
 }
 
-struct perfetto_flow_search {
-    const struct tv_perfetto_flow_end *ends;
-    uint32_t row, index;
-};
-
-static bool perfetto_flow_is_before(const void *context, size_t at)
+static bool perfetto_flow_is_before(const struct tv_perfetto_flow_end *end, uint32_t row,
+                                    uint32_t index)
 {
-    const struct perfetto_flow_search *search = context;
-    const struct tv_perfetto_flow_end *end = &search->ends[at];
-    return end->row != search->row ? end->row < search->row : end->index < search->index;
+    return end->row != row ? end->row < row : end->index < index;
 }
 
 void tv_perfetto_put_flows(struct tv_perfetto_writer *writer, uint32_t row, uint32_t index,
                            bool with_end)
 {
-    struct perfetto_flow_search search = {writer->flow_ends, row, index};
-    size_t at = tv_lower_bound(0, writer->flow_end_count, perfetto_flow_is_before, &search);
+    size_t at = 0;
+    TV_LOWER_BOUND(at, writer->flow_end_count, i,
+                   perfetto_flow_is_before(&writer->flow_ends[i], row, index));
     for (; at < writer->flow_end_count; at++) {
         const struct tv_perfetto_flow_end *end = &writer->flow_ends[at];
         if (end->row != row || end->index != index)

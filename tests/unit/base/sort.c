@@ -63,32 +63,23 @@ static void signed_numbers_keep_their_order(void **unused)
         assert_true(tv_sort_signed(numbers[i - 1]) < tv_sort_signed(numbers[i]));
 }
 
-struct bound_case {
-    const int *numbers;
-    int wanted;
-};
-
-static bool number_is_below(const void *context, size_t index)
-{
-    const struct bound_case *bound = context;
-    return bound->numbers[index] < bound->wanted;
-}
-
 static void finds_lower_bounds(void **unused)
 {
     (void)unused;
     static const int numbers[] = {1, 3, 3, 5, 9};
     for (int wanted = 0; wanted < 12; wanted++) {
-        struct bound_case bound = {numbers, wanted};
-        size_t expected = 0;
+        size_t found = 0, expected = 0;
         while (expected < TV_COUNT(numbers) && numbers[expected] < wanted)
             expected++;
-        size_t found = tv_lower_bound(0, TV_COUNT(numbers), number_is_below, &bound);
+        TV_LOWER_BOUND(found, TV_COUNT(numbers), i, numbers[i] < wanted);
         assert_int_equal(found, expected);
     }
-    struct bound_case bound = {numbers, 1};
-    assert_int_equal(tv_lower_bound(0, 0, number_is_below, &bound), 0);
-    assert_int_equal(tv_lower_bound(2, 4, number_is_below, &bound), 2);
+    size_t empty = 0;
+    uint32_t within = 2;
+    TV_LOWER_BOUND(empty, 0, i, numbers[i] < 1);
+    assert_int_equal(empty, 0);
+    TV_LOWER_BOUND(within, 4, i, numbers[i] < 1);
+    assert_int_equal(within, 2);
 }
 
 static int compare_keys(const void *left, const void *right)
