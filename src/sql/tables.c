@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "analysis/states/states.h"
+#include "base/sort.h"
 #include "model/diagnostic.h"
 
 /* ---- Slices ---- */
@@ -21,16 +22,10 @@ static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
 
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id)
 {
-    uint32_t low = 0, high = data->trace->row_count;
-    assert(id < data->first_id[high]);
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (data->first_id[middle] <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t after = 1, count = data->trace->row_count;
+    assert(id < data->first_id[count]);
+    TV_LOWER_BOUND(after, count, i, data->first_id[i] <= id);
+    return after - 1;
 }
 
 /* Decode the slices of some ids. */
@@ -442,15 +437,10 @@ static const struct tv_counter *sql_counter_of_series(const struct tv_sql_data *
                                                       uint64_t series)
 {
     const struct tv_tables *tables = sql_tables_of(data);
-    size_t low = 0, high = tables->counters.count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (tables->counters.rows[middle].first_series <= series)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &tables->counters.rows[low];
+    size_t after = 1;
+    TV_LOWER_BOUND(after, tables->counters.count, i,
+                   tables->counters.rows[i].first_series <= series);
+    return &tables->counters.rows[after - 1];
 }
 
 static void sql_fill_counter_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
@@ -492,15 +482,10 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
                              struct tv_sql_vector *vector)
 {
     const struct tv_tables *tables = sql_tables_of(data);
-    size_t at = 0;
+    size_t after = 1;
     (void)scratch;
-    for (size_t high = tables->counters.count; high - at > 1;) {
-        size_t middle = at + (high - at) / 2;
-        if (data->first_value[middle] <= first)
-            at = middle;
-        else
-            high = middle;
-    }
+    TV_LOWER_BOUND(after, tables->counters.count, i, data->first_value[i] <= first);
+    size_t at = after - 1;
     for (uint32_t i = 0; i < count; i++) {
         while (data->first_value[at + 1] <= first + i)
             at++;

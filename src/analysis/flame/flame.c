@@ -17,6 +17,7 @@
 #include "analysis/calltree/tree_shape.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 int64_t tv_flame_threshold(int64_t total, double min_share)
 {
@@ -104,16 +105,8 @@ struct flame_layout {
 /* Return the index of a node among the wide ones, or TV_NONE. */
 static uint32_t flame_find_wide(const struct flame_layout *layout, uint32_t node)
 {
-    uint32_t low = 0, count = layout->count;
-    while (count) {
-        uint32_t half = count / 2;
-        if (layout->wide[low + half].node < node) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    uint32_t low = 0;
+    TV_LOWER_BOUND(low, layout->count, i, layout->wide[i].node < node);
     return low < layout->count && layout->wide[low].node == node ? low : TV_NONE;
 }
 
@@ -501,19 +494,13 @@ static bool flame_inverted_find_name(const struct flame_inversion *inversion, ui
                                      uint32_t *node, uint32_t *level)
 {
     const uint32_t *number = inversion->number;
-    uint32_t low = 1, high = inversion->tree->count;
-    if (!number || high <= 1 || name == 0)
+    uint32_t after = 2;
+    if (!number || inversion->tree->count <= 1 || name == 0)
         return false;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (number[middle] <= name)
-            low = middle;
-        else
-            high = middle;
-    }
-    *node = low;
-    *level = name - number[low];
-    for (uint32_t up = low, left = *level; left > 0; left--) {
+    TV_LOWER_BOUND(after, inversion->tree->count, i, number[i] <= name);
+    *node = after - 1;
+    *level = name - number[*node];
+    for (uint32_t up = *node, left = *level; left > 0; left--) {
         up = inversion->tree->parent[up];
         if (up == TV_ROOT_PATH)
             return false; /* beyond the last name */

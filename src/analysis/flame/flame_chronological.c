@@ -20,6 +20,7 @@
 #include "analysis/calltree/call_tree.h"
 #include "analysis/flame/flame_growth.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* ---- Stacks ---- */
 
@@ -758,18 +759,12 @@ static void flame_samples_visit(struct flame_samples_walk *walk, uint32_t root_t
 static uint32_t flame_samples_find_root(struct flame_samples_walk *walk)
 {
     uint64_t root = walk->options->root;
-    size_t low = 0, high = walk->trace->tables.samples.count;
-    uint64_t threads = walk->first_name[high];
+    size_t low = 0, count = walk->trace->tables.samples.count;
+    uint64_t threads = walk->first_name[count];
     if (root >= threads)
         return root - threads < walk->trace->head->thread_count ? (uint32_t)(root - threads)
                                                                 : TV_NONE;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->first_name[middle + 1] <= root)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    TV_LOWER_BOUND(low, count, i, walk->first_name[i + 1] <= root);
     walk->root_sample = low;
     return flame_sample_thread(walk, low);
 }

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* The first and the last event between two of the offsets: behind the lower, up to and including
  * the upper one. */
@@ -33,16 +34,8 @@ struct event_lookup {
 /* Count the offsets below `offset`. */
 static size_t event_lookup_count_below(const struct event_lookup *finding, uint64_t offset)
 {
-    size_t low = 0, count = finding->count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (finding->offsets[low + half] < offset) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, finding->count, i, finding->offsets[i] < offset);
     return low;
 }
 

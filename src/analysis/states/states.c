@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "model/assembly/assembly.h"
 
 /* Time that one thread ran on one processor. */
@@ -392,17 +393,9 @@ tv_ns tv_states_ran(const struct tv_states *states, uint32_t thread, uint32_t cp
 {
     assert(thread < states->thread_count);
     const struct tv_thread_states *row = &states->threads[thread];
-    uint32_t low = row->first_run, high = low + row->run_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (states->runs[middle].cpu == cpu)
-            return states->runs[middle].time;
-        if (states->runs[middle].cpu < cpu)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
+    uint32_t low = row->first_run, end = low + row->run_count;
+    TV_LOWER_BOUND(low, end, i, states->runs[i].cpu < cpu);
+    return low < end && states->runs[low].cpu == cpu ? states->runs[low].time : 0;
 }
 
 /* ---- Single states ----
@@ -518,19 +511,15 @@ struct tv_slice_place tv_states_at(const struct tv_trace *trace, uint32_t thread
 const struct tv_wakeup *tv_states_wakeup(const struct tv_trace *trace, uint32_t thread, tv_ns time)
 {
     const struct tv_tables *tables = &trace->tables;
-    size_t low = 0, high = tables->wakeups.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct tv_wakeup *wakeup = &tables->wakeups.rows[middle];
-        tv_ns at = tv_trace_time(trace, wakeup->input, wakeup->time);
-        if (wakeup->thread < thread || (wakeup->thread == thread && at < time))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct tv_wakeup *rows = tables->wakeups.rows;
+    size_t low = 0;
+    TV_LOWER_BOUND(low, tables->wakeups.count, i,
+                   rows[i].thread != thread
+                       ? rows[i].thread < thread
+                       : tv_trace_time(trace, rows[i].input, rows[i].time) < time);
     if (low == tables->wakeups.count)
         return NULL;
-    const struct tv_wakeup *found = &tables->wakeups.rows[low];
+    const struct tv_wakeup *found = &rows[low];
     bool same = found->thread == thread && tv_trace_time(trace, found->input, found->time) == time;
     return same ? found : NULL;
 }
@@ -539,19 +528,15 @@ const struct tv_blocking *tv_states_blocking(const struct tv_trace *trace, uint3
                                              tv_ns from, tv_ns to)
 {
     const struct tv_tables *tables = &trace->tables;
-    size_t low = 0, high = tables->blockings.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct tv_blocking *blocking = &tables->blockings.rows[middle];
-        tv_ns at = tv_trace_time(trace, blocking->input, blocking->time);
-        if (blocking->thread < thread || (blocking->thread == thread && at < from))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct tv_blocking *rows = tables->blockings.rows;
+    size_t low = 0;
+    TV_LOWER_BOUND(low, tables->blockings.count, i,
+                   rows[i].thread != thread
+                       ? rows[i].thread < thread
+                       : tv_trace_time(trace, rows[i].input, rows[i].time) < from);
     if (low == tables->blockings.count)
         return NULL;
-    const struct tv_blocking *found = &tables->blockings.rows[low];
+    const struct tv_blocking *found = &rows[low];
     bool fits = found->thread == thread && tv_trace_time(trace, found->input, found->time) <= to;
     return fits ? found : NULL;
 }

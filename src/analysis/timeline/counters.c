@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define SECOND_NS 1e9
 
@@ -16,15 +17,10 @@
 uint32_t tv_counter_samples_before(const struct tv_trace *trace, const struct tv_counter *counter,
                                    tv_ns time, bool with)
 {
-    uint32_t low = 0, high = counter->sample_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        tv_ns at = tv_counter_sample_time(trace, counter, middle);
-        if (at < time || (with && at == time))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    TV_LOWER_BOUND(low, counter->sample_count, i,
+                   with ? tv_counter_sample_time(trace, counter, i) <= time
+                        : tv_counter_sample_time(trace, counter, i) < time);
     return low;
 }
 

@@ -14,6 +14,7 @@
 
 #include "analysis/timeline/density.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define FAN TV_PYRAMID_FAN
 #define LEAVES_A_BLOCK (TV_BLOCK_SLICES / FAN)
@@ -440,15 +441,9 @@ static tv_ns activity_bucket_start(const struct activity_buckets *b, uint32_t i)
 /* Return the bucket of a time in the range. */
 static uint32_t activity_bucket(const struct activity_buckets *b, tv_ns time)
 {
-    uint32_t low = 0, high = b->count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (activity_bucket_start(b, middle) <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t after = 1;
+    TV_LOWER_BOUND(after, b->count, i, activity_bucket_start(b, i) <= time);
+    return after - 1;
 }
 
 static void activity_cover(struct activity_buckets *b, uint32_t i, int64_t length)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 void tv_tile_init(struct tv_tile *tile)
 {
@@ -49,17 +50,9 @@ static void tile_draw_row(const struct tv_pyramid *pyramid, const struct tv_tile
 /* Return the first wait that ends after a time. */
 static uint32_t tile_find_wait(const struct tv_track *track, int64_t time)
 {
-    uint32_t low = 0, count = track->wait_count;
-    while (count) {
-        uint32_t half = count / 2;
-        const struct tv_wait *wait = &track->waits[low + half];
-        if (wait->start + wait->length <= time) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    const struct tv_wait *waits = track->waits;
+    uint32_t low = 0;
+    TV_LOWER_BOUND(low, track->wait_count, i, waits[i].start + waits[i].length <= time);
     return low;
 }
 

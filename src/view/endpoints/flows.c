@@ -187,23 +187,19 @@ const struct tv_flow_index *tv_flow_index_get(struct tv_flow_index *index)
     return index;
 }
 
+static uint64_t flow_key_at(const struct tv_flow *flow, bool arriving)
+{
+    return flow_end_key(arriving ? &flow->to : &flow->from);
+}
+
 uint32_t tv_flow_index_at(const struct tv_flow_index *index, bool arriving, uint32_t row,
                           uint32_t slice)
 {
     const struct tv_flow *flows = index->trace->tables.flows.rows;
     const uint32_t *order = arriving ? index->by_to : index->by_from;
     uint64_t wanted = flow_end_key(&(struct tv_flow_end){0, row, slice});
-    uint32_t low = 0, count = index->count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        const struct tv_flow *flow = &flows[order[low + half]];
-        if (flow_end_key(arriving ? &flow->to : &flow->from) < wanted) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    uint32_t low = 0;
+    TV_LOWER_BOUND(low, index->count, i, flow_key_at(&flows[order[i]], arriving) < wanted);
     return low;
 }
 

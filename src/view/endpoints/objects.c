@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "model/assembly/assembly.h"
 #include "model/trace.h"
 #include "view/internal.h"
@@ -162,16 +163,8 @@ static tv_ns view_snapshot_time(const struct tv_trace *trace, uint32_t number)
 static uint32_t view_object_find_snapshot(const struct tv_trace *trace,
                                           const struct tv_object *object, tv_ns time)
 {
-    uint32_t low = object->first_snapshot, count = object->snapshot_count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        if (view_snapshot_time(trace, low + half) <= time) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    uint32_t low = object->first_snapshot;
+    TV_LOWER_BOUND(low, low + object->snapshot_count, i, view_snapshot_time(trace, i) <= time);
     return low;
 }
 
@@ -425,16 +418,8 @@ static bool context_contains(const struct tv_context *context, tv_ns time, uint6
 /* Return the thread's first context; contexts are sorted by thread and start. */
 static size_t context_first(const struct tv_tables *tables, uint32_t thread)
 {
-    size_t low = 0, count = tables->contexts.count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (tables->contexts.rows[low + half].thread < thread) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, tables->contexts.count, i, tables->contexts.rows[i].thread < thread);
     return low;
 }
 
