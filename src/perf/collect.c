@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define TASK_NAME_SIZE 64u
 
@@ -25,14 +26,8 @@ struct tv_perf_task {
 
 static size_t perf_task_place(const struct tv_perf_collector *c, uint32_t tid)
 {
-    size_t low = 0, high = c->task_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->tasks[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, c->task_count, i, c->tasks[i].tid < tid);
     return low;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "perf/symbol_list.h"
 
 /* Limits against damaged or hostile input: mappings per process, files in total. */
@@ -104,14 +105,8 @@ static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid
 /* Return the index of the first process whose pid is not lower. */
 static size_t perf_space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
 {
-    size_t low = 0, high = spaces->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spaces->spaces[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, spaces->count, i, spaces->spaces[i].pid < pid);
     return low;
 }
 
@@ -139,14 +134,8 @@ static struct tv_perf_space *perf_space_find_or_add(struct tv_perf_spaces *space
 /* Return the index of the first mapping that ends after the address. */
 static size_t perf_space_map_place(const struct tv_perf_space *space, uint64_t address)
 {
-    size_t low = 0, high = space->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (space->maps[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, space->count, i, space->maps[i].end <= address);
     return low;
 }
 

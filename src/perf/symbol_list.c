@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* The map file of a long-running node has about 50 MB. */
 #define SYMBOL_FILE_MOST ((size_t)512 << 20)
@@ -171,14 +172,8 @@ bool tv_symbol_list_has_kernel(void)
 
 struct tv_bytes tv_symbol_list_find(const struct tv_symbol_list *list, uint64_t address)
 {
-    size_t low = 0, high = list->count; /* the first one after the address */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->symbols[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0; /* the first one after the address */
+    TV_LOWER_BOUND(low, list->count, i, list->symbols[i].start <= address);
     if (low == 0)
         return (struct tv_bytes){NULL, 0};
     const struct tv_symbol *symbol = &list->symbols[low - 1];

@@ -30,6 +30,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /*
  * ---- The debug file of a stripped program, found as gdb finds it ----
@@ -377,14 +378,8 @@ static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint6
 
 static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
 {
-    size_t low = 0, high = elf->function_count; /* ends at the first function behind the address */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elf->functions[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0; /* ends at the first function behind the address */
+    TV_LOWER_BOUND(low, elf->function_count, i, elf->functions[i].start <= address);
     const char *found = NULL;
     uint64_t start = 0;
     for (size_t tried = 0; low > 0 && tried < OVERLAPPING; tried++, low--) {
@@ -400,14 +395,8 @@ static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
 
 static bool elf_find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die *die)
 {
-    size_t low = 0, high = elf->unit_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elf->units[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, elf->unit_count, i, elf->units[i].start <= address);
     return low > 0 && address < elf->units[low - 1].end &&
            dwarf_offdie(elf->dwarf, elf->units[low - 1].offset, die) != NULL;
 }

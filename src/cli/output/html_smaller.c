@@ -19,6 +19,7 @@
 
 #include "analysis/subset/filter.h"
 #include "base/bytes.h"
+#include "base/sort.h"
 #include "cli/output/html_report.h"
 #include "cli/output/message.h"
 #include "writers/trace/rewrite.h"
@@ -48,14 +49,8 @@ void tv_html_length_text(size_t step, char text[16])
 /* Return the first step that leaves out a slice of this length. */
 static size_t html_step_of_length(tv_ns length)
 {
-    size_t low = 0, high = TV_HTML_LENGTHS;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (html_length_of_step(middle) > length)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, TV_HTML_LENGTHS, i, html_length_of_step(i) <= length);
     return low;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* Mappings that metadata lists; there may be a million. */
 #define LISTED_MAPPINGS 256
@@ -62,14 +63,8 @@ void tv_address_map_sort(struct tv_address_map *map)
 
 const struct tv_mapped_file *tv_address_map_find(const struct tv_address_map *map, uint64_t address)
 {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->files[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, map->count, i, map->files[i].start <= address);
     return low > 0 && address < map->files[low - 1].limit ? &map->files[low - 1] : NULL;
 }
 

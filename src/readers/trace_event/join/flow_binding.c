@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/workers.h"
 #include "readers/trace_event/join/flows.h"
 
@@ -372,16 +373,8 @@ static struct te_thread_instants te_instants_collect(const struct tv_trace *trac
 static size_t te_instants_lower_bound(const struct te_thread_instants *instants,
                                       const struct te_thread_instant *wanted)
 {
-    size_t low = 0, count = instants->count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (te_instants_compare(&instants->rows[low + half], wanted) < 0) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, instants->count, i, te_instants_compare(&instants->rows[i], wanted) < 0);
     return low;
 }
 

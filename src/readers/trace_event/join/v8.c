@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "readers/trace_event/join/join.h"
 #include "readers/v8/v8.h"
 
@@ -612,14 +613,9 @@ static size_t te_code_count_ranges(const struct tv_te_code *code, uint32_t proce
                                    uint64_t address)
 {
     struct te_code_range wanted = {.start = address, .process = process};
-    size_t low = 0, high = code->range_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (te_code_compare_ranges(&code->ranges[middle], &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TV_LOWER_BOUND(low, code->range_count, i,
+                   te_code_compare_ranges(&code->ranges[i], &wanted) <= 0);
     return low;
 }
 
