@@ -317,8 +317,8 @@ static void recording_init_writer(struct tv_output_buffer *out)
     tv_recorder.writer.buffer = &tv_recorder.buffer;
     tv_recorder.writer.methods = &tv_recorder.methods;
     tv_recorder.writer.addresses = &tv_recorder.addresses;
-    tv_recorder.writer.key = tv_recorder.key;
-    tv_recorder.writer.namer = tv_recorder.namer;
+    tv_recorder.writer.key = tv_recorder.host.key;
+    tv_recorder.writer.namer = tv_recorder.host.namer;
     tv_recorder.writer.drop_orphans = tv_recorder.options.drop_orphans;
     tv_recorder.writer.out = out;
     /* A streamed file is written before its end is known, so its scale is measured for 5 ms: an
@@ -446,7 +446,7 @@ int tv_recording_start(const struct tv_recording_options *options)
 
 void tv_recording_wait_for_call(void (*start_recording)(void))
 {
-    tv_recorder.first_call = start_recording;
+    tv_recorder.host.first_call = start_recording;
     atomic_store(&tv_recorder.on, TV_ON_WAITING);
 }
 
@@ -454,7 +454,7 @@ void tv_recorder_begin_at_first_call(void)
 {
     uint32_t waiting = TV_ON_WAITING;
     if (atomic_compare_exchange_strong(&tv_recorder.on, &waiting, 0))
-        tv_recorder.first_call();
+        tv_recorder.host.first_call();
 }
 
 static bool recording_has_busy_thread(void)

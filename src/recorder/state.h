@@ -168,6 +168,21 @@ struct tv_ended_threads {
     uint32_t ended_at;                                /* where the next search among them begins */
 };
 
+/* Functions of the library that hosts the event core: the agent, or the native recorder.  Each may
+ * be NULL. */
+struct tv_recorder_host {
+    tv_address_key key;
+    tv_address_namer namer;
+    /* Offer the functions of the file at the address to the method filter (triggers.h).  The lock
+     * is held. */
+    void (*find_functions)(uint64_t address);
+    void (*joining)(void);    /* before the calling thread joins a recording */
+    void (*joined)(void);     /* after it has joined */
+    void (*first_call)(void); /* begins the recording that waits for a call */
+    /* The C library's function, where the host replaces it. */
+    int (*sigaction)(int number, const struct sigaction *action, struct sigaction *before);
+};
+
 /* All zeros at first, so that it takes no space in the library's file. */
 struct tv_recorder {
     /* A forked child gets this page as zeros (MADV_WIPEONFORK), also after a _fork or clone of
@@ -195,16 +210,7 @@ struct tv_recorder {
     struct tv_method_table methods;
     struct tv_address_table addresses;
 
-    /* Functions of the host.  Each may be NULL. */
-    tv_address_key key;
-    tv_address_namer namer;
-    void (*find_functions)(uint64_t address); /* offers the functions of the file at the address to
-                                     the method filter (triggers.h).  The lock is held */
-    void (*joining)(void);                    /* before the calling thread joins a recording */
-    void (*joined)(void);                     /* after it has joined */
-    void (*first_call)(void);                 /* begins the recording that waits for a call */
-    int (*sigaction)(int number, const struct sigaction *action, struct sigaction *before);
-    /* the C library's function, where the host replaces it */
+    struct tv_recorder_host host;
 
     int pid;
     struct tv_output_file file, names; /* the trace and the spool's names file */

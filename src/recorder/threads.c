@@ -301,8 +301,8 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
         return self;
     if (tv_recorder_inside)
         return NULL;
-    if (tv_recorder.joining) {
-        tv_recorder.joining();
+    if (tv_recorder.host.joining) {
+        tv_recorder.host.joining();
         self = tv_recorder_self;
     }
     if (self && self->finished)
@@ -313,8 +313,8 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
         return NULL;
     }
     self = thread_join(self, generation);
-    if (self && tv_recorder.joined)
-        tv_recorder.joined();
+    if (self && tv_recorder.host.joined)
+        tv_recorder.host.joined();
     return self;
 }
 

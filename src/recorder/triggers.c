@@ -132,8 +132,8 @@ static void filter_match_word(uint64_t word)
     unsigned flags = 0;
     if (!(word & TV_WORD_ADDRESS) && number > 0 && number <= tv_recorder.methods.count)
         flags = filter_match_method((uint32_t)number);
-    else if ((word & TV_WORD_ADDRESS) && tv_recorder.find_functions)
-        tv_recorder.find_functions(number);
+    else if ((word & TV_WORD_ADDRESS) && tv_recorder.host.find_functions)
+        tv_recorder.host.find_functions(number);
     filter_entry_set(word, flags);
 }
 
@@ -169,13 +169,13 @@ static void filter_name_clean(char *name)
 static void filter_name_function(uint64_t address, char *name, size_t size)
 {
     snprintf(name, size, "0x%llx", (unsigned long long)address);
-    if (!tv_recorder.find_functions)
+    if (!tv_recorder.host.find_functions)
         return;
     filter.sought = address;
     filter.name = name;
     filter.name_size = size;
     filter.round++;
-    tv_recorder.find_functions(address);
+    tv_recorder.host.find_functions(address);
     filter.sought = 0;
 }
 

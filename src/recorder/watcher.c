@@ -212,8 +212,8 @@ void tv_watcher_notify_main_ended(void)
 
 static int signal_set_action(int number, const struct sigaction *action, struct sigaction *before)
 {
-    return tv_recorder.sigaction ? tv_recorder.sigaction(number, action, before)
-                                 : sigaction(number, action, before);
+    return tv_recorder.host.sigaction ? tv_recorder.host.sigaction(number, action, before)
+                                      : sigaction(number, action, before);
 }
 
 static void signal_set_default(int signal_number)

@@ -79,7 +79,7 @@ static void hooks_join_thread(void)
 
 void tv_agent_hooks_name_threads(void)
 {
-    tv_recorder.joined = hooks_join_thread;
+    tv_recorder.host.joined = hooks_join_thread;
 }
 
 static void JNICALL hooks_on_enter(JNIEnv *jni, jclass class, jint id)

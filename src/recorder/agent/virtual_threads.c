@@ -274,7 +274,7 @@ void tv_agent_virtual_begin(JNIEnv *jni)
         return;
     virtual.away = tv_recording_find_method(&(struct tv_recording_method){
         .class_name = "java.lang.VirtualThread", .name = "[unmounted]", .signature = ""});
-    tv_recorder.joining = virtual_before_joining;
+    tv_recorder.host.joining = virtual_before_joining;
     jvmti = tv_agent_new_environment();
     if (jvmti != NULL && virtual_enable_events(jvmti))
         virtual.jvmti = jvmti;

@@ -53,15 +53,15 @@ static void signal_wrappers_init(void)
 static void signal_wrappers_init(void)
 {
     void *symbol = dlsym(RTLD_NEXT, "sigaction");
-    memcpy(&tv_recorder.sigaction, &symbol, sizeof symbol);
+    memcpy(&tv_recorder.host.sigaction, &symbol, sizeof symbol);
 }
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     struct sigaction changed;
-    if (!tv_recorder.sigaction)
+    if (!tv_recorder.host.sigaction)
         signal_wrappers_init();
-    if (!tv_recorder.sigaction) {
+    if (!tv_recorder.host.sigaction) {
         errno = ENOSYS;
         return -1;
     }
@@ -69,7 +69,7 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *befo
         changed = *action;
         tv_watcher_replace_default(number, &changed);
     }
-    int failed = tv_recorder.sigaction(number, action ? &changed : NULL, before);
+    int failed = tv_recorder.host.sigaction(number, action ? &changed : NULL, before);
     if (failed == 0 && before)
         tv_watcher_hide_handler(before);
     return failed;
@@ -152,9 +152,9 @@ static int record_start(const struct tv_recording_options *options)
     tv_recorder_inside++;
     tv_modules_refresh();
     tv_recorder_inside--;
-    tv_recorder.key = tv_modules_key;
-    tv_recorder.namer = tv_modules_name;
-    tv_recorder.find_functions = tv_modules_find_functions;
+    tv_recorder.host.key = tv_modules_key;
+    tv_recorder.host.namer = tv_modules_name;
+    tv_recorder.host.find_functions = tv_modules_find_functions;
     pthread_once(&fork_before, record_lock_modules_at_forks);
     int failed = tv_recording_start(options);
     record_write_modules();

@@ -492,7 +492,7 @@ static void offer_functions(uint64_t address)
 static void triggers_by_addresses(void **state)
 {
     (void)state;
-    tv_recorder.find_functions = offer_functions;
+    tv_recorder.host.find_functions = offer_functions;
     finds = 0;
     begin_triggered("serve", 0);
     enter_at(0x5000, 0x9000, 1);
@@ -511,7 +511,7 @@ static void triggers_by_addresses(void **state)
     assert_int_equal(info.records, 40);
     begin_triggered("serve", 0);
     enter_at(0x4000, 0x8000, 1);
-    tv_recorder.find_functions = NULL;
+    tv_recorder.host.find_functions = NULL;
     tv_method_filter_reset();
     enter_at(0x4000, 0x7000, 1);
     leave_at(0x4000, 0x7000, false);
