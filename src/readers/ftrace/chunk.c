@@ -23,7 +23,7 @@ void tv_ft_chunk_init(struct tv_ft_chunk *chunk)
     chunk->counter_keys = tv_interner_new();
     chunk->key_index = tv_interner_new();
     chunk->seen_names = tv_interner_new();
-    chunk->event_names = tv_interner_new();
+    chunk->event_names.texts = tv_interner_new();
     chunk->first = INT64_MAX;
     chunk->last = INT64_MIN;
 }
@@ -58,7 +58,7 @@ void tv_ft_chunk_release(struct tv_ft_chunk *chunk)
     tv_interner_free(chunk->counter_keys);
     tv_interner_free(chunk->key_index);
     tv_interner_free(chunk->seen_names);
-    tv_interner_free(chunk->event_names);
+    tv_interner_free(chunk->event_names.texts);
     tv_map_release(&chunk->frame_index);
     tv_map_release(&chunk->task_index);
     tv_free(chunk->odd.rows);
@@ -77,7 +77,7 @@ void tv_ft_chunk_release(struct tv_ft_chunk *chunk)
     tv_free(chunk->symbols.rows);
     tv_free(chunk->instants.rows);
     tv_free(chunk->marks.rows);
-    tv_free(chunk->known);
+    tv_free(chunk->event_names.rows);
     tv_map_release(&chunk->cpu_counters);
     tv_map_release(&chunk->cpu_lines);
 }
@@ -146,11 +146,11 @@ void tv_ft_chunk_set_task_name(struct tv_ft_chunk *chunk, uint32_t task, struct 
 static uint32_t ft_chunk_category(struct tv_ft_chunk *chunk, const char *category)
 {
     size_t place = ((uintptr_t)category >> 2) % TV_FT_RECENT;
-    if (chunk->categories[place] != category) {
-        chunk->categories[place] = category;
-        chunk->category_texts[place] = tv_ft_chunk_string(chunk, tv_bytes_of(category));
+    if (chunk->categories.names[place] != category) {
+        chunk->categories.names[place] = category;
+        chunk->categories.texts[place] = tv_ft_chunk_string(chunk, tv_bytes_of(category));
     }
-    return chunk->category_texts[place];
+    return chunk->categories.texts[place];
 }
 
 static uint32_t ft_chunk_intern_frame(struct tv_ft_chunk *chunk, struct tv_ft_frame frame)
@@ -368,18 +368,17 @@ static const struct tv_ft_event *ft_events_find_handler(struct tv_bytes name)
     return &no_meaning;
 }
 
-/* Look up the handler of a new event name. Later events of the name find it in chunk->known. */
+/* Look up the handler of a new event name.  Later events of the name find it in the rows. */
 static void ft_events_add_name(struct tv_ft_chunk *chunk, struct tv_bytes name, uint32_t number)
 {
-    size_t capacity = chunk->known_capacity;
-    chunk->known =
-        tv_array_reserve(chunk->known, &capacity, (size_t)number + 1, sizeof *chunk->known);
-    memset(chunk->known + chunk->known_capacity, 0,
-           (capacity - chunk->known_capacity) * sizeof *chunk->known);
-    chunk->known_capacity = capacity;
-    chunk->known[number] = (struct tv_ft_event_name){ft_events_find_handler(name),
-                                                     tv_ft_chunk_frame(chunk, name, CATEGORY),
-                                                     tv_ft_event_continues(name)};
+    struct tv_ft_event_names *names = &chunk->event_names;
+    size_t capacity = names->capacity;
+    names->rows = tv_array_reserve(names->rows, &capacity, (size_t)number + 1, sizeof *names->rows);
+    memset(names->rows + names->capacity, 0, (capacity - names->capacity) * sizeof *names->rows);
+    names->capacity = capacity;
+    names->rows[number] = (struct tv_ft_event_name){ft_events_find_handler(name),
+                                                    tv_ft_chunk_frame(chunk, name, CATEGORY),
+                                                    tv_ft_event_continues(name)};
 }
 
 /* Return what is known of an event name. The cache by a few of its bytes hits for nearly all
@@ -387,17 +386,18 @@ static void ft_events_add_name(struct tv_ft_chunk *chunk, struct tv_bytes name, 
 static const struct tv_ft_event_name *ft_events_find_name(struct tv_ft_chunk *chunk,
                                                           struct tv_bytes name)
 {
+    struct tv_ft_event_names *names = &chunk->event_names;
     size_t place =
         (name.length * 7 + name.data[name.length / 2] + name.data[name.length - 1] * 5u) %
         TV_FT_RECENT;
-    struct tv_ft_recent *recent = &chunk->recent[place];
+    struct tv_ft_recent *recent = &names->recent[place];
     if (tv_bytes_equal(recent->name, name))
-        return &chunk->known[recent->number];
-    uint32_t number = tv_interner_add(chunk->event_names, name);
-    *recent = (struct tv_ft_recent){tv_interner_get(chunk->event_names, number), number};
-    if (number >= chunk->known_capacity || chunk->known[number].event == NULL)
+        return &names->rows[recent->number];
+    uint32_t number = tv_interner_add(names->texts, name);
+    *recent = (struct tv_ft_recent){tv_interner_get(names->texts, number), number};
+    if (number >= names->capacity || names->rows[number].event == NULL)
         ft_events_add_name(chunk, name, number);
-    return &chunk->known[number];
+    return &names->rows[number];
 }
 
 /* Return the task of the line, and note the tgid and the name that the line shows. */
@@ -439,16 +439,16 @@ static void ft_events_take_one(struct tv_ft_chunk *chunk, const struct tv_ft_lin
     if (line->event.length == 0) {
         /* The function tracer writes "function <-parent". */
         uint32_t frame = tv_ft_chunk_frame(chunk, tv_ft_first_word(line->details), "function");
-        chunk->last_title = chunk->frames.rows[frame].name;
-        chunk->last_continues = false;
+        chunk->last_event.title = chunk->frames.rows[frame].name;
+        chunk->last_event.continues = false;
         tv_ft_chunk_add_instant(chunk, at, frame);
         return;
     }
     const struct tv_ft_event_name *known = ft_events_find_name(chunk, line->event);
     const struct tv_ft_event *event = known->event;
     uint32_t frame = known->frame;
-    chunk->last_continues = known->continues;
-    chunk->last_title = chunk->frames.rows[frame].name;
+    chunk->last_event.continues = known->continues;
+    chunk->last_event.title = chunk->frames.rows[frame].name;
     if (event->handle == NULL && ft_events_take_call(chunk, line, at))
         return;
     enum tv_ft_taken taken = event->handle ? event->handle(chunk, line, at, event) : TV_FT_INSTANT;
@@ -464,7 +464,7 @@ void tv_ft_chunk_take_event(struct tv_ft_chunk *chunk, const struct tv_ft_line *
 {
     struct tv_ft_at at = {line->time, offset, line->cpu, ft_events_find_task(chunk, line, offset)};
     size_t marks = chunk->marks.count;
-    chunk->last_task = at.task;
+    chunk->last_event.task = at.task;
     chunk->events++;
     ft_events_take_one(chunk, line, &at);
     /* Clock marks are often written with a nonsense time, so they do not extend the chunk's

@@ -198,6 +198,28 @@ struct tv_ft_recent {
     uint32_t number;
 };
 
+/* The event names of the chunk, and the handler of each. */
+struct tv_ft_event_names {
+    struct tv_interner *texts;
+    struct tv_ft_event_name *rows; /* indexed by the number in `texts` */
+    size_t capacity;
+    struct tv_ft_recent recent[TV_FT_RECENT];
+};
+
+/* Cache of categories by the addresses of their names, which are constants. */
+struct tv_ft_category_cache {
+    const char *names[TV_FT_RECENT];
+    uint32_t texts[TV_FT_RECENT];
+};
+
+/* The last event of the chunk.  Lines that follow it may continue its text or list its stack, also
+ * at the beginning of the next chunk. */
+struct tv_ft_last_event {
+    uint32_t task;
+    uint32_t title; /* text */
+    bool continues; /* as in struct tv_ft_event_name */
+};
+
 /* A text that is not UTF-8, and the line where it stood first. */
 struct tv_ft_bad_text {
     uint64_t offset;
@@ -234,18 +256,12 @@ struct tv_ft_chunk {
     struct tv_diagnostics diagnostics;
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
-    uint32_t wall_clock;            /* text: the first realtime_ts; empty: there is none */
-    uint32_t last_task, last_title; /* of the last event: task and text */
-    bool last_continues;            /* as in struct tv_ft_event_name */
-    struct tv_interner *event_names;
-    struct tv_ft_event_name *known; /* indexed by the number in `event_names` */
-    size_t known_capacity;
-    struct tv_ft_recent recent[TV_FT_RECENT];
+    uint32_t wall_clock; /* text: the first realtime_ts; empty: there is none */
+    struct tv_ft_last_event last_event;
+    struct tv_ft_event_names event_names;
     struct tv_map cpu_counters; /* (title, processor) -> counter */
     struct tv_map cpu_lines;    /* (name, processor) -> task of the pseudo-thread */
-    /* Cache of categories by the addresses of their texts, which are constants. */
-    const char *categories[TV_FT_RECENT];
-    uint32_t category_texts[TV_FT_RECENT];
+    struct tv_ft_category_cache categories;
 };
 
 /* The event that is being read. */

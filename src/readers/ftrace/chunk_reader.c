@@ -240,8 +240,8 @@ static void ft_reader_set_last_event(struct tv_ft_chunk_reader *reader,
         .time = line->time,
         .offset = offset & TV_OFFSET_MASK,
         .cpu = line->cpu & 0xffff,
-        .task = reader->chunk.last_task,
-        .title = reader->chunk.last_title,
+        .task = reader->chunk.last_event.task,
+        .title = reader->chunk.last_event.title,
     };
     reader->has_last = true;
     reader->in_stack = false;
@@ -292,7 +292,7 @@ static void ft_reader_take_event(struct tv_ft_chunk_reader *reader, const struct
     if (reader->chunk.events % MARKED == 0)
         ft_reader_sketch_event(reader, line);
     tv_ft_chunk_take_event(&reader->chunk, line, offset);
-    reader->continues = reader->chunk.last_continues;
+    reader->continues = reader->chunk.last_event.continues;
     ft_reader_set_last_event(reader, line, offset);
 }
 
