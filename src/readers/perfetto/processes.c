@@ -25,16 +25,18 @@ static void pf_set_name(struct tv_map *index, struct tv_pf_name **rows, size_t *
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority)
 {
     if (name != TV_EMPTY_STRING)
-        pf_set_name(&reading->thread_name_index, &reading->thread_names.rows,
-                    &reading->thread_names.count, &reading->thread_names.capacity,
+        pf_set_name(&reading->processes.thread_name_index, &reading->processes.thread_names.rows,
+                    &reading->processes.thread_names.count,
+                    &reading->processes.thread_names.capacity,
                     &(struct tv_pf_name){(uint64_t)tid, name, priority});
 }
 
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name, uint8_t priority)
 {
     if (name != TV_EMPTY_STRING)
-        pf_set_name(&reading->process_name_index, &reading->process_names.rows,
-                    &reading->process_names.count, &reading->process_names.capacity,
+        pf_set_name(&reading->processes.process_name_index, &reading->processes.process_names.rows,
+                    &reading->processes.process_names.count,
+                    &reading->processes.process_names.capacity,
                     &(struct tv_pf_name){(uint64_t)pid, name, priority});
 }
 
@@ -46,18 +48,18 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
     for (uint32_t i = 0; i < head->thread_count; i++) {
         struct tv_thread *thread = &head->threads[i];
         uint32_t number = thread->input == merge->input && !thread->line
-                              ? tv_map_find(&reading->thread_name_index, thread->id)
+                              ? tv_map_find(&reading->processes.thread_name_index, thread->id)
                               : TV_NONE;
         if (number == TV_NONE)
             continue;
-        const struct tv_pf_name *name = &reading->thread_names.rows[number];
+        const struct tv_pf_name *name = &reading->processes.thread_names.rows[number];
         if (name->priority < 3 && thread->name != TV_EMPTY_STRING)
             continue; /* the kernel's name of the thread is from the trace itself */
         thread->name = texts[name->name];
         thread->kernel_name = name->priority < 3;
     }
-    for (size_t i = 0; i < reading->process_names.count; i++) {
-        const struct tv_pf_name *name = &reading->process_names.rows[i];
+    for (size_t i = 0; i < reading->processes.process_names.count; i++) {
+        const struct tv_pf_name *name = &reading->processes.process_names.rows[i];
         uint32_t process = tv_map_find(&merge->processes, name->id);
         if (process == TV_NONE)
             continue;
@@ -129,7 +131,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
         return;
     tv_pf_set_process(reading, process.pid, process.pid);
     if (process.user >= 0)
-        tv_map_set(&reading->users, (uint64_t)process.pid, (uint32_t)process.user);
+        tv_map_set(&reading->processes.users, (uint64_t)process.pid, (uint32_t)process.user);
     if (process.arguments == 1)
         command = pf_bytes_before(command, ' ', ' ');
     if (process.kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
@@ -207,14 +209,14 @@ static void pf_add_package(struct tv_pf_reading *reading, struct tv_bytes bytes)
         default:
             break;
         }
-    uint32_t number = (uint32_t)reading->packages.count;
+    uint32_t number = (uint32_t)reading->processes.packages.count;
     if (package.name == TV_EMPTY_STRING ||
-        tv_map_add(&reading->package_names, package.name, number) != number)
+        tv_map_add(&reading->processes.package_names, package.name, number) != number)
         return; /* the list is written again at the end of a recording */
-    uint32_t first = tv_map_find(&reading->user_packages, package.user);
+    uint32_t first = tv_map_find(&reading->processes.user_packages, package.user);
     package.next = first;
-    tv_map_set(&reading->user_packages, package.user, number);
-    *tv_table_add(&reading->packages) = package;
+    tv_map_set(&reading->processes.user_packages, package.user, number);
+    *tv_table_add(&reading->processes.packages) = package;
 }
 
 void tv_pf_take_packages(struct tv_pf_reading *reading, struct tv_bytes bytes)
@@ -239,19 +241,20 @@ static struct tv_pf_package *pf_find_package(const struct tv_pf_reading *reading
                                              const struct tv_trace_info *head,
                                              const struct tv_process *process)
 {
-    uint32_t user = tv_map_find(&reading->users, process->id);
-    uint32_t first =
-        user == TV_NONE ? TV_NONE : tv_map_find(&reading->user_packages, user % USER_RANGE);
+    uint32_t user = tv_map_find(&reading->processes.users, process->id);
+    uint32_t first = user == TV_NONE
+                         ? TV_NONE
+                         : tv_map_find(&reading->processes.user_packages, user % USER_RANGE);
     struct tv_bytes name = tv_interner_get(head->strings, process->name);
     unsigned steps = 0;
     for (uint32_t i = first; i != TV_NONE && steps++ < SHARED_MOST;
-         i = reading->packages.rows[i].next) {
-        struct tv_pf_package *package = &reading->packages.rows[i];
+         i = reading->processes.packages.rows[i].next) {
+        struct tv_pf_package *package = &reading->processes.packages.rows[i];
         if (pf_is_named_after(name, tv_interner_get(reading->chunk->texts, package->name)))
             return package;
     }
-    return first != TV_NONE && reading->packages.rows[first].next == TV_NONE
-               ? &reading->packages.rows[first]
+    return first != TV_NONE && reading->processes.packages.rows[first].next == TV_NONE
+               ? &reading->processes.packages.rows[first]
                : NULL;
 }
 
@@ -275,9 +278,9 @@ void tv_pf_add_packages(struct tv_pf_reading *reading, struct tv_ft_merge *merge
 {
     struct tv_trace_info *head = merge->trace->head;
     char count[24];
-    if (reading->packages.count == 0)
+    if (reading->processes.packages.count == 0)
         return;
-    int length = snprintf(count, sizeof count, "%zu", reading->packages.count);
+    int length = snprintf(count, sizeof count, "%zu", reading->processes.packages.count);
     tv_trace_info_add_metadata(head, merge->input, TV_BYTES("packages"),
                                (struct tv_bytes){(const uint8_t *)count, (size_t)length});
     for (uint32_t i = 0; i < head->process_count; i++) {

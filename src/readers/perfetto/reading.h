@@ -183,7 +183,7 @@ struct tv_pf_sample {
     int64_t time, weight;
     uint64_t offset;
     uint32_t task, cpu; /* task TV_NONE: none */
-    uint32_t stack;     /* in reading->stacks; TV_NONE: none */
+    uint32_t stack;     /* in reading->profile.stacks; TV_NONE: none */
     uint32_t type;      /* text: name of the value type */
     uint32_t unit;      /* text */
     bool first;         /* of the values of one input sample */
@@ -191,7 +191,7 @@ struct tv_pf_sample {
 
 /* Stack of frames, the outermost first. */
 struct tv_pf_stack {
-    uint32_t first, count; /* in reading->stack_frames */
+    uint32_t first, count; /* in reading->profile.stack_frames */
 };
 
 struct tv_pf_sample_frame {
@@ -242,6 +242,35 @@ struct tv_pf_log {
 /* Packets, or events of ftrace, by type. */
 #define TV_PF_TYPES 1024u
 
+/* Samples and the call stacks that they name (samples.c).  Equal stacks and frames are kept once.
+ */
+struct tv_pf_profile {
+    TV_TABLE(tv_pf_sample) samples;
+    TV_TABLE(tv_pf_stack) stacks;
+    struct tv_map stack_index;
+    uint32_t *stack_frames; /* of all stacks, one after the other */
+    size_t stack_frame_count, stack_frame_capacity;
+    TV_TABLE(tv_pf_sample_frame) frames;
+    struct tv_interner *frame_index;
+};
+
+/* Names of processes and threads, and the apps that the processes belong to (processes.c). */
+struct tv_pf_processes {
+    TV_TABLE(tv_pf_name) thread_names;
+    TV_TABLE(tv_pf_name) process_names;
+    struct tv_map thread_name_index, process_name_index;
+    struct tv_map users;                        /* pid -> user id */
+    TV_TABLE(tv_pf_package) packages;           /* each name once */
+    struct tv_map package_names, user_packages; /* name, and user -> package */
+};
+
+/* The kernel's version, which decides what the numbers of task states mean (task_states.c). */
+struct tv_pf_kernel {
+    bool is_known;
+    bool is_old;        /* states as before 4.14 */
+    bool preempted_low; /* before 4.8, a preempted task has bit 2048 instead of 4096 */
+};
+
 struct tv_pf_reading {
     struct tv_source *source;
     const struct tv_read_options *options;
@@ -255,19 +284,9 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
     TV_TABLE(tv_pf_flow_event) flows;
-    TV_TABLE(tv_pf_sample) samples;
-    TV_TABLE(tv_pf_stack) stacks;
-    struct tv_map stack_index;
-    uint32_t *stack_frames;
-    size_t stack_frame_count, stack_frame_capacity;
-    TV_TABLE(tv_pf_sample_frame) frames;
-    struct tv_interner *frame_index;
-    TV_TABLE(tv_pf_name) thread_names;
-    TV_TABLE(tv_pf_name) process_names;
-    struct tv_map thread_name_index, process_name_index;
-    struct tv_map users;                        /* pid -> user id */
-    TV_TABLE(tv_pf_package) packages;           /* each name once */
-    struct tv_map package_names, user_packages; /* name, and user -> package */
+    struct tv_pf_profile profile;
+    struct tv_pf_processes processes;
+    struct tv_pf_kernel kernel;
     TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_gpu_slice) gpu_slices;
     uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
@@ -278,13 +297,9 @@ struct tv_pf_reading {
     uint32_t input;
     uint64_t types[TV_PF_TYPES]; /* number of packets by the number of their payload */
     uint64_t other_types;        /* of higher numbers */
-    bool old_kernel, has_kernel; /* states as before 4.14 */
-    bool preempted_low;          /* before 4.8 */
-    uint32_t machine;            /* texts of the machine, for names of system calls */
     struct tv_pf_bundle_state *bundles;
     int64_t latest; /* time of the last packet that had one */
     bool cpu_times; /* slices have CPU times */
-    uint64_t input_samples;
     enum tv_status status;
 };
 

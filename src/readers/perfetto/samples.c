@@ -11,10 +11,11 @@
  * and paths.  The ids belong to one sequence and to the time until its state is cleared, so they
  * are resolved while the packet is read:
  *
- *     (sequence, id) --> number in reading->stacks --> numbers in reading->frames --> texts
+ *     (sequence, id) --> number in reading->profile.stacks --> numbers in reading->profile.frames
+ * --> texts
  *
  * Texts, threads and paths get their numbers in the trace only when the chunk is merged.  Until
- * then samples are rows of reading->samples; tv_pf_add_samples renumbers and adds them.
+ * then samples are rows of reading->profile.samples; tv_pf_add_samples renumbers and adds them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,17 +39,17 @@ enum {
 
 /* ---- Frames ---- */
 
-/* Return the number of a frame in reading->frames, which is added when it is new. */
+/* Return the number of a frame in reading->profile.frames, which is added when it is new. */
 static uint32_t pf_sample_frame(struct tv_pf_reading *reading,
                                 const struct tv_pf_sample_frame *frame)
 {
     uint32_t words[5] = {frame->name, frame->module, frame->file, (uint32_t)frame->line,
                          frame->kind};
-    uint32_t number = tv_interner_add(reading->frame_index,
+    uint32_t number = tv_interner_add(reading->profile.frame_index,
                                       (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
                       1;
-    if (number == reading->frames.count)
-        *tv_table_add(&reading->frames) = *frame;
+    if (number == reading->profile.frames.count)
+        *tv_table_add(&reading->profile.frames) = *frame;
     return number;
 }
 
@@ -151,7 +152,8 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
     return number;
 }
 
-/* Read an interned stack.  Return its number in reading->stacks, TV_NONE when there is none. */
+/* Read an interned stack.  Return its number in reading->profile.stacks, TV_NONE when there is
+ * none. */
 static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                               uint64_t iid, uint64_t offset)
 {
@@ -164,8 +166,8 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
     uint32_t place = (uint32_t)(entry - sequence->entries.rows);
     struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
     struct tv_protobuf_field field;
-    uint32_t number = (uint32_t)reading->stacks.count;
-    struct tv_pf_stack stack = {(uint32_t)reading->stack_frame_count, 0};
+    uint32_t number = (uint32_t)reading->profile.stacks.count;
+    struct tv_pf_stack stack = {(uint32_t)reading->profile.stack_frame_count, 0};
     uint64_t frame_iid;
     while (tv_pf_next(&message, &field)) {
         struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
@@ -174,14 +176,14 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
             uint32_t frame = pf_read_frame(reading, sequence, frame_iid, offset);
             if (frame == TV_NONE)
                 continue;
-            reading->stack_frames =
-                tv_array_reserve(reading->stack_frames, &reading->stack_frame_capacity,
-                                 reading->stack_frame_count + 1, sizeof *reading->stack_frames);
-            reading->stack_frames[reading->stack_frame_count++] = frame;
+            reading->profile.stack_frames = tv_array_reserve(
+                reading->profile.stack_frames, &reading->profile.stack_frame_capacity,
+                reading->profile.stack_frame_count + 1, sizeof *reading->profile.stack_frames);
+            reading->profile.stack_frames[reading->profile.stack_frame_count++] = frame;
             stack.count++;
         }
     }
-    *tv_table_add(&reading->stacks) = stack;
+    *tv_table_add(&reading->profile.stacks) = stack;
     sequence->entries.rows[place].text = number;
     return number;
 }
@@ -252,7 +254,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
         reading->chunk->tasks.rows[task].tgid = (int64_t)pid;
     reading->chunk->tasks.rows[task].used = true;
     tv_ft_chunk_note(reading->chunk, packet->time);
-    *tv_table_add(&reading->samples) = (struct tv_pf_sample){
+    *tv_table_add(&reading->profile.samples) = (struct tv_pf_sample){
         .time = packet->time,
         .weight = 1,
         .offset = packet->offset,
@@ -294,7 +296,7 @@ static void pf_add_streamed(struct tv_pf_reading *reading, const struct tv_pf_cu
     if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
         return;
     tv_ft_chunk_note(reading->chunk, time);
-    *tv_table_add(&reading->samples) = (struct tv_pf_sample){
+    *tv_table_add(&reading->profile.samples) = (struct tv_pf_sample){
         .time = time,
         .weight = 1,
         .offset = packet->offset,
@@ -338,7 +340,7 @@ static void pf_take_streaming(struct tv_pf_reading *reading, const struct tv_pf_
 static void pf_add_allocation(struct tv_pf_reading *reading, const struct tv_pf_sample *sample,
                               const char *name, const char *unit, int64_t weight)
 {
-    struct tv_pf_sample *added = tv_table_add(&reading->samples);
+    struct tv_pf_sample *added = tv_table_add(&reading->profile.samples);
     *added = *sample;
     added->weight = weight;
     added->type = tv_pf_text(reading, tv_bytes_of(name));
@@ -440,9 +442,9 @@ bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current
 static uint32_t *pf_number_sample_frames(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 {
     const uint32_t *texts = merge->numbers[0].texts;
-    uint32_t *numbers = tv_alloc(reading->frames.count, sizeof *numbers);
-    for (size_t i = 0; i < reading->frames.count; i++) {
-        const struct tv_pf_sample_frame *frame = &reading->frames.rows[i];
+    uint32_t *numbers = tv_alloc(reading->profile.frames.count, sizeof *numbers);
+    for (size_t i = 0; i < reading->profile.frames.count; i++) {
+        const struct tv_pf_sample_frame *frame = &reading->profile.frames.rows[i];
         struct tv_frame added = {
             .name = texts[frame->name],
             .module = texts[frame->module],
@@ -459,13 +461,13 @@ static uint32_t *pf_number_sample_frames(struct tv_pf_reading *reading, struct t
 static uint32_t *pf_number_stacks(const struct tv_pf_reading *reading, struct tv_ft_merge *merge,
                                   const uint32_t *frames)
 {
-    uint32_t *paths = tv_alloc(reading->stacks.count, sizeof *paths);
-    for (size_t i = 0; i < reading->stacks.count; i++) {
-        const struct tv_pf_stack *stack = &reading->stacks.rows[i];
+    uint32_t *paths = tv_alloc(reading->profile.stacks.count, sizeof *paths);
+    for (size_t i = 0; i < reading->profile.stacks.count; i++) {
+        const struct tv_pf_stack *stack = &reading->profile.stacks.rows[i];
         paths[i] = TV_ROOT_PATH;
         for (uint32_t k = 0; k < stack->count; k++)
             paths[i] = tv_paths_child(&merge->trace->paths, paths[i],
-                                      frames[reading->stack_frames[stack->first + k]]);
+                                      frames[reading->profile.stack_frames[stack->first + k]]);
     }
     return paths;
 }
@@ -476,8 +478,8 @@ void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
     uint32_t *frames = pf_number_sample_frames(reading, merge);
     uint32_t *paths = pf_number_stacks(reading, merge, frames);
     struct tv_tables *tables = &merge->trace->tables;
-    for (size_t i = 0; i < reading->samples.count; i++) {
-        const struct tv_pf_sample *sample = &reading->samples.rows[i];
+    for (size_t i = 0; i < reading->profile.samples.count; i++) {
+        const struct tv_pf_sample *sample = &reading->profile.samples.rows[i];
         uint32_t path = sample->stack == TV_NONE ? TV_ROOT_PATH : paths[sample->stack];
         uint32_t type =
             tv_tables_value_type(tables, merge->input, texts[sample->type], texts[sample->unit]);

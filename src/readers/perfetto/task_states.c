@@ -17,9 +17,9 @@ void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release)
     minor = (struct tv_bytes){rest.data, length};
     if (!tv_parse_u64(minor, &level))
         return;
-    reading->has_kernel = true;
-    reading->old_kernel = version < 4 || (version == 4 && level < 14);
-    reading->preempted_low = version < 4 || (version == 4 && level < 8);
+    reading->kernel.is_known = true;
+    reading->kernel.is_old = version < 4 || (version == 4 && level < 14);
+    reading->kernel.preempted_low = version < 4 || (version == 4 && level < 8);
 }
 
 /* Return the state for the bits of kernels before 4.14. */
@@ -33,7 +33,7 @@ static enum tv_ft_state pf_old_state(const struct tv_pf_reading *reading, uint64
         {16, TV_FT_EXIT_DEAD}, {32, TV_FT_ZOMBIE},  {64, TV_FT_TASK_DEAD}, {128, TV_FT_WAKE_KILL},
         {256, TV_FT_WAKING},   {512, TV_FT_PARKED},
     };
-    uint64_t preempted = reading->preempted_low && reading->has_kernel ? 2048 : 4096;
+    uint64_t preempted = reading->kernel.preempted_low && reading->kernel.is_known ? 2048 : 4096;
     if ((bits & 0x402) == 0x402)
         return TV_FT_IDLE;
     if ((bits & 2) && (bits & 128))
@@ -49,7 +49,7 @@ enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t s
     static const uint8_t states[] = {TV_FT_SLEEPING,  TV_FT_BLOCKED, TV_FT_STOPPED, TV_FT_TRACED,
                                      TV_FT_EXIT_DEAD, TV_FT_ZOMBIE,  TV_FT_PARKED,  TV_FT_IDLE};
     uint64_t bits = (uint64_t)state & 0xffff;
-    if (!reading->has_kernel || reading->old_kernel)
+    if (!reading->kernel.is_known || reading->kernel.is_old)
         return pf_old_state(reading, bits);
     for (unsigned i = 0; i < TV_COUNT(states); i++)
         if (bits >> i & 1)
