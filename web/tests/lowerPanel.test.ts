@@ -12,8 +12,8 @@ import {
   statisticsRows,
   statisticsText,
   type StatisticsRow,
+  statisticsSheet,
 } from '../src/model/statistics';
-import { statisticsSheet } from '../src/model/statisticsSheet';
 import { inTermsOf, countSlices, wordsFor } from '../src/model/words';
 import { bytesOfHex, lineStarts, looksLikeText } from '../src/views/details/bytesView';
 import { FRAMES } from './fixtures';

@@ -6,7 +6,6 @@ import type { ChosenFile, OpeningEngine } from '../model/opening';
 import { overHttp, type Send } from './http';
 import { HttpOpening } from './httpOpening';
 import { LocalHost } from './localHost';
-import { keepOffline } from './offline';
 import { findReport } from './report';
 
 /** A message for the user about some files. */
@@ -37,6 +36,17 @@ export function httpHost(): Host {
     example: null,
     notesOf: () => [],
   };
+}
+
+/**
+ * Register the service worker, which keeps the page so that it opens without a network. A page from
+ * disk, or from a host without TLS, cannot have one and works only while it is open.
+ */
+function keepOffline(): void {
+  if (!('serviceWorker' in navigator) || !location.protocol.startsWith('http')) return;
+  addEventListener('load', () => {
+    navigator.serviceWorker.register('sw.js').catch(() => undefined);
+  });
 }
 
 /** Return the host of this page: the engine inside the page if there is one, else HTTP. */

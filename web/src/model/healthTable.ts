@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the table of problems that the reader found: kinds of problems with their places.
 
+import { formatCount } from '../base/format';
 import type { Group } from './groups';
 import type { TraceFacts } from './traceFacts';
 import type { Health, HealthPlace } from './eventAnswers';
 import { sortBySeverity, type Diagnostic } from './severity';
+import type { Sheet } from './sheet';
 
 export type HealthKind = Health['diagnostics'][number];
 
@@ -44,4 +46,36 @@ export function healthGroups(kinds: readonly HealthKind[]): Group<HealthItem>[] 
     head: { kind, place: null },
     places: kind.places.map((place) => ({ kind, place })),
   }));
+}
+
+/**
+ * Return the sheet to export: one line for each stored place, or one line for a kind without places.
+ * `said` adapts a text to the words of the trace.
+ */
+export function healthSheet(items: readonly HealthItem[], said: (text: string) => string): Sheet {
+  const at = (line: number): HealthItem => items[line] as HealthItem;
+  const count = (n: number | null | undefined): string => (n == null ? '' : formatCount(n));
+  return {
+    heads: [
+      ...['Severity', 'Kind', 'What'].map((text) => ({ text, number: false })),
+      { text: 'Count', number: true },
+      { text: 'File', number: false },
+      ...['Byte', 'Line'].map((text) => ({ text, number: true })),
+      { text: 'Text there', number: false },
+    ],
+    keys: ['severity', 'kind', 'text', 'count', 'file', 'offset', 'line', 'excerpt'],
+    count: items.length,
+    shown: (line) => {
+      const { kind, place } = at(line);
+      const where = [place?.file ?? '', count(place?.offset), count(place?.line)];
+      const what = [kind.severity, kind.kind, said(kind.text), formatCount(kind.count)];
+      return [...what, ...where, place?.excerpt ?? ''];
+    },
+    exact: (line) => {
+      const { kind, place } = at(line);
+      const where = [place?.file ?? '', place?.offset ?? null, place?.line ?? null];
+      const what = [kind.severity, kind.kind, said(kind.text), kind.count];
+      return [...what, ...where, place?.excerpt ?? ''];
+    },
+  };
 }

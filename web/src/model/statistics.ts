@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of slice durations by name: columns, sort order and texts.
+// Statistics of slice durations by name: columns, sort order, texts and the exported sheet.
 
-import { formatCount, formatTime, type Unit } from '../base/format';
+import { formatCount, formatTime, type FixedUnit, type Unit } from '../base/format';
 import type { TraceFacts } from './traceFacts';
 import { substringMatcher, type Frames } from './names';
+import type { Sheet } from './sheet';
 
 /**
  * All times from `self` on are in the chosen clock, except `cpu`; null: no slice has such a time.
@@ -134,4 +135,29 @@ export function statisticsRows(
       const [x, y] = [statisticsValue(a, sort.column) ?? -1, statisticsValue(b, sort.column) ?? -1];
       return sign * (x - y) || byName(a, b);
     });
+}
+
+/** Return the sheet to export. Its times are in the one unit that the heads name. */
+export function statisticsSheet(
+  rows: readonly StatisticsRow[],
+  facts: TraceFacts,
+  frames: Frames,
+  unit: FixedUnit,
+): Sheet {
+  const columns = statisticsColumns(facts);
+  const isTime = (column: string): boolean => column !== 'name' && column !== 'count';
+  const row = (line: number): StatisticsRow => rows[line] as StatisticsRow;
+  const name = (line: number): string => frames.full(row(line)[0]);
+  return {
+    heads: columns.map((column) => {
+      const head = statisticsHead(column, facts);
+      return { text: isTime(column) ? `${head} ${unit}` : head, number: column !== 'name' };
+    }),
+    keys: columns.map((c) => (isTime(c) ? `${c}_ns` : c)),
+    count: rows.length,
+    shown: (line) =>
+      columns.map((c) => (c === 'name' ? name(line) : statisticsText(row(line), c, unit))),
+    exact: (line) =>
+      columns.map((c) => (c === 'name' ? name(line) : statisticsValue(row(line), c))),
+  };
 }

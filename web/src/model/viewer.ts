@@ -11,7 +11,6 @@
 // The Viewer is made anew for each trace and filter, so `facts`, `frames` and `filter` never
 // change. A member of Place that is null means the default, which depends on the trace.
 
-import { toggled } from '../base/sets';
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
 import type { FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
@@ -43,7 +42,7 @@ import type { ProfileSort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { USUAL_ROWS, type RowChoice } from './rowOrder';
 import { PairedLines } from './pairing';
-import { sameFlows, sameNumbers, sameOpened, sameSort } from './same';
+import { sameFlows, sameNumbers, sameOpened, sameSort, toggled } from './stateValues';
 import { sameSpan, type Span } from './span';
 import { Transforms } from './transforms';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';

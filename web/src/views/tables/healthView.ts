@@ -8,8 +8,7 @@ import { computed, effect, flushEffects, signal, untracked } from '../../base/si
 import { shortened, makeVisible } from '../../base/visible';
 import type { EventRow, Health, HealthPlace } from '../../model/eventAnswers';
 import { EVENT_WORDS } from '../../model/eventAnswers';
-import { healthSheet } from '../../model/healthSheet';
-import { healthGroups, healthKinds, type HealthItem } from '../../model/healthTable';
+import { healthGroups, healthKinds, healthSheet, type HealthItem } from '../../model/healthTable';
 import { SEVERITIES } from '../../model/severity';
 import { inTermsOf, wordsFor } from '../../model/words';
 import { BytesView } from '../details/bytesView';

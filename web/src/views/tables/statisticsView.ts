@@ -15,10 +15,10 @@ import {
   type Durations,
   type StatisticsColumn,
   type StatisticsRow,
+  statisticsSheet,
 } from '../../model/statistics';
 import { figureWidth, fittingColumns } from '../../model/columnFit';
 import type { Clock } from '../../model/traceFacts';
-import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
 import { countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, type Views } from '../context';

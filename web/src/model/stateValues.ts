@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons of values that the page's state consists of.
+// Comparisons and changes of the values that the page's state consists of. A change makes a new
+// value, because signals compare by identity.
 
 import type { FlowChoice } from './address';
 
@@ -22,4 +23,11 @@ export function sameSort(
   b: { column: string; descending: boolean },
 ): boolean {
   return a.column === b.column && a.descending === b.descending;
+}
+
+/** Return the set without the value, or with it if it was not in the set. */
+export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(value)) next.add(value);
+  return next;
 }
