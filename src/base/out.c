@@ -46,7 +46,7 @@ static bool out_is_within_limit(struct tv_out *out, uint64_t bytes)
     if (out->limit == 0 || out->total + bytes <= out->limit)
         return true;
     if (out->error.status == TV_OK)
-        tv_fail(&out->error, TV_ERR_LIMIT, TV_NO_OFFSET, "there are more than %llu bytes of it",
+        tv_fail(&out->error, TV_ERR_LIMIT, TV_NO_OFFSET, "the output has more than %llu bytes",
                 (unsigned long long)out->limit);
     return false;
 }

@@ -122,7 +122,7 @@ static enum tv_store_status cache_keep(struct tv_store *store, struct tv_store_n
 {
     struct stat info;
     if (fstat(cache->fd, &info) != 0)
-        return tv_store_fail_errno(err, "a cache cannot be looked at");
+        return tv_store_fail_errno(err, "a cache file cannot be examined");
     uint64_t bytes = (uint64_t)info.st_size;
     if (store->options.sync_caches && fdatasync(cache->fd) != 0)
         return tv_store_fail_errno(err, "the disk does not take a cache");

@@ -140,7 +140,7 @@ static enum tv_status archive_fail(struct tv_archive_rest *u, struct tv_error *e
     if (text && strstr(text, "requires too much memory")) /* zstd's own words */
         return tv_fail(
             err, TV_ERR_LIMIT, TV_NO_OFFSET,
-            "a zstd stream with a window of more than the 128 MiB that are unpacked here: "
+            "the zstd stream needs a window of more than 128 MiB, which is the limit here: "
             "unpack it first, with \"zstd -d --long=31\"");
     if (text && strcmp(text, "Unrecognized archive format") == 0)
         text = "nothing is packed in it, or its beginning is not whole";

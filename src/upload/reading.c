@@ -323,7 +323,8 @@ static enum tv_status queue_ask_facts(struct tv_engine *engine, uint8_t **facts,
     *facts = tv_alloc(LARGEST_FACTS, 1);
     *length = 0;
     if (tv_engine_answer_status(answer) != TV_ANSWER_OK)
-        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the engine does not say what it found");
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                         "the answer of the engine has no facts about the trace");
     while (status == TV_OK && got > 0) {
         status =
             tv_engine_answer_read(answer, *facts + *length, LARGEST_FACTS - *length, &got, err);

@@ -62,7 +62,7 @@ static enum tv_status small_body_take(void *context, struct tv_bytes piece,
 {
     struct small_body *body = context;
     if (piece.length > body->most - body->length) {
-        tv_upload_refuse(answer, TV_HTTP_TOO_LARGE, "more than such a request may have");
+        tv_upload_refuse(answer, TV_HTTP_TOO_LARGE, "the body of this request is too large");
         return TV_ERR_LIMIT;
     }
     memcpy(body->text + body->length, piece.data, piece.length);
@@ -83,7 +83,7 @@ bool tv_small_body_begin(struct tv_upload_request *req, size_t most, struct tv_b
 {
     const uint64_t announced = req->http->length;
     if (announced != TV_HTTP_UNKNOWN_LENGTH && announced > most) {
-        tv_upload_refuse(answer, TV_HTTP_TOO_LARGE, "more than such a request may have");
+        tv_upload_refuse(answer, TV_HTTP_TOO_LARGE, "the body of this request is too large");
         return false;
     }
     struct small_body *made = tv_alloc(sizeof *made + most, 1);
@@ -278,7 +278,7 @@ static void upload_refuse_client(const struct tv_upload_request *req, enum tv_ve
     switch (verdict) {
     case TV_FOREIGN_HOST:
         tv_upload_refuse(answer, TV_HTTP_FORBIDDEN,
-                         "this server is not called so; its owner can allow the name with --host");
+                         "this server has another name; its owner can allow this one with --host");
         break;
     case TV_FOREIGN_ORIGIN:
         tv_upload_refuse(answer, TV_HTTP_FORBIDDEN, "another page may not ask for this");

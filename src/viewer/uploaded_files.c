@@ -203,7 +203,8 @@ enum tv_status tv_uploaded_chunk_begin(struct tv_uploaded_files *files, uint32_t
     if (!file || file->own)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no such file (any more)");
     else if (file->busy)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another piece of it is just coming");
+        status =
+            tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another part of this file is being received");
     else if (file->held != offset || file->source)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "expected the piece at byte %" PRIu64 ", found one at byte %" PRIu64,

@@ -200,7 +200,7 @@ static enum tv_status sides_check_folder_empty(const struct sides_recording *rec
     if (name[0] == '\0')
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "%s/%s is there already and would count as a run: remove it, or choose another "
+                   "%s/%s already exists and would count as a run: remove it, or choose another "
                    "directory with -o",
                    recording->folder, name);
 }

@@ -131,7 +131,7 @@ static void wants_pieces_in_their_order(void **state)
     assert_int_equal(tv_uploaded_chunk_begin(files, 7, 0, &piece, &held, &err), TV_ERR_IO);
     struct tv_uploaded_chunk *first = begin_piece(files, number, 2);
     assert_int_equal(tv_uploaded_chunk_begin(files, number, 2, &piece, &held, &err), TV_ERR_USAGE);
-    assert_string_equal(err.message, "another piece of it is just coming");
+    assert_string_equal(err.message, "another part of this file is being received");
     tv_uploaded_chunk_write(first, TV_BYTES("cd"));
     assert_int_equal(tv_uploaded_chunk_end(first, &held, &err),
                      TV_OK);   /* the client has disconnected; it may */
