@@ -63,7 +63,8 @@ TV_INLINE bool tv_fast_is_left(const struct tv_recorder_frame *top, uintptr_t fr
            (tail && atomic_load_explicit(&top[-1].key, memory_order_relaxed) >= least);
 }
 
-/* Begin an event; NULL: something is in the way, and the thread is in no event. */
+/* Begin an event.  Return NULL when the fast path is not possible; the thread is then outside of
+ * any event, and the caller takes the slow path. */
 TV_INLINE struct tv_recorder_thread *tv_fast_begin(uint32_t on)
 {
     struct tv_recorder_thread *self = tv_recorder_self;

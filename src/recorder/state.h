@@ -330,8 +330,8 @@ void tv_recorder_release_stacks(void);
 
 /* ---- Threads ---- */
 
-/* Have the calling thread join the recording; NULL: that has ended, or has no room.  A thread that
- * a sampler asks for its stack answers here. */
+/* Have the calling thread join the recording; NULL: the recording has ended or has no room for it.
+ * When a sampler has asked the thread for its stack, it answers here. */
 struct tv_recorder_thread *tv_recorder_attach(uint32_t generation);
 
 /* See to it that the end of the calling thread is noticed, even if it records nothing. */

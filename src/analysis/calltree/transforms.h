@@ -52,10 +52,10 @@ enum tv_status tv_transforms_parse(struct tv_bytes text, struct tv_transforms *t
  * package, in the order of the transforms. */
 uint32_t tv_transforms_frames(const struct tv_transforms *transforms);
 
-/* Return the changed tree.  There must be a transform.  The tree owns its trace info if packages
- * were collapsed; `tree` and its info must outlive it otherwise, too.  `node` [tree->count], or
- * NULL, receives the new node of each old one, where its own time is; 0: the time is gone.
- * TV_ERR_USAGE: no function of the trace has a name, whether it is in the tree or not. */
+/* Return the changed tree.  There must be a transform.  The new tree has a trace info of its own
+ * only if packages were collapsed; `tree` and its info must outlive the new tree in any case.
+ * `node` [tree->count], or NULL, receives for each old node the new one that has its self time; 0:
+ * none. TV_ERR_USAGE: no function of the trace has a name, whether it is in the tree or not. */
 enum tv_status tv_transforms_apply(const struct tv_transforms *transforms,
                                    const struct tv_call_tree *tree, struct tv_call_tree **changed,
                                    uint32_t *node, struct tv_error *err) TV_MUST_CHECK;

@@ -46,8 +46,8 @@ struct tv_call_tree *tv_call_tree_drop(const struct tv_call_tree *tree, const bo
 struct tv_call_tree *tv_call_tree_collapse(const struct tv_call_tree *tree, const bool *frames,
                                            uint32_t as, uint32_t *node);
 
-/* Return the callers of the outermost calls, caller above caller, as tv_call_tree_callers.  Beyond
- * TV_CALLERS_NODES nodes, calls stand without their callers. */
+/* Return the tree of callers of the outermost calls of some frames, like tv_call_tree_callers. Once
+ * the tree has TV_CALLERS_NODES nodes, further calls are added without their callers. */
 struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, const bool *frames,
                                              uint32_t *node);
 

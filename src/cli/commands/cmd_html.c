@@ -122,7 +122,7 @@ static enum tv_status cmd_html_make_of_filtered(struct tv_html_part *part, bool 
     return status;
 }
 
-/* Make a report of a part. Takes the loading over. */
+/* Make a report of a part of the trace. Takes ownership of what was loaded. */
 static enum tv_status cmd_html_make_of_part(struct tv_html_part *part, struct tv_loading *loading,
                                             bool whole_is_too_large, struct tv_html_output *made,
                                             struct tv_error *err)

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * subset_tables.c - copies the selected rows of each table.
+ *
+ * Slices get new places when some of them are left out, and rows of other tables refer to slices by
+ * their place.  So the references are collected before the slices are copied, and looked up after:
+ *
+ *     collect   the slices that a wait, a flow or an extra refers to, sorted by (row, index)
+ *     copy      subset.c walks each row in order and notes the new place of its references
+ *     look up   each row of a table is copied with the new place, or left out when there is none
+ *
+ * Memory is thus proportional to the references and not to the slices, which are many more.
  */
 #include "model/subset/subset_internal.h"
 
@@ -14,7 +23,7 @@
 
 /* ---- References ---- */
 
-/* Find the slice that waited. */
+/* Find the slice that waited.  A wait names a depth and a time, and no index. */
 static bool subset_find_waiter(const struct tv_trace *trace, const struct tv_track *track,
                                const struct tv_wait *wait, uint32_t *row, uint32_t *index)
 {
@@ -144,6 +153,8 @@ static bool subset_clip_wait(const struct tv_trace *from, const struct tv_track 
     return end > start;
 }
 
+/* Copy the waits of the tracks that stay; made[] maps old to new tracks.  The waiting call may have
+ * moved to another depth, and its path belongs to the new tree. */
 static void subset_waits(struct tv_trace *to, const struct tv_trace *from,
                          const struct tv_subset_range *range, const struct tv_subset_refs *refs,
                          const uint32_t *made)
@@ -217,6 +228,8 @@ static void subset_flows(struct tv_tables *to, const struct tv_trace *trace,
     }
 }
 
+/* Copy the extras of kept slices.  An extra describes its slice alone, so the nearest kept
+ * ancestor, which takes over flows and waits, does not get it. */
 static void subset_extras(struct tv_tables *to, const struct tv_tables *from,
                           const struct tv_subset_refs *refs)
 {
@@ -287,6 +300,8 @@ static void subset_find_counter_samples(const struct tv_trace *trace,
         ++*first;
 }
 
+/* Copy a counter with its samples in the range.  A sample before the range, whose value still holds
+ * there, moves to the start of the range. */
 static void subset_counter(struct tv_tables *to, const struct tv_trace *trace,
                            const struct tv_counter *counter, const struct tv_subset_range *range)
 {

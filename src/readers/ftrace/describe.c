@@ -593,8 +593,8 @@ static void ft_describe_put_event_args(struct ft_described_args *args,
         ft_describe_put_pair(args, TV_BYTES("duration"), event->duration);
 }
 
-/* Write the transaction that ends a "binder reply" as "answer", because the begin has the key
- * "transaction". */
+/* A transaction ends a "binder reply".  Write its number as "answer", because the arguments of the
+ * beginning already have the key "transaction". */
 static void ft_describe_put_answer(struct ft_described_args *args,
                                    const struct ft_described_event *event)
 {

@@ -117,7 +117,7 @@ static void pf_event_take_rare(struct tv_pf_reading *reading, struct pf_event *e
     }
 }
 
-/* Take values or tracks of extra counters, packed or not. */
+/* Append the values or the tracks of extra counters; the field may be packed. */
 static void pf_event_add_numbers(const struct tv_protobuf_field *field, uint64_t *numbers,
                                  uint8_t *count)
 {

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.c - see samples.h. */
+/*
+ * samples.c - see samples.h.
+ *
+ * Equal stacks are stored once and counted, and so are equal places in the code.  Two hash tables
+ * with open addressing find them:
+ *
+ *     element_index   (method, line)    -> elements
+ *     trace_index     (thread, stack)   -> traces
+ *
+ * A slot holds the number of an entry plus one, and 0 when it is free.  The content stays in the
+ * tables, so growing an index computes the hashes again.  No entry is ever removed.
+ *
+ * The recorder lives in somebody else's program, which may run out of memory.  An entry is
+ * therefore linked only when all its memory is there; otherwise that one sample is lost.
+ */
 #include "recorder/samples/samples.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Entries of a table.  The limit keeps `count * 2` within 32 bits. */
 #define TABLE_ENTRIES_MAX (1u << 28)
 
 /* Allocations or waits for locks: more of them would take too much of the program's memory. */
@@ -30,6 +45,8 @@ static void *sample_table_append(struct tv_sample_table *table, size_t one, uint
     return at;
 }
 
+/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio.  The shift brings the good
+ * upper bits down, because an index uses the lowest ones. */
 static uint64_t samples_mix_hash(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);

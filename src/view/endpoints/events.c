@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events: facts of any event, rows of the timeline beside tracks, joined ids, and the input files.
+ *
+ * An event has a place: its kind and one or two numbers, whose meaning depends on the kind (for a
+ * slice its row and index, for an instant its number in the table).  Searches and the
+ * lookup by file offset answer with places; the facts are what a list shows of each.
+ *
+ * Tables hold times in nanoseconds of their input's clock.  tv_trace_time moves them to the axis of
+ * the trace, which all answers use.
  */
 #include <assert.h>
 
@@ -78,6 +85,7 @@ static void event_facts_set_sample(const struct tv_view *view, const struct tv_s
     event_facts_set_thread(view, sample->thread, about);
 }
 
+/* A snapshot has type and process of its object, but no length. */
 static void event_facts_set_snapshot(const struct tv_view *view, const struct tv_snapshot *snapshot,
                                      struct tv_event_facts *about)
 {
@@ -86,6 +94,7 @@ static void event_facts_set_snapshot(const struct tv_view *view, const struct tv
     about->length = 0;
 }
 
+/* The time of a flow's end is where its arrow begins or ends, which may lie within the slice. */
 static void event_facts_set_flow(const struct tv_view *view, const struct tv_flow *flow,
                                  bool at_end, struct tv_event_facts *about)
 {

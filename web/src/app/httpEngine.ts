@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine as an HTTP client of docs/view-protocol.md. Addresses are relative to the page. The
 // host of the page decides whether requests go to a server or to a worker.
+//
+//   method of Engine --> query (query.ts) --> request (http.ts) --> host --> server or worker
+//   answer          <-- decode.ts, treeAnswer.ts, or JSON as it is     <--'
+//
+// Texts of a trace are hostile: they may contain control characters, and marks that reverse the
+// direction of writing. Names that many views show (threads, frames, counters, categories) are made
+// visible here, where the answers arrive. Tiles, trees, flame graphs and densities are binary.
 
 import { makeVisible, nameOrPlaceholder, shortened, visibleTexts } from '../base/visible';
 import type {

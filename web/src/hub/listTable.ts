@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of traces. On narrow screens the name cell contains what the other columns would show.
+//
+// The list is polled, so the same lines come again and again. A row is made anew only if the JSON of
+// its line differs from the one that it was made of: focus, text selection and an open confirmation
+// survive a poll.
 
 import { breakable, fill, h, icon, iconButton, setAttribute, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
@@ -54,6 +58,7 @@ export interface TableActions {
 export class ListTable {
   readonly element: HTMLElement;
   private readonly body = h('tbody', { on: { keydown: (e) => this.key(e) } });
+  /** The rows by the id of their trace, with the JSON that each was made of. */
   private readonly rows = new Map<string, { text: string; row: HTMLTableRowElement }>();
   /** The trace whose deletion is being confirmed. */
   private asked: string | null = null;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one trace: facts, pictures, and the link to the viewer. It polls while the server
 // reads the trace.
+//
+// The elements are built once, when the trace arrives for the first time. Later answers only set
+// `trace`, and the parts follow that signal; so a text that somebody edits is not replaced by a poll.
+// Everything ends with the screen: the request, the timer, and the effects of the parts.
 
 import { fill, h, icon, setText } from '../base/dom';
 import { computed, effect, onEnd, ownEffects, signal, untracked } from '../base/signal';
@@ -31,7 +35,9 @@ export class TraceScreen implements Screen {
   private readonly abort = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private endParts: () => void = () => undefined;
+  /** Polls so far. The first few come faster, because small traces are soon read. */
   private polls = 0;
+  /** The heading does not exist yet; it takes the focus once it is built. */
   private wantsFocus = false;
 
   constructor(
@@ -96,7 +102,7 @@ export class TraceScreen implements Screen {
     const words = absent
       ? 'There is no trace at this address. It may have been deleted, or its time was over.'
       : login
-        ? 'Who wants to see this trace has to log in.'
+        ? 'Log in to see this trace.'
         : messageOf(error);
     const title = absent ? 'No such trace' : login ? 'Log in' : 'The trace cannot be shown';
     this.endParts();

@@ -83,7 +83,7 @@ export interface Wakeup {
   latency_ns: number;
 }
 
-/** A state of a thread. `instead`: slices that ran on the processor meanwhile. */
+/** A state of a thread. `instead` has the slices of others that ran on the processor meanwhile. */
 export interface ThreadState {
   kind: 'state';
   state: SchedulerState;
