@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tables.c - growing, sorting and searching the tables of a trace.
+ *
+ * Readers append rows in any order; tv_tables_finish sorts each table once, and searches rely on
+ * that order from then on.  Every order is total or ends with the offset of the event, so that each
+ * C library gives the same trace and the same index.
+ *
+ * Sorting instants gives them new numbers, and flows refer to instants by number.  The flows' ends
+ * are therefore noted as rows before the sort and looked up by their content after it.
  */
 #include "model/tables.h"
 

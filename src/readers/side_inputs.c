@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * side_inputs.c - inputs that have no slices of their own and explain the others, such as the
+ * output of ps.
+ *
+ * A process dump is text that people and scripts copied from a terminal, by many versions of ps.
+ * Only the heading says which column is which.  Columns are found by counting words, as long as a
+ * row has as many words as the heading; names with blanks shift the words, and then the place of
+ * the heading on the line decides.
+ */
 #include "readers/side_inputs.h"
 
 #include <assert.h>

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * traces.c - rows of traces: reads them, and changes them for users and engines.
+ *
+ *     traces      one row for each trace; columns in the order of TV_STORE_TRACE_COLUMNS
+ *     labels      texts of users, in their order (place)
+ *     processes   names from the trace, in their order
+ *     facts       the engine's facts as JSON, which a list of traces does not read
+ *
+ * Texts with a key (name_key, label_key) keep a folded copy: searches and orders ignore case by
+ * comparing it.  `words` is the folded text that a search looks through; whoever changes a name, a
+ * label or a note calls tv_store_index_words in the same transaction.
+ *
+ * Everything that is read for an answer lies in the caller's arena and ends with it.
  */
 #include "store/traces.h"
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pseudo-threads that show one thing at a time: time lines of fences, page flips, jobs of
- * graphics processors, and whether kswapd is awake (ftrace.md section 3). */
+/*
+ * gpu.c - pseudo-threads that show one thing at a time: time lines of fences, page flips, jobs of
+ * graphics processors, and whether kswapd is awake (ftrace.md section 3).
+ *
+ *     line of text --> ft_handle_...: a deferred event     while a chunk is read, in parallel
+ *     deferred events of all chunks, in order of time --> tv_ft_timelines: slices
+ *
+ * A chunk does not know what a pseudo-thread showed before it, so the handlers only note what a
+ * line says.  A slice begins with one event and is written when the next one ends it.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_files.c - samples as speedscope, Firefox and .cpuprofile files.
+ *
+ *     samples of the table --> selected, sorted by (thread, value type, time) --> groups
+ *
+ * A group becomes one profile, because these formats have one kind of weight for each.  The formats
+ * differ in how they store stacks:
+ *
+ *     speedscope               a list of frames, and each sample as numbers of frames
+ *     Firefox, .cpuprofile     a tree of nodes (parent, frame), and each sample as a node
+ *
+ * `numbers` maps the frames, or the paths, of the model to the numbers in the file, which has only
+ * the used ones.  A parent has a smaller number than its children in the model, and so in the file.
+ */
 #include "writers/trace/sample_files.h"
 
 #include <assert.h>
@@ -86,7 +100,7 @@ static void sample_file_group(struct sample_file *file)
     tv_free(keys);
 }
 
-/* Return the largest group; there is one.  Equal ones: the first. */
+/* Return the largest group, the first one of equals.  There is at least one group. */
 static size_t sample_file_busiest(const struct sample_file *file)
 {
     size_t busiest = 0;
@@ -246,7 +260,8 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     tv_free(way);
 }
 
-/* Write the calls of a track as entries and exits. */
+/* Write the calls of a track as entries and exits.  A track without selected calls leaves no
+ * profile, so the head is written with the first event. */
 static void speedscope_write_track(const struct sample_file *file, uint32_t track, bool *first)
 {
     struct tv_call_cursor *cursor = tv_call_cursor_new(file->trace, track);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The uploads, one line each, with the rejected files and the unfinished uploads of earlier pages.
+//
+// A line lives as long as its upload: only its texts and buttons change, so that the focus stays. It
+// owns its effects, which end with it and not with the list.
 
 import { fill, h, icon, setText, type Child } from '../base/dom';
 import { formatBytes, plural } from '../base/format';
@@ -103,6 +106,7 @@ class UploadLine {
     });
   }
 
+  /** Show the figures, at most once in TICK_MS while bytes arrive; the last ones always. */
   private update(): void {
     const text = uploadFigures(this.upload);
     const now = performance.now();
@@ -115,6 +119,7 @@ class UploadLine {
     setText(this.figures, text);
   }
 
+  /** Show the actions of a phase. The new buttons replace the old ones and inherit the focus. */
   private act(phase: Phase): void {
     const hadFocus = this.actions.contains(document.activeElement);
     const { uploads } = this.ctx;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree table: top-down from callers to callees, or bottom-up from callees to callers.
+//
+// Two kinds of numbers name a line. The store and the tree count `line`s in the order in which they
+// were loaded, so a number stays valid while more lines arrive. The grid counts `place`s from the
+// top, among the lines that are visible now; opening a line changes the places below it. line() and
+// placeOf() convert.
 
 import { h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount } from '../../base/format';
@@ -48,6 +53,7 @@ export class TreeView {
   private readonly width = signal(0);
   /** The match of the find box under the cursor. */
   private readonly match = signal(-1);
+  /** The frame that was scrolled to, or clicked on: it is not scrolled to again. */
   private shownFrame: number | null = null;
   /** The lines shown before, in which the cursor of the grid counts. */
   private before: { tree: TreeLines | null; shown: readonly number[] } = { tree: null, shown: [] };
