@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare_report.c - a comparison as text and Markdown, and the parts that all formats share.
+ *
+ *     heading   how many runs, what is compared, and how far p can be trusted (tv_compare_promise)
+ *     total     of all threads, from the figures as they were recorded
+ *     rows      the comparison's rows in its order; what is common to all rows is taken off
+ *     rules     the verdict of each --fail-if, with the rows that broke it
+ *
+ * Values are doubles: means of runs in nanoseconds, in the unit of the samples, or in calls.  A
+ * change is a share of the base; it is infinite for a new row, and not a number where nothing can
+ * be said.
+ */
 #include "writers/compare/compare_report.h"
 
 #include <assert.h>
@@ -339,6 +351,8 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
 
 /* ---- Markdown ---- */
 
+/* Write a text of a trace into a cell of a table.  The escapes keep it from ending the cell and
+ * from beginning a tag, code or emphasis. */
 static void compare_put_cell(struct tv_out *out, struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -385,6 +399,7 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
     tv_out_release(&name);
 }
 
+/* Write rows until the text is as long as a comment may be. */
 static void compare_markdown_table(struct tv_out *out, const struct tv_compare_report *report,
                                    uint32_t from, uint32_t to)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that work anywhere on the page. Views with keys of their own (table, flame graph, boxes)
 // stop the propagation of their events.
+//
+// Each method returns true if it handled the key; then the browser does not. A key that nobody wants
+// and that writes a character begins a search in the visible table (typeToFind), so that comes last.
 
 import { listen } from '../base/dom';
 import type { FlameOrder } from '../model/address';

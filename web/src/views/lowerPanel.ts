@@ -176,6 +176,10 @@ export class LowerPanel {
     return new TreeView(this.v, store, NAMES[tab]);
   }
 
+  /**
+   * Create all panes at once. The constructor hides all but one, so a table keeps its elements while
+   * another tab is shown; its store asks for data only while its own tab is.
+   */
   private makePanes(views: Partial<Record<Tab, { element: HTMLElement }>>): Map<Tab, HTMLElement> {
     const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement =>
       h(
@@ -234,7 +238,7 @@ export class LowerPanel {
     return h('div', { class: 'tab-row' }, tabs, this.makeScope());
   }
 
-  /** Return the number shown after the name of a tab. */
+  /** Return the number shown after the name of a tab, or null if the tab has none. */
   private tabCount(tab: Tab): HTMLElement | null {
     const { facts } = this.v.viewer;
     const faults = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph of the selected range and threads, in the chosen clock.
+//
+//   FlameStore (asks the engine) --> graph: arrays, one entry for each frame --> flamePainter
+//                                      ^ index i: hovered, selected, clicked
+//
+// Frames have no elements: the canvas is painted, and a position is turned back into an index
+// (flameAt). For the keyboard and screen readers the arrow keys move \`hovered\`, and each step is
+// announced. A zoom asks the engine for a graph that begins at the frame, because the whole graph
+// leaves out what is too narrow to draw.
 
 import { fill, h } from '../../base/dom';
 import { formatPercent, plural } from '../../base/format';
@@ -104,6 +112,7 @@ export class FlameView {
     return this.store.graph;
   }
 
+  /** Return what the painter needs. Hit tests pass the same scene, so that both agree on places. */
   private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
     const { viewer, settings, search, meters } = this.v;
     const theme = settings.theme.peek();
@@ -321,7 +330,7 @@ export class FlameView {
       );
     }
     const text =
-      'Select a method to see what is around its calls above it, what is inside them below. Longest by themselves:';
+      'Select a method to see its callers above it and its callees below. Longest by themselves:';
     const clock = viewer.clock.get();
     const rows = [...(profile.answer.get()?.rows ?? [])];
     const self = (row: ProfileRow): number => row[clock === 'cpu' ? 6 : 4] ?? 0;
@@ -343,6 +352,7 @@ export class FlameView {
     );
   }
 
+  /** Say what the width of a frame means now; it depends on clock, order and content. */
   private hint(): string {
     const { viewer } = this.v;
     const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';

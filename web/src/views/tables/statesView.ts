@@ -98,6 +98,7 @@ export class StatesView {
     this.grid.reset();
   }
 
+  /** Go to where the thread waited longest for a CPU. The total of all threads has no such place. */
   private activate(line: number): void {
     const thread = this.lines.peek()[line]?.thread;
     if (thread && thread[7] >= 0) void goToCall(this.v, { row: thread[7], index: thread[8] });
@@ -171,6 +172,7 @@ export class StatesView {
     untracked(() => this.grid.show(lines.length, empty));
   }
 
+  /** Return the text that stands instead of lines: an empty table must say why it is empty. */
   private whyEmpty({ threads }: StatesAnswer): string {
     return threads.length === 0
       ? 'No thread has a state in what is selected.'
