@@ -251,23 +251,12 @@ static void export_list_running(struct tv_sql_exporter *exporter)
     export_sort_running(exporter);
 }
 
-struct export_moment {
-    const struct export_running *running;
-    int64_t ts;
-};
-
-static bool export_is_earlier(const void *context, size_t index)
-{
-    const struct export_moment *moment = context;
-    return moment->running[index].ts < moment->ts;
-}
-
 /* Return the thread that an event made run; -1 if there is none. */
 static int64_t export_find_running(const struct tv_sql_exporter *exporter, int64_t ts,
                                    int64_t event)
 {
-    struct export_moment moment = {exporter->running, ts};
-    size_t at = tv_lower_bound(0, exporter->running_count, export_is_earlier, &moment);
+    size_t at = 0;
+    TV_LOWER_BOUND(at, exporter->running_count, i, exporter->running[i].ts < ts);
     for (; at < exporter->running_count && exporter->running[at].ts == ts; at++)
         if (exporter->running[at].event == event)
             return exporter->running[at].utid;

@@ -9,8 +9,8 @@ import {
   TileCache,
   tileKey,
   tileRange,
+  laneList,
 } from '../src/model/tileCache';
-import { laneList } from '../src/app/httpEngine';
 import { settle, tile, tileEngine, type TileQuestion } from './fixtures';
 import type { TileLane } from '../src/model/engine';
 

@@ -120,25 +120,18 @@ struct ft_sought_offsets {
     const struct ft_open_end *ends;
     struct tv_sort_key *keys; /* offset; number in `ends` */
     size_t count;
-    uint64_t wanted;
 };
 
-static bool ft_offset_is_before(const void *context, size_t i)
-{
-    const struct ft_sought_offsets *sought = context;
-    return sought->keys[i].key < sought->wanted;
-}
-
 /* Give a slice or an instant to the ends that seek the event at this offset. */
-static void ft_offset_found(struct ft_sought_offsets *sought, uint64_t offset, uint32_t row,
+static void ft_offset_found(const struct ft_sought_offsets *sought, uint64_t offset, uint32_t row,
                             uint32_t index)
 {
     if (offset < sought->keys[0].key || offset > sought->keys[sought->count - 1].key)
         return;
-    sought->wanted = offset;
-    for (size_t i = tv_lower_bound(0, sought->count, ft_offset_is_before, sought);
-         i < sought->count && sought->keys[i].key == offset; i++) {
-        struct tv_flow_end *found = sought->ends[sought->keys[i].index].found;
+    size_t at = 0;
+    TV_LOWER_BOUND(at, sought->count, i, sought->keys[i].key < offset);
+    for (; at < sought->count && sought->keys[at].key == offset; at++) {
+        struct tv_flow_end *found = sought->ends[sought->keys[at].index].found;
         if (found->index != TV_NONE)
             continue;
         found->row = row;
@@ -146,7 +139,7 @@ static void ft_offset_found(struct ft_sought_offsets *sought, uint64_t offset, u
     }
 }
 
-static void ft_offsets_seek(const struct tv_ft_merge *merge, struct ft_sought_offsets *sought)
+static void ft_offsets_seek(const struct tv_ft_merge *merge, const struct ft_sought_offsets *sought)
 {
     const struct tv_trace *trace = merge->trace;
     for (uint32_t row = 0; row < trace->row_count; row++)

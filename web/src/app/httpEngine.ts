@@ -52,6 +52,7 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import { Frames } from '../model/names';
 import type { Durations, StatisticsRow } from '../model/statistics';
+import { laneList } from '../model/tileCache';
 import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
 import { HttpNonSlices } from './httpNonSlices';
@@ -486,20 +487,4 @@ export class HttpEngine implements Engine {
   async quit(): Promise<void> {
     await sendEngineRequest('api/quit', { method: 'POST', send: this.send });
   }
-}
-
-/** Format a list of lanes as r5-9,r12,i0: a run of neighbouring rows is written once. */
-export function laneList(lanes: readonly TileLane[]): string {
-  const words: string[] = [];
-  for (let i = 0; i < lanes.length; i++) {
-    const first = lanes[i];
-    if (!first) break;
-    let last = first.row;
-    while (lanes[i + 1]?.kind === first.kind && lanes[i + 1]?.row === last + 1) {
-      last++;
-      i++;
-    }
-    words.push(first.kind + (last > first.row ? `${first.row}-${last}` : first.row));
-  }
-  return words.join(',');
 }

@@ -203,3 +203,19 @@ export class TileCache {
     this.arrived();
   }
 }
+
+/** Format a list of lanes as r5-9,r12,i0: a run of neighbouring rows is written once. */
+export function laneList(lanes: readonly TileLane[]): string {
+  const words: string[] = [];
+  for (let i = 0; i < lanes.length; i++) {
+    const first = lanes[i];
+    if (!first) break;
+    let last = first.row;
+    while (lanes[i + 1]?.kind === first.kind && lanes[i + 1]?.row === last + 1) {
+      last++;
+      i++;
+    }
+    words.push(first.kind + (last > first.row ? `${first.row}-${last}` : first.row));
+  }
+  return words.join(',');
+}
