@@ -113,7 +113,7 @@ async function select(time, label, under, expected) {
 test('each type of objects has a row', async () => {
   await until(
     async () => (await page.locator('.label .name').allInnerTexts()).join(),
-    (text) => text.startsWith('(no name),Memory dumps,Screenshot,Seed,Tree,'),
+    (text) => text.startsWith('(task),Memory dumps,Screenshot,Seed,Tree,'),
     'the rows',
   );
   assert.match(
