@@ -41,7 +41,7 @@ function checkWindow({ window }: FrameHeader): void {
   if (window <= LARGEST_WINDOW) return;
   const needed = `${Math.ceil(window / 2 ** 20)} MiB`;
   throw new Refusal(
-    `a zstd stream with a window of ${needed}, more than the 128 that are unpacked here: ` +
+    `the zstd stream needs a window of ${needed}, more than the 128 MiB of the limit here: ` +
       'unpack it first, with "zstd -d --long=31"',
     'limit',
   );
