@@ -62,6 +62,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->compare.reports.items);
     tv_free(settings->compare.in_folders.items);
     tv_free(settings->fleet.labels.items);
+    tv_free(settings->fleet.names.items);
     tv_free(settings->owned.items);
 }
 

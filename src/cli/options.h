@@ -109,7 +109,7 @@ struct tv_fleet_settings {
     uint64_t keep;            /* seconds; 0: not given */
     const char *labels_from, *paths;
     uint32_t path_share; /* of `paths`, in millionths of the trace */
-    struct tv_words labels;
+    struct tv_words labels, names;
     unsigned table, figure; /* their places among the choices */
 };
 

@@ -131,6 +131,8 @@ void tv_fleet_batch_free(struct tv_fleet_batch *batch)
     tv_free(batch->buckets);
     tv_free(batch->names);
     tv_free(batch->paths);
+    for (size_t i = 0; i < TV_COUNT(batch->details); i++)
+        tv_free(batch->details[i].rows);
     tv_free(batch);
 }
 
@@ -146,8 +148,11 @@ size_t tv_fleet_batch_count(const struct tv_fleet_batch *batch)
 
 bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch)
 {
+    size_t details = 0;
+    for (size_t i = 0; i < TV_COUNT(batch->details); i++)
+        details += batch->details[i].count;
     return batch->trace_count >= BATCH_TRACES ||
-           batch->method_count + batch->path_count >= BATCH_ROWS ||
+           batch->method_count + batch->path_count + details >= BATCH_ROWS ||
            batch->bucket_count >= BATCH_BUCKETS;
 }
 
@@ -180,8 +185,8 @@ static uint32_t fleet_text(struct tv_fleet_batch *batch, const struct tv_trace_i
     return tv_interner_add(batch->strings, tv_trace_info_text(info, string));
 }
 
-static void fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
-                           const struct tv_frame *frame, uint64_t method)
+void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
+                       const struct tv_frame *frame, uint64_t method)
 {
     uint32_t place = (uint32_t)batch->name_count;
     if (tv_map_add(&batch->name_index, method, place) != place)
@@ -215,7 +220,7 @@ static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
                                               batch->method_count + 1, sizeof *batch->methods);
             batch->methods[batch->method_count++] =
                 (struct fleet_method){.trace = trace, .method = number, .longest_slice = -1};
-            fleet_add_name(batch, profile->head, &profile->head->frames[cost->frame], number);
+            tv_fleet_add_name(batch, profile->head, &profile->head->frames[cost->frame], number);
         }
         struct fleet_method *method = &batch->methods[first + row];
         frames->row[cost->frame] = row;
@@ -476,6 +481,9 @@ void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_orig
     fleet_add_lengths(batch, first, trace, &frames);
     if (origin->path_share != TV_FLEET_NO_PATHS)
         fleet_add_paths(batch, origin, tree, profile, &frames);
+    struct fleet_numbers numbers = {
+        .trace = number, .methods = frames.number, .count = info->frame_count};
+    tv_fleet_add_details(batch, origin, trace, tree, &numbers);
     tv_out_release(&frames.scratch);
     tv_free(frames.number);
     tv_free(frames.row);
@@ -516,6 +524,13 @@ static int fleet_compare_paths(const void *a, const void *b)
     return order != 0 ? order : fleet_compare_numbers(one->trace, other->trace);
 }
 
+static int fleet_compare_details(const void *a, const void *b)
+{
+    const struct fleet_detail *one = a, *other = b;
+    int order = fleet_compare_numbers(one->trace, other->trace);
+    return order != 0 ? order : fleet_compare_numbers(one->order, other->order);
+}
+
 static void fleet_sort(void *rows, size_t count, size_t size,
                        int (*compare)(const void *, const void *))
 {
@@ -529,6 +544,9 @@ uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
     fleet_sort(batch->names, batch->name_count, sizeof *batch->names, fleet_compare_names);
     fleet_sort(batch->methods, batch->method_count, sizeof *batch->methods, fleet_compare_methods);
     fleet_sort(batch->paths, batch->path_count, sizeof *batch->paths, fleet_compare_paths);
+    for (size_t i = 0; i < TV_COUNT(batch->details); i++)
+        fleet_sort(batch->details[i].rows, batch->details[i].count, sizeof *batch->details[i].rows,
+                   fleet_compare_details);
     uint64_t *traces = tv_alloc(batch->trace_count, sizeof *traces);
     for (size_t i = 0; i < batch->trace_count; i++)
         traces[i] = batch->traces[i].number;

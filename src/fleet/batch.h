@@ -3,6 +3,7 @@
 #ifndef TV_FLEET_BATCH_H
 #define TV_FLEET_BATCH_H
 
+#include "analysis/calltree/call_tree.h"
 #include "base/map.h"
 #include "fleet/fleet.h"
 #include "parquet/parquet.h"
@@ -51,6 +52,28 @@ struct fleet_path {
     int64_t incl, self, incl_cpu, self_cpu;
 };
 
+/* A row of a table from THREAD to SLICE; fleet_put_detail (tables.c) gives the values their
+ * columns. */
+struct fleet_detail {
+    uint64_t trace, method;
+    size_t order; /* of the rows of one trace */
+    uint32_t texts[3];
+    int64_t numbers[7]; /* FLEET_UNKNOWN: NULL */
+};
+#define FLEET_UNKNOWN INT64_MIN
+
+struct fleet_details {
+    struct fleet_detail *rows;
+    size_t count, room;
+};
+
+/* The keys of a trace and of its methods. */
+struct fleet_numbers {
+    uint64_t trace;
+    const uint64_t *methods; /* [count] by frame */
+    uint32_t count;
+};
+
 struct tv_fleet_batch {
     struct tv_interner *strings;
     struct fleet_trace *traces;
@@ -63,9 +86,26 @@ struct tv_fleet_batch {
     size_t trace_room, label_room, method_room, bucket_room, name_room, path_room;
     struct tv_map trace_index, name_index; /* number -> row */
     uint64_t number;
+    struct fleet_details details[TV_FLEET_TRACE - TV_FLEET_THREAD];
 };
 
 /* Return the columns of a table. (tables.c) */
 const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size_t *count);
+
+static inline struct fleet_details *tv_fleet_details(struct tv_fleet_batch *batch,
+                                                     enum tv_fleet_table table)
+{
+    return &batch->details[table - TV_FLEET_THREAD];
+}
+
+/* Add the name of a method, unless the batch has it. (batch.c) */
+void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
+                       const struct tv_frame *frame, uint64_t method);
+
+/* Add the rows of the tables from THREAD to SLICE.  `tree` is that of the calls, or of the samples
+ * of a trace that has no calls. (details.c) */
+void tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                          const struct tv_trace *trace, const struct tv_call_tree *tree,
+                          const struct fleet_numbers *numbers);
 
 #endif

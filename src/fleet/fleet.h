@@ -19,17 +19,29 @@
 #define TV_FLEET_SCHEMA 1
 #define TV_FLEET_HASH 32u /* bytes of SHA-256 */
 
-/* The tables.  TRACE is written last: rows of the others count only with it.  ROLLUP, which has
- * sums over the traces of batches that were removed, is not part of a batch. */
+/* The tables.  TRACE is written last: rows of the others count only with it.  A batch without rows
+ * of a table from THREAD to SLICE has no file of that table.  ROLLUP, which has sums over the
+ * traces of batches that were removed, is not part of a batch. */
 enum tv_fleet_table {
     TV_FLEET_METHOD_NAME,
     TV_FLEET_METHOD,
     TV_FLEET_PATH,
+    TV_FLEET_THREAD,
+    TV_FLEET_SAMPLE,
+    TV_FLEET_FINDING,
+    TV_FLEET_FRAME,
+    TV_FLEET_SLICE,
     TV_FLEET_TRACE,
     TV_FLEET_TABLES,
     TV_FLEET_ROLLUP = TV_FLEET_TABLES,
     TV_FLEET_FOLDERS,
 };
+
+/* Is a table a detail table, one of those from THREAD to SLICE? */
+static inline bool tv_fleet_is_detail(enum tv_fleet_table table)
+{
+    return table >= TV_FLEET_THREAD && table < TV_FLEET_TRACE;
+}
 
 /* Return the name of a table, which is that of its folder. */
 const char *tv_fleet_table_name(enum tv_fleet_table table);
@@ -57,6 +69,8 @@ struct tv_fleet_origin {
     int64_t added_us;          /* since 1970 */
     const char *const *labels; /* "KEY=VALUE" */
     size_t label_count;
+    const char *const *names; /* patterns: slices whose names match one have rows */
+    size_t name_count;
     uint32_t path_share; /* millionths of the trace: paths with no larger share have no row */
 };
 #define TV_FLEET_NO_PATHS UINT32_MAX /* no path has a row */
@@ -77,6 +91,9 @@ bool tv_fleet_batch_has(const struct tv_fleet_batch *batch, uint64_t trace);
 /* Return the number of traces; is the batch so large that it should be written? */
 size_t tv_fleet_batch_count(const struct tv_fleet_batch *batch);
 bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch);
+
+/* Has the batch a file of the table? (tables.c) */
+bool tv_fleet_batch_has_table(const struct tv_fleet_batch *batch, enum tv_fleet_table table);
 
 /* Sort the rows and return the number of the batch, a hash of its traces.  Call it before
  * tv_fleet_batch_write. */
@@ -146,6 +163,10 @@ enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_r
  * a name, and of traces whose number is not that of their hash. */
 void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
 #define TV_FLEET_FAULTS 4u
+
+/* Append the SELECT of the number of rows of other traces or batches in the file that a batch has
+ * of a detail table. */
+void tv_fleet_ask_strangers(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch);
 
 /* ---- Questions (questions.c) ---- */
 

@@ -32,7 +32,7 @@ static void merge_put_files(struct tv_out *sql, enum tv_fleet_table table, const
     tv_out_char(sql, ']');
 }
 
-/* Append the rows of some batches, with all columns of this version. */
+/* Append the rows of the files of some batches, with all columns of this version. */
 static void merge_put_rows(struct tv_out *sql, enum tv_fleet_table table, const uint64_t *batches,
                            size_t count)
 {
@@ -41,6 +41,16 @@ static void merge_put_rows(struct tv_out *sql, enum tv_fleet_table table, const 
     tv_out_text(sql, ", union_by_name = true) union all by name ");
     tv_fleet_put_empty(sql, table);
     tv_out_char(sql, ')');
+}
+
+/* Append the rows of a detail table, of which not every batch has a file. */
+static void merge_put_details(struct tv_out *sql, enum tv_fleet_table table,
+                              const struct tv_fleet_merge *merge)
+{
+    tv_out_format(sql, "(select * from %s_file where batch in (", tv_fleet_table_name(table));
+    for (size_t i = 0; i < merge->count; i++)
+        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : "", merge->batches[i]);
+    tv_out_text(sql, "))");
 }
 
 /* Append "stored_trace" with the rows of these batches, and of this part, alone. */
@@ -83,10 +93,16 @@ static void merge_put_columns(struct tv_out *sql, const struct fleet_merging *me
 static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
                       enum tv_fleet_table table, const struct fleet_merging *merging)
 {
-    static const char *const orders[TV_FLEET_TABLES] = {[TV_FLEET_METHOD_NAME] = "r.method",
-                                                        [TV_FLEET_METHOD] = "r.method, r.trace",
-                                                        [TV_FLEET_PATH] = "r.path, r.trace",
-                                                        [TV_FLEET_TRACE] = "r.trace"};
+    static const char *const orders[TV_FLEET_TABLES] = {
+        [TV_FLEET_METHOD_NAME] = "r.method",
+        [TV_FLEET_METHOD] = "r.method, r.trace",
+        [TV_FLEET_PATH] = "r.path, r.trace",
+        [TV_FLEET_THREAD] = "r.trace, r.thread, r.process",
+        [TV_FLEET_SAMPLE] = "r.trace, r.value, r.method",
+        [TV_FLEET_FINDING] = "r.trace, r.rule",
+        [TV_FLEET_FRAME] = "r.trace, r.process",
+        [TV_FLEET_SLICE] = "r.trace, r.id",
+        [TV_FLEET_TRACE] = "r.trace"};
     tv_out_text(sql, table == TV_FLEET_METHOD_NAME ? "select distinct on (r.method) " : "select ");
     merge_put_columns(sql, merging);
     tv_out_text(sql, " from ");
@@ -94,7 +110,10 @@ static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
         merge_put_traces(sql, merge);
         tv_out_text(sql, " r");
     } else {
-        merge_put_rows(sql, table, merge->batches, merge->count);
+        if (tv_fleet_is_detail(table))
+            merge_put_details(sql, table, merge);
+        else
+            merge_put_rows(sql, table, merge->batches, merge->count);
         tv_out_text(sql, " r");
         if (table != TV_FLEET_METHOD_NAME) {
             tv_out_text(sql, " semi join ");
@@ -257,6 +276,8 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch)
                                                        [TV_FLEET_PATH] = "p",
                                                        [TV_FLEET_TRACE] = "t"};
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        if (tv_fleet_is_detail((enum tv_fleet_table)i))
+            continue;
         tv_out_format(sql, "%s%s as materialized ", i > 0 ? ", " : "with ", names[i]);
         merge_put_rows(sql, (enum tv_fleet_table)i, &batch, 1);
     }
@@ -266,4 +287,13 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch)
                 "t.batch), (select count(*) from m anti join n on m.method = n.method), (select "
                 "count(*) from t where printf('%016x', trace) <> left(hash, 16)), (select count(*) "
                 "from t)");
+}
+
+void tv_fleet_ask_strangers(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch)
+{
+    tv_out_text(sql, "select count(*) from ");
+    merge_put_rows(sql, table, &batch, 1);
+    tv_out_text(sql, " d anti join ");
+    merge_put_rows(sql, TV_FLEET_TRACE, &batch, 1);
+    tv_out_text(sql, " t on d.trace = t.trace and d.batch = t.batch");
 }

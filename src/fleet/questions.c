@@ -31,6 +31,14 @@ const char *const tv_fleet_views[] = {
     "from path_file p semi join trace t on p.trace = t.trace and p.batch = t.batch",
     "create view method_name as select distinct on (n.method) n.* exclude (batch) "
     "from method_name_file n semi join trace t on n.batch = t.batch order by n.method, n.batch",
+#define FLEET_DETAIL_VIEW(name)                                                                    \
+    "create view " name " as select d.* exclude (batch) from " name                                \
+    "_file d semi join trace t on d.trace = t.trace and d.batch = t.batch"
+    FLEET_DETAIL_VIEW("thread"),
+    FLEET_DETAIL_VIEW("sample"),
+    FLEET_DETAIL_VIEW("finding"),
+    FLEET_DETAIL_VIEW("frame"),
+    FLEET_DETAIL_VIEW("slice"),
     /* The rollup of a batch counts when the batch is gone. */
     "create view rollup as select r.* exclude (batch, label_keys, label_values), "
     "map(r.label_keys, r.label_values) as labels "

@@ -14,6 +14,7 @@ struct fleet_writer {
     struct tv_parquet *parquet;
     struct tv_out *json;
     const struct tv_fleet_batch *batch;
+    enum tv_fleet_table table;
     size_t column; /* JSON: the one that was put last; SIZE_MAX: none */
     bool listing;  /* JSON: its list is open */
 };
@@ -185,6 +186,66 @@ static const struct tv_parquet_column fleet_trace_columns[] = {
     {"boot", TV_PARQUET_TEXT, false},
 };
 
+/* The tables of struct fleet_detail: trace, batch, texts, a method, numbers. */
+static const struct tv_parquet_column fleet_thread_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},  {"batch", TV_PARQUET_UINT64, false},
+    {"thread", TV_PARQUET_TEXT, false},   {"process", TV_PARQUET_TEXT, false},
+    {"threads", TV_PARQUET_INT64, false}, {"calls", TV_PARQUET_INT64, false},
+    {"wall", TV_PARQUET_INT64, false},    {"cpu", TV_PARQUET_INT64, false},
+    {"ran", TV_PARQUET_INT64, false},     {"waited", TV_PARQUET_INT64, false},
+    {"slept", TV_PARQUET_INT64, false},
+};
+
+static const struct tv_parquet_column fleet_sample_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},  {"batch", TV_PARQUET_UINT64, false},
+    {"value", TV_PARQUET_TEXT, false},    {"unit", TV_PARQUET_TEXT, false},
+    {"method", TV_PARQUET_UINT64, false}, {"samples", TV_PARQUET_INT64, false},
+    {"incl", TV_PARQUET_INT64, false},    {"excl", TV_PARQUET_INT64, false},
+};
+
+static const struct tv_parquet_column fleet_finding_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false}, {"batch", TV_PARQUET_UINT64, false},
+    {"rule", TV_PARQUET_TEXT, false},    {"severity", TV_PARQUET_TEXT, false},
+    {"count", TV_PARQUET_INT64, false},  {"total", TV_PARQUET_INT64, false},
+};
+
+static const struct tv_parquet_column fleet_frame_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},  {"batch", TV_PARQUET_UINT64, false},
+    {"process", TV_PARQUET_TEXT, false},  {"frames", TV_PARQUET_INT64, false},
+    {"late", TV_PARQUET_INT64, false},    {"longest", TV_PARQUET_INT64, false},
+    {"late_by", TV_PARQUET_INT64, false},
+};
+
+static const struct tv_parquet_column fleet_slice_columns[] = {
+    {"trace", TV_PARQUET_UINT64, false},     {"batch", TV_PARQUET_UINT64, false},
+    {"thread", TV_PARQUET_TEXT, false},      {"name", TV_PARQUET_TEXT, false},
+    {"parent_name", TV_PARQUET_TEXT, false}, {"method", TV_PARQUET_UINT64, false},
+    {"id", TV_PARQUET_INT64, false},         {"ts", TV_PARQUET_INT64, false},
+    {"dur", TV_PARQUET_INT64, false},
+};
+
+/* What struct fleet_detail holds of each table. */
+static const struct {
+    size_t texts;
+    bool has_method;
+} fleet_detail_forms[TV_FLEET_TRACE - TV_FLEET_THREAD] = {
+    {2, false}, {2, true}, {2, false}, {1, false}, {3, true}};
+
+static void fleet_put_detail(struct fleet_writer *to, size_t row)
+{
+    size_t table = (size_t)(to->table - TV_FLEET_THREAD), column = 2;
+    const struct fleet_detail *detail = &to->batch->details[table].rows[row];
+    fleet_put_u64(to, 0, detail->trace);
+    fleet_put_u64(to, 1, to->batch->number);
+    for (size_t i = 0; i < fleet_detail_forms[table].texts; i++)
+        fleet_put_text(to, column++, detail->texts[i]);
+    if (fleet_detail_forms[table].has_method)
+        fleet_put_u64(to, column++, detail->method);
+    for (size_t i = 0; column < to->count; i++, column++)
+        if (detail->numbers[i] != FLEET_UNKNOWN)
+            fleet_put_i64(to, column, detail->numbers[i]);
+}
+
 /* Sums over the traces of a batch that have the same labels and month (merge.c). */
 static const struct tv_parquet_column fleet_rollup_columns[] = {
     {"batch", TV_PARQUET_UINT64, false},   {"month", TV_PARQUET_TEXT, false},
@@ -255,6 +316,16 @@ static const struct {
     [TV_FLEET_METHOD] = {"method", fleet_method_columns, TV_COUNT(fleet_method_columns),
                          fleet_put_method},
     [TV_FLEET_PATH] = {"path", fleet_path_columns, TV_COUNT(fleet_path_columns), fleet_put_path},
+    [TV_FLEET_THREAD] = {"thread", fleet_thread_columns, TV_COUNT(fleet_thread_columns),
+                         fleet_put_detail},
+    [TV_FLEET_SAMPLE] = {"sample", fleet_sample_columns, TV_COUNT(fleet_sample_columns),
+                         fleet_put_detail},
+    [TV_FLEET_FINDING] = {"finding", fleet_finding_columns, TV_COUNT(fleet_finding_columns),
+                          fleet_put_detail},
+    [TV_FLEET_FRAME] = {"frame", fleet_frame_columns, TV_COUNT(fleet_frame_columns),
+                        fleet_put_detail},
+    [TV_FLEET_SLICE] = {"slice", fleet_slice_columns, TV_COUNT(fleet_slice_columns),
+                        fleet_put_detail},
     [TV_FLEET_TRACE] = {"trace", fleet_trace_columns, TV_COUNT(fleet_trace_columns),
                         fleet_put_trace},
     [TV_FLEET_ROLLUP] = {"rollup", fleet_rollup_columns, TV_COUNT(fleet_rollup_columns), NULL},
@@ -282,6 +353,8 @@ static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_
     if (!batch)
         return 0;
     assert(table < TV_FLEET_TABLES);
+    if (tv_fleet_is_detail(table))
+        return batch->details[table - TV_FLEET_THREAD].count;
     switch (table) {
     case TV_FLEET_METHOD_NAME:
         return batch->name_count;
@@ -294,6 +367,11 @@ static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_
     }
 }
 
+bool tv_fleet_batch_has_table(const struct tv_fleet_batch *batch, enum tv_fleet_table table)
+{
+    return !tv_fleet_is_detail(table) || fleet_row_count(batch, table) > 0;
+}
+
 enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_fleet_table table,
                                     enum tv_fleet_form form, struct tv_out *out,
                                     struct tv_error *err)
@@ -301,6 +379,7 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
     struct fleet_writer to = {.columns = fleet_tables[table].columns,
                               .count = fleet_tables[table].count,
                               .batch = batch,
+                              .table = table,
                               .column = SIZE_MAX};
     enum tv_status status = TV_OK;
     if (form == TV_FLEET_PARQUET)

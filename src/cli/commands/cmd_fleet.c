@@ -41,6 +41,8 @@
 #define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
 #define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab"
 
+#define FLEET_TABLES "trace|method|method_name|path|thread|sample|finding|frame|slice"
+
 static const struct tv_option fleet_options[] = {
     TV_OPTION("to", "FOLDER", TV_OPTION_TEXT, fleet.to,
               "the folder of the fleet (default: fleet, in the current folder)"),
@@ -53,7 +55,9 @@ static const struct tv_option fleet_options[] = {
         "paths", "SHARE", TV_OPTION_TEXT, fleet.paths,
         "add, rows: leave out call paths beyond this share of a trace, or 'none' for no paths "
         "(default: 99.9%)"),
-    TV_OPTION("table", "trace|method|method_name|path", TV_OPTION_CHOICE, fleet.table,
+    TV_OPTION("names", "PATTERN", TV_OPTION_LIST, fleet.names,
+              "add, rows: a row for each slice whose name matches, * being any text (repeatable)"),
+    TV_OPTION("table", FLEET_TABLES, TV_OPTION_CHOICE, fleet.table,
               "rows: the table to write (default: trace)"),
     TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
               "trend, changes: one row for each value of this label (default: version)"),
@@ -92,8 +96,9 @@ static const struct tv_option fleet_options[] = {
 };
 
 /* Names of the choices of --table and --figure, in their order. */
-static const enum tv_fleet_table fleet_tables[] = {TV_FLEET_TRACE, TV_FLEET_METHOD,
-                                                   TV_FLEET_METHOD_NAME, TV_FLEET_PATH};
+static const enum tv_fleet_table fleet_tables[] = {
+    TV_FLEET_TRACE,  TV_FLEET_METHOD,  TV_FLEET_METHOD_NAME, TV_FLEET_PATH, TV_FLEET_THREAD,
+    TV_FLEET_SAMPLE, TV_FLEET_FINDING, TV_FLEET_FRAME,       TV_FLEET_SLICE};
 static const char *const fleet_figures[] = {"excl", "incl", "excl_cpu", "incl_cpu", "calls",
                                             "max",  "p50",  "p95",      "p99"};
 
@@ -128,6 +133,8 @@ static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const c
         .labels = labels->items,
         .label_count = labels->count,
         .path_share = reading->settings->fleet.path_share,
+        .names = reading->settings->fleet.names.items,
+        .name_count = reading->settings->fleet.names.count,
     };
     own.input.no_cache = true; /* a trace from the cache has no bytes to hash */
     enum tv_status status = tv_load_open(&own, &file, 1, &loading, err);
@@ -192,8 +199,11 @@ static enum tv_status fleet_write_batch(const struct tv_settings *settings,
     uint64_t number = tv_fleet_batch_close(batch);
     tv_out_init_memory(&ids);
     tv_fleet_batch_write_ids(batch, &ids);
-    enum tv_status status =
-        tv_fleet_write_files(settings->fleet.to, number, &ids, fleet_put_table, batch, err);
+    struct tv_fleet_contents contents = {number, &ids, fleet_put_table, batch, 0};
+    for (int i = 0; i < TV_FLEET_TABLES; i++)
+        if (!tv_fleet_batch_has_table(batch, (enum tv_fleet_table)i))
+            contents.without |= 1u << i;
+    enum tv_status status = tv_fleet_write_files(settings->fleet.to, &contents, err);
     tv_out_release(&ids);
     return status;
 }
@@ -268,6 +278,8 @@ static enum tv_status fleet_add(const struct tv_command *command,
     enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
     if (status == TV_OK)
         status = tv_fleet_init(settings->fleet.to, err);
+    if (status == TV_OK)
+        status = tv_fleet_add_tables(settings->fleet.to, err);
     if (status == TV_OK) {
         tv_fleet_read_known(settings->fleet.to, &known);
         status = tv_confine(&confinement, err);
@@ -401,7 +413,8 @@ static enum tv_status fleet_schema(const struct tv_command *command,
         settings,
         "select table_name as \"table\", column_name as \"column\", data_type as type "
         "from duckdb_columns() where table_name in ('trace', 'method', "
-        "'method_name', 'path', 'rollup') order by 1, column_index",
+        "'method_name', 'path', 'thread', 'sample', 'finding', 'frame', 'slice', 'rollup') order "
+        "by 1, column_index",
         code, err);
 }
 

@@ -16,13 +16,22 @@ enum tv_status tv_fleet_init(const char *to, struct tv_error *err) TV_MUST_CHECK
 /* Add the numbers of the traces in the folder. */
 void tv_fleet_read_known(const char *to, struct tv_map *known);
 
-/* Write a table of a batch. */
-typedef enum tv_status tv_fleet_put_table(void *context, enum tv_fleet_table table,
-                                          struct tv_out *out, struct tv_error *err);
+/* Add the tables that a fleet of an older version lacks; a folder that is no fleet stays as it is.
+ */
+enum tv_status tv_fleet_add_tables(const char *to, struct tv_error *err) TV_MUST_CHECK;
+
+/* The contents of a batch that is written. */
+struct tv_fleet_contents {
+    uint64_t batch;
+    const struct tv_out *ids; /* of its traces */
+    enum tv_status (*put)(void *context, enum tv_fleet_table table, struct tv_out *out,
+                          struct tv_error *err);
+    void *context;
+    unsigned without; /* a bit for each table that has no file */
+};
 
 /* Write the files of a batch, that of the traces last, and the numbers of its traces. */
-enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct tv_out *ids,
-                                    tv_fleet_put_table *put, void *context,
+enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_contents *contents,
                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- Labels from a table (cmd_fleet_labels.c) ---- */

@@ -122,6 +122,19 @@ enum tv_status tv_fleet_init(const char *to, struct tv_error *err)
     return status;
 }
 
+enum tv_status tv_fleet_add_tables(const char *to, struct tv_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    enum tv_status status = TV_OK;
+    snprintf(path, sizeof path, "%s/fleet.json", to);
+    if (stat(path, &info) != 0)
+        return TV_OK;
+    for (int i = TV_FLEET_THREAD; i < TV_FLEET_TRACE && status == TV_OK; i++)
+        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
+    return status;
+}
+
 /* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
 static void fleet_read_ids(const char *path, struct tv_map *known)
 {
@@ -175,27 +188,39 @@ static void fleet_put_path(char path[PATH_MAX], const char *to, enum tv_fleet_ta
              suffix);
 }
 
-enum tv_status tv_fleet_write_files(const char *to, uint64_t batch, const struct tv_out *ids,
-                                    tv_fleet_put_table *put, void *context, struct tv_error *err)
+enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_contents *contents,
+                                    struct tv_error *err)
 {
     char path[PATH_MAX];
     struct tv_output output;
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
-        fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
+        if (contents->without & 1u << i)
+            continue;
+        fleet_put_path(path, to, (enum tv_fleet_table)i, contents->batch, ".parquet");
         enum tv_status status = tv_output_open(&output, path, true, err);
         if (status == TV_OK) {
-            status = put(context, (enum tv_fleet_table)i, &output.out, err);
+            status = contents->put(contents->context, (enum tv_fleet_table)i, &output.out, err);
             status = tv_output_finish(&output, status, err);
         }
         if (status != TV_OK)
             return status;
     }
-    fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
+    fleet_put_path(path, to, TV_FLEET_TRACE, contents->batch, ".ids");
     enum tv_status status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
-    tv_out_bytes(&output.out, (struct tv_bytes){ids->buffer, ids->length});
+    tv_out_bytes(&output.out, (struct tv_bytes){contents->ids->buffer, contents->ids->length});
     return tv_output_finish(&output, TV_OK, err);
+}
+
+/* Tell if a batch should have a file of a table.  A batch may have no rows of a detail table, and
+ * then no file; the other tables always have one. */
+static bool fleet_has_file(const char *to, enum tv_fleet_table table, uint64_t batch)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    fleet_put_path(path, to, table, batch, ".parquet");
+    return !tv_fleet_is_detail(table) || stat(path, &info) == 0;
 }
 
 /* ---- What the folder has ---- */
@@ -342,6 +367,16 @@ static void fleet_look_at_files(struct fleet_folder *folder)
         fleet_walk(folder, (enum tv_fleet_table)i, fleet_visit_file);
 }
 
+/* Open a fleet with a file of each table.  A view of a table without files would miss those that
+ * another program adds now, and joined batches would lose these rows. */
+static enum tv_status fleet_open_complete(struct tv_fleet_store *store,
+                                          const struct tv_settings *settings, struct tv_error *err)
+{
+    *store = (struct tv_fleet_store){.settings = settings};
+    enum tv_status status = tv_fleet_add_tables(settings->fleet.to, err);
+    return status == TV_OK ? tv_fleet_open(store, settings, err) : status;
+}
+
 /* ---- compact ---- */
 
 struct fleet_joining {
@@ -379,6 +414,19 @@ static void fleet_remove_batch(const char *to, uint64_t batch)
     (void)unlink(path);
 }
 
+/* Return a bit for each table of which no batch of a merge has a file. */
+static unsigned fleet_find_missing(const char *to, const struct tv_fleet_merge *merge)
+{
+    unsigned missing = 0;
+    for (int i = 0; i < TV_FLEET_TABLES; i++) {
+        bool found = false;
+        for (size_t k = 0; k < merge->count && !found; k++)
+            found = fleet_has_file(to, (enum tv_fleet_table)i, merge->batches[k]);
+        missing |= found ? 0 : 1u << i;
+    }
+    return missing;
+}
+
 /* Write the traces of a merge as one batch, if there are any, and set its number. */
 static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_fleet_merge *merge,
                                          struct tv_error *err)
@@ -394,9 +442,10 @@ static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_
     merge->number = tv_fleet_number_of(folder->ids, folder->id_count);
     tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
     struct fleet_joining joining = {folder, *merge};
+    struct tv_fleet_contents contents = {merge->number, &ids, fleet_put_merged, &joining,
+                                         fleet_find_missing(folder->to, merge)};
     if (status == TV_OK && folder->id_count > 0)
-        status =
-            tv_fleet_write_files(folder->to, merge->number, &ids, fleet_put_merged, &joining, err);
+        status = tv_fleet_write_files(folder->to, &contents, err);
     tv_out_release(&query);
     tv_out_release(&ids);
     return status;
@@ -467,7 +516,7 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
     struct fleet_folder folder = {.to = settings->fleet.to};
     struct fleet_compacted counts = {0};
     tv_map_init(&folder.index);
-    enum tv_status status = tv_fleet_open(&folder.store, settings, err);
+    enum tv_status status = fleet_open_complete(&folder.store, settings, err);
     for (bool joins = status == TV_OK; joins;) {
         status = fleet_join(&folder, &counts, err);
         joins = status != TV_OK && tv_fleet_recover(&folder.store, err);
@@ -632,7 +681,7 @@ enum tv_status tv_fleet_expire(const struct tv_command *command, const struct tv
     if (settings->fleet.keep < (uint64_t)keep)
         keep = (int64_t)settings->fleet.keep;
     tv_map_init(&folder.index);
-    enum tv_status status = tv_fleet_open(&folder.store, settings, err);
+    enum tv_status status = fleet_open_complete(&folder.store, settings, err);
     if (status == TV_OK)
         status = fleet_refuse_damage(&folder, err);
     if (status == TV_OK && keep < now)
@@ -666,6 +715,8 @@ static enum tv_status fleet_migrate_file(struct fleet_folder *folder, enum tv_fl
     struct tv_out query;
     struct tv_output output;
     struct tv_fleet_merge merge = {.batches = &batch, .count = 1, .number = batch};
+    if (!fleet_has_file(folder->to, table, batch))
+        return TV_OK;
     tv_out_init_memory(&query);
     tv_fleet_ask_columns(&query, table, batch);
     enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
@@ -733,11 +784,40 @@ static bool fleet_check_files(const struct fleet_folder *folder, uint64_t batch,
     snprintf(name, sizeof name, "%016" PRIx64 ".parquet", batch);
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
         struct tv_error reason = {0};
-        if (tv_fleet_read_file(folder->store.sql, (enum tv_fleet_table)i, name, &reason) == TV_OK)
+        if (!fleet_has_file(folder->to, (enum tv_fleet_table)i, batch) ||
+            tv_fleet_read_file(folder->store.sql, (enum tv_fleet_table)i, name, &reason) == TV_OK)
             continue;
         tv_out_format(out, "%016" PRIx64 ": %s/%s: %s\n", batch,
                       tv_fleet_table_name((enum tv_fleet_table)i), name, reason.message);
         is_faulty = true;
+    }
+    return is_faulty;
+}
+
+/* Write a line for each detail table with rows of no trace of the batch; tell if there is one. */
+static bool fleet_check_details(const struct fleet_folder *folder, uint64_t batch,
+                                struct tv_out *out)
+{
+    bool is_faulty = false;
+    for (int i = TV_FLEET_THREAD; i < TV_FLEET_TRACE; i++) {
+        enum tv_fleet_table table = (enum tv_fleet_table)i;
+        struct tv_error ignored = {0}; /* tv_fleet_ask_faults fails, too */
+        struct tv_out query;
+        uint64_t count = 0;
+        if (!fleet_has_file(folder->to, table, batch))
+            continue;
+        tv_out_init_memory(&query);
+        tv_fleet_ask_strangers(&query, table, batch);
+        tv_out_char(&query, '\0');
+        if (tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1, fleet_take_count,
+                                &count, &ignored) == TV_OK &&
+            count > 0) {
+            tv_out_format(out,
+                          "%016" PRIx64 ": %" PRIu64 " rows of %s are of no trace of the batch\n",
+                          batch, count, tv_fleet_table_name(table));
+            is_faulty = true;
+        }
+        tv_out_release(&query);
     }
     return is_faulty;
 }
@@ -770,7 +850,7 @@ static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch,
         is_faulty = true;
     }
     *traces += faults.traces;
-    return is_faulty;
+    return fleet_check_details(folder, batch, out) || is_faulty;
 }
 
 /* The views are not made: they fail when one file of many is damaged. */
