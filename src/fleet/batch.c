@@ -458,12 +458,12 @@ static struct tv_call_tree *fleet_tree_of(const struct tv_trace *trace)
     return tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 0);
 }
 
-void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
-                        const struct tv_trace *trace)
+uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                            const struct tv_trace *trace)
 {
     uint64_t number = tv_fleet_hash_number(&origin->hash);
     if (tv_fleet_batch_has(batch, number))
-        return;
+        return 0;
     struct tv_call_tree *tree = fleet_tree_of(trace);
     struct tv_profile *profile = tv_profile_of_tree(tree);
     const struct tv_trace_info *info = tree->head;
@@ -483,12 +483,13 @@ void tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_orig
         fleet_add_paths(batch, origin, tree, profile, &frames);
     struct fleet_numbers numbers = {
         .trace = number, .methods = frames.number, .count = info->frame_count};
-    tv_fleet_add_details(batch, origin, trace, tree, &numbers);
+    uint64_t left_out = tv_fleet_add_details(batch, origin, trace, tree, &numbers);
     tv_out_release(&frames.scratch);
     tv_free(frames.number);
     tv_free(frames.row);
     tv_profile_free(profile);
     tv_call_tree_free(tree);
+    return left_out;
 }
 
 /* ---- Sorting ---- */

@@ -103,9 +103,10 @@ void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info 
                        const struct tv_frame *frame, uint64_t method);
 
 /* Add the rows of the tables from THREAD to SLICE.  `tree` is that of the calls, or of the samples
- * of a trace that has no calls. (details.c) */
-void tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
-                          const struct tv_trace *trace, const struct tv_call_tree *tree,
-                          const struct fleet_numbers *numbers);
+ * of a trace that has no calls.  Return how many slices have no row, as too many match. (details.c)
+ */
+uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                              const struct tv_trace *trace, const struct tv_call_tree *tree,
+                              const struct fleet_numbers *numbers);
 
 #endif

@@ -19,7 +19,6 @@
 #include "base/memory.h"
 #include "writers/text/names.h"
 
-#define MOST_SLICES 1000000u /* rows of one trace */
 #define SLICES_AT_ONCE 1024u
 
 static struct fleet_detail *fleet_add_detail(struct tv_fleet_batch *batch,
@@ -285,8 +284,8 @@ struct fleet_slices {
     struct tv_fleet_batch *batch;
     const struct tv_trace *trace;
     const struct fleet_numbers *numbers;
-    bool *wanted; /* [frames] */
-    size_t left;  /* rows that may be added */
+    bool *wanted;   /* [frames] */
+    uint64_t count; /* of wanted slices */
 };
 
 /* Is a track one whose slices are in the table `slice` of SQL? */
@@ -317,7 +316,8 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
 {
     const struct tv_trace_info *info = slices->trace->head;
     const struct tv_path_node *path = &slices->trace->paths.nodes[slice->path];
-    if (path->frame >= info->frame_count || !slices->wanted[path->frame] || slices->left == 0)
+    if (path->frame >= info->frame_count || !slices->wanted[path->frame] ||
+        slices->count++ >= TV_FLEET_MOST_SLICES)
         return;
     struct fleet_detail *row =
         fleet_add_detail(slices->batch, TV_FLEET_SLICE, slices->numbers->trace);
@@ -332,7 +332,6 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
     row->numbers[SLICE_START] = slice->start;
     row->numbers[SLICE_LENGTH] = slice->length;
     tv_fleet_add_name(slices->batch, info, &info->frames[path->frame], row->method);
-    slices->left--;
 }
 
 /* Add the wanted slices of one row of the trace; `id` is the number of its first slice in SQL. */
@@ -350,15 +349,16 @@ static void fleet_read_slices(struct fleet_slices *slices, uint32_t row, uint64_
     }
 }
 
-static void fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
-                             const struct fleet_numbers *numbers, const struct tv_trace *trace)
+/* Return how many wanted slices have no row. */
+static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                                 const struct fleet_numbers *numbers, const struct tv_trace *trace)
 {
     const struct tv_trace_info *info = trace->head;
-    struct fleet_slices slices = {batch, trace, numbers, NULL, MOST_SLICES};
+    struct fleet_slices slices = {batch, trace, numbers, NULL, 0};
     struct tv_out scratch;
     uint64_t id = 0;
     if (origin->name_count == 0)
-        return;
+        return 0;
     slices.wanted = tv_alloc((size_t)info->frame_count + 1, sizeof *slices.wanted);
     tv_out_init_memory(&scratch);
     for (uint32_t i = 0; i < info->frame_count && i < numbers->count; i++)
@@ -368,15 +368,16 @@ static void fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_fleet
             fleet_read_slices(&slices, row, id);
     tv_out_release(&scratch);
     tv_free(slices.wanted);
+    return slices.count > TV_FLEET_MOST_SLICES ? slices.count - TV_FLEET_MOST_SLICES : 0;
 }
 
-void tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
-                          const struct tv_trace *trace, const struct tv_call_tree *tree,
-                          const struct fleet_numbers *numbers)
+uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                              const struct tv_trace *trace, const struct tv_call_tree *tree,
+                              const struct fleet_numbers *numbers)
 {
     fleet_add_threads(batch, numbers->trace, trace);
     fleet_add_samples(batch, numbers, trace);
     fleet_add_findings(batch, numbers->trace, trace, tree);
     fleet_add_frames(batch, numbers->trace, trace);
-    fleet_add_slices(batch, origin, numbers, trace);
+    return fleet_add_slices(batch, origin, numbers, trace);
 }

@@ -155,7 +155,11 @@ static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const c
     status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    tv_fleet_batch_add(batch, &origin, trace);
+    uint64_t left_out = tv_fleet_batch_add(batch, &origin, trace);
+    if (left_out > 0)
+        tv_message("traceview: %s: %" PRIu64
+                   " slices that match --names have no row: %u are the most for a trace",
+                   file, left_out, TV_FLEET_MOST_SLICES);
     tv_trace_free(trace);
     return TV_OK;
 }
