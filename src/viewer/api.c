@@ -607,7 +607,7 @@ static void api_answer_sql(struct tv_open_traces *traces, const struct tv_reques
         api_refuse_error(answer, &err);
         return;
     }
-    if (!text || memchr(text->buffer, '\0', text->length)) {
+    if (!text || (text->length > 0 && memchr(text->buffer, '\0', text->length))) {
         api_refuse(answer, TV_HTTP_BAD_REQUEST, "SQL: the query is the body, without NUL");
         return;
     }
