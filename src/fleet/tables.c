@@ -224,7 +224,7 @@ static const struct tv_parquet_column fleet_slice_columns[] = {
     {"dur", TV_PARQUET_INT64, false},
 };
 
-/* What struct fleet_detail holds of each table. */
+/* Fields of struct fleet_detail that each table uses. */
 static const struct {
     size_t texts;
     bool has_method;

@@ -566,7 +566,7 @@ static enum tv_status fleet_list_unrolled(struct fleet_folder *folder, uint64_t 
     enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
                                                 fleet_take_id, folder, err);
     tv_out_release(&query);
-    /* Those that another rollup has go to the end. */
+    /* Move the ids that another rollup has to the end. */
     size_t kept = 0;
     for (size_t i = 0; i < folder->id_count; i++) {
         uint64_t id = folder->ids[i];

@@ -3,9 +3,8 @@
  * line_editor.h - lines that somebody types at a terminal, with history and completion.
  *
  * libedit edits the lines; it is opened while the program runs, and without it there is no editor.
- * It changes the terminal and reads files of its user, which the sandbox does not allow.  So it
- * lives in a process of its own, which is started before the sandbox and reads nothing but the
- * terminal:
+ * An editor changes the terminal and reads files of its user, which the sandbox does not allow.  So
+ * a process of its own, started before the sandbox, edits and reads nothing but the terminal:
  *
  *     confined process  --- prompt --->  editor  <---> terminal
  *                       <---- line -----

@@ -122,7 +122,7 @@ export function pairTracks(own: TraceFacts, base: TraceFacts): ReadonlyMap<numbe
     }
     for (const track of own.tracks) {
       if (partners.has(track.track)) continue;
-      // Of several tracks with one name, the first belongs to the first.
+      // The first of several tracks with one name belongs to the first of the other trace.
       const partner = waiting.get(namesOf(track, own))?.shift();
       if (!partner) continue;
       partners.set(track.track, partner.track);
@@ -229,6 +229,6 @@ export async function nthCall(
     if (call && call.nth < nth) [lower, low, before] = [call, call.start_ns, call.nth];
     else [high, upTo] = [time, call ? call.nth - 1 : upTo];
   }
-  // It begins together with the first of several calls.
+  // Several calls may begin at that time; this is the first of them.
   return lower;
 }

@@ -19,7 +19,7 @@ export interface Track {
   line?: true;
   beside?: true;
   name: string;
-  /** Of a thread without a name: its longest outermost slice of those at its beginning. */
+  /** The longest of the first outermost slices; only for a thread without a name. */
   holds?: string;
   /** Sort index of the thread in the file; absent: none, or 0. */
   sort_index?: number;

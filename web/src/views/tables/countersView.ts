@@ -37,7 +37,7 @@ export class CountersView {
   private readonly store: CounterFiguresStore;
   private readonly lines: ReadSignal<readonly FigureLine[]>;
   private readonly grid: Grid;
-  /** Of the table, in CSS pixels; 0: not known yet. */
+  /** Width of the table in CSS pixels; 0: not known yet. */
   private readonly width = signal(0);
 
   constructor(

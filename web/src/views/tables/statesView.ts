@@ -35,7 +35,7 @@ export class StatesView {
   private readonly store: StatesStore;
   private readonly lines: ReadSignal<readonly StatesLine[]>;
   private readonly grid: Grid;
-  /** Of the table, in CSS pixels; 0: not known yet. */
+  /** Width of the table in CSS pixels; 0: not known yet. */
   private readonly width = signal(0);
 
   constructor(
