@@ -219,19 +219,39 @@ enum tv_status tv_file_open_temporary(int *fd, struct tv_error *err)
     return TV_OK;
 }
 
+bool tv_file_write_fully(int fd, const void *bytes, size_t length)
+{
+    for (const uint8_t *next = bytes; length > 0;) {
+        ssize_t written = write(fd, next, length < LARGEST_IO ? length : LARGEST_IO);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        next += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+bool tv_file_read_fully(int fd, void *bytes, size_t length)
+{
+    for (uint8_t *next = bytes; length > 0;) {
+        ssize_t got = read(fd, next, length < LARGEST_IO ? length : LARGEST_IO);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        length -= (size_t)got;
+    }
+    return true;
+}
+
 static enum tv_status spool_write_all(int fd, struct tv_bytes bytes, struct tv_error *err)
 {
-    while (bytes.length > 0) {
-        size_t part = bytes.length < LARGEST_IO ? bytes.length : LARGEST_IO;
-        ssize_t n = write(fd, bytes.data, part);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return file_fail_errno(err, "cannot write to the temporary file (TMPDIR says where)");
-        bytes.data += n;
-        bytes.length -= (size_t)n;
-    }
-    return TV_OK;
+    if (tv_file_write_fully(fd, bytes.data, bytes.length))
+        return TV_OK;
+    return file_fail_errno(err, "cannot write to the temporary file (TMPDIR says where)");
 }
 
 static enum tv_status spool_move_to_file(struct tv_spool *spool, struct tv_error *err)

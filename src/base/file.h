@@ -44,6 +44,11 @@ enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **so
 enum tv_status tv_file_read_text(const char *path, size_t most, char **text, size_t *length,
                                  struct tv_error *err) TV_MUST_CHECK;
 
+/* Write or read all of the bytes, however many calls it takes.  False: an error (errno), or the
+ * other end is closed. */
+bool tv_file_write_fully(int fd, const void *bytes, size_t length);
+bool tv_file_read_fully(int fd, void *bytes, size_t length);
+
 /* Map an open file read-only until tv_file_unmap; an empty file is an error.  Use this only for
  * files that this program writes: truncating a mapped file kills the process, so writers must
  * create a new file and rename it instead. */

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/swap.h"
@@ -66,38 +67,6 @@ struct tv_sql_process {
 /* Is held from the pipes of a process to its fork, so that no other copy inherits their ends. */
 static pthread_mutex_t sql_fork_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- Bytes ---- */
-
-static bool sql_write_fully(int descriptor, const void *bytes, size_t length)
-{
-    const uint8_t *next = bytes;
-    while (length > 0) {
-        ssize_t written = write(descriptor, next, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        next += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-static bool sql_read_fully(int descriptor, void *bytes, size_t length)
-{
-    uint8_t *next = bytes;
-    while (length > 0) {
-        ssize_t got = read(descriptor, next, length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        next += got;
-        length -= (size_t)got;
-    }
-    return true;
-}
-
 /* ---- The copy ---- */
 
 struct sql_child {
@@ -115,8 +84,8 @@ static bool sql_child_reply(const struct sql_child *child, const struct tv_error
     struct sql_reply reply = {.length = bytes.length, .last = last};
     if (error)
         reply.error = *error;
-    return sql_write_fully(child->replies, &reply, sizeof reply) &&
-           sql_write_fully(child->replies, bytes.data, bytes.length);
+    return tv_file_write_fully(child->replies, &reply, sizeof reply) &&
+           tv_file_write_fully(child->replies, bytes.data, bytes.length);
 }
 
 /* Tell the viewer that the statement cannot be stopped, and stop the process. The main thread does
@@ -132,14 +101,14 @@ static void *sql_child_listen(void *context)
 {
     struct sql_child *child = context;
     struct sql_request request;
-    while (sql_read_fully(child->requests, &request, sizeof request)) {
+    while (tv_file_read_fully(child->requests, &request, sizeof request)) {
         if (request.cancels) {
             tv_sql_cancel(child->sql, true);
             continue;
         }
         assert(request.length <= TV_SQL_QUESTION);
         char *text = tv_alloc(request.length + 1, 1);
-        if (!sql_read_fully(child->requests, text, request.length))
+        if (!tv_file_read_fully(child->requests, text, request.length))
             break;
         pthread_mutex_lock(&child->lock);
         assert(!child->text);
@@ -272,14 +241,14 @@ void tv_sql_process_ask(struct tv_sql_process *process, const struct tv_sql_ques
 {
     struct sql_request request = {
         .length = strlen(question->text), .offset = question->offset, .limit = question->limit};
-    if (sql_write_fully(process->requests, &request, sizeof request))
-        (void)sql_write_fully(process->requests, question->text, request.length);
+    if (tv_file_write_fully(process->requests, &request, sizeof request))
+        (void)tv_file_write_fully(process->requests, question->text, request.length);
 }
 
 void tv_sql_process_cancel(struct tv_sql_process *process)
 {
     struct sql_request request = {.cancels = true};
-    (void)sql_write_fully(process->requests, &request, sizeof request);
+    (void)tv_file_write_fully(process->requests, &request, sizeof request);
 }
 
 /* Append the bytes behind a reply. */
@@ -289,7 +258,7 @@ static bool sql_process_read_bytes(const struct tv_sql_process *process, uint64_
     uint8_t piece[TV_OUT_ROOM];
     while (length > 0) {
         size_t wanted = length < sizeof piece ? (size_t)length : sizeof piece;
-        if (!sql_read_fully(process->replies, piece, wanted))
+        if (!tv_file_read_fully(process->replies, piece, wanted))
             return false;
         tv_out_bytes(out, (struct tv_bytes){piece, wanted});
         length -= wanted;
@@ -302,7 +271,7 @@ enum tv_status tv_sql_process_receive(struct tv_sql_process *process, struct tv_
 {
     struct sql_reply reply;
     size_t before = out->length;
-    *ended = !sql_read_fully(process->replies, &reply, sizeof reply) ||
+    *ended = !tv_file_read_fully(process->replies, &reply, sizeof reply) ||
              reply.length > LARGEST_REPLY || !sql_process_read_bytes(process, reply.length, out);
     if (*ended) {
         out->length = before;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/library.h"
 #include "base/memory.h"
 #include "cli/input/user_folder.h"
@@ -40,36 +41,6 @@ static struct {
 bool tv_line_editor_is_there(void)
 {
     return editor.process > 0;
-}
-
-static bool editor_write(int descriptor, const void *bytes, size_t length)
-{
-    const uint8_t *next = bytes;
-    while (length > 0) {
-        ssize_t written = write(descriptor, next, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        next += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-static bool editor_read(int descriptor, void *bytes, size_t length)
-{
-    uint8_t *next = bytes;
-    while (length > 0) {
-        ssize_t got = read(descriptor, next, length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        next += got;
-        length -= (size_t)got;
-    }
-    return true;
 }
 
 /* ---- The editor's process ---- */
@@ -141,8 +112,8 @@ static bool editor_edit_line(const struct editor_library *library, const char *p
     uint32_t sent = !line ? END_OF_INPUT : length < LONGEST_LINE ? (uint32_t)length : LONGEST_LINE;
     if (length > 0)
         library->add_history(line);
-    bool goes_on =
-        editor_write(lines, &sent, sizeof sent) && line && editor_write(lines, line, sent);
+    bool goes_on = tv_file_write_fully(lines, &sent, sizeof sent) && line &&
+                   tv_file_write_fully(lines, line, sent);
     tv_free(line);
     return goes_on;
 }
@@ -163,8 +134,8 @@ static _Noreturn void editor_main(const struct editor_library *library, const ch
     library->stifle_history(MOST_LINES);
     if (kept)
         library->read_history(path);
-    while (editor_read(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
-           editor_read(prompts, prompt, length)) {
+    while (tv_file_read_fully(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
+           tv_file_read_fully(prompts, prompt, length)) {
         prompt[length] = '\0';
         if (!editor_edit_line(library, prompt, lines))
             break;
@@ -218,14 +189,14 @@ bool tv_line_editor_ask(const char *prompt, struct tv_out *line)
     uint8_t length = (uint8_t)strlen(prompt);
     uint32_t left;
     assert(tv_line_editor_is_there() && length > 0);
-    if (!editor_write(editor.prompts, &length, 1) ||
-        !editor_write(editor.prompts, prompt, length) ||
-        !editor_read(editor.lines, &left, sizeof left) || left > LONGEST_LINE)
+    if (!tv_file_write_fully(editor.prompts, &length, 1) ||
+        !tv_file_write_fully(editor.prompts, prompt, length) ||
+        !tv_file_read_fully(editor.lines, &left, sizeof left) || left > LONGEST_LINE)
         return false;
     while (left > 0) {
         uint8_t piece[512];
         size_t wanted = left < sizeof piece ? left : sizeof piece;
-        if (!editor_read(editor.lines, piece, wanted))
+        if (!tv_file_read_fully(editor.lines, piece, wanted))
             return false;
         tv_out_bytes(line, (struct tv_bytes){piece, wanted});
         left -= (uint32_t)wanted;
@@ -239,7 +210,7 @@ void tv_line_editor_end(void)
     const uint8_t last = 0;
     if (!tv_line_editor_is_there())
         return;
-    (void)editor_write(editor.prompts, &last, 1);
+    (void)tv_file_write_fully(editor.prompts, &last, 1);
     close(editor.prompts);
     close(editor.lines);
     while (waitpid(editor.process, NULL, 0) < 0 && errno == EINTR)
