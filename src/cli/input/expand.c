@@ -45,7 +45,7 @@ enum tv_status tv_expand_list(struct tv_settings *settings, const char *folder, 
     DIR *entries = opendir(folder);
     if (!entries)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot be listed", folder);
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL && to->count < FOLDER_FILES;) {
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL && to->count <= FOLDER_FILES;) {
         if (entry->d_name[0] == '.')
             continue;
         const char *path = expand_join_path(settings, folder, entry->d_name);
@@ -53,6 +53,9 @@ enum tv_status tv_expand_list(struct tv_settings *settings, const char *folder, 
             tv_words_add(to, path);
     }
     closedir(entries);
+    if (to->count > FOLDER_FILES)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s: more than %u files; name some of them",
+                       folder, FOLDER_FILES);
     expand_sort_words(to);
     return TV_OK;
 }
@@ -67,7 +70,8 @@ enum tv_status tv_expand_folder(struct tv_settings *settings, const char *folder
         tv_words_add(&settings->compare.in_folders, found.items[i]);
     }
     if (status == TV_OK && found.count == 0)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: there is no file in it", folder);
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "%s: the folder has no files; folders in it are not searched", folder);
     tv_free(found.items);
     return status;
 }
