@@ -513,11 +513,16 @@ static enum tv_status cmd_engine_open_sources(void *context, const struct tv_eng
     return status;
 }
 
-/* Ends with _exit: the sandbox forbids what a normal exit does. */
+/* Ends with _exit: the sandbox forbids what a normal exit does.  A build with coverage has no such
+ * sandbox, and its normal exit writes the counts. */
 int tv_command_engine(void)
 {
     const struct tv_engine_loader loader = {
         .load = cmd_engine_load, .open = cmd_engine_open_sources, .reporter = tv_reporter(false)};
     tv_unpack_prepare();
+#ifdef TV_COVERAGE
+    return tv_engine_main(&loader);
+#else
     _exit(tv_engine_main(&loader));
+#endif
 }
