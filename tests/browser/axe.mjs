@@ -9,7 +9,7 @@ import { until } from './browser.mjs';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The rules that read colours. Every other rule finds the same in both themes. */
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Return the faults of the page in its present theme, one line each. `rules`: these alone; `within`:
