@@ -226,10 +226,10 @@ static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
         frames->row[cost->frame] = row;
         method->calls += cost->calls + cost->recursive_calls;
         method->recursive += cost->recursive_calls;
-        method->incl += cost->incl_wall;
-        method->excl += cost->excl_wall;
-        method->incl_cpu += cost->incl_cpu;
-        method->excl_cpu += cost->excl_cpu;
+        tv_time_add(&method->incl, cost->incl_wall);
+        tv_time_add(&method->excl, cost->excl_wall);
+        tv_time_add(&method->incl_cpu, cost->incl_cpu);
+        tv_time_add(&method->excl_cpu, cost->excl_cpu);
     }
     tv_map_release(&rows);
 }
