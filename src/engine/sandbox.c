@@ -24,8 +24,8 @@
  * name; then packed traces that need temporary files cannot be read.
  *
  * In a build with sanitizers or coverage, tv_sandbox_confine does nothing, because their run-time
- * libraries open files when the process exits. With coverage, tv_sandbox_enter sets the limits only,
- * so that the tests also count what runs in children of the upload server.
+ * libraries open files when the process exits. With coverage, tv_sandbox_enter only sets limits, so
+ * that the tests also count what runs in children of the upload server.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "engine/sandbox.h"
