@@ -264,7 +264,8 @@ enum tv_severity tv_severity_find(const char *name);
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
       "inputs whose clock no marker ties to that of another: put where the others begin")          \
     X(RECORDS_PACKED, "records-packed", E,                                                         \
-      "records that perf compressed (perf record -z), which are not read")                         \
+      "records that perf compressed (perf record -z), which a page cannot unpack: open the file "  \
+      "with the program")                                                                          \
     X(STACK_COPIED, "stack-copied", N,                                                             \
       "samples with a copy of their stack (perf record --call-graph dwarf), which is not "         \
       "unwound: they have the frames that the kernel saw")                                         \

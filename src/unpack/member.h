@@ -5,7 +5,9 @@
  *
  *     tv_unpack -+- libarchive (unpack.c) -+                      +-> a spool
  *                +- HTML page (page.c) ----+- tv_extraction_add --+
- *                '- zlib (streams.c) ------'                      '-> a source that grows
+ *                +- zlib (streams.c) ------+                      '-> a source that grows
+ *                +- Perfetto (packets.c) --+
+ *                '- perf (perf_records.c) -'
  */
 #ifndef TV_UNPACK_MEMBER_H
 #define TV_UNPACK_MEMBER_H
@@ -101,6 +103,17 @@ bool tv_packets_know(struct tv_bytes head);
 /* Extract the trace with all packets unpacked, as one member. */
 enum tv_status tv_packets_unpack(struct tv_extraction *extraction, struct tv_source *packed,
                                  bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- perf.data files with compressed records (perf_records.c) ---- */
+
+/* Return true when a file begins like this whose records perf compressed, or which has to be read
+ * further to know: it came through a pipe. */
+bool tv_perf_records_know(struct tv_bytes head);
+
+/* Extract the file with all records unpacked, as one member; one without compressed records as it
+ * is.  Damage ends the records, with *cut_off set. */
+enum tv_status tv_perf_records_unpack(struct tv_extraction *extraction, struct tv_source *packed,
+                                      bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- gzip: the last block of a truncated stream, and its checksum ----
  *

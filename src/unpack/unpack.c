@@ -85,6 +85,7 @@ enum unpack_kind {
     ARCHIVE,
     PAGE,
     PACKETS,
+    PERF_RECORDS,
     ZLIB,
 };
 
@@ -98,6 +99,8 @@ static enum unpack_kind unpack_kind_of(struct tv_bytes head)
         return PAGE;
     if (tv_packets_know(head))
         return PACKETS;
+    if (tv_perf_records_know(head))
+        return PERF_RECORDS;
     return tv_zlib_knows(head) ? ZLIB : NONE;
 }
 
@@ -500,6 +503,8 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
         status = tv_html_unpack(&extraction, packed, cut_off, err);
     else if (kind == PACKETS)
         status = tv_packets_unpack(&extraction, packed, cut_off, err);
+    else if (kind == PERF_RECORDS)
+        status = tv_perf_records_unpack(&extraction, packed, cut_off, err);
     else if (kind == ZLIB)
         status = tv_zlib_unpack(&extraction, packed, cut_off, err);
     else

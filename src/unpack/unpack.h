@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.h - sources of the traces in a container: gzip, zstd, zip and tar; the zlib stream of
- * "atrace -z"; HTML pages, including reports of `traceview html`.
+ * "atrace -z"; HTML pages, including reports of `traceview html`; Perfetto traces and perf.data
+ * files with compressed packets or records.
  *
  * Containers are hostile input. Only the listed formats are enabled, the unpacked size has a
  * limit, and no file is ever written under a name from the archive.
