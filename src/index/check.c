@@ -3,7 +3,20 @@
  *
  * Checksums catch accidental damage, but not a file made to attack the program.  So every number
  * that later code uses as an index, a length or a time is checked here, once, and the rest of the
- * program may rely on it. */
+ * program may rely on it.
+ *
+ * The order matters, because a check may follow only references that were checked before:
+ *
+ *     strings --> inputs --> processes, threads, frames --> paths --> rows, tracks --> columns
+ *                                                                                 --> tables
+ *
+ * Each table has one predicate, named index_check_TABLE_row: the list TV_INDEX_TABLES calls it by
+ * that name, so a new table without a predicate does not compile.  Cost: one pass over every
+ * element, without allocation except for one bool for each object.
+ *
+ * Three kinds of value need a check that is easy to forget: a bool, since any byte but 0 and 1 is
+ * undefined behaviour; an enum that selects a case or indexes an array; and a time, since the
+ * program subtracts times and adds clock offsets without looking for overflow. */
 #include "index/layout.h"
 
 #include "base/memory.h"
@@ -49,6 +62,8 @@ static bool index_check_frame(const struct tv_frame *frame, uint32_t strings)
            frame->kind < TV_FRAME_KINDS && tv_index_is_flag(&frame->with_line);
 }
 
+/* Node 0 is the root, and parents come before their children.  So there are no cycles, and one pass
+ * over the nodes in either direction visits the tree in order. */
 static bool index_check_path_tree(const struct tv_trace *trace)
 {
     const struct tv_path_node *nodes = trace->paths.nodes;
@@ -117,6 +132,7 @@ const char *tv_index_check_head(const struct tv_trace *trace)
 
 /* ---- Rows ---- */
 
+/* A row's slices begin at a block's first slice, so the last block may be partly filled. */
 static uint64_t index_check_blocks_of(uint32_t slices)
 {
     return ((uint64_t)slices + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
@@ -215,6 +231,7 @@ static bool table_time_is_valid(const struct table_counts *counts, uint32_t inpu
     return tv_index_is_on_axis(counts->trace, input, time);
 }
 
+/* An end without a row is an instant, and `index` is its number in the table of instants. */
 static bool table_flow_end_is_valid(const struct table_counts *counts, uint32_t input,
                                     const struct tv_flow_end *end)
 {
@@ -405,7 +422,8 @@ static bool table_samples_are_valid(const struct table_counts *counts,
     return true;
 }
 
-/* Return whether the keys name each object exactly once. */
+/* Return whether the keys name each object exactly once.  They are a permutation, sorted for
+ * searching; a search that finds a wrong object is harmless, one outside of the table is not. */
 static bool table_object_keys_are_valid(const struct tv_tables *tables)
 {
     size_t count = tables->objects.count, good = 0;

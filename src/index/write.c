@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * write.c - writes the sections of an index, and computes the number of its layout.
+ *
+ * An index is the memory of a finished trace, table after table, each a section with a checksum
+ * (base/sections.h); docs/trace-index.md lists them.  read.c points the columns and tables of a
+ * trace into these sections, so opening costs no parsing.  Only pointers cannot be stored as they
+ * are:
+ *
+ *     in memory                      in the index
+ *     tv_input.source  (pointer)     number in the list of sources
+ *     tv_input.format  (text)        its end within one text of all formats
+ *     tv_input.unit    (text)        enum tv_index_unit
+ *     tv_track.waits   (pointer)     NULL; all waits in order of the tracks, `wait_count` each
+ *     strings          (interner)    one text with a NUL behind each string, and their ends
+ *
+ * An index is valid for one layout only.  tv_index_layout sums up the sizes of all stored structs
+ * and the names of the diagnostics, so a changed struct makes older indexes invalid by itself; a
+ * change of meaning without a change of size needs a new TV_INDEX_FORMAT.
  */
 #include <assert.h>
 #include <string.h>
@@ -12,6 +28,8 @@
 #include "index/index.h"
 #include "index/layout.h"
 
+/* Writing cannot fail in the middle: errors of the output are found by tv_out_finish at the end,
+ * and only reading an embedded source sets `err` before. */
 struct index_writing {
     const struct tv_trace *trace;
     struct tv_sections_writer sections;
@@ -73,6 +91,8 @@ static void index_write_strings(struct index_writing *w)
     tv_free(ends);
 }
 
+/* Return the number of a source in the trace's list.  TV_NONE: the input has no source, so its
+ * events cannot be read again. */
 static uint32_t index_source_number(const struct tv_trace *trace, const struct tv_source *source)
 {
     for (size_t i = 0; source && i < trace->source_count; i++)
@@ -114,6 +134,8 @@ static void index_write_inputs(struct index_writing *w)
     tv_free(inputs);
 }
 
+/* Store the bytes of an embedded source, such as the systemTraceEvents of a JSON file.  There is no
+ * file from which a later run could read them. */
 static enum tv_status index_write_inner_source(struct index_writing *w, uint32_t number)
 {
     struct tv_source *source = w->trace->sources[number];
@@ -145,6 +167,8 @@ static enum tv_status index_write_sources(struct index_writing *w)
     return status;
 }
 
+/* Store the kinds that occurred.  The places of the first occurrences are a fixed struct, of which
+ * `offset_count` entries are in use. */
 static void index_write_diagnostics(struct index_writing *w)
 {
     const struct tv_diagnostics *all = &w->trace->head->diagnostics;
@@ -240,7 +264,7 @@ enum tv_status tv_index_write(const struct tv_trace *trace, struct tv_bytes key,
     struct tv_sections_id id = {TV_VERSION, tv_index_layout(), key};
     struct index_writing w = {.trace = trace, .err = err};
     assert(trace->offset_count == trace->head->input_count);
-    assert(!trace->base);
+    assert(!trace->base); /* a subset borrows the info and the sources of its base */
     if (key.length > TV_SECTIONS_KEY)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the key of the index is too long");
     tv_sections_begin(&w.sections, &id, out);
