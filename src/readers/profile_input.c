@@ -1,4 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_input.c - one input of samples, slices and instants; profile_input.h shows its use.
+ *
+ * A sampled stack is stored as two call paths, built side by side from the root:
+ *
+ *     path:        main ------- parse ------- read           functions only: profiles, flame graphs
+ *     line_path:   main:12 ---- parse:88 ---- read:7         sampled lines: annotated sources
+ *
+ * Both share their nodes up to the first frame with a line, and a trace that does not ask for lines
+ * builds `path` alone.  Paths are interned, so a million equal stacks cost one path and a million
+ * rows of struct tv_sample; with sums instead of rows (tv_builder_sum_samples) they cost one sum.
+ *
+ * A profile without times (pprof, collapsed stacks) gets an axis of weights.  Each thread and value
+ * type has an end of its own, so that samples of two types do not push each other aside:
+ *
+ *     thread 1, cpu      |--3--|-2-|----5----|
+ *     thread 1, alloc    |----------512----------|--64--|
+ *
+ * Times come from the file and may be anything: all go through tv_move_within, so that later sums
+ * and differences of two times stay within 64 bits.
+ */
 #include "readers/profile_input.h"
 
 #include <assert.h>
@@ -12,6 +33,7 @@ enum tv_status tv_profile_text_read(struct tv_source *source, struct tv_profile_
     *text = (struct tv_profile_text){.data = NULL};
     uint64_t size = tv_source_size(source);
     size_t got = 0;
+    /* Half of SIZE_MAX leaves room for the slack on 32-bit machines such as WebAssembly. */
     if (size > SIZE_MAX / 2)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "too large for this machine");
     text->size = (size_t)size + TV_WINDOW_SLACK;
@@ -72,6 +94,8 @@ uint32_t tv_profile_thread(struct tv_profile_input *profile, uint32_t process, u
                            struct tv_bytes name)
 {
     assert(process < profile->info->process_count);
+    /* A thread id has 64 bits in some formats, so it is numbered to fit into a key with its
+     * process.  The same id in two processes means two threads. */
     uint32_t number = tv_map_add(&profile->thread_ids, tid, (uint32_t)profile->thread_ids.count);
     uint64_t key = (uint64_t)process << 32 | number;
     uint32_t thread = tv_map_find(&profile->threads, key);
@@ -101,6 +125,7 @@ uint32_t tv_profile_count_type(struct tv_profile_input *profile)
     return type;
 }
 
+/* Weights of one thread are added up, so a weight near INT64_MAX would overflow its sum. */
 int64_t tv_profile_fit_weight(struct tv_profile_input *profile, uint64_t weight, uint64_t offset)
 {
     if (weight <= (uint64_t)TV_MOVE_MAX)
@@ -120,6 +145,7 @@ void tv_profile_stack_begin(struct tv_profile_input *profile)
 uint32_t tv_profile_line_frame(struct tv_profile_input *profile, uint32_t function, int32_t line)
 {
     assert(function < profile->info->frame_count);
+    /* A copy: adding a frame may move the array. */
     struct tv_frame frame = profile->info->frames[function];
     frame.with_line = true;
     frame.function_line = frame.line;
@@ -131,11 +157,14 @@ void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int
 {
     assert(frame < profile->info->frame_count);
     struct tv_paths *paths = &profile->trace->paths;
+    /* Frames behind the limit are dropped, so a sample of endless recursion keeps its outermost
+     * frames.  One diagnostic for each stack, not one for each dropped frame. */
     if (profile->depth++ >= TV_PROFILE_DEPTH) {
         if (profile->depth == TV_PROFILE_DEPTH + 1)
             tv_profile_warn(profile, TV_DIAGNOSTIC_TOO_DEEP, TV_NO_OFFSET);
         return;
     }
+    /* No frame so far had a line: both paths still share their node. */
     bool same = profile->line_path == profile->path;
     uint32_t parent = profile->path;
     profile->path = tv_paths_child(paths, parent, frame);
@@ -198,6 +227,7 @@ void tv_profile_reach(struct tv_profile_input *profile, tv_ns time)
     profile->last = time > profile->last ? time : profile->last;
 }
 
+/* The gather knows threads by consecutive numbers from 0; `gathered` leads back to threads. */
 void tv_profile_add_slice(struct tv_profile_input *profile, uint32_t thread,
                           const struct tv_span *span)
 {
@@ -237,6 +267,8 @@ void tv_profile_warn(struct tv_profile_input *profile, enum tv_diagnostic_kind k
 
 /* ---- The end ---- */
 
+/* A profile is one chunk whose frames already have the numbers of the trace: the translation that
+ * formats with parallel chunks need is the identity here. */
 static void profile_add_slices(struct tv_profile_input *profile)
 {
     uint32_t *frames = tv_alloc(profile->info->frame_count, sizeof *frames);
