@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* method_table.c - see method_table.h. */
+/*
+ * method_table.c - the tables that turn a recorded number or address into a method's name.
+ *
+ * The code runs inside the traced program, so memory comes from mmap and not from the program's
+ * malloc.  A table that cannot grow keeps what it has and answers 0.
+ *
+ * A method table is the *methods section in the making: the lines one after the other, and where
+ * each of them ends.  Method n is the n-th line, so a number never changes and none is freed:
+ *
+ *     text:   "Main\tmain\t()V\tMain.java\t3" "Parser\tparse\t()V\tParser.java\t40" ...
+ *     ends:                                  ^1                                   ^2
+ *     index:  0 0 2 0 1 0 ...    number of a method by the hash of its line up to the file
+ *
+ * The index knows only methods that came through tv_method_table_find_or_add.  An address table
+ * maps addresses (or keys of the module history) to such numbers.  Both hash tables probe linearly,
+ * have a power of two slots and stay at most half full: every search meets a free slot and ends.
+ *
+ * With a names file every addition is also appended to that file, so that a recording whose
+ * process is killed can still be recovered with its names.
+ */
 #include "recorder/method_table.h"
 
 #include <assert.h>
@@ -13,6 +32,8 @@
 #define METHOD_TEXT_FIRST ((size_t)1 << 16)
 #define METHOD_TABLE_FIRST 4096u
 
+/* Double the mapping until it holds `needed` bytes, from `first` bytes on.  False: no memory; the
+ * mapping is unchanged. */
 static bool method_table_grow(void **pages, size_t *size, size_t needed, size_t first)
 {
     size_t next = *size == 0 ? first : *size;
@@ -28,7 +49,8 @@ static bool method_table_grow(void **pages, size_t *size, size_t needed, size_t 
     return true;
 }
 
-/* Append text to a line.  The separators of the format become blanks. */
+/* Append text to a line.  The separators of the format become blanks.  Text is cut so that at
+ * least 64 bytes stay free for the tabs and the number that method_line_format adds. */
 static size_t method_line_put(char *line, size_t used, const char *text)
 {
     for (; text && *text && used < TV_METHOD_LINE - 64; text++)
@@ -59,6 +81,7 @@ static size_t method_line_format(char line[TV_METHOD_LINE],
     line[used++] = '\t';
     used = method_line_put(line, used, method->file);
     *key = used;
+    assert(used <= TV_METHOD_LINE - 32);
     if (method->line > 0)
         used += (size_t)snprintf(line + used, TV_METHOD_LINE - used, "\t%d", method->line);
     return used;
@@ -71,7 +94,8 @@ uint32_t tv_method_table_add(struct tv_method_table *list, const struct tv_recor
     return tv_method_table_add_line(list, line, length);
 }
 
-/* Return the slot of the method whose line begins with the key, or the free slot for it. */
+/* Return the slot of the method whose line begins with the key, or the free slot for it.  The key
+ * must end where the line ends or at a tab: "a.c" is not the file of "a.cc". */
 static uint32_t *method_table_slot(const struct tv_method_table *list, const char *key,
                                    size_t length)
 {
@@ -112,6 +136,8 @@ static bool method_table_grow_index(struct tv_method_table *list)
     return true;
 }
 
+/* The line number is not part of the key: one function reached at two lines is one method, with the
+ * line that was seen first. */
 uint32_t tv_method_table_find_or_add(struct tv_method_table *list,
                                      const struct tv_recording_method *method)
 {
@@ -138,6 +164,8 @@ static void method_table_write_name(const struct tv_method_table *list, const ch
                           length + 3); /* tv_recorder_check_names_file reports errors */
 }
 
+/* Each array is stored back as soon as it has grown: when the second one fails, the first one keeps
+ * its larger mapping and nothing leaks. */
 uint32_t tv_method_table_add_line(struct tv_method_table *list, const char *line, size_t length)
 {
     assert(list->used <= list->size && list->count <= list->room);
@@ -187,6 +215,8 @@ void tv_method_table_write_names(const struct tv_method_table *list)
     }
 }
 
+/* Return the place of an address's number, claiming a free slot for a new address: its number is
+ * then 0, and the caller sets it. */
 static uint32_t *address_table_slot(const struct tv_address_table *list, uint64_t address)
 {
     assert(address != 0 && (list->room & (list->room - 1)) == 0);
@@ -274,6 +304,7 @@ void tv_address_table_release(struct tv_address_table *list)
 #define ADDRESS_BITS 48
 #define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)
 
+/* `from` tells a file that was loaded twice at one address from the same file seen again. */
 static struct tv_module_span *module_history_find_same(const struct tv_module_history *history,
                                                        const struct tv_module_span *span)
 {
@@ -310,6 +341,8 @@ static bool module_span_contains(const struct tv_module_span *span, uint64_t add
     return address >= span->start && address < span->end;
 }
 
+/* Return the only file that ever contained the address.  Several loads of one path count as one
+ * file, since each gives the address the same meaning within it. */
 static uint32_t module_history_find_only(const struct tv_module_history *history, uint64_t address)
 {
     uint32_t found = 0;
@@ -323,6 +356,7 @@ static uint32_t module_history_find_only(const struct tv_module_history *history
     return found;
 }
 
+/* A file covers the times (from, to]: it was loaded after `from`. */
 static bool module_span_covers(const struct tv_module_span *span, uint64_t address, uint64_t ticks)
 {
     return module_span_contains(span, address) && ticks > span->from && ticks <= span->to;

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output_file.c - see output_file.h. */
+/*
+ * output_file.c - writes files from inside somebody else's process; output_file.h says why a
+ * descriptor may stop being ours at any time.
+ *
+ * A file is known by device and inode.  Before each append:
+ *
+ *     descriptor still leads to our inode? --yes--> pwrite at `size`
+ *        | no: the program closed it, and may have reused the number
+ *     path still leads to our inode?       --yes--> open it again, pwrite at `size`
+ *        | no
+ *     -EBADF: give up for good; never touch the descriptor, it is the program's
+ *
+ * pwrite with an offset of our own, not write: a forked child shares the file position.  The check
+ * and the write are two system calls, so a program that closes and reopens all numbers between
+ * them can still be hit; moving descriptors to high numbers makes that unlikely.
+ *
+ * The first error of a file stays in `error` and nothing is written after it: a file that lacks a
+ * piece in the middle could not be read.
+ */
 #define _GNU_SOURCE
 #include "recorder/output_file.h"
 
@@ -20,8 +38,12 @@
 /* Move descriptors up to here if the limit allows it: programs use the lowest numbers, and the
  * kernel's table is as long as the largest number. */
 #define HIGH_DESCRIPTOR 4000u
+
+/* Attempts to open a path whose file another recording renames in between. */
 #define OPEN_TRIES 8
 
+/* Below a low limit, the upper eighth of the numbers is used.  When no number is free there, the
+ * file keeps its own. */
 int tv_output_file_move_high(int file)
 {
     struct rlimit limit;
@@ -61,6 +83,9 @@ bool tv_output_file_exists(const struct tv_output_file *output)
             output_file_matches(output, &found) && found.st_nlink > 0);
 }
 
+/* Lock a file that was just opened, note its identity and empty it.  It is emptied only under the
+ * lock, so a second recording cannot destroy the file of the first.  0, or a negative errno;
+ * -EAGAIN: the file is not at its path any more, open the path again. */
 static int output_file_take(struct tv_output_file *output, int file)
 {
     struct stat found;
@@ -115,6 +140,9 @@ static int output_file_reopen(struct tv_output_file *output)
     return output->descriptor >= 0 ? 0 : -EBADF;
 }
 
+/* Writing past RLIMIT_FSIZE sends SIGXFSZ to the writing thread, whose default action kills the
+ * program.  The guard blocks the signal in this thread, and at its end consumes the one that our
+ * own write caused; a signal that was pending before belongs to the program and stays. */
 static sigset_t file_limit_signals(void)
 {
     sigset_t set;
@@ -186,6 +214,7 @@ int tv_output_file_publish(const struct tv_output_file *output, const char *part
     return failed;
 }
 
+/* The stream is closed in every case, so the caller never closes it. */
 int tv_output_stream_publish(FILE *stream, int failed, const char *part, const char *path)
 {
     if (fflush(stream) != 0 && failed == 0)
@@ -229,6 +258,7 @@ void tv_output_buffer_free(struct tv_output_buffer *out)
     tv_mmap_free(out, sizeof *out);
 }
 
+/* After an error, and without a file, the bytes are dropped but still counted in `flushed`. */
 int tv_output_buffer_flush(struct tv_output_buffer *out)
 {
     assert(out->used <= TV_OUTPUT_BUFFER_SIZE);

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* triggers.c - see triggers.h. */
+/*
+ * triggers.c - the table of chosen methods, and the end of a recording by a slow call.
+ *
+ * Matching a name against patterns is far too slow for every event.  So a method is matched once,
+ * at its first call, and the answer is kept under the call's word:
+ *
+ *     entry:  | method number or address ... | flags |      flags in the 2 bits of the action
+ *                                                           0 as a whole: a free slot
+ *
+ * tv_method_filter_lookup reads without a lock.  An entry is one atomic word, so key and answer
+ * appear together, and only the holder of the recorder's lock writes.  A full table is copied into
+ * one twice as large, and stays until the recording has ended: a thread that still reads the old
+ * table at worst misses an entry and looks again with the lock held.  All tables together are at
+ * most twice the last one.
+ *
+ * A word with the answer "not chosen" is stored as well, with no flag set.  It differs from a free
+ * slot, because method numbers begin at 1 and addresses carry TV_WORD_ADDRESS.
+ */
 #include "recorder/triggers.h"
 
 #include <assert.h>
@@ -23,12 +40,13 @@ struct filter_table {
     _Atomic uint64_t entries[];
 };
 
+/* One recording at a time, so one filter.  Only `table` is read without the recorder's lock. */
 static struct {
-    const char *trigger, *timed;
-    uint64_t sought; /* an address whose name goes to `name`; 0: none */
+    const char *trigger, *timed; /* patterns, one a line; NULL: none; the caller's */
+    uint64_t sought;             /* an address whose name goes to `name`; 0: none */
     char *name;
     size_t name_size;
-    uint32_t round;
+    uint32_t round; /* see tv_method_filter_round */
     _Atomic(struct filter_table *) table;
 } filter;
 
@@ -69,6 +87,9 @@ static struct filter_table *filter_table_grow(struct filter_table *old)
     return table;
 }
 
+/* Add flags to the answer for a word.  One function can be offered under several names (aliases),
+ * so flags are only ever added.  Without memory the word has no entry, and is matched again at its
+ * next call. */
 static void filter_entry_set(uint64_t word, unsigned flags)
 {
     struct filter_table *table = atomic_load(&filter.table);
@@ -126,6 +147,9 @@ void tv_method_filter_offer(uint64_t address, const char *name)
         filter_entry_set(TV_WORD_ADDRESS | address << 2, flags);
 }
 
+/* Match a method that has no entry yet.  A native function is matched by the host, which offers all
+ * functions of its file (tv_method_filter_offer); if none of their names matches, the entry that
+ * is set last says so. */
 static void filter_match_word(uint64_t word)
 {
     uint64_t number = (word & ~TV_WORD_ADDRESS) >> 2;
@@ -143,6 +167,8 @@ static uint64_t filter_entry_load(uint64_t word)
     return table ? atomic_load_explicit(filter_entry_find(table, word), memory_order_acquire) : 0;
 }
 
+/* tv_recorder_inside: the event comes from the recorder's own work in this thread, which may hold
+ * the lock. */
 unsigned tv_method_filter_lookup(uint64_t word)
 {
     sigset_t before;
@@ -227,6 +253,9 @@ void tv_method_filter_reset(void)
 #define SLOW_CALLS_FIRST 64u
 #define NS_PER_MS 1e6
 
+/* States of tv_slow_trigger.state, passed in this order.  One thread wins the change to FILLING and
+ * writes the other members; tv_slow_call_report reads them from FILLED on, and prints them once
+ * because only one caller wins the change to REPORTED. */
 enum { SLOW_NONE, SLOW_FILLING, SLOW_FILLED, SLOW_REPORTED };
 
 static uint64_t slow_call_read_time(const struct tv_recorder_thread *self)
@@ -273,6 +302,7 @@ static void slow_call_end_recording(const struct tv_recorder_thread *self, uint6
     tv_watcher_notify_slow_call();
 }
 
+/* An exception may leave several calls at once, so every timed call above `open` ends here. */
 void tv_slow_call_leave(struct tv_recorder_thread *self, uint32_t open)
 {
     struct tv_slow_calls *calls = &self->slow;
@@ -284,6 +314,8 @@ void tv_slow_call_leave(struct tv_recorder_thread *self, uint32_t open)
     }
 }
 
+/* Ticks of the CPU's counter are scaled by the rate between the recording's start and now; every
+ * other clock already counts nanoseconds. */
 static uint64_t slow_call_to_ns(const struct tv_buffer_header *head, uint64_t ticks)
 {
     bool counts = head->counter && head->clock != TV_RECORDING_CPU;
