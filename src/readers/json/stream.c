@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.c - one pass over JSON of known structure.
+ *
+ * The stream is a position in the text and a flag.  Errors need no handling at each step: `bad`
+ * stays set, and every function then returns false or 0, so the loops of a reader end by
+ * themselves.  The reader looks at the flag once, at the end.
+ *
+ * A value that nobody wants is skipped without being looked at.  An object or array is skipped by
+ * counting brackets, 16 bytes at a time, so depth costs no stack:
+ *
+ *     {"a": [1, {"b": "}"}], "c": 3}     the string "}" is skipped as a string
+ *     1     2   3        21        0     open brackets
+ *
+ * '{' and '[' differ in bit 5 only, as do '}' and ']', so one comparison finds both.  The price is
+ * that the kinds of brackets are not paired: "[1}" passes as one value when it is skipped.
+ *
+ * A number is computed from its decimal digits, not through a double, because times in nanoseconds
+ * since 1970 need 61 bits and a double has 53.
+ */
 #include "readers/json/stream.h"
 
 #include <assert.h>
@@ -7,6 +26,7 @@
 #include "base/bytes.h"
 #include "readers/trace_event/text/scan.h"
 
+/* 18 decimal digits always fit into 63 bits. */
 #define DIGITS_MAX 18
 
 static const int64_t powers[DIGITS_MAX + 1] = {
@@ -46,6 +66,7 @@ struct tv_json_stream tv_json_stream_at(const struct tv_json_stream *stream, siz
     return (struct tv_json_stream){stream->start, stream->start + offset, stream->end, false};
 }
 
+/* A text that ends where a value or a bracket must follow is bad. */
 static inline void json_stream_skip_space(struct tv_json_stream *stream)
 {
     while (stream->at < stream->end && (*stream->at == ' ' || *stream->at == '\n' ||
@@ -77,7 +98,8 @@ static const uint8_t *json_stream_find_quote(const uint8_t *at, const uint8_t *e
     return at;
 }
 
-/* Skip the string that begins here. */
+/* Skip the string that begins here.  A backslash takes the next byte with it: for \uXXXX that is
+ * enough, as none of the digits is a quote. */
 static void json_stream_skip_string(struct tv_json_stream *stream)
 {
     const uint8_t *at = json_stream_find_quote(stream->at + 1, stream->end);
@@ -122,6 +144,8 @@ static void json_stream_skip_nested(struct tv_json_stream *stream)
     stream->bad = true;
 }
 
+/* Return whether the byte may belong to a number, true, false or null.  Skipping does not check the
+ * word any further. */
 static bool json_stream_is_word(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -171,7 +195,8 @@ bool tv_json_open(struct tv_json_stream *stream, char bracket)
     return false;
 }
 
-/* Move to the next item; false, behind the bracket, when there is none. */
+/* Move to the next item; false, behind the bracket, when there is none.  A comma is optional here:
+ * one rule serves the first item, which has none, and all others. */
 static bool json_stream_next_item(struct tv_json_stream *stream, uint8_t closing)
 {
     uint8_t c = tv_json_peek(stream);
@@ -239,8 +264,11 @@ struct json_decimal {
     bool negative, any;
 };
 
+/* Far beyond every 64-bit number, and small enough that sums of exponents cannot overflow. */
 #define EXPONENT_MAX 100000
 
+/* Add a digit.  Leading zeros do not use up the 18 digits.  Further digits of the integer part only
+ * raise the exponent, and further decimals are dropped. */
 static void json_decimal_add(struct json_decimal *decimal, uint8_t digit, bool fraction)
 {
     decimal->any = true;
@@ -268,6 +296,7 @@ static bool json_decimal_read_exponent(struct json_decimal *decimal, const uint8
     return at == end;
 }
 
+/* Read [-]digits[.digits][e[+-]digits]; false: the text is not such a number. */
 static bool json_decimal_read(struct json_decimal *decimal, struct tv_bytes raw)
 {
     const uint8_t *at = raw.data, *end = at + raw.length;
