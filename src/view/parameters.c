@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parameters of questions, and columns of binary answers.
+ * parameters.c - reads the parameters of questions (docs/view-protocol.md), and writes the columns
+ * of binary answers.
+ *
+ * A question comes from a page, thus from anybody who can reach the server.  Each function turns
+ * one parameter into a value that is valid for this trace: an index below its count, a time that
+ * later sums cannot overflow, a list no longer than its limit.  So endpoints may use it as it is.
+ * A parameter that is missing has a default; one that is wrong is an error (TV_ERR_USAGE) which
+ * names the parameter and what it may be, and is never corrected silently.
  */
 #include "view/parameters.h"
 
@@ -15,6 +22,7 @@
 /* Times are accepted up to this distance from the origin: twice the distance does not overflow. */
 #define TIME_LIMIT ((int64_t)1 << 61)
 
+/* An empty value ("from=") has data, a missing parameter has none: `data` tells them apart. */
 struct tv_bytes tv_parameter_text(const struct tv_parameters *parameters, const char *name)
 {
     for (size_t i = 0; i < parameters->count; i++)
@@ -92,7 +100,8 @@ static bool parameter_take_index(struct tv_bytes *list, uint32_t limit, uint32_t
     return true;
 }
 
-/* Read the list of tracks. */
+/* Read the list of tracks.  An empty list selects no track, which differs from a missing one.  The
+ * caller releases the selection after an error, too. */
 static enum tv_status parameter_read_tracks(struct tv_bytes text, const struct tv_trace *trace,
                                             struct tv_selection *selection, struct tv_error *err)
 {
@@ -143,6 +152,7 @@ enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
                                   const struct tv_trace *trace, enum tv_clocks *clock,
                                   struct tv_error *err)
 {
+    /* Without the parameter: the wall clock, or the CPU clock of a trace that has no other. */
     static const char *const names[] = {"real", "cpu", NULL};
     unsigned clocks = tv_trace_info_clocks(trace->head), number;
     enum tv_status status = tv_parameter_choice(parameters, "clock", names, &number, err);
@@ -210,6 +220,8 @@ static bool parameter_read_interval(struct tv_bytes text, uint32_t limit, uint32
     return true;
 }
 
+/* The rows of one request for tiles.  `limit` counts rows after "r5-9" was expanded, so that a
+ * short text cannot ask for a million tiles. */
 struct tile_row_list {
     struct tv_tile_row *rows;
     size_t capacity;
@@ -279,6 +291,7 @@ enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* One allocation serves times (8 bytes) or numbers (4 bytes): a column is either of them. */
 struct tv_answer_column tv_column_new(uint32_t count)
 {
     struct tv_answer_column column = {.count = count};
@@ -322,6 +335,7 @@ void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t c
 
 #endif
 
+/* Padded to 8 bytes, so that the next column can be a Float64Array of the page without a copy. */
 void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *column)
 {
     tv_column_write_u32(out, column->numbers, column->count);
