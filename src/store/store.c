@@ -2,6 +2,21 @@
 /*
  * store.c - opens the directory: it must be ours alone, private to its owner, and really a store.
  * Then, access to files by name below it.
+ *
+ *     lock                 flock of the server that uses the store; its process id, for people
+ *     catalogue.sqlite3    what is known about traces and uploads
+ *     uploads, traces      their bytes
+ *     cache, scratch       can be made again; temporary files of engines
+ *
+ * The order of tv_store_open is what makes it safe.  Recovery deletes files that the catalogue does
+ * not know.  So the lock is taken first, as another server's uploads would look like orphans.  Then
+ * a directory with foreign contents and without a catalogue is refused: somebody's home, given by
+ * mistake, must not be emptied.  The catalogue is created last: where it exists, all directories
+ * exist.  A first start that is interrupted in between leaves only files that the check knows
+ * (store_is_first_start_leftover), so the next start goes on.
+ *
+ * Files are opened relative to the descriptors of these directories, and without following symbolic
+ * links.
  */
 #include "store/store.h"
 
@@ -22,7 +37,7 @@
 #include "base/random.h"
 #include "store/internal.h"
 
-#define DEFAULT_IDLE_MS INT64_C(86400000)
+#define DEFAULT_IDLE_MS INT64_C(86400000) /* a day */
 #define DEFAULT_UPLOADS 4096u
 
 /* Maximum length of a line in the log. */
@@ -35,6 +50,8 @@ int64_t tv_store_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* CLOCK_BOOTTIME also counts while the machine is suspended, as the wall clock does: comparing the
+ * two finds a clock that was set, not a laptop that slept. */
 int64_t tv_store_steady_now(void)
 {
     struct timespec now;
@@ -191,6 +208,8 @@ static enum tv_status store_open_subfolders(struct tv_store *store, struct tv_er
     return status;
 }
 
+/* All descriptors are -1 at first, so that tv_store_close can follow an error at any step.  One
+ * client may hold an eighth of all unfinished uploads unless the options say otherwise. */
 static struct tv_store *store_make(const struct tv_store_options *options)
 {
     struct tv_store *store = tv_alloc(1, sizeof *store);
@@ -270,6 +289,7 @@ void tv_store_close(struct tv_store *store)
 /* All names are relative to descriptors of the store's directories, and none comes from a
  * client. */
 
+/* An id becomes part of file names, so it has exactly the digits that tv_store_new_id makes. */
 bool tv_store_is_id(const char *text)
 {
     size_t length = 0;
@@ -297,6 +317,7 @@ enum tv_store_status tv_store_invalid(struct tv_error *err, const char *sentence
     return TV_STORE_INVALID;
 }
 
+/* A full disk and an exceeded quota are TV_STORE_FULL, on which the store can make room. */
 enum tv_store_status tv_store_fail_errno(struct tv_error *err, const char *what)
 {
     bool full = errno == ENOSPC || errno == EDQUOT;
@@ -327,6 +348,8 @@ bool tv_store_file_size(int folder, const char *name, uint64_t *bytes)
     return true;
 }
 
+/* The folder is opened again: a duplicate of the descriptor would share its position with other
+ * readers.  False, with errno: not all names were seen. */
 bool tv_store_each_name(int folder, void (*each)(void *context, const char *name), void *context)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
