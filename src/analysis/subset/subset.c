@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Membership in a subset, and cropping a trace to one.  Cropping marks the slices and table rows
- * that stay, then lets tv_trace_subset build the new trace from the marks.
+ * subset.c - membership in a subset, and cropping a trace to one.
+ *
+ * Cropping has two steps.  This file marks the slices and table rows that stay; tv_trace_subset
+ * builds the new trace from the marks and nests the slices anew:
+ *
+ *     --thread, --category, range      one bit a slice, one bool a row       new columns and tables
+ *     struct tv_crop            -->    struct tv_subset_filter        -->    struct tv_trace
+ *
+ * Marking is apart from building so that one slice is decided without looking at its neighbours.
+ *
+ * A time range [from, to) holds an instant that lies in it, and an interval that overlaps it; an
+ * interval of length 0 counts like an instant.  A flow stays only if both of its ends do.
+ * Flows of which one end alone would stay are counted as lost (tv_crop_lost_flows).
  */
 #include "analysis/subset/subset.h"
 
@@ -43,7 +54,9 @@ uint32_t tv_flow_end_process(const struct tv_trace *trace, const struct tv_flow_
 
 /* ---- Names ---- */
 
-/* Backtracking to the last '*' is enough: an earlier '*' can never match more. */
+/* `star` is the place of the last '*', `tried` the end of the text that it stands for.  When the
+ * rest does not match, that text grows by one byte.  Backtracking to the last '*' is enough: an
+ * earlier '*' can never match more.  So the cost is at most length times length. */
 bool tv_glob_matches(struct tv_bytes name, struct tv_bytes pattern)
 {
     size_t n = 0, p = 0, star = SIZE_MAX, tried = 0;
@@ -139,6 +152,7 @@ bool tv_subset_has_counter(const struct tv_subset *subset, const struct tv_trace
            tv_subset_has_category(subset, tv_trace_info_text(head, counter->category));
 }
 
+/* One end in a chosen process is enough. */
 bool tv_subset_has_flow(const struct tv_subset *subset, const struct tv_trace *trace,
                         const struct tv_flow *flow)
 {
@@ -206,6 +220,7 @@ static bool crop_has_track(const struct crop_job *c, uint32_t track)
     return !c->keep->tracks || c->keep->tracks[track];
 }
 
+/* Slices of a row are in order of time and do not overlap, so a range is [first, end) of them. */
 static void crop_mark_row(struct crop_job *c, uint32_t number)
 {
     assert(number < c->trace->row_count);
@@ -248,7 +263,8 @@ static bool crop_has_interval(const struct crop_job *c, uint32_t input, tv_ns st
            (end + offset > c->range.from || start + offset >= c->range.from);
 }
 
-/* Test an instant's owner, other than a thread, for membership. */
+/* Test an instant's owner for membership.  One that belongs to a process or to the whole trace goes
+ * when only tracks were chosen. */
 static bool crop_has_instant_owner(const struct crop_job *c, const struct tv_instant *instant)
 {
     if (instant->scope == TV_SCOPE_THREAD)
