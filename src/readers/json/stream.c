@@ -256,27 +256,31 @@ bool tv_json_find_members(struct tv_json_stream *stream, struct tv_json_member *
 
 /* ---- Numbers ---- */
 
-/* The digits of a number: its first 18 that matter, and where its decimal point stands. */
+/* The digits of a number: its first 18 that matter, or 19 if they fit into 63 bits, and where its
+ * decimal point stands. */
 struct json_decimal {
     int64_t digits;
     int64_t exponent; /* of ten, that the digits are multiplied with */
     unsigned count;
     bool negative, any;
+    bool cut; /* a digit was dropped, as 63 bits cannot hold it with those before */
 };
 
 /* Far beyond every 64-bit number, and small enough that sums of exponents cannot overflow. */
 #define EXPONENT_MAX 100000
 
-/* Add a digit.  Leading zeros do not use up the 18 digits.  Further digits of the integer part only
+/* Add a digit.  Leading zeros do not use up digits.  Further digits of the integer part only
  * raise the exponent, and further decimals are dropped. */
 static void json_decimal_add(struct json_decimal *decimal, uint8_t digit, bool fraction)
 {
     decimal->any = true;
-    if (decimal->count < DIGITS_MAX) {
+    if (!decimal->cut &&
+        (decimal->count < DIGITS_MAX || decimal->digits <= (INT64_MAX - digit) / 10)) {
         decimal->digits = decimal->digits * 10 + digit;
         decimal->count += decimal->digits > 0;
         decimal->exponent -= fraction;
     } else {
+        decimal->cut = true;
         decimal->exponent += !fraction && decimal->exponent < EXPONENT_MAX;
     }
 }
@@ -323,14 +327,15 @@ bool tv_json_parse_number(struct tv_bytes raw, unsigned digits, int64_t *value)
     if (raw.length == 0 || !json_decimal_read(&decimal, raw))
         return false;
     int64_t exponent = decimal.exponent + digits, result = decimal.digits;
-    if (exponent > DIGITS_MAX && result > 0)
+    /* Ten times the digits and the one that was cut do not fit. */
+    if (exponent > 0 && (decimal.cut || exponent > DIGITS_MAX) && result > 0)
         result = INT64_MAX;
     else if (exponent > 0 && result > 0)
         result = result > INT64_MAX / powers[exponent] ? INT64_MAX : result * powers[exponent];
     else if (exponent < -DIGITS_MAX)
-        result = 0;
+        result = exponent == -DIGITS_MAX - 1 && result >= 5 * powers[DIGITS_MAX];
     else if (exponent < 0)
-        result = (result + powers[-exponent] / 2) / powers[-exponent];
+        result = result / powers[-exponent] + (result % powers[-exponent] >= powers[-exponent] / 2);
     *value = decimal.negative ? -result : result;
     return true;
 }
