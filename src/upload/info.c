@@ -201,24 +201,23 @@ static void metrics_write(struct tv_out *out, const char *name, const char *type
 static void metrics_write_http(const struct tv_upload_server *server, struct tv_out *out)
 {
     const struct tv_http_counts http = tv_http_count(server->http);
-    tv_out_text(out, "# HELP traceview_answers_total Answers by hundreds of their status.\n"
+    tv_out_text(out, "# HELP traceview_answers_total Answers by class of their HTTP status.\n"
                      "# TYPE traceview_answers_total counter\n");
     for (unsigned i = 1; i < TV_COUNT(server->counts.answers); i++)
         tv_out_format(out, "traceview_answers_total{status=\"%uxx\"} %" PRIu64 "\n", i,
                       atomic_load(&server->counts.answers[i]));
-    metrics_write(out, "connections", "gauge", "Connections now.", http.connections);
-    metrics_write(out, "connections_total", "counter", "Connections that got a place.",
-                  http.accepted);
-    metrics_write(out, "connections_refused_total", "counter", "Connections over a limit.",
-                  http.refused);
-    metrics_write(out, "connections_slow_total", "counter", "Connections cut for slowness.",
-                  http.slow);
-    metrics_write(out, "requests_total", "counter", "Requests.", http.requests);
-    metrics_write(out, "requests_malformed_total", "counter", "Requests that are none.",
+    metrics_write(out, "connections", "gauge", "Open connections.", http.connections);
+    metrics_write(out, "connections_total", "counter", "Connections accepted.", http.accepted);
+    metrics_write(out, "connections_refused_total", "counter",
+                  "Connections refused because of a limit.", http.refused);
+    metrics_write(out, "connections_slow_total", "counter",
+                  "Connections closed because they were too slow.", http.slow);
+    metrics_write(out, "requests_total", "counter", "Requests received.", http.requests);
+    metrics_write(out, "requests_malformed_total", "counter", "Requests that are not valid HTTP.",
                   http.malformed);
-    metrics_write(out, "received_bytes_total", "counter", "Bytes of bodies that came.",
+    metrics_write(out, "received_bytes_total", "counter", "Bytes of request bodies received.",
                   http.received);
-    metrics_write(out, "sent_bytes_total", "counter", "Bytes of bodies that went.", http.sent);
+    metrics_write(out, "sent_bytes_total", "counter", "Bytes of answer bodies sent.", http.sent);
     metrics_write(out, "clients_refused_total", "counter", "Answers 401, 403 and 429.",
                   server->counts.refused_clients);
 }
@@ -228,30 +227,35 @@ static void metrics_write_store(const struct tv_upload_server *server, struct tv
     const struct tv_store_totals totals = tv_store_totals(server->store);
     metrics_write(out, "uploads_total", "counter", "Uploads that became traces.",
                   server->counts.uploads);
-    metrics_write(out, "uploads_broken_total", "counter", "Requests of uploads that broke off.",
+    metrics_write(out, "uploads_broken_total", "counter", "Upload requests that were interrupted.",
                   server->counts.broken_uploads);
-    metrics_write(out, "uploads_without_room_total", "counter", "Uploads that found no room.",
+    metrics_write(out, "uploads_without_room_total", "counter",
+                  "Uploads refused because the store or the disk was full.",
                   server->counts.full_disks);
-    metrics_write(out, "upload_bytes_total", "counter", "Bytes of uploads.",
+    metrics_write(out, "upload_bytes_total", "counter", "Bytes of uploads received.",
                   server->counts.upload_bytes);
     metrics_write(out, "store_traces", "gauge", "Traces in the store.", totals.traces);
-    metrics_write(out, "store_trace_bytes", "gauge", "Bytes of them.", totals.trace_bytes);
+    metrics_write(out, "store_trace_bytes", "gauge", "Bytes of the traces in the store.",
+                  totals.trace_bytes);
     metrics_write(out, "store_caches", "gauge", "Caches in the store.", totals.caches);
-    metrics_write(out, "store_cache_bytes", "gauge", "Bytes of them.", totals.cache_bytes);
-    metrics_write(out, "store_uploads", "gauge", "Uploads that are not complete.", totals.uploads);
-    metrics_write(out, "store_upload_bytes", "gauge", "Bytes of them.", totals.upload_bytes);
+    metrics_write(out, "store_cache_bytes", "gauge", "Bytes of the caches in the store.",
+                  totals.cache_bytes);
+    metrics_write(out, "store_uploads", "gauge", "Incomplete uploads in the store.",
+                  totals.uploads);
+    metrics_write(out, "store_upload_bytes", "gauge", "Bytes of incomplete uploads.",
+                  totals.upload_bytes);
 }
 
 static void metrics_write_engines(const struct tv_upload_server *server, struct tv_out *out)
 {
     struct tv_engines_counts counts;
     tv_engines_count(server->engines, &counts);
-    metrics_write(out, "engines_waiting", "gauge", "Engines that wait to start.", counts.waiting);
-    metrics_write(out, "engines_loading", "gauge", "Engines that read a trace.", counts.loading);
-    metrics_write(out, "engines_ready", "gauge", "Engines that answer.", counts.ready);
+    metrics_write(out, "engines_waiting", "gauge", "Engines waiting to start.", counts.waiting);
+    metrics_write(out, "engines_loading", "gauge", "Engines reading a trace.", counts.loading);
+    metrics_write(out, "engines_ready", "gauge", "Engines answering questions.", counts.ready);
     metrics_write(out, "engines_started_total", "counter", "Engines started.", counts.started);
-    metrics_write(out, "engines_failed_total", "counter", "Engines that could not read.",
-                  counts.failed);
+    metrics_write(out, "engines_failed_total", "counter",
+                  "Engines that could not read their trace.", counts.failed);
     metrics_write(out, "engines_died_total", "counter", "Engines that died.", counts.died);
     metrics_write(out, "traces_read_total", "counter", "Traces read.", server->counts.read);
     metrics_write(out, "traces_unreadable_total", "counter", "Traces that could not be read.",

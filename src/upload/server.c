@@ -278,10 +278,12 @@ static void upload_refuse_client(const struct tv_upload_request *req, enum tv_ve
     switch (verdict) {
     case TV_FOREIGN_HOST:
         tv_upload_refuse(answer, TV_HTTP_FORBIDDEN,
-                         "this server has another name; its owner can allow this one with --host");
+                         "this server does not answer to that host name; its owner can allow the "
+                         "name with --host");
         break;
     case TV_FOREIGN_ORIGIN:
-        tv_upload_refuse(answer, TV_HTTP_FORBIDDEN, "another page may not ask for this");
+        tv_upload_refuse(answer, TV_HTTP_FORBIDDEN,
+                         "requests from pages of other sites are refused");
         break;
     case TV_TOO_MANY_TRIES:
         tv_upload_refuse(answer, TV_HTTP_TOO_MANY_REQUESTS,
@@ -330,7 +332,8 @@ static const struct tv_route *upload_admit(struct tv_upload_request *req, struct
         tv_upload_refuse(answer, TV_HTTP_NOT_FOUND, "there is nothing at this address");
         return NULL;
     }
-    tv_upload_refuse(answer, TV_HTTP_METHOD_NOT_ALLOWED, "this address has other methods");
+    tv_upload_refuse(answer, TV_HTTP_METHOD_NOT_ALLOWED,
+                     "this address does not accept this method");
     tv_answer_header(answer, "Allow", "%s", allow);
     return NULL;
 }
