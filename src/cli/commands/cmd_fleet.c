@@ -596,7 +596,7 @@ const struct tv_command tv_command_fleet = {
     .name = "fleet",
     .summary = "collect figures of many traces and ask for trends",
     .arguments = "ACTION [OPTION]... [ARGUMENT]...",
-    .details = "  add FILE|FOLDER...   add traces to the fleet; those that it has are left out\n"
+    .details = "  add FILE|FOLDER...   add traces to the fleet, except those that it already has\n"
                "  rows FILE...         write their rows, for other tools\n"
                "  sql QUERY            ask the fleet in SQL\n"
                "  trend METHOD         its figure by version\n"
@@ -605,7 +605,7 @@ const struct tv_command tv_command_fleet = {
                "  regressions          what changed between the traces of --base and of --new\n"
                "  changes              methods and the versions since which they are slower or "
                "faster\n"
-               "  compact              join small batches, and remove what ended writers left\n"
+               "  compact              join small batches, and remove what killed writers left\n"
                "  expire               replace traces older than --keep by sums\n"
                "  migrate              give old files the columns of this version\n"
                "  check                report files and rows that are damaged or not finished\n"

@@ -222,7 +222,7 @@ const struct tv_command tv_command_sql = {
     .name = "sql",
     .summary = "answer a question in SQL over traces",
     .arguments = "[OPTION]... [QUERY] FILE...",
-    .details = "Tables and views: docs/sql.md.  Without QUERY and --file statements are read from "
+    .details = "Tables and views: docs/sql.md.  Without QUERY and --file, statements are read from "
                "standard input.\nNeeds DuckDB's library: `make sql` fetches it.",
     .options = sql_options,
     .min_files = 1,
