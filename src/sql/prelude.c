@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prelude.c - the views and macros of every database, as one list of statements.
+ *
+ *     tables.c                   here                          a user's query
+ *     any_slice, any_sample,     slice, sched, thread_state,   select name, dur from slice ...
+ *     thread, track, frame ...   args, thread_slice ...
+ *
+ * The tables are functions in C over the model, in the words of the model.  The views give them the
+ * names and columns of Perfetto's trace processor, so that queries written for it run here.  A view
+ * costs nothing until a query uses it.
+ *
+ * The statements run in this order, and a view may use only what stands before it.
+ */
 #include <string.h>
 
 #include "sql/sql.h"
