@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Units, threads and methods of a method trace.
+ * file.c - units, threads and methods of a method trace; file.h describes the struct.
+ *
+ * An id may mean something else later in the file: a writer that reuses the id of an ended thread
+ * lists the new one where it appears (TV_MT_RECYCLED).  The maps from ids to threads and methods
+ * hold one meaning at a time, and a list remembers how they differ along the file:
+ *
+ *     unit:           0         1         2           3           4
+ *     id 7 means:     main -------------- worker-1 -------------- worker-2
+ *     changes:                            ^ unit 2                ^ unit 4
+ *
+ * tv_mt_file_apply_id_changes moves the maps to a unit in either direction, by undoing changes with
+ * their `before` or redoing them with their `after`.  So units can be read in any order,
+ * at the cost of the changes in between.
  */
 #include "readers/method_trace/file.h"
 
@@ -68,7 +80,8 @@ struct tv_mt_unit *tv_mt_add_unit(struct tv_mt_file *file, uint64_t offset, uint
     return unit;
 }
 
-/* Return the size of the whole records from `first` on; a rest of one is a diagnostic. */
+/* Return the size of the whole records from `first` on.  A record that the end of the file cuts is
+ * a diagnostic at its offset. */
 static uint64_t mt_file_whole_size(struct tv_mt_file *file, uint64_t first)
 {
     uint64_t size = tv_source_size(file->source);
@@ -137,6 +150,7 @@ void tv_mt_file_apply_id_changes(struct tv_mt_file *file, size_t unit)
     }
 }
 
+/* The greatest id is noted because fast.c sizes its table of threads by it. */
 static uint32_t mt_file_new_thread(struct tv_mt_file *file, uint64_t id, struct tv_bytes name,
                                    bool listed)
 {
