@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_info.c - adding inputs, processes, threads and frames, and questions about all inputs.
+ *
+ * All lists grow only, and their elements are known by number: a number stays valid when an array
+ * moves, and is never used again.  Texts are interned, so two texts are equal if their numbers are.
+ *
+ * Inputs, processes, threads and metadata are appended as they come.  Frames are found again: equal
+ * frames get the number that the first one got, through a map from hash to frame.
+ *
+ * A frame may get a better name while it is added; addresses need the symbols of `namer`:
+ *
+ *     tv_trace_info_add_frame            as it is
+ *     tv_trace_info_add_native_frame     a mangled name is decoded, and kept as the signature
+ *     tv_trace_info_add_stack_frame      "0x..." is an address of the process
+ *     tv_trace_info_add_recorded_frame   "0x..." is an address in the file that is its class
+ *
  */
 #include "model/trace_info.h"
 
@@ -36,6 +50,8 @@ void tv_trace_info_free(struct tv_trace_info *head)
     tv_free(head);
 }
 
+/* The copy owns its strings, frames and index; everything else still belongs to `base`, which must
+ * live longer.  tv_trace_info_free_extended frees just these three. */
 struct tv_trace_info *tv_trace_info_extend(const struct tv_trace_info *base)
 {
     struct tv_trace_info *head = tv_alloc(1, sizeof *head);
@@ -111,6 +127,8 @@ static bool frames_are_equal(const struct tv_frame *a, const struct tv_frame *b)
            a->function_line == b->function_line && a->column == b->column;
 }
 
+/* Most frames have neither module nor columns, and are spared the last round.  `colour` and `kind`
+ * take part neither here nor in frames_are_equal. */
 static uint64_t frame_hash(const struct tv_frame *frame)
 {
     uint64_t hash = tv_hash_u64((uint64_t)frame->class_name << 32 | frame->name);
@@ -250,6 +268,7 @@ bool tv_trace_info_has_times(const struct tv_trace_info *head)
     return head->input_count == 0;
 }
 
+/* On Linux, the first thread of a process has the id of the process. */
 bool tv_thread_leads_process(const struct tv_trace_info *head, uint32_t thread)
 {
     const struct tv_thread *t = &head->threads[thread];
