@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - the option table and its parser (see options.h). */
+/*
+ * options.c - the option table and its parser (see options.h).
+ *
+ * Everything follows from `table`: parsing, limits, the message for a wrong value, the help text
+ * and the options that had no effect.  A row says where in struct tv_agent_options its value goes,
+ * and its kind says which type that member has:
+ *
+ *     TEXT                  char *, a copy that tv_agent_options_release frees
+ *     CHOICE                unsigned: the index of the word in `values`
+ *     FLAG                  bool
+ *     NUMBER, SIZE, TIME    uint64_t; TIME in microseconds
+ *     ON_SIZE, ON_TIME      struct tv_agent_amount: on or off, and a number if one was given
+ *
+ * The text is "name=value,name=value".  A comma within a value is written twice.  An option that is
+ * given twice has its last value, so TRACEVIEW_AGENT_OPTIONS can change what a script wrote.
+ */
 #include "recorder/agent/options.h"
 
 #include <assert.h>
@@ -23,9 +38,9 @@ struct agent_option {
     const char *name;
     enum use use;
     enum option_kind kind;
-    const char *values; /* names of a CHOICE in enum order, separated by | */
-    size_t offset;
-    uint64_t least;
+    const char *values; /* names of a CHOICE in enum order, separated by |; else for the help */
+    size_t offset;      /* of the member in struct tv_agent_options */
+    uint64_t least;     /* limits of numbers, in bytes or microseconds */
     uint64_t most;
     const char *help;
 };
