@@ -106,6 +106,12 @@ struct tv_pf_interned {
     uint32_t text; /* of the chunk: its name; TV_NONE: not looked up yet */
 };
 
+/* The frame of an interned name, in the first category that it had. */
+struct tv_pf_named_frame {
+    uint32_t category; /* iid; 0: none */
+    uint32_t frame;    /* of the chunk; TV_NONE: not made yet */
+};
+
 /* Packets of one writer, in the order in which it wrote them. */
 struct tv_pf_sequence {
     uint32_t id;
@@ -124,7 +130,9 @@ struct tv_pf_sequence {
     struct tv_map counters; /* hash of a uuid -> index in `sums` */
     int64_t *sums;          /* values of incremental counters */
     size_t sum_count, sum_capacity;
-    struct tv_map frames; /* key of name and category -> frame of the chunk */
+    struct tv_pf_named_frame *named_frames; /* by iid of the name, where these are small */
+    size_t named_count, named_capacity;
+    struct tv_map frames; /* the others: key of name and category -> frame of the chunk */
     struct tv_pf_own_clock *clocks;
     uint8_t clock_count;
 };

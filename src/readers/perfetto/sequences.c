@@ -31,6 +31,7 @@ void tv_pf_sequence_clear(struct tv_pf_sequence *sequence)
     tv_map_init(&sequence->frames);
     sequence->entries.count = 0;
     sequence->sum_count = 0;
+    sequence->named_count = 0;
     sequence->clock_count = 0;
     sequence->default_clock = 0;
     sequence->has_default_track = false;
@@ -48,6 +49,7 @@ void tv_pf_sequences_release(struct tv_pf_reading *reading)
         tv_pf_sequence_clear(sequence);
         tv_free(sequence->entries.rows);
         tv_free(sequence->sums);
+        tv_free(sequence->named_frames);
         tv_free(sequence->clocks);
     }
     tv_free(reading->sequences.rows);

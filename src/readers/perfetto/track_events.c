@@ -220,13 +220,10 @@ static uint32_t pf_event_make_frame(struct pf_placed *placed)
     return tv_ft_chunk_frame_in(chunk, name, pf_category_text(placed, text, sizeof text));
 }
 
-/* Return the frame of an event, from the cache when its name and category are interned. */
-static uint32_t pf_event_frame(struct pf_placed *placed)
+/* Return the frame of an event whose name and category are interned, from the map or newly made. */
+static uint32_t pf_event_map_frame(struct pf_placed *placed, uint64_t category)
 {
     const struct pf_event *event = &placed->event;
-    if (event->name_iid == 0 || event->category_count > 1 || event->category_text_count > 0)
-        return pf_event_make_frame(placed);
-    uint64_t category = event->category_count ? event->categories[0] : 0;
     uint64_t key = event->name_iid << 20 ^ category;
     if (event->name_iid >> 40 != 0 || category >> 20 != 0)
         return pf_event_make_frame(placed);
@@ -236,6 +233,42 @@ static uint32_t pf_event_frame(struct pf_placed *placed)
         tv_map_set(&placed->sequence->frames, key, frame);
     }
     return frame;
+}
+
+/* Return the place for the frame of an interned name; NULL: its iid is too large.  The limit keeps
+ * the array in proportion to the interned data that the file really has. */
+static struct tv_pf_named_frame *pf_sequence_named_frame(struct tv_pf_sequence *sequence,
+                                                         uint64_t iid)
+{
+    if (TV_LIKELY(iid < sequence->named_count))
+        return &sequence->named_frames[iid];
+    if (iid >= 16 + 4 * (uint64_t)sequence->entries.count)
+        return NULL;
+    size_t count = (size_t)iid + 1;
+    sequence->named_frames = tv_array_reserve(sequence->named_frames, &sequence->named_capacity,
+                                              count, sizeof *sequence->named_frames);
+    while (sequence->named_count < count)
+        sequence->named_frames[sequence->named_count++] = (struct tv_pf_named_frame){0, TV_NONE};
+    return &sequence->named_frames[iid];
+}
+
+/* Return the frame of an event, from the sequence when its name and category are interned.  A trace
+ * may have hundreds of sequences in turn, so that look-ups miss the processor's caches: an array
+ * reads one line of memory where the map reads two. */
+static uint32_t pf_event_frame(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
+    if (event->name_iid == 0 || event->category_count > 1 || event->category_text_count > 0)
+        return pf_event_make_frame(placed);
+    uint64_t category = event->category_count ? event->categories[0] : 0;
+    struct tv_pf_named_frame *named = pf_sequence_named_frame(placed->sequence, event->name_iid);
+    if (!named || category > UINT32_MAX)
+        return pf_event_map_frame(placed, category);
+    if (TV_UNLIKELY(named->frame == TV_NONE)) {
+        uint32_t frame = pf_event_make_frame(placed); /* moves no array of the sequence */
+        *named = (struct tv_pf_named_frame){(uint32_t)category, frame};
+    }
+    return named->category == category ? named->frame : pf_event_map_frame(placed, category);
 }
 
 /* ---- Counters ---- */
