@@ -98,6 +98,12 @@ struct tv_reader {
     enum tv_status (*visit_records)(struct tv_source *source, struct tv_trace_info *head,
                                     struct tv_record_visitor *visitor, struct tv_error *err);
 
+    /* Mark a few events of a block from somewhere in a file in a sketch (model/sketch.h), under the
+     * names that reading gives to its tracks: a packed file has a sketch while it is unpacked, long
+     * before its size is known and reading can begin.  TV_WINDOW_SLACK bytes behind the block are
+     * readable.  NULL: a block alone does not show its events. */
+    void (*sketch_block)(struct tv_bytes block, struct tv_sketch *sketch);
+
     /* For readers that read an event again when the user looks at it: tv_input.format of their
      * inputs, and the function. */
     const char *format;
@@ -141,6 +147,9 @@ extern const struct tv_reader *const tv_readers[];
 /* Return the reader that is surest of the source; or NULL, with *err naming the format if it is a
  * known foreign one ("a Perfetto trace (protobuf)"), or quoting the first bytes. */
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err);
+
+/* Return the reader that is surest of a file with this prefix whose size is unknown, or NULL. */
+const struct tv_reader *tv_readers_find_by_prefix(struct tv_bytes prefix);
 
 /* Find the reader, and add the source to the trace that is being built. */
 enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,

@@ -121,6 +121,12 @@ static const struct tv_reader *readers_find_surest(struct tv_bytes prefix, uint6
     return surest;
 }
 
+const struct tv_reader *tv_readers_find_by_prefix(struct tv_bytes prefix)
+{
+    bool open;
+    return readers_find_surest(prefix, UINT64_MAX, &open);
+}
+
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err)
 {
     uint8_t bytes[TV_SNIFF_SIZE];

@@ -136,7 +136,7 @@ void tv_extraction_init(struct tv_extraction *extraction, struct tv_source *pack
         .ceiling = {.packed = packed, .fixed = question->ceiling},
         .members = members,
         .most = TV_UNPACK_MEMBERS,
-        .buffer = tv_alloc(CHUNK, 1),
+        .buffer = tv_alloc(CHUNK + TV_WINDOW_SLACK, 1),
     };
 }
 
@@ -184,7 +184,11 @@ static enum tv_status extraction_add_chunk(struct tv_extraction *extraction, str
     enum tv_status status = tv_ceiling_add(&extraction->ceiling, length, err);
     if (status != TV_OK)
         return status;
-    return tv_spool_add(spool, (struct tv_bytes){extraction->buffer, length}, err);
+    const struct tv_unpack_question *question = extraction->question;
+    struct tv_bytes block = {extraction->buffer, length};
+    if (question->spooled)
+        question->spooled(question->context, block);
+    return tv_spool_add(spool, block, err);
 }
 
 static void extraction_append_source(struct tv_extraction *extraction, struct tv_source *source)

@@ -31,6 +31,9 @@ struct tv_unpack_question {
     /* Return true when a member that begins with these bytes (up to 4096) is wanted. */
     bool (*wanted)(void *context, struct tv_bytes head);
     void *context;
+    /* Receives each block of a member that is spooled, in the order of the member; or NULL. 64
+     * bytes behind the block are readable. */
+    void (*spooled)(void *context, struct tv_bytes block);
     uint64_t ceiling; /* limit on the unpacked bytes; 0: the rule above */
     /* Receives remarks about what was left out, a few words each; or NULL. */
     void (*note)(void *context, const char *text);

@@ -166,6 +166,8 @@ test('a packed file tells how far its unpacking is, and Cancel ends it', async (
   await chooser.setFiles([file]);
   await page.getByRole('heading', { name: /^Unpacking, \d+ %$/ }).waitFor();
   assert.match((await figures(page))[0], /^[\d.]+ (bytes|[kM]B) of [\d.]+ [kM]B$/);
+  await page.locator('.sketch canvas').first().waitFor();
+  assert.match(await page.locator('h1, h2').first().textContent(), /^Unpacking/);
   await page.keyboard.press('Escape');
   await page.getByText('The reading of large.json.gz was cancelled.').waitFor();
   assert.deepEqual(troubles, []);

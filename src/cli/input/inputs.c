@@ -229,17 +229,28 @@ struct container_notes {
     const char *name;
     bool quiet, remarked;
     const struct tv_foreign *foreign; /* the format of the first unwanted member, if known */
+    struct tv_sketch *sketch;         /* shown while the members are unpacked; or NULL */
+    const struct tv_reader *reader;   /* of the member that is unpacked; NULL: none */
 };
 
 /* Is the member a trace that a reader knows, or another container? */
 static bool container_selects_member(void *context, struct tv_bytes head)
 {
     struct container_notes *unpacked = context;
+    unpacked->reader = tv_readers_find_by_prefix(head);
     if (input_is_known(head, UINT64_MAX) || tv_unpack_knows(head))
         return true;
     if (unpacked->foreign == NULL)
         unpacked->foreign = tv_foreign_find(head);
     return false;
+}
+
+/* Mark events of a member in the sketch while it is unpacked. */
+static void container_sketch_block(void *context, struct tv_bytes block)
+{
+    const struct container_notes *unpacked = context;
+    if (unpacked->sketch && unpacked->reader && unpacked->reader->sketch_block)
+        unpacked->reader->sketch_block(block, unpacked->sketch);
 }
 
 static void container_note(void *context, const char *text)
@@ -382,10 +393,14 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
     struct tv_source *packed = watched_source_new(next->source, inputs->progress, &watched);
     struct tv_archive_rest *rest = NULL;
     struct container_members taken;
-    struct container_notes unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
+    struct container_notes unpacked = {.name = tv_source_name(packed),
+                                       .quiet = inputs->quiet,
+                                       .sketch =
+                                           inputs->progress ? inputs->progress->sketch : NULL};
     struct tv_unpack_question question = {
         .wanted = container_selects_member,
         .context = &unpacked,
+        .spooled = container_sketch_block,
         .ceiling = inputs_left_of_ceiling(inputs),
         .note = container_note,
         .as_it_comes = inputs->ceiling == 0 && !inputs->progress,

@@ -260,22 +260,66 @@ static void ft_reader_add_buffer(struct tv_ft_chunk_reader *reader, struct tv_by
 /* One of this many events goes into the sketch. */
 #define MARKED 16
 
+/* Return the track of a processor in a sketch, or TV_NONE. */
+static uint32_t ft_sketch_add_cpu(struct tv_sketch *sketch, uint32_t cpu)
+{
+    char name[24];
+    snprintf(name, sizeof name, "CPU %" PRIu32, cpu);
+    return tv_sketch_track(sketch, tv_bytes_of(name));
+}
+
 /* Add an event to the sketch, on the track of its processor. */
 static TV_NOINLINE void ft_reader_sketch_event(struct tv_ft_chunk_reader *reader,
                                                const struct tv_ft_line *line)
 {
-    char name[24];
     struct tv_sketch *sketch = reader->progress ? reader->progress->sketch : NULL;
     if (!sketch || line->cpu >= TV_FT_SKETCHED)
         return;
     uint32_t *known = &reader->sketched[line->cpu];
     if (*known == 0) {
-        snprintf(name, sizeof name, "CPU %" PRIu32, line->cpu);
-        uint32_t track = tv_sketch_track(sketch, tv_bytes_of(name));
+        uint32_t track = ft_sketch_add_cpu(sketch, line->cpu);
         *known = track == TV_NONE ? TV_NONE : track + 1;
     }
     uint32_t track = *known == TV_NONE ? TV_NONE : *known - 1;
     tv_sketch_add(sketch, &(struct tv_sketch_mark){line->time, track}, 1);
+}
+
+/* At so many places of a block, spread evenly, a line is marked. */
+#define SKETCHED_PLACES 32u
+
+/* The first line end at or behind `at` is looked for within so many bytes. */
+#define SKETCHED_LINE ((size_t)4096)
+
+/* Find the first whole line that begins behind `at`, nearby. */
+static bool ft_block_find_line(struct tv_bytes block, size_t at, struct tv_bytes *line)
+{
+    const uint8_t *end =
+        block.data + (block.length - at < SKETCHED_LINE ? block.length : at + SKETCHED_LINE);
+    const uint8_t *from = memchr(block.data + at, '\n', (size_t)(end - (block.data + at)));
+    if (!from)
+        return false;
+    from++;
+    const uint8_t *behind = memchr(from, '\n', (size_t)(end - from));
+    if (!behind)
+        return false;
+    *line = (struct tv_bytes){from, (size_t)(behind - from)};
+    line->length -= line->length > 0 && behind[-1] == '\r';
+    return true;
+}
+
+void tv_ft_block_sketch(struct tv_bytes block, struct tv_sketch *sketch)
+{
+    assert(block.data && sketch);
+    for (size_t place = 0; place < SKETCHED_PLACES; place++) {
+        struct tv_bytes text;
+        struct tv_ft_line line;
+        size_t at = block.length / SKETCHED_PLACES * place;
+        if (!ft_block_find_line(block, at, &text) || !tv_ft_line_parse(text, &line) ||
+            line.cpu >= TV_FT_SKETCHED)
+            continue;
+        struct tv_sketch_mark mark = {line.time, ft_sketch_add_cpu(sketch, line.cpu)};
+        tv_sketch_add(sketch, &mark, 1);
+    }
 }
 
 /* Handle a line of an event. */

@@ -430,6 +430,7 @@ const struct tv_reader tv_reader_ftrace = {
     .sniff = ft_sniff,
     .assemble = ft_assemble,
     .visit_records = ft_visit_records,
+    .sketch_block = tv_ft_block_sketch,
     .format = "ftrace text",
     .describe = tv_ft_describe,
 };

@@ -85,6 +85,10 @@ enum tv_status tv_te_list_read(struct tv_te_list *list);
 enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_t *start,
                                 struct tv_error *err) TV_MUST_CHECK;
 
+/* Mark some of a block's events in a sketch, without what precedes the block: the reader's
+ * `sketch_block`. */
+void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch);
+
 /* Fail with TV_ERR_CANCELLED when the user asked to stop.  `progress` may be NULL. */
 enum tv_status tv_te_check_cancelled(struct tv_progress *progress,
                                      struct tv_error *err) TV_MUST_CHECK;

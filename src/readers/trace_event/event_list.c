@@ -21,11 +21,13 @@
  * does not take quadratic time.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "model/sketch.h"
 #include "readers/trace_event/container.h"
 
 /* A longer event counts as one without an end. */
@@ -123,6 +125,84 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
         from++;
     }
     return TV_OK;
+}
+
+/* ---- Sketching a block ---- */
+
+/* At so many places of a block, spread evenly, so many events are marked.  No place costs more
+ * than `GUESSED_EVENT` bytes of text, whatever stands there. */
+#define SKETCHED_PLACES 8u
+#define SKETCHED_EVENTS 4u
+
+/* Return the index of the first event at or behind `from` that is found at that cost, or
+ * block.length; *fields holds the event, and *end is behind it. */
+static size_t te_block_find_event(struct tv_bytes block, size_t from, struct te_list_guess *guess,
+                                  struct tv_te_fields *fields, size_t *end)
+{
+    while (from < block.length && guess->cost < GUESSED_EVENT) {
+        struct tv_bytes rest = {block.data + from, block.length - from};
+        const uint8_t *behind;
+        if (rest.length > GUESSED_EVENT - guess->cost)
+            rest.length = (size_t)(GUESSED_EVENT - guess->cost);
+        size_t place = te_list_next_candidate(guess, rest);
+        guess->cost += place + 1;
+        from += place;
+        if (place == rest.length)
+            break;
+        enum tv_te_read read =
+            tv_te_fields_read(block.data + from, block.data + block.length, fields, &behind);
+        guess->cost += (uint64_t)(behind - (block.data + from));
+        *end = (size_t)(behind - block.data);
+        if (read == TV_TE_READ && tv_te_fields_phase(fields) != '\0')
+            return from;
+        *guess = (struct te_list_guess){'{', false, guess->cost};
+        from++;
+    }
+    return block.length;
+}
+
+/* Return an id as the chunks name it: without the quotes of a string, and as short. */
+static struct tv_bytes te_block_id_text(struct tv_bytes id)
+{
+    if (!id.data)
+        return TV_BYTES("0");
+    if (id.length >= 2 && id.data[0] == '"')
+        id = (struct tv_bytes){id.data + 1, id.length - 2};
+    if (id.length > TV_SKETCH_NAME / 2 - 1)
+        id.length = TV_SKETCH_NAME / 2 - 1;
+    return id;
+}
+
+/* Mark the beginning of a slice. */
+static void te_block_sketch_event(const struct tv_te_fields *fields, struct tv_sketch *sketch)
+{
+    struct tv_sketch_mark mark;
+    char name[TV_SKETCH_NAME + 1];
+    char phase = tv_te_fields_phase(fields);
+    if ((phase != 'X' && phase != 'B') || !tv_te_parse_time(fields->ts, &mark.time))
+        return;
+    struct tv_bytes process = te_block_id_text(fields->pid),
+                    thread = fields->tid.data ? te_block_id_text(fields->tid) : process;
+    snprintf(name, sizeof name, "%.*s/%.*s", (int)process.length, (const char *)process.data,
+             (int)thread.length, (const char *)thread.data);
+    mark.track = tv_sketch_track(sketch, tv_bytes_of(name));
+    tv_sketch_add(sketch, &mark, 1);
+}
+
+void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch)
+{
+    assert(block.data && sketch);
+    struct tv_te_fields fields;
+    for (size_t place = 0; place < SKETCHED_PLACES; place++) {
+        struct te_list_guess guess = {0, false, 0};
+        size_t at = block.length / SKETCHED_PLACES * place, end = at;
+        for (unsigned i = 0; i < SKETCHED_EVENTS && at < block.length; i++, at = end) {
+            if (te_block_find_event(block, at, &guess, &fields, &end) == block.length)
+                break;
+            te_block_sketch_event(&fields, sketch);
+            guess.before = '}';
+        }
+    }
 }
 
 /* ---- Walking ---- */

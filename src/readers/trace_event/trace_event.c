@@ -359,6 +359,7 @@ const struct tv_reader tv_reader_trace_event = {
     .sniff = te_reader_sniff,
     .assemble = te_reader_assemble,
     .visit_records = tv_te_records_visit,
+    .sketch_block = tv_te_block_sketch,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
 };

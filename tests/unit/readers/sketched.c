@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sketch that readers fill while they read: how busy the tracks are, and the progress. */
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/out.h"
 #include "model/builder/builder.h"
 #include "model/sketch.h"
@@ -78,6 +79,24 @@ static void sketches_method_traces(void **context)
     tv_out_release(&out);
 }
 
+/* Sketch a text block by block, as an unpacker finds it: no block knows those before it. */
+static void sketch_blocks(struct tv_bytes text, size_t size, struct tv_sketch_shown *shown)
+{
+    const struct tv_reader *reader = tv_readers_find_by_prefix(
+        (struct tv_bytes){text.data, text.length < TV_SNIFF_SIZE ? text.length : TV_SNIFF_SIZE});
+    struct tv_sketch *sketch = tv_sketch_new();
+    uint8_t *block = tv_alloc(size + TV_WINDOW_SLACK, 1);
+    assert_non_null(reader);
+    for (size_t at = 0; at < text.length; at += size) {
+        size_t length = text.length - at < size ? text.length - at : size;
+        memcpy(block, text.data + at, length);
+        reader->sketch_block((struct tv_bytes){block, length}, sketch);
+    }
+    tv_sketch_show(sketch, shown);
+    tv_sketch_free(sketch);
+    tv_free(block);
+}
+
 static void sketches_ftrace(void **context)
 {
     (void)context;
@@ -97,6 +116,11 @@ static void sketches_ftrace(void **context)
         assert_int_equal(tv_progress_show(&progress).records, 4000);
         assert_true(progress.joining);
     }
+    struct tv_sketch_shown blocks;
+    sketch_blocks((struct tv_bytes){out.buffer, out.length}, 5000, &blocks);
+    assert_int_equal(blocks.track_count, 2);
+    assert_busy(&blocks, "CPU 0", 0);
+    assert_busy(&blocks, "CPU 3", 1);
     tv_out_release(&out);
 }
 
@@ -118,6 +142,10 @@ static void sketches_trace_events(void **context)
     assert_busy(&shown, "5/6", 0);
     assert_busy(&shown, "5/7", 1);
     assert_true(progress.joining);
+    sketch_blocks((struct tv_bytes){out.buffer, out.length}, 10000, &shown);
+    assert_int_equal(shown.track_count, 2);
+    assert_busy(&shown, "5/6", 0);
+    assert_busy(&shown, "5/7", 1);
     tv_out_release(&out);
 }
 
