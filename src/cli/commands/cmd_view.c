@@ -38,6 +38,11 @@
  * no page is opened. A readable trace shows its first events even sooner. */
 #define EARLY_MS 200
 
+/* At the end of the program, wait this long for the index of a trace without a word, and this long
+ * at most. */
+#define CACHE_SOON_MS 300
+#define CACHE_LATE_MS 60000
+
 static const struct tv_option view_options[] = {
     TV_OPTION("port", "N", TV_OPTION_COUNT, port,
               "port to listen on (default: the first free one from 27180 to 27187, else any)"),
@@ -85,10 +90,12 @@ struct viewer_files {
     const char **paths;
     struct tv_source **kept; /* opened files that can be read only once */
     size_t count;
-    pthread_mutex_t lock; /* protects `kept` and `pending` */
+    pthread_mutex_t lock; /* protects `kept`, `pending` and `writing` */
     struct pending_cache_write *pending;
-    atomic_bool stop; /* stop writing to the cache */
-    pid_t push;       /* the process that sends files; 0: none */
+    unsigned writing;       /* traces that are being written to the cache */
+    pthread_cond_t written; /* `writing` fell */
+    atomic_bool stop;       /* stop writing to the cache */
+    pid_t push;             /* the process that sends files; 0: none */
 };
 
 /* A trace that will be written to the cache after it is shown. */
@@ -170,7 +177,7 @@ static void viewer_files_add_pending(struct viewer_files *files, const struct tv
     pthread_mutex_unlock(&files->lock);
 }
 
-/* Remove and return the pending cache write of a trace. */
+/* Remove and return the pending cache write of a trace, which is being written from now on. */
 static struct pending_cache_write *viewer_files_take_pending(struct viewer_files *files,
                                                              const struct tv_trace *trace)
 {
@@ -179,8 +186,10 @@ static struct pending_cache_write *viewer_files_take_pending(struct viewer_files
     while (*place && (*place)->trace != trace)
         place = &(*place)->next;
     struct pending_cache_write *found = *place;
-    if (found)
+    if (found) {
         *place = found->next;
+        files->writing++;
+    }
     pthread_mutex_unlock(&files->lock);
     return found;
 }
@@ -191,9 +200,40 @@ static void viewer_files_write_to_cache(void *context, const struct tv_trace *tr
 {
     struct viewer_files *files = context;
     struct pending_cache_write *pending = viewer_files_take_pending(files, trace);
-    if (pending)
-        tv_index_cache_write(&pending->cache, trace, view, &files->stop);
+    if (!pending)
+        return;
+    tv_index_cache_write(&pending->cache, trace, view, &files->stop);
     tv_free(pending);
+    pthread_mutex_lock(&files->lock);
+    files->writing--;
+    pthread_cond_broadcast(&files->written);
+    pthread_mutex_unlock(&files->lock);
+}
+
+/* Wait for one more trace to be written; false after the deadline, or when all are written. */
+static bool viewer_files_await_one(struct viewer_files *files, const struct timespec *until)
+{
+    if (!files->pending && files->writing == 0)
+        return false;
+    return pthread_cond_timedwait(&files->written, &files->lock, until) == 0;
+}
+
+/* Let traces that were read be written to the cache before the program ends, however soon that is:
+ * the next start would read them all over again. Then stop the writing. */
+static void viewer_files_finish_cache(struct viewer_files *files)
+{
+    struct timespec soon = tv_monotonic_deadline(CACHE_SOON_MS),
+                    late = tv_monotonic_deadline(CACHE_LATE_MS);
+    pthread_mutex_lock(&files->lock);
+    while (viewer_files_await_one(files, &soon))
+        ;
+    if ((files->pending || files->writing > 0) && !files->settings->quiet)
+        tv_message("writing the index, so that the trace opens at once the next time; "
+                   "interrupt again to leave without it");
+    while (viewer_files_await_one(files, &late))
+        ;
+    pthread_mutex_unlock(&files->lock);
+    atomic_store(&files->stop, true);
 }
 
 /* Put the files of a trace at the head of the recent ones, the first file first. */
@@ -296,6 +336,11 @@ static enum tv_status viewer_files_init(struct viewer_files *files,
         files->files[files->count++] = (struct tv_viewer_file){name, offsets[i]};
     }
     tv_free(offsets);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&files->written, &attributes);
+    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&files->lock, NULL);
     return TV_OK;
 }
@@ -308,6 +353,7 @@ static void viewer_files_release(struct viewer_files *files)
     tv_free(files->files);
     tv_free(files->paths);
     tv_free(files->kept);
+    pthread_cond_destroy(&files->written);
     pthread_mutex_destroy(&files->lock);
 }
 
@@ -474,7 +520,7 @@ int tv_command_run_viewer(const struct tv_command *command, const struct tv_sett
     served.begin_count = begin_count < files.count ? begin_count : files.count;
     if (tv_viewer_new(&served, &server, &err) == TV_OK) {
         code = cmd_view_confine_and_run(command, settings, &files, server, place, served.sql.ready);
-        atomic_store(&files.stop, true);
+        viewer_files_finish_cache(&files);
         if (!tv_viewer_free(server)) {
             fflush(NULL);
             _exit(code);
