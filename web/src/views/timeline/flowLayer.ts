@@ -40,6 +40,12 @@ export class FlowLayer {
     this.hovered.get();
   }
 
+  /** True if any arrow is drawn. */
+  get any(): boolean {
+    const { selected, others } = this.v.flows;
+    return selected.peek().length + others.peek().length > 0 || this.hovered.peek() !== null;
+  }
+
   private whole(scene: Scene): FlowScene {
     return { ...scene, processOf: (end) => this.processOf(end) };
   }

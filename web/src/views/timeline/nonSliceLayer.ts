@@ -224,3 +224,12 @@ export class NonSliceLayer {
     return { mark: null, call, title, lines };
   }
 }
+
+/** Tell the user that marks are not drawn because there are too many. */
+export function sayLeftOut({ instants, beside, viewer }: Views): void {
+  const count = instants.inView.answer.get().leftOut + beside.leftOut();
+  const text = `${plural(count, 'mark is', 'marks are')} not drawn: zoom in to see all`;
+  if (count > 0) viewer.say(text);
+  else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek()?.text ?? ''))
+    viewer.notice.set(null);
+}

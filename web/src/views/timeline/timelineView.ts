@@ -3,7 +3,6 @@
 // them, and finds what lies under a point. timelineGestures.ts handles mouse, wheel and touch.
 
 import { h } from '../../base/dom';
-import { plural } from '../../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';
 import type { CounterFacts, Instant, TileLane } from '../../model/engine';
 import type { Flow } from '../../model/flowAnswers';
@@ -33,13 +32,14 @@ import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
 import { inTermsOf, WEIGHT_AXIS, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
-import { NonSliceLayer, type MarkHit } from './nonSliceLayer';
+import { NonSliceLayer, sayLeftOut, type MarkHit } from './nonSliceLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
 import { labelEdge } from './labelEdge';
 import { chosenRows } from './rowOrderMenu';
 import { rulerKey } from './rulerKey';
+import { paintStrip, ScrolledPart } from './scrolledPart';
 import { TimelineLabels } from './timelineLabels';
 
 /** Rows this far outside the view, in pixels, are requested before the user scrolls to them. */
@@ -80,6 +80,7 @@ export class TimelineView {
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
   private readonly narrow = new NarrowBars();
+  private readonly shownPart = new ScrolledPart();
   private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
   private readonly statesOf: ReadonlyMap<number, number>;
   private readonly body: HTMLElement;
@@ -171,7 +172,7 @@ export class TimelineView {
     this.body.append(labelEdge(settings, this.labels.element, null));
     effect(() => this.layLabels());
     effect(() => this.watch());
-    effect(() => this.sayLeftOut());
+    effect(() => sayLeftOut(v));
     effect(() => {
       viewer.unit.get();
       this.zooming.get();
@@ -215,16 +216,6 @@ export class TimelineView {
     this.canvas.invalidate();
   }
 
-  /** Tell the user which kinds of events are not drawn because there are too many. */
-  private sayLeftOut(): void {
-    const { instants, beside, viewer } = this.v;
-    const count = instants.inView.answer.get().leftOut + beside.leftOut();
-    const text = `${plural(count, 'mark is', 'marks are')} not drawn: zoom in to see all`;
-    if (count > 0) viewer.say(text);
-    else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek()?.text ?? ''))
-      viewer.notice.set(null);
-  }
-
   private layLabels(): void {
     const placed = this.placed.get();
     this.body.style.height = `${placed.height + 8}px`;
@@ -233,7 +224,7 @@ export class TimelineView {
 
   private readonly scrolled = (): void => {
     this.labels.show(this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
-    this.canvas.invalidate();
+    this.canvas.scrolled();
   };
 
   get scale(): TimeScale {
@@ -280,9 +271,15 @@ export class TimelineView {
     const scroll = this.tracks.scrollTop;
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
-    this.wantCounters(placed, scroll);
+    const shown = this.seen(placed.rows, scroll, scroll + this.canvas.height);
+    this.v.counters.show(this.counterBoxes(shown));
     this.densityImages.begin();
-    this.drawScene(g, scene);
+    const strip = this.shownPart.move(g, this.canvas, placed, scroll, placed.pinned);
+    if (strip && !this.flows.any)
+      paintStrip(g, strip, this.canvas.width, (above, bottom) =>
+        this.drawPart(g, scene, { placed, scroll: scroll + above, top: 0, bottom }),
+      );
+    else this.drawScene(g, scene);
     if (this.densityImages.late) this.canvas.invalidate();
     this.whenDrawn();
   }
@@ -345,11 +342,6 @@ export class TimelineView {
     const { pinned } = this.placed.peek();
     const fixed = pinned > 0 ? boxesIn(boxes, 0, Math.min(pinned, this.canvas.height)) : [];
     return [...new Set([...fixed, ...boxesIn(boxes, top, bottom)])];
-  }
-
-  private wantCounters(placed: TimelineLayout, scroll: number): void {
-    const bottom = scroll + this.canvas.height;
-    this.v.counters.show(this.counterBoxes(this.seen(placed.rows, scroll, bottom)));
   }
 
   private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {

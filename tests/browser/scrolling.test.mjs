@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scrolled time line moves the pixels that stay in view and paints only the rest. The result must
+// be the same, pixel for pixel, as painting everything.
+import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPage, rested } from './browser.mjs';
+import { test } from './limited.mjs';
+import { example, view } from './program.mjs';
+
+const data = join(import.meta.dirname, '../../../shared/data/trace-event');
+
+/** Scroll in steps that do not divide the height of a line, with a frame after each. */
+const scroll = (page, steps) =>
+  page.evaluate(async (tops) => {
+    const tracks = document.querySelector('.tracks');
+    for (const by of tops) {
+      tracks.scrollTop += by;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }
+    return tracks.scrollTop;
+  }, steps);
+
+/** The pixels of the time line. */
+const pixels = (page) =>
+  page.evaluate(() => {
+    const canvas = document.querySelector('.lanes canvas');
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    return { width: canvas.width, height: canvas.height, all: [...new Uint32Array(data.buffer)] };
+  });
+
+/** Another height of the window and back: a resized canvas is painted whole. */
+async function paintAll(page) {
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width, height: height + 40 });
+  await rested(page);
+  await page.setViewportSize({ width, height });
+  await rested(page);
+}
+
+/** Edges of curves are rounded by another level of a colour when another part is painted. */
+const LEVELS = 2;
+
+const differ = (a, b) =>
+  a !== b &&
+  [0, 8, 16, 24].some((at) => Math.abs(((a >>> at) & 255) - ((b >>> at) & 255)) > LEVELS);
+
+function assertSame(moved, painted) {
+  assert.deepEqual([moved.width, moved.height], [painted.width, painted.height]);
+  const other = [];
+  for (let y = 0; y < moved.height; y++)
+    for (let x = 0; x < moved.width; x++)
+      if (differ(moved.all[y * moved.width + x], painted.all[y * moved.width + x])) {
+        other.push(y);
+        break;
+      }
+  assert.deepEqual(other, [], 'lines that differ');
+  assert.ok(new Set(moved.all).size > 8, 'a blank time line');
+}
+
+const FILES = [
+  ['the example', null],
+  ['slices and counters of Chrome', 'devtools/Trace-20230603T221323.json'],
+  ['systrace with states and frames', 'catapult/android_systrace.html'],
+  ['objects, async slices and instants', 'catapult/big_trace.json'],
+];
+
+for (const [what, name] of FILES) {
+  const path = name === null ? null : join(data, name);
+  test(`scrolling shows the same as painting: ${what}`, async (t) => {
+    if (path && !existsSync(path)) return t.skip(`${path} is missing`);
+    const viewer = await view(path ?? example());
+    const { page, troubles, close } = await openPage(viewer.address, {
+      viewport: { width: 1280, height: 560 },
+    });
+    await page.waitForSelector('.lanes canvas');
+    await rested(page);
+    for (const steps of [
+      [37, 37, 37],
+      [-13, 41, -29],
+      [150, -7],
+    ]) {
+      const before = await scroll(page, [0]);
+      const after = await scroll(page, steps);
+      await rested(page);
+      const moved = await pixels(page);
+      await paintAll(page);
+      assertSame(moved, await pixels(page));
+      if (name !== null) assert.notEqual(after, before, 'nothing to scroll');
+    }
+    assert.deepEqual(troubles, []);
+    await close();
+    await viewer.stop();
+  });
+}
