@@ -122,6 +122,31 @@ for (const size of SIZES) {
   });
 }
 
+/** The words about the range that are seen, each with the width that it lacks. */
+const scopeWords = (page) =>
+  page.$$eval('.scope-words > *', (parts) =>
+    parts
+      .filter((part) => part.checkVisibility())
+      .map((part) => [part.className, part.clientWidth, part.scrollWidth - part.clientWidth]),
+  );
+
+test('the words about the range are read, short, or not there', async () => {
+  const { page } = await showFile('busy.json', busyTrace(), {
+    options: { viewport: { width: 1800, height: 800 } },
+  });
+  const seen = new Set();
+  for (let width = 1800; width >= 1100; width -= 50) {
+    await page.setViewportSize({ width, height: 800 });
+    await rested(page);
+    const words = await scopeWords(page);
+    for (const [kind, room, lacks] of words)
+      assert.ok(kind === 'long' ? room > 180 : lacks <= 0, `${width} px: ${kind} has ${room} px`);
+    seen.add(words.map(([kind]) => kind).join());
+  }
+  assert.deepEqual([...seen].sort(), ['', 'long', 'short']);
+  assert.match(await page.locator('.scope-words').getAttribute('title'), /^Computed for the whole/);
+});
+
 test('where a table lacks room, the figures stay that nothing else tells', async () => {
   const viewport = { width: 900, height: 700 };
   const { page } = await showFile('busy.json', busyTrace(), { options: { viewport } });

@@ -21,20 +21,21 @@ function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void
   const time = (ns: number): string => formatTime(ns, unit);
   const count = tracks.length || tracksOfSlices(viewer.facts.tracks);
   const threads = count > 0 ? `, ${plural(count, track)}` : ''; // a trace of samples has none
-  // A narrow page shortens the words, so the tooltip has them too.
-  const say = (what: string): void => {
+  // A narrow page has the short words, so the tooltip has all of them.
+  const say = (what: string, short: string): void => {
     const text = `Computed for ${what}${threads}`;
-    setText(words, text);
+    const brief = h('span', { class: 'short', attrs: { 'data-words': short } });
+    fill(words, h('span', { class: 'long' }, text), brief);
     words.title = `${text}. Type the range (R)`;
   };
   if (!range && tracks.length === 0) {
-    say('the whole trace');
+    say('the whole trace', 'Whole trace');
     return fill(chips);
   }
   const what = range
     ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
     : 'the whole trace';
-  say(what);
+  say(what, range ? 'Range' : 'Some threads');
   const names = tracks
     .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
     .join(', ');
