@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { assertAccessible } from './axe.mjs';
 import { openPage, place, ready, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { json, view } from './program.mjs';
+import { json, view, viewWith } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'open-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -424,6 +424,39 @@ test('a wrong file leaves the trace where it is, also after a reload', async () 
     await ready(page);
     await title(page, 'first.json');
   });
+});
+
+test('what was open last is offered again, in each tab by itself', async () => {
+  const state = { XDG_STATE_HOME: join(folder, 'state') };
+  const files = ['first.json', 'second.json'].map((name) => join(folder, name));
+  for (const file of files) {
+    const event = { ph: 'X', name: 'a', pid: 1, tid: 1, ts: 0, dur: 1 };
+    writeFileSync(file, JSON.stringify([event]));
+    await (await viewWith(state, file)).stop();
+  }
+  const viewer = await viewWith(state);
+  const tabs = [await openPage(viewer.address), await openPage(viewer.address)];
+  const [one, other] = tabs.map(({ page }) => page);
+  const offered = one.locator('main, body').first();
+  await offered.getByText('Open again').waitFor();
+  const text = await offered.innerText();
+  assert.ok(text.indexOf('second.json') < text.indexOf('first.json'), text);
+  await one.getByText('first.json').click();
+  await ready(one);
+  await other.getByText('second.json').click();
+  await ready(other);
+  assert.match(await one.title(), /^first\.json/);
+  assert.match(await other.title(), /^second\.json/);
+  await other.goBack();
+  await other.getByText('Open again').waitFor();
+  await other.goForward();
+  await ready(other);
+  assert.match(await other.title(), /^second\.json/);
+  for (const { troubles, close } of tabs) {
+    assert.deepEqual(troubles, []);
+    await close();
+  }
+  await viewer.stop();
 });
 
 test('Back leads to the empty page that a trace was opened on', async () => {

@@ -47,11 +47,14 @@ export function freePort() {
 }
 
 /** Starts the viewer on files; `ended` is its exit code. */
-export function view(...files) {
+export const view = (...files) => viewWith({}, ...files);
+
+/** The same with other variables in its environment, such as a folder for the recent files. */
+export function viewWith(variables, ...files) {
   const words = ['--no-browser', '-q', '--port', freePort(), ...files];
   const child = spawn(program(), words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null' },
+    env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null', ...variables },
   });
   let output = '';
   running.add(child);
