@@ -90,7 +90,8 @@ struct viewer_files {
     const char **paths;
     struct tv_source **kept; /* opened files that can be read only once */
     size_t count;
-    pthread_mutex_t lock; /* protects `kept`, `pending` and `writing` */
+    pthread_mutex_t lock;       /* protects `kept`; held while a pipe is read to its end */
+    pthread_mutex_t cache_lock; /* protects `pending` and `writing` */
     struct pending_cache_write *pending;
     unsigned writing;       /* traces that are being written to the cache */
     pthread_cond_t written; /* `writing` fell */
@@ -171,17 +172,17 @@ static void viewer_files_add_pending(struct viewer_files *files, const struct tv
 {
     assert(trace);
     struct pending_cache_write *pending = tv_alloc(1, sizeof *pending);
-    pthread_mutex_lock(&files->lock);
+    pthread_mutex_lock(&files->cache_lock);
     *pending = (struct pending_cache_write){files->pending, trace, *cache};
     files->pending = pending;
-    pthread_mutex_unlock(&files->lock);
+    pthread_mutex_unlock(&files->cache_lock);
 }
 
 /* Remove and return the pending cache write of a trace, which is being written from now on. */
 static struct pending_cache_write *viewer_files_take_pending(struct viewer_files *files,
                                                              const struct tv_trace *trace)
 {
-    pthread_mutex_lock(&files->lock);
+    pthread_mutex_lock(&files->cache_lock);
     struct pending_cache_write **place = &files->pending;
     while (*place && (*place)->trace != trace)
         place = &(*place)->next;
@@ -190,7 +191,7 @@ static struct pending_cache_write *viewer_files_take_pending(struct viewer_files
         *place = found->next;
         files->writing++;
     }
-    pthread_mutex_unlock(&files->lock);
+    pthread_mutex_unlock(&files->cache_lock);
     return found;
 }
 
@@ -204,10 +205,10 @@ static void viewer_files_write_to_cache(void *context, const struct tv_trace *tr
         return;
     tv_index_cache_write(&pending->cache, trace, view, &files->stop);
     tv_free(pending);
-    pthread_mutex_lock(&files->lock);
+    pthread_mutex_lock(&files->cache_lock);
     files->writing--;
     pthread_cond_broadcast(&files->written);
-    pthread_mutex_unlock(&files->lock);
+    pthread_mutex_unlock(&files->cache_lock);
 }
 
 /* Wait for one more trace to be written; false after the deadline, or when all are written. */
@@ -215,7 +216,7 @@ static bool viewer_files_await_one(struct viewer_files *files, const struct time
 {
     if (!files->pending && files->writing == 0)
         return false;
-    return pthread_cond_timedwait(&files->written, &files->lock, until) == 0;
+    return pthread_cond_timedwait(&files->written, &files->cache_lock, until) == 0;
 }
 
 /* Let traces that were read be written to the cache before the program ends, however soon that is:
@@ -224,7 +225,7 @@ static void viewer_files_finish_cache(struct viewer_files *files)
 {
     struct timespec soon = tv_monotonic_deadline(CACHE_SOON_MS),
                     late = tv_monotonic_deadline(CACHE_LATE_MS);
-    pthread_mutex_lock(&files->lock);
+    pthread_mutex_lock(&files->cache_lock);
     while (viewer_files_await_one(files, &soon))
         ;
     if ((files->pending || files->writing > 0) && !files->settings->quiet)
@@ -232,7 +233,7 @@ static void viewer_files_finish_cache(struct viewer_files *files)
                    "interrupt again to leave without it");
     while (viewer_files_await_one(files, &late))
         ;
-    pthread_mutex_unlock(&files->lock);
+    pthread_mutex_unlock(&files->cache_lock);
     atomic_store(&files->stop, true);
 }
 
@@ -342,6 +343,7 @@ static enum tv_status viewer_files_init(struct viewer_files *files,
     pthread_cond_init(&files->written, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&files->lock, NULL);
+    pthread_mutex_init(&files->cache_lock, NULL);
     return TV_OK;
 }
 
@@ -355,6 +357,7 @@ static void viewer_files_release(struct viewer_files *files)
     tv_free(files->kept);
     pthread_cond_destroy(&files->written);
     pthread_mutex_destroy(&files->lock);
+    pthread_mutex_destroy(&files->cache_lock);
 }
 
 /* Check options and regular files before a page is opened. */
