@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts as data: what they say to screen readers, and how values are counted in a histogram.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { chartWords, extremes, histogramOf, type LineChart } from '../src/model/chart';
+
+const LINES: LineChart = {
+  kind: 'lines',
+  title: 'Frames by version',
+  x: { name: 'version', text: (at) => `1.${at}` },
+  y: { name: 'ms' },
+  places: [0, 1, 2],
+  series: [
+    { name: 'median', values: [5, null, 7.5] },
+    { name: 'p90', values: [null, null, null] },
+  ],
+  marks: [{ at: 1, label: '+20 %' }],
+};
+
+test('the words of a line chart name its places, ranges and marks', () => {
+  assert.equal(
+    chartWords(LINES),
+    'Line chart, Frames by version: 3 places of version from 1.0 to 1.2; median: 5 to 7.5; ' +
+      'p90: no values; marks: +20 % at 1.1',
+  );
+});
+
+test('the words of a chart stay short', () => {
+  const series = Array.from({ length: 100 }, (_, i) => ({ name: `s${i}`, values: [1] }));
+  const words = chartWords({ ...LINES, series, marks: [] });
+  assert.match(words, /s7: 1 to 1; 92 more series$/);
+  const names = series.map(({ name }) => name.repeat(1000));
+  const bars = { kind: 'bars', title: 't', y: { name: 'calls' }, names } as const;
+  const told = chartWords({ ...bars, values: names.map(() => null) });
+  assert.match(told, /^Bar chart, t: 100 bars of calls; s0s0.*: none; 92 more$/);
+  assert.equal(told.length < 1000, true);
+});
+
+test('a histogram has round bounds and counts every value once', () => {
+  // 0, 1, ... 99 with at most 10 bars: 99 / 9 = 11, so the widths are 20.
+  const values = Array.from({ length: 100 }, (_, i) => i);
+  assert.deepEqual(histogramOf(values, 10), {
+    bounds: [0, 20, 40, 60, 80, 100],
+    counts: [20, 20, 20, 20, 20],
+  });
+  assert.deepEqual(histogramOf([-0.25, 0.1, 0.3], 4), {
+    bounds: [-0.4, -0.2, 0, 0.2, 0.4],
+    counts: [1, 0, 1, 1],
+  });
+});
+
+test('a histogram of integers has no bar between two of them', () => {
+  assert.deepEqual(histogramOf([3, 3, 4], 40), { bounds: [3, 4, 5], counts: [2, 1] });
+});
+
+test('a histogram takes what a trace may contain', () => {
+  assert.deepEqual(histogramOf([]), { bounds: [], counts: [] });
+  assert.deepEqual(histogramOf([null, NaN, Infinity]), { bounds: [], counts: [] });
+  assert.deepEqual(histogramOf([7, null, NaN]).counts, [1]);
+  for (const values of [
+    [-1e300, 1e300],
+    [5e-324, 1],
+    [0.1, 0.1 + 2 ** -54],
+    [1e18, 1e18 + 1e6],
+    [-1.7e308, 1.7e308],
+  ]) {
+    const { bounds, counts } = histogramOf(values);
+    assert.equal(
+      counts.reduce((a, b) => a + b, 0),
+      2,
+    );
+    assert.equal(bounds.length, counts.length + 1);
+    assert.equal(counts.length <= 40, true);
+    assert.deepEqual(
+      bounds,
+      [...bounds].sort((a, b) => a - b),
+    );
+  }
+});
+
+test('the extremes leave out what is no number', () => {
+  assert.deepEqual(extremes([null, 3, NaN, -2, Infinity]), [-2, 3]);
+  assert.equal(extremes([null]), null);
+});
+
+test('the words of a histogram name its fullest bar', () => {
+  const { bounds, counts } = histogramOf([1, 2, 2, 3]);
+  const x = { name: 'dur' };
+  assert.equal(
+    chartWords({ kind: 'histogram', title: 'dur', x, y: { name: 'rows' }, bounds, counts }),
+    'Histogram, dur: 4 values of dur from 1 to 4; most of them, 2, between 2 and 3',
+  );
+  assert.equal(
+    chartWords({ kind: 'histogram', title: 't', x, y: { name: 'n' }, bounds: [], counts: [] }),
+    'Histogram, t: no values of dur',
+  );
+});
