@@ -158,6 +158,21 @@ const PICTURES = {
       await page.waitForSelector('.sql .grid-row');
     },
   },
+  'sql-chart': {
+    of: example(),
+    hash: '',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await tab(page, 'SQL');
+      await page
+        .locator('.sql-box textarea')
+        .fill('-- calls of 1 ms and more\nselect ts, dur, name from slice where dur > 1000000');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('button', { name: 'As a track' }).click();
+      await page.getByLabel('Chart', { exact: true }).selectOption('lines');
+      await page.waitForSelector('.sql .chart-plot canvas');
+    },
+  },
   states: {
     of: sched,
     hash: '#tab=states',

@@ -146,14 +146,14 @@ test('names are completed, and queries are kept', { skip }, async () => {
   await page.locator('.sql').getByRole('button', { name: 'Keep' }).click();
   await page.reload();
   await there(page);
-  await page.locator('.sql select').selectOption({ label: 'mine' });
+  await page.getByLabel('Ready queries').selectOption({ label: 'mine' });
   await rowsAre(page, [['7']]);
   assert.equal(await box.inputValue(), '-- mine\nselect 7 as a');
 });
 
 test('the ready queries of the manual are offered', { skip }, async () => {
   const { page, troubles } = await opened();
-  const list = page.locator('.sql select');
+  const list = page.getByLabel('Ready queries');
   const count = await list.locator('optgroup:not([label="Latest"]) option').count();
   assert.ok(count >= 20, `${count} queries`);
   const first = await list.locator('optgroup option').first().innerText();

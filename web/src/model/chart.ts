@@ -35,6 +35,8 @@ export interface LineChart {
   /** The numbers of the series that bound a band, the lower one first; they have no lines. */
   band?: readonly [low: number, high: number];
   marks?: readonly ChartMark[];
+  /** Lines go on over places without a value. */
+  joined?: boolean;
 }
 
 /** A bar for each name, from the top down. */

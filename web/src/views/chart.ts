@@ -170,7 +170,7 @@ export class ChartView {
           stroke: band ? 'transparent' : colour,
           width: band ? 0 : 1.5,
           dash: seriesDash(i),
-          spanGaps: false,
+          spanGaps: chart.joined ?? false,
           points: band ? { show: false } : { size: 5, fill: colour, ...(lonely && { show: true }) },
         };
       });

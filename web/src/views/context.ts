@@ -2,6 +2,7 @@
 // The context that every view receives: state, stores, and navigation.
 
 import { formatCount, formatTimeUnit } from '../base/format';
+import type { Signal } from '../base/signal';
 import { shortened } from '../base/visible';
 import type { CallPairStore } from '../model/callPair';
 import type { NonSliceStore } from '../model/nonSliceStore';
@@ -10,6 +11,7 @@ import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
 import type { MarkStore } from '../model/marks';
 import type { ChosenFile, OpenedInput } from '../model/opening';
+import type { QueryTrack } from '../model/queryTrack';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -50,6 +52,8 @@ export interface Views {
   beside: NonSliceStore;
   marks: MarkStore;
   pair: CallPairStore;
+  /** The rows of a query that are drawn above the tracks. */
+  asTrack: Signal<QueryTrack | null>;
   settings: Settings;
   mover: Mover;
   meters: Meters;

@@ -2,7 +2,7 @@
 // The page of a trace: all views put together.
 
 import { h, setText } from '../base/dom';
-import { effect } from '../base/signal';
+import { effect, signal } from '../base/signal';
 import type { Track, TraceFacts } from '../model/traceFacts';
 import {
   firstExpanded,
@@ -36,6 +36,7 @@ import { NotesRow } from './timeline/notesRow';
 import { PairedLine } from './timeline/pairedLine';
 import { OverviewView } from './timeline/overviewView';
 import { pictureEntries } from './files/pictures';
+import { QueryStrip } from './timeline/queryStrip';
 import { RangeDialog } from './timeline/rangeDialog';
 import { Readout } from './timeline/readout';
 import { SaveMenu, traceEntries } from './files/saveMenu';
@@ -113,6 +114,7 @@ export class Page {
       beside: new NonSliceStore(viewer),
       marks: new MarkStore(viewer),
       pair: new CallPairStore(viewer),
+      asTrack: signal(null),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
         revealHit(views, call, this.line.canvas.width);
@@ -145,6 +147,7 @@ export class Page {
       compare: viewer.facts.compares ? () => this.lower.choose('compare') : null,
       health: () => this.showHealth(),
     });
+    const strip = new QueryStrip(views);
     const tip = new Tip(viewer.frames, settings);
     new TimelineGestures(views, this.line, tip);
     this.element = h(
@@ -158,6 +161,7 @@ export class Page {
         new Readout(views).element,
         this.line.ruler,
         this.notes.element,
+        strip.element,
         h('div', { class: 'lines' }, this.line.tracks, new PairedLine(views, this.line).element),
         this.lower.splitter,
         this.lower.element,
@@ -180,6 +184,10 @@ export class Page {
       const any = viewer.notes.get().length > 0;
       this.element.classList.toggle('with-notes', any);
       this.element.style.setProperty('--h-notes', any ? `${this.notes.height}px` : '0px');
+    });
+    effect(() => {
+      this.element.classList.toggle('with-query', views.asTrack.get() !== null);
+      this.element.style.setProperty('--h-query', `${strip.height.get()}px`);
     });
     // A trace with no times has no time line.
     this.element.classList.toggle('no-tracks', !hasTimes(viewer.facts));

@@ -6,6 +6,7 @@ import { fill, h, setAttribute, setText, type Child } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
 import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
+import { hasTrack, queryTrack } from '../../model/queryTrack';
 import { framingView, revealingView } from '../../model/span';
 import {
   linksOf,
@@ -29,6 +30,7 @@ import { readSetting, writeSetting } from '../settings';
 import type { Exported } from './exportMenu';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { SqlBox } from './sqlBox';
+import { SqlChartPart } from './sqlChartPart';
 import { markedText } from './tableTab';
 
 /** The queries of docs/sql.md, as [group, title, query] in JSON. */
@@ -74,6 +76,7 @@ export class SqlView {
   private readonly failure = h('div', { class: 'sql-failure', attrs: { role: 'alert' } });
   private readonly kept = signal<readonly string[]>(readQueries(readSetting('sql.kept')));
   private readonly latest = signal<readonly string[]>(readQueries(readSetting('sql.latest')));
+  private readonly chart: SqlChartPart;
   private readonly list: HTMLSelectElement;
   private listed: ReadyQuery[] = [];
   private ran = '';
@@ -102,6 +105,10 @@ export class SqlView {
       cancel: () => this.store.cancel(),
       askNames: () => this.askNames(),
     });
+    this.chart = new SqlChartPart({ answer: this.store.answer, sorted: this.rows }, (line) => {
+      this.grid.leadTo(line);
+      this.activate(line);
+    });
     this.list = h('select', { class: 'of', attrs: { 'aria-label': 'Ready queries' } });
     this.list.addEventListener('change', () => this.choose());
     if (typeof viewer.facts.sql === 'string') {
@@ -121,6 +128,7 @@ export class SqlView {
       this.bar(),
       this.failure,
       this.grid.element,
+      this.chart.element,
     );
     effect(() => void this.element.classList.toggle('pending', this.store.running.get()));
     effect(() => this.listQueries());
@@ -142,6 +150,7 @@ export class SqlView {
     const cancel = this.button('Cancel', 'Stop the query (Esc)', () => this.store.cancel());
     const keep = this.button('Keep', '', () => this.keep());
     const more = this.button('More rows', 'Get the next part of the rows', () => this.store.more());
+    const track = this.button('As a track', 'Draw the rows above the tracks', () => this.asTrack());
     const current = signal('');
     this.box.area.addEventListener('input', () => current.set(this.box.text));
     effect(() => {
@@ -149,6 +158,7 @@ export class SqlView {
       run.hidden = running;
       cancel.hidden = !running;
       const answer = this.store.answer.get()?.rows;
+      track.hidden = !answer || !hasTrack(answer.columns);
       more.hidden = running || !answer?.more || answer.rows.length >= MOST_ROWS;
     });
     effect(() => {
@@ -160,7 +170,9 @@ export class SqlView {
         ? 'Remove the query from the list'
         : 'Keep the query in the list; a comment in its first line is its name';
     });
-    return h('div', { class: 'pane-bar' }, run, cancel, this.list, keep, more, this.status);
+    const { kinds, columns } = this.chart;
+    const asked = [run, cancel, this.list, keep];
+    return h('div', { class: 'pane-bar' }, ...asked, kinds, columns, track, more, this.status);
   }
 
   /** Run what stands in the box. */
@@ -332,6 +344,13 @@ export class SqlView {
       failure && h('p', null, shortened(failure.message, 1000)),
       failure && failure.picture !== '' && h('pre', null, failure.picture),
     );
+  }
+
+  /** Draw the rows above the tracks, in place of those of the last query. */
+  private asTrack(): void {
+    const { viewer, asTrack } = this.v;
+    const answer = this.store.answer.peek();
+    if (answer) asTrack.set(queryTrack(answer.of, answer.rows, viewer.bounds));
   }
 
   // ---- Links ----
