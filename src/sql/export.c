@@ -50,7 +50,7 @@ enum export_rows {
 struct export_table {
     const char *name, *base; /* base NULL: the table of arguments */
     enum export_rows rows;
-    bool whole; /* all columns of the base come first, but kind_id and event */
+    bool whole; /* all columns of the base come first, but the hidden ones */
     const struct export_column *columns;
     size_t column_count;
 };
@@ -64,7 +64,10 @@ static const struct export_column export_state[] = {{"id", EXPORT_BASE, NULL},
                                                     {"ts", EXPORT_BASE, NULL},
                                                     {"dur", EXPORT_BASE, NULL},
                                                     {"utid", EXPORT_BASE, NULL},
-                                                    {"state", EXPORT_BASE, "name"}};
+                                                    {"state", EXPORT_BASE, "name"},
+                                                    {"io_wait", EXPORT_BASE, NULL},
+                                                    {"blocked_function", EXPORT_BASE, NULL},
+                                                    {"waker_utid", EXPORT_BASE, NULL}};
 static const struct export_column export_sched[] = {
     {"id", EXPORT_BASE, NULL},        {"ts", EXPORT_BASE, NULL},      {"dur", EXPORT_BASE, NULL},
     {"cpu", EXPORT_CPU, NULL},        {"utid", EXPORT_RUNNING, NULL}, {"name", EXPORT_BASE, NULL},
@@ -373,6 +376,17 @@ static void export_add_output(struct tv_sql_exporter *exporter, const struct exp
         export_list_running(exporter);
 }
 
+/* Does the table of slices leave the column out? */
+static bool export_is_hidden(const char *name)
+{
+    static const char *const hidden[] = {"kind_id", "event", "waker_utid", "blocked_function",
+                                         "io_wait"};
+    for (size_t i = 0; i < TV_COUNT(hidden); i++)
+        if (strcmp(name, hidden[i]) == 0)
+            return true;
+    return false;
+}
+
 void tv_sql_exporter_begin(struct tv_sql_exporter *exporter, const char *name)
 {
     export_end_table(exporter);
@@ -389,9 +403,10 @@ void tv_sql_exporter_begin(struct tv_sql_exporter *exporter, const char *name)
     exporter->base = export_find_base(exporter->table.base);
     exporter->count = exporter->base->count(&exporter->data);
     exporter->scratch.count = 0;
+    const struct tv_sql_table *slices = export_find_base("any_slice");
     for (uint32_t i = 0; i < exporter->base->column_count && exporter->table.whole; i++) {
         struct export_column column = {exporter->base->columns[i].name, EXPORT_BASE, NULL};
-        if (strcmp(column.name, "kind_id") != 0 && strcmp(column.name, "event") != 0)
+        if (exporter->base != slices || !export_is_hidden(column.name))
             export_add_output(exporter, &column);
     }
     for (size_t i = 0; i < exporter->table.column_count; i++)

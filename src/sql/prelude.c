@@ -21,11 +21,11 @@
 const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
-    "create view slice as select * exclude (kind_id, event), slice_kind(kind_id) as kind from "
-    "any_slice "
-    "where kind_id not in (3, 4)",
-    "create macro slice_in(t0, t1) as table select * exclude (kind_id, event), "
-    "slice_kind(kind_id) as kind, least(case when dur < 0 then (select end_ts from trace_bounds) "
+    "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
+    "io_wait), slice_kind(kind_id) as kind from any_slice where kind_id not in (3, 4)",
+    "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
+    "blocked_function, io_wait), slice_kind(kind_id) as kind, least(case when dur < 0 then (select "
+    "end_ts from trace_bounds) "
     "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1) where "
     "kind_id not in (3, 4) and ts < t1 and (ts >= t0 or dur < 0 or ts + dur > t0)",
     "create view slices as select * from slice",
@@ -36,8 +36,8 @@ const char *const tv_sql_prelude[] = {
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
     "r.event = s.event and r.name = 'Running' where s.kind_id = 3",
     "create view sched_slice as select * from sched",
-    "create view thread_state as select id, ts, dur, utid, name as state from any_slice where "
-    "kind_id = 4",
+    "create view thread_state as select id, ts, dur, utid, name as state, io_wait, "
+    "blocked_function, waker_utid from any_slice where kind_id = 4",
     "create view thread_track as select id, name, utid from track where type = 'thread_track'",
     "create view process_track as select id, name, upid from track where type = 'async_track' and "
     "upid is not null",

@@ -82,6 +82,9 @@ enum {
     SLICE_EVENT, /* offset of its event, which tells slices of one event */
     SLICE_FILE,
     SLICE_LINE,
+    SLICE_WAKER, /* this and the next two: of thread states */
+    SLICE_BLOCKED_FUNCTION,
+    SLICE_IO_WAIT,
 };
 
 static const struct tv_sql_column slice_columns[] = {
@@ -109,6 +112,9 @@ static const struct tv_sql_column slice_columns[] = {
     [SLICE_EVENT] = {"event", TV_SQL_INTEGER},
     [SLICE_FILE] = {"file", TV_SQL_TEXT},
     [SLICE_LINE] = {"line", TV_SQL_INTEGER},
+    [SLICE_WAKER] = {"waker_utid", TV_SQL_INTEGER},
+    [SLICE_BLOCKED_FUNCTION] = {"blocked_function", TV_SQL_TEXT},
+    [SLICE_IO_WAIT] = {"io_wait", TV_SQL_BOOLEAN},
 };
 
 /* Return the length of a slice without that of its children. */
@@ -198,6 +204,52 @@ static void sql_put_related(const struct tv_sql_data *data, const struct tv_sql_
                         trace->paths.nodes[tv_slice_get(trace, parent_row, parent).path].frame);
 }
 
+static enum tv_state sql_state_of(const struct tv_trace *trace, uint32_t path)
+{
+    return tv_state_of_frame(trace->head, trace->paths.nodes[path].frame);
+}
+
+/* Return why a thread was blocked in a state, or NULL.  Kernels say so at the wakeup or shortly
+ * after it, while the thread is runnable. */
+static const struct tv_blocking *sql_find_blocking(const struct tv_trace *trace, uint32_t row,
+                                                   uint32_t index, uint32_t thread)
+{
+    struct tv_slice slice = tv_slice_get(trace, row, index);
+    enum tv_state state = sql_state_of(trace, slice.path);
+    tv_ns end = slice.start + slice.length;
+    if (state != TV_STATE_UNINTERRUPTIBLE && state != TV_STATE_IO)
+        return NULL;
+    if (index + 1 < trace->rows[row].count) {
+        struct tv_slice next = tv_slice_get(trace, row, index + 1);
+        if (next.start == end && sql_state_of(trace, next.path) == TV_STATE_RUNNABLE)
+            end += next.length;
+    }
+    return tv_states_blocking(trace, thread, slice.start, end);
+}
+
+/* Put who ended the wait before a state, or why the thread was blocked in it. */
+static void sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint32_t i,
+                                 struct tv_slice_place place, struct tv_sql_vector *vector)
+{
+    const struct tv_trace *trace = data->trace;
+    const struct tv_track *track = &trace->tracks[trace->rows[place.row].track];
+    const struct tv_wakeup *wakeup = NULL;
+    const struct tv_blocking *blocking = NULL;
+    if (track->kind == TV_TRACK_STATES && column == SLICE_WAKER)
+        wakeup =
+            tv_states_wakeup(trace, track->thread, tv_slice_start(trace, place.row, place.index));
+    else if (track->kind == TV_TRACK_STATES)
+        blocking = sql_find_blocking(trace, place.row, place.index, track->thread);
+    if (wakeup)
+        tv_sql_put_index(vector, i, wakeup->by);
+    else if (blocking && column == SLICE_IO_WAIT)
+        tv_sql_put_boolean(vector, i, blocking->io);
+    else if (blocking && blocking->caller != TV_NONE)
+        tv_sql_put_string(data, vector, i, blocking->caller);
+    else
+        tv_sql_put_null(vector, i);
+}
+
 static void sql_put_slice_column(const struct tv_sql_data *data,
                                  const struct tv_sql_scratch *scratch, uint32_t column, uint32_t i,
                                  struct tv_sql_vector *vector)
@@ -256,6 +308,13 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
     case SLICE_SELF_DUR:
     case SLICE_SELF_THREAD_DUR:
         sql_put_related(data, scratch, column, i, scratch->rows[i] - 1, vector);
+        break;
+    case SLICE_WAKER:
+    case SLICE_BLOCKED_FUNCTION:
+    case SLICE_IO_WAIT:
+        sql_put_state_column(data, column, i,
+                             (struct tv_slice_place){scratch->rows[i], scratch->indices[i]},
+                             vector);
         break;
     default:
         sql_put_frame_column(data, column, i, trace->paths.nodes[slice->path].frame, vector);
@@ -354,10 +413,10 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_string(data, vector, i, thread->name);
         else if (column == 4)
             tv_sql_put_index(vector, i, thread->process);
+        else if (thread->process == TV_NONE)
+            tv_sql_put_null(vector, i);
         else
-            tv_sql_put_boolean(vector, i,
-                               thread->process != TV_NONE &&
-                                   info->processes[thread->process].id == thread->id);
+            tv_sql_put_boolean(vector, i, info->processes[thread->process].id == thread->id);
     }
 }
 
