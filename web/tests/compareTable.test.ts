@@ -9,7 +9,13 @@ import {
   type ComparedRow,
   type Comparison,
 } from '../src/model/comparison';
-import { compareColumns, compareLines, compareMark, compareText } from '../src/model/compareTable';
+import {
+  compareColumns,
+  compareLines,
+  compareMark,
+  compareText,
+  signedPercent,
+} from '../src/model/compareTable';
 
 function row(key: string, base: number, fresh: number, more: Partial<ComparedRow>): ComparedRow {
   return {
@@ -86,4 +92,12 @@ test('the cells of a row', () => {
   ]);
   assert.deepEqual(cells('gone'), ['gone', '3.000', '0.000', '−3.000', 'gone', '', '', '1 → 0']);
   assert.equal(compareMark(row('a', 1, 1, { match: 'similar', base_key: 'a$1' }))[0], '~');
+});
+
+test('a change of ten times and more is a factor', () => {
+  assert.equal(signedPercent(-0.333), '−33.3 %');
+  assert.equal(signedPercent(8.99), '+899.0 %');
+  assert.equal(signedPercent(9), '10×');
+  assert.equal(signedPercent(15.974), '17×');
+  assert.equal(signedPercent(22513.655), '22,500×');
 });

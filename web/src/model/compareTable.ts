@@ -76,8 +76,15 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
   return row.calls_differ ? ['!', 'The number of calls certainly differs'] : ['', ''];
 }
 
-/** Format a relative change: "+5.3 %". */
+/** Ten times and more is shown as a factor: nobody reads "+2251365.5 %". */
+const FACTOR_FROM = 10;
+
+/** Format a relative change: "+5.3 %", or "22,500×" with three digits where it is ten times or more. */
 export function signedPercent(change: number): string {
+  const factor = 1 + change;
+  if (factor >= FACTOR_FROM) {
+    return `${factor.toLocaleString('en-US', { maximumSignificantDigits: 3 })}×`;
+  }
   const text = `${Math.abs(change * 100).toFixed(1)} %`;
   return change < 0 ? `−${text}` : `+${text}`;
 }
