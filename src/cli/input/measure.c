@@ -363,36 +363,57 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
     return status;
 }
 
-enum tv_status tv_measure_lengths(const struct tv_settings *settings,
-                                  const struct tv_measured *measured, bool by_cpu,
-                                  struct tv_statistics **lengths, struct tv_error *err)
+enum tv_status tv_measured_calls_init(struct tv_measured_calls *calls,
+                                      const struct tv_settings *settings,
+                                      const struct tv_measured *measured, struct tv_error *err)
 {
     const struct tv_trace *trace = measured->trace;
     struct tv_settings own = *settings;
-    struct tv_selection selection;
     struct tv_subset subset;
     assert(trace && settings->select.categories.count == 0 && !settings->select.filter);
+    *calls = (struct tv_measured_calls){.tracks = NULL};
     own.stacks.async |= tv_trace_has_only_async(trace);
     enum tv_status status = tv_subset_choose(&own, trace, &subset, err);
     if (status != TV_OK) {
         tv_subset_release(&subset);
         return status;
     }
+    struct tv_selection *selection = &calls->selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
-    status = tv_selection_make(&own, trace, &subset, tracks, &selection, err);
-    if (status == TV_OK && !selection.tracks) { /* the statistics would count asynchronous ones */
-        bool *wanted = tv_selection_wanted(trace, &selection);
+    status = tv_selection_make(&own, trace, &subset, tracks, selection, err);
+    if (status == TV_OK && !selection->tracks) { /* the statistics would count asynchronous ones */
+        bool *wanted = tv_selection_wanted(trace, selection);
         for (uint32_t i = 0; i < trace->track_count; i++)
             if (wanted[i])
-                tracks[selection.track_count++] = i;
-        selection.tracks = tracks;
+                tracks[selection->track_count++] = i;
+        selection->tracks = tracks;
         tv_free(wanted);
     }
-    if (status == TV_OK)
-        *lengths = tv_statistics_of(trace, &selection, by_cpu);
-    tv_free(tracks);
     tv_subset_release(&subset);
+    if (status == TV_OK)
+        calls->tracks = tracks;
+    else
+        tv_free(tracks);
     return status;
+}
+
+void tv_measured_calls_release(struct tv_measured_calls *calls)
+{
+    tv_free(calls->tracks);
+    *calls = (struct tv_measured_calls){.tracks = NULL};
+}
+
+enum tv_status tv_measure_lengths(const struct tv_settings *settings,
+                                  const struct tv_measured *measured, bool by_cpu,
+                                  struct tv_statistics **lengths, struct tv_error *err)
+{
+    struct tv_measured_calls calls;
+    enum tv_status status = tv_measured_calls_init(&calls, settings, measured, err);
+    if (status != TV_OK)
+        return status;
+    *lengths = tv_statistics_of(measured->trace, &calls.selection, by_cpu);
+    tv_measured_calls_release(&calls);
+    return TV_OK;
 }
 
 void tv_measured_release(struct tv_measured *measured)

@@ -40,8 +40,21 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
 enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
                                   struct tv_profile **profile, struct tv_error *err) TV_MUST_CHECK;
 
-/* Compute the lengths of the calls of each name on a clock, of what was measured from a trace
- * (TV_MEASURE_TRACE) without filters and categories; free them with tv_statistics_free. */
+/* Select the calls that were measured from a trace (TV_MEASURE_TRACE) without filters and
+ * categories, for statistics of their lengths. */
+struct tv_measured_calls {
+    struct tv_selection selection;
+    uint32_t *tracks; /* of the selection */
+};
+
+enum tv_status tv_measured_calls_init(struct tv_measured_calls *calls,
+                                      const struct tv_settings *settings,
+                                      const struct tv_measured *measured,
+                                      struct tv_error *err) TV_MUST_CHECK;
+void tv_measured_calls_release(struct tv_measured_calls *calls);
+
+/* Compute the lengths of the calls of each name on a clock, of calls that can be selected as above;
+ * free them with tv_statistics_free. */
 enum tv_status tv_measure_lengths(const struct tv_settings *settings,
                                   const struct tv_measured *measured, bool by_cpu,
                                   struct tv_statistics **lengths,
