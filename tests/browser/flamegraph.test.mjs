@@ -193,9 +193,9 @@ test('a differential flame graph marks what one side alone has', async () => {
 test('the page of a comparison filters and sorts its table', async () => {
   const names = (page) =>
     page.evaluate(() =>
-      [...document.querySelectorAll('#rows tbody tr:not([hidden]) td:last-child')].map((cell) =>
-        cell.textContent.trim(),
-      ),
+      [
+        ...document.querySelectorAll('#rows > tbody > tr:not([hidden]) > td:last-child summary'),
+      ].map((cell) => cell.textContent.trim()),
     );
   const body = async (page) => {
     const whole = await names(page);
@@ -209,6 +209,13 @@ test('the page of a comparison filters and sorts its table', async () => {
     await page.getByRole('searchbox', { name: 'Filter by name' }).fill('MAI');
     assert.deepEqual(await names(page), ['main']);
     assert.equal((await frames(page)).length, 5); // and the flame graph is in the page
+    await page.getByText('main', { exact: true }).last().click();
+    assert.match(
+      await page.locator('.calls:visible').innerText(),
+      /Longest\s+24\.000 µs\s+24\.000 µs[^]*Slowest calls: new\s+24\.000 µs at 0\.000 ms/,
+    );
+    await page.getByRole('searchbox', { name: 'Filter by name' }).fill('slowest');
+    assert.deepEqual(await names(page), []); // the filter is about names alone
   };
   await onPicture(compare('html'), body, undefined, 'text/html');
 });

@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -78,15 +79,20 @@ static size_t compare_find_format(const char *report)
     return format;
 }
 
+/* Is any of the reports in this format? */
+static bool compare_has_format(const struct tv_settings *settings, enum tv_compare_format format)
+{
+    bool found = settings->table.format == format;
+    for (size_t i = 0; i < settings->compare.reports.count; i++)
+        found = found || compare_find_format(settings->compare.reports.items[i]) == format;
+    return found;
+}
+
 /* Is any of the reports one with a flame graph? */
 static bool compare_has_picture(const struct tv_settings *settings)
 {
-    bool found = settings->table.format >= TV_COMPARE_SVG;
-    for (size_t i = 0; i < settings->compare.reports.count; i++) {
-        size_t format = compare_find_format(settings->compare.reports.items[i]);
-        found = found || (format >= TV_COMPARE_SVG && format < TV_COUNT(compare_formats));
-    }
-    return found;
+    return compare_has_format(settings, TV_COMPARE_SVG) ||
+           compare_has_format(settings, TV_COMPARE_HTML);
 }
 
 /* Turn two files into groups of one run each. */
@@ -496,6 +502,68 @@ static enum tv_status compare_write(const struct tv_settings *settings,
     return status;
 }
 
+/* ---- The calls of the HTML report ---- */
+
+/* Read a run again and add its calls. */
+static enum tv_status compare_add_calls(const struct tv_settings *settings, uint32_t run,
+                                        struct tv_compared_calls *calls, struct tv_error *err)
+{
+    const struct tv_run *r = &calls->comparison->table->runs[run];
+    struct tv_settings own = compare_settings_of(settings, &r->name, r->side);
+    struct tv_measured measured;
+    struct tv_measured_calls selected;
+    struct stat info;
+    if (strcmp(r->name, "-") == 0 || tv_file_stat(r->name, &info) != 0 || !S_ISREG(info.st_mode))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "not a regular file, so it was read once");
+    own.quiet = true; /* the first reading has told about it */
+    enum tv_status status = tv_measure_tree(&own, TV_MEASURE_TRACE, &measured, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_measured_calls_init(&selected, &own, &measured, err);
+    if (status == TV_OK) {
+        tv_compared_calls_add(calls, run, measured.trace, &selected.selection);
+        tv_measured_calls_release(&selected);
+    }
+    tv_measured_release(&measured);
+    return status;
+}
+
+/* Are the rows methods whose single calls the traces have, as a page shows them? */
+static bool compare_has_calls(const struct tv_settings *settings,
+                              const struct tv_comparison *comparison)
+{
+    const struct tv_run_table *table = comparison->table;
+    return !comparison->weighs && table->by == TV_ROWS_BY_METHOD &&
+           table->names != TV_NAMES_GROUPED && !settings->select.filter &&
+           settings->select.categories.count == 0 && !settings->stacks.value;
+}
+
+/* Read all runs again for the calls of the rows that have changed most certainly: only now these
+ * rows are known, and the traces of all runs together can be larger than the memory.  A run that
+ * cannot be read twice is named in *note, and then there are no calls. */
+static void compare_read_calls(const struct tv_settings *settings, struct tv_compared_calls *calls,
+                               struct tv_compare_report *report, struct tv_out *note)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    const struct tv_run_table *table = comparison->table;
+    enum tv_status status = TV_OK;
+    tv_compared_calls_init(calls, comparison);
+    for (uint32_t run = 0; run < table->run_count && status == TV_OK; run++) {
+        struct tv_error err = {0};
+        if (table->runs[run].side == TV_RUN_HISTORY)
+            continue;
+        status = compare_add_calls(settings, run, calls, &err);
+        if (status != TV_OK)
+            tv_out_format(note, "Single calls are not shown: %s: %s", table->runs[run].name,
+                          err.message);
+    }
+    tv_compared_calls_finish(calls);
+    if (status == TV_OK)
+        report->calls = calls;
+    tv_out_char(note, '\0');
+    report->calls_note = status == TV_OK ? NULL : (const char *)note->buffer;
+}
+
 /* Check what the option table cannot, before a file is read. */
 static enum tv_status compare_check_options(const struct tv_settings *settings, double *alpha,
                                             struct tv_error *err)
@@ -549,6 +617,24 @@ static void compare_put_title(struct tv_out *out, const struct tv_settings *sett
     tv_out_char(out, '\0');
 }
 
+/* Write the reports, with the calls of methods if one of them shows calls. */
+static enum tv_status compare_write_with_calls(const struct tv_settings *settings,
+                                               struct tv_compare_report *report,
+                                               struct tv_error *err)
+{
+    struct tv_compared_calls calls;
+    struct tv_out note;
+    if (!compare_has_format(settings, TV_COMPARE_HTML) ||
+        !compare_has_calls(settings, report->comparison))
+        return compare_write(settings, report, err);
+    tv_out_init_memory(&note);
+    compare_read_calls(settings, &calls, report, &note);
+    enum tv_status status = compare_write(settings, report, err);
+    tv_compared_calls_release(&calls);
+    tv_out_release(&note);
+    return status;
+}
+
 /* Write the reports, with a flame graph if one is asked for. */
 static enum tv_status compare_write_pictured(const struct tv_settings *settings,
                                              const struct compare_tables *tables,
@@ -574,7 +660,7 @@ static enum tv_status compare_write_pictured(const struct tv_settings *settings,
                          (enum tv_change_width)settings->compare.width, 0.1 / TV_FLAME_SVG_INNER);
     report->graph = &graph;
     report->title = (const char *)title.buffer;
-    status = compare_write(settings, report, err);
+    status = compare_write_with_calls(settings, report, err);
     tv_change_flame_release(&graph);
     tv_out_release(&title);
     if (!shared)

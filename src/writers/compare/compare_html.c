@@ -20,9 +20,11 @@ static const char html_head[] =
     " 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
     ":root { color-scheme: light dark; --text: #16191f; --text-2: #4d5460; --line: #c3c8d0;"
-    " --bg: #ffffff; --more: #a3160a; --less: #0b4f9c; }\n"
+    " --bg: #ffffff; --more: #a3160a; --less: #0b4f9c;"
+    " --base: #7f8794; --new: #1d5fd1; }\n"
     "@media (prefers-color-scheme: dark) { :root { --text: #e8eaee; --text-2: #aab0ba;"
-    " --line: #424851; --bg: #131519; --more: #ff9c8f; --less: #8ec2ff; } }\n"
+    " --line: #424851; --bg: #131519; --more: #ff9c8f; --less: #8ec2ff;"
+    " --base: #8a929e; --new: #6ea8fe; } }\n"
     "body { margin: 16px; color: var(--text); background: var(--bg); font: 14px system-ui,"
     " \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif; }\n"
     "h1 { font-size: 20px; }\nh2 { font-size: 16px; margin: 24px 0 8px; }\n"
@@ -37,6 +39,23 @@ static const char html_head[] =
     "th button:focus-visible, input:focus-visible { outline: 2px solid #1d5fd1; }\n"
     "tr.more .change { color: var(--more); font-weight: 600; }\n"
     "tr.less .change { color: var(--less); font-weight: 600; }\n"
+    ".calls { display: flex; flex-wrap: wrap; align-items: flex-start;"
+    " gap: 12px 32px; padding: 8px 0 16px;"
+    " color: var(--text-2); }\n"
+    ".calls table { width: auto; }\n.calls th { position: static; font-weight: 400; }\n"
+    "#rows .calls td:last-child, #rows .calls th:last-child { width: auto; text-align: right; }\n"
+    ".slowest { display: flex; gap: 8px 32px; width: 100%; }\n"
+    ".calls h3 { margin: 0; font-size: 14px; }\n"
+    ".calls ol { margin: 4px 0 0; padding-left: 28px; }\n"
+    ".calls data { color: var(--text); font-variant-numeric: tabular-nums; }\n"
+    ".calls i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }\n"
+    "i.base { background: var(--base); }\ni.new { background: var(--new); }\n"
+    ".lengths { display: block; margin-top: 8px; }\n.lengths .all { fill: transparent; }\n"
+    ".lengths g:hover .all { fill: var(--line); }\n.lengths .base { fill: var(--base); }\n"
+    ".lengths .new { fill: var(--new); }\n.lengths line { stroke: var(--line); }\n"
+    ".lengths text { font-size: 12px; fill: var(--text-2); }\n"
+    "summary { cursor: pointer; }\nsummary:focus-visible { outline: 2px solid #1d5fd1; }\n"
+    "#rows td { vertical-align: top; }\n"
     "tr.unsure { color: var(--text-2); }\n[hidden] { display: none; }\n"
     "input { font: inherit; padding: 4px 8px; width: 260px; }\n</style>\n";
 
@@ -44,15 +63,19 @@ static const char html_script[] =
     "<script>\n'use strict';\n(() => {\n"
     "  const body = document.querySelector('#rows tbody'), rows = [...body.rows];\n"
     "  const filter = document.getElementById('filter');\n"
+    "  const name = (row) => {\n"
+    "    const cell = row.cells[row.cells.length - 1];\n"
+    "    return (cell.querySelector('summary') ?? cell).textContent;\n"
+    "  };\n"
     "  const value = (row, column) => {\n"
+    "    if (column === row.cells.length - 1) return name(row);\n"
     "    const data = row.cells[column].querySelector('data');\n"
     "    return data ? Number(data.value) : row.cells[column].textContent;\n"
     "  };\n"
     "  filter.addEventListener('input', () => {\n"
     "    const wanted = filter.value.toLowerCase();\n"
     "    for (const row of rows)\n"
-    "      row.hidden = !row.cells[row.cells.length - 1].textContent.toLowerCase()"
-    ".includes(wanted);\n"
+    "      row.hidden = !name(row).toLowerCase().includes(wanted);\n"
     "  });\n"
     "  // The first click sorts by the column, the second the other way, the third as before.\n"
     "  let sorted = -1, way = 0;\n"
@@ -144,11 +167,32 @@ static const char *html_row_class(const struct tv_comparison *comparison,
     return classes[comparison->can_test ? verdict : TV_VERDICT_UNSURE];
 }
 
-static void html_put_row(struct tv_out *out, const struct tv_comparison *comparison,
-                         const struct tv_compared_row *row)
+/* Write the name of a row; a click on it opens its calls, if they are known. */
+static void html_put_name(struct tv_out *out, const struct tv_compare_report *report, uint32_t row)
 {
-    struct tv_relative_change change = tv_comparison_change(comparison, row);
+    const struct tv_run_table *table = report->comparison->table;
+    const struct tv_compared_calls *calls = report->calls;
+    bool has_calls = calls && row < calls->count &&
+                     calls->rows[row].side[0].count + calls->rows[row].side[1].count > 0;
     struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_run_row_name(&name, table, &table->rows[report->comparison->rows[row].row]);
+    tv_out_text(out, has_calls ? "<details><summary>" : "");
+    tv_out_xml(out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+    tv_out_text(out, has_calls ? "</summary>\n" : "\n");
+    if (!has_calls)
+        return;
+    tv_compare_put_calls_html(out, report, row);
+    tv_out_text(out, "</details>\n");
+}
+
+static void html_put_row(struct tv_out *out, const struct tv_compare_report *report,
+                         uint32_t number)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    const struct tv_compared_row *row = &comparison->rows[number];
+    struct tv_relative_change change = tv_comparison_change(comparison, row);
     tv_out_format(out, "<tr class=\"%s\"><td>%s", html_row_class(comparison, row),
                   tv_compare_mark(comparison, row));
     html_put_figure(out, comparison, comparison->figure, row->base);
@@ -156,11 +200,7 @@ static void html_put_row(struct tv_out *out, const struct tv_comparison *compari
     html_put_change(out, &change, row->tested && comparison->can_test ? row->p : (double)NAN);
     html_put_calls(out, row);
     tv_out_text(out, "<td>");
-    tv_out_init_memory(&name);
-    tv_run_row_name(&name, comparison->table, &comparison->table->rows[row->row]);
-    tv_out_xml(out, (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
-    tv_out_char(out, '\n');
+    html_put_name(out, report, number);
 }
 
 static void html_put_total(struct tv_out *out, const struct tv_comparison *comparison)
@@ -190,11 +230,21 @@ static void html_put_table(struct tv_out *out, const struct tv_compare_report *r
     html_put_total(out, comparison);
     tv_out_text(out, "</thead><tbody>\n");
     for (uint32_t i = 0; i < comparison->count; i++)
-        html_put_row(out, comparison, &comparison->rows[i]);
+        html_put_row(out, report, i);
     tv_out_text(out,
                 "</tbody></table>\n<p>Marks: ~ matched but for generated numbers, = renamed, + "
                 "only in new runs, - only in base runs, ! the number of calls certainly "
                 "differs. Coloured rows changed with p &lt; 0.05.</p>\n");
+    if (report->calls) {
+        tv_out_format(out,
+                      "<p>A click on a method opens its calls, for the first %u: how long they "
+                      "were in both sides, and the slowest.</p>\n",
+                      report->calls->count);
+    } else if (report->calls_note) {
+        tv_out_text(out, "<p>");
+        tv_out_xml(out, tv_bytes_of(report->calls_note));
+        tv_out_text(out, "</p>\n");
+    }
 }
 
 static void html_put_runs(struct tv_out *out, const struct tv_comparison *comparison)

@@ -10,6 +10,7 @@
 #define TV_WRITERS_COMPARE_REPORT_H
 
 #include "analysis/compare/change_flame.h"
+#include "analysis/compare/compared_calls.h"
 #include "analysis/compare/gate.h"
 #include "base/out.h"
 
@@ -41,7 +42,10 @@ struct tv_compare_report {
     uint32_t plan_runs;
     const char *title;                   /* of SVG and HTML */
     const struct tv_change_flame *graph; /* of SVG and HTML; NULL for other formats */
-    bool json_frames;                    /* the rows of JSON are the frames of the graph */
+    /* Calls of the first rows, and a line that says why there are none; of HTML, or NULL. */
+    const struct tv_compared_calls *calls;
+    const char *calls_note;
+    bool json_frames; /* the rows of JSON are the frames of the graph */
 };
 
 /* Write the report in a format. */
@@ -56,6 +60,11 @@ void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report 
 
 /* Write one page for people. (compare_html.c) */
 void tv_compare_write_html(struct tv_out *out, const struct tv_compare_report *report);
+
+/* Write the calls of row `row`, a place in the comparison: a histogram of their lengths, their
+ * percentiles, and the slowest of each side. (compare_calls_html.c) */
+void tv_compare_put_calls_html(struct tv_out *out, const struct tv_compare_report *report,
+                               uint32_t row);
 
 /* ---- Shared by the formats ---- */
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compared_calls.h - the single calls of some methods of a comparison: how their lengths are
+ * distributed on each side, and which are the slowest.
+ *
+ *     trace of a run --> durations of each method --> added to the run's side
+ *
+ * Lengths are on the clock of the comparison; percentiles of a side are medians over its runs, as
+ * those of the comparison.
+ */
+#ifndef TV_ANALYSIS_COMPARE_COMPARED_CALLS_H
+#define TV_ANALYSIS_COMPARE_COMPARED_CALLS_H
+
+#include "analysis/compare/comparison.h"
+#include "analysis/states/statistics.h"
+
+/* Most rows that have calls: the first of the comparison, which are the most certain. */
+#define TV_COMPARED_CALLS_ROWS 50u
+
+struct tv_compared_call {
+    uint32_t run;   /* in the table */
+    uint32_t track; /* string: name of its thread or track */
+    tv_ns start;    /* on the axis of its trace */
+    tv_ns length;
+};
+
+/* The calls of a row on one side. */
+struct tv_side_calls {
+    uint64_t count; /* of all runs */
+    uint64_t buckets[TV_DURATION_BUCKETS];
+    struct tv_compared_call slowest[TV_SLOWEST]; /* longest first; of equals the earlier run */
+    uint32_t slowest_count;
+    double median, p95, max; /* medians over the runs; NAN: unknown */
+};
+
+struct tv_calls_of_row {
+    struct tv_side_calls side[2]; /* TV_RUN_BASE, TV_RUN_NEW */
+    double *lengths;              /* [runs][3]: median, p95 and max of each run; NAN: unknown */
+};
+
+struct tv_compared_calls {
+    const struct tv_comparison *comparison;
+    struct tv_interner *strings;
+    struct tv_calls_of_row *rows; /* of the first rows of the comparison */
+    uint32_t count;
+};
+
+/* Begin without calls, for a comparison by method, which must outlive the result. */
+void tv_compared_calls_init(struct tv_compared_calls *calls,
+                            const struct tv_comparison *comparison);
+void tv_compared_calls_release(struct tv_compared_calls *calls);
+
+/* Add the calls of a run, which is a number in the table, from a selection of its trace. */
+void tv_compared_calls_add(struct tv_compared_calls *calls, uint32_t run,
+                           const struct tv_trace *trace, const struct tv_selection *selection);
+
+/* After the last run: compute the percentiles of the sides. */
+void tv_compared_calls_finish(struct tv_compared_calls *calls);
+
+#endif
