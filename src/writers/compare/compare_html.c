@@ -45,7 +45,7 @@ static const char html_head[] =
     ".calls table { width: auto; }\n.calls th { position: static; font-weight: 400; }\n"
     "#rows .calls td:last-child, #rows .calls th:last-child { width: auto; text-align: right; }\n"
     ".slowest { display: flex; gap: 8px 32px; width: 100%; }\n"
-    ".calls h3 { margin: 0; font-size: 14px; }\n"
+    ".slowest [title] { white-space: nowrap; }\n.calls h3 { margin: 0; font-size: 14px; }\n"
     ".calls ol { margin: 4px 0 0; padding-left: 28px; }\n"
     ".calls data { color: var(--text); font-variant-numeric: tabular-nums; }\n"
     ".calls i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }\n"
