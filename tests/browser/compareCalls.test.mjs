@@ -103,3 +103,25 @@ test('a selected method has its calls of both sides, and links to the slowest', 
     await viewer.stop();
   }
 });
+
+test('one call on each side has bars that can be seen', async () => {
+  const viewer = await view('diff', '--open', trace('one.json', [400]), trace('two.json', [520]));
+  const { page, troubles, close } = await openPage(viewer.address);
+  try {
+    await page.locator('.compare .grid-row', { hasText: 'draw' }).click();
+    // 400 and 520 µs are in neighbouring buckets; each side fills half of its own.
+    const widths = () =>
+      section(page)
+        .locator('.histogram b')
+        .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    await until(
+      widths,
+      (all) => all.length === 4 && all.every((width) => width > 20),
+      'wide bars of two buckets',
+    );
+    assert.deepEqual(troubles, []);
+  } finally {
+    await close();
+    await viewer.stop();
+  }
+});
