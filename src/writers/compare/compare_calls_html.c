@@ -156,7 +156,7 @@ static void calls_put_percentiles(struct tv_out *out, const struct tv_side_calls
     } lines[] = {{"Median", {side[0].median, side[1].median}},
                  {"95 %", {side[0].p95, side[1].p95}},
                  {"Longest", {side[0].max, side[1].max}}};
-    tv_out_text(out, "<table title=\"Times are medians over the runs of the side\"><tr><th>"
+    tv_out_text(out, "<table><caption>Times are medians over the runs</caption><tr><th>"
                      "<th><i class=\"base\"></i>Base<th><i class=\"new\"></i>New<tr><th>Calls");
     for (uint32_t k = 0; k < 2; k++)
         tv_out_format(out, "<td><data value=\"%llu\">%llu</data>",

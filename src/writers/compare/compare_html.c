@@ -42,6 +42,7 @@ static const char html_head[] =
     ".calls { display: flex; flex-wrap: wrap; align-items: flex-start;"
     " gap: 12px 32px; padding: 8px 0 16px;"
     " color: var(--text-2); }\n"
+    ".calls caption { caption-side: bottom; text-align: right; }\n"
     ".calls table { width: auto; }\n.calls th { position: static; font-weight: 400; }\n"
     "#rows .calls td:last-child, #rows .calls th:last-child { width: auto; text-align: right; }\n"
     ".slowest { display: flex; gap: 8px 32px; width: 100%; }\n"

@@ -67,7 +67,8 @@ function figures(calls: ComparedCalls, unit: Unit, words: string): HTMLElement {
   ];
   return h(
     'table',
-    { class: 'call-figures', title: 'Times are medians over the runs of the side' },
+    { class: 'call-figures' },
+    h('caption', null, 'Times are medians over the runs'),
     h(
       'tr',
       null,
