@@ -47,6 +47,7 @@ bench: ## install what is missing, measure speed and memory into docs/performanc
 	tests/bench/sampler build/release $(if $(QUICK),,--write)
 	test ! -e build/libduckdb.so || tests/bench/run-fleet build/release $(if $(QUICK),--rows 1000000 --small 100 --large 1 --rounds 1,--write)
 	tests/bench/run-sql build/release $(if $(QUICK),--slices 1000000 --traces 20 --rounds 2,--write)
+	tests/bench/gates build/release $(if $(QUICK),--gates 250,--write)
 
 bench-compare: ## measure what changed since BASE (a revision; HEAD without one; QUICK=1 with small inputs)
 	tools/install-packages build bench
