@@ -399,16 +399,54 @@ void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_met
 
 /* ---- Rows of a call tree ---- */
 
-/* Name the row of a node: its frame under its caller's row, or its thread. */
-static struct tv_run_row run_table_node_key(struct tv_run_table *table,
-                                            const struct tv_call_tree *tree, uint32_t node,
-                                            uint32_t parent)
+/* Names of a frame, as strings of the table. */
+struct frame_names {
+    uint32_t class_name, name, signature;
+    bool of_category;
+    bool known;
+};
+
+/* State while a tree is added. */
+struct tree_rows {
+    struct tv_run_table *table;
+    const struct tv_call_tree *tree;
+    struct frame_names *names; /* [frame] */
+    uint32_t last;             /* row of the last node + 1; 0: none */
+};
+
+static void tree_rows_init(struct tree_rows *rows, struct tv_run_table *table,
+                           const struct tv_call_tree *tree)
 {
-    const struct tv_trace_info *info = tree->head;
-    uint32_t frame = tree->frame[node];
+    *rows = (struct tree_rows){.table = table, .tree = tree};
+    rows->names = tv_alloc(tree->head->frame_count, sizeof *rows->names);
+}
+
+/* Name the row of a frame.  A method has many paths, but its names are looked up once a tree. */
+static struct tv_run_row tree_rows_frame_key(struct tree_rows *rows, uint32_t frame)
+{
+    const struct tv_trace_info *info = rows->tree->head;
+    assert(frame < info->frame_count);
+    struct frame_names *names = &rows->names[frame];
+    if (!names->known) {
+        struct tv_run_row key = run_table_key(rows->table, info, &info->frames[frame]);
+        *names =
+            (struct frame_names){key.class_name, key.name, key.signature, key.of_category, true};
+    }
+    return (struct tv_run_row){.class_name = names->class_name,
+                               .name = names->name,
+                               .signature = names->signature,
+                               .of_category = names->of_category,
+                               .match = TV_MATCH_SAME};
+}
+
+/* Name the row of a node: its frame under its caller's row, or its thread. */
+static struct tv_run_row tree_rows_node_key(struct tree_rows *rows, uint32_t node, uint32_t parent)
+{
+    const struct tv_trace_info *info = rows->tree->head;
+    uint32_t frame = rows->tree->frame[node];
     struct tv_run_row key = {.match = TV_MATCH_SAME};
     if (frame < TV_THREAD_FRAME) {
-        key = run_table_key(table, info, &info->frames[frame]);
+        key = tree_rows_frame_key(rows, frame);
         key.parent = parent;
         return key;
     }
@@ -417,19 +455,36 @@ static struct tv_run_row run_table_node_key(struct tv_run_table *table,
     struct tv_bytes thread = tv_trace_info_text(info, info->threads[frame - TV_THREAD_FRAME].name);
     tv_run_names_normal(&name, thread.length > 0 ? thread : TV_BYTES("(unnamed)"),
                         TV_NAMES_GROUPED);
-    key.name = tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
+    key.name = tv_interner_add(rows->table->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
     return key;
+}
+
+/* Return the row of a node.  Trees of one program have nearly the same nodes in the same order, so
+ * the row that followed the last one in an earlier tree is tried before the index: rows then come
+ * in the order of memory. */
+static uint32_t tree_rows_find(struct tree_rows *rows, uint32_t node, uint32_t parent)
+{
+    struct tv_run_table *table = rows->table;
+    struct tv_run_row key = tree_rows_node_key(rows, node, parent);
+    uint32_t guess = rows->last > 0 ? table->rows[rows->last - 1].next : 0;
+    if (guess == 0 || !run_row_has_key(&table->rows[guess - 1], &key))
+        guess = (uint32_t)(run_table_row(table, &key) - table->rows) + 1;
+    if (rows->last > 0)
+        table->rows[rows->last - 1].next = guess;
+    rows->last = guess;
+    return guess - 1;
 }
 
 /* Add the threads of a split tree: the time of all their calls. */
 static void run_table_add_threads(struct tv_run_table *table, const struct tv_call_tree *tree)
 {
     uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of);
+    struct tree_rows rows;
+    tree_rows_init(&rows, table, tree);
     for (uint32_t node = 1; node < tree->count; node++) {
         if (tree->parent[node] == TV_ROOT_PATH) {
-            struct tv_run_row key = run_table_node_key(table, tree, node, 0);
-            row_of[node] = (uint32_t)(run_table_row(table, &key) - table->rows);
+            row_of[node] = tree_rows_find(&rows, node, 0);
         } else {
             row_of[node] = row_of[tree->parent[node]];
         }
@@ -438,6 +493,7 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
                                          tree->cost[node].calls, true};
         run_figures_add(run_row_figures(table, &table->rows[row_of[node]]), &figures);
     }
+    tv_free(rows.names);
     tv_free(row_of);
 }
 
@@ -445,6 +501,8 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
 static void run_table_add_paths(struct tv_run_table *table, const struct tv_call_tree *tree)
 {
     uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of); /* + 1; 0: no row */
+    struct tree_rows rows;
+    tree_rows_init(&rows, table, tree);
     for (uint32_t node = 1; node < tree->count; node++) {
         uint32_t parent = tree->parent[node];
         if (tree->cost[node].calls == 0)
@@ -458,11 +516,11 @@ static void run_table_add_paths(struct tv_run_table *table, const struct tv_call
             figures.incl_wall = figures.incl_cpu = 0;
             row_of[node] = row;
         } else {
-            struct tv_run_row key = run_table_node_key(table, tree, node, row);
-            row_of[node] = (uint32_t)(run_table_row(table, &key) - table->rows) + 1;
+            row_of[node] = tree_rows_find(&rows, node, row) + 1;
         }
         run_figures_add(run_row_figures(table, &table->rows[row_of[node] - 1]), &figures);
     }
+    tv_free(rows.names);
     tv_free(row_of);
 }
 

@@ -76,6 +76,8 @@ struct tv_run_row {
     uint32_t joined;      /* row that it was joined to + 1, which stands for it; 0: none */
     bool in_base, in_new; /* in at least one run of the side */
     bool in_all;          /* in every base and new run */
+    uint32_t next; /* row that followed it in the latest tree + 1, where the next tree is expected
+                      to go on; 0: none */
     struct tv_run_figures *of; /* [runs] */
     size_t capacity;
     struct tv_run_lengths *lengths; /* [length_capacity]; NULL: they were not added */
