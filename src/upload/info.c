@@ -171,7 +171,8 @@ void tv_upload_server_info(struct tv_upload_request *req, struct tv_answer *answ
         tv_out_text(out, ",\"store\":null");
     }
     info_write_sandbox(server, out);
-    tv_out_text(out, server->options.reports ? ",\"reports\":true}" : ",\"reports\":false}");
+    tv_out_format(out, ",\"reports\":%s,\"fleet\":%s}", server->options.reports ? "true" : "false",
+                  lists && server->fleet != NULL ? "true" : "false");
 }
 
 void tv_upload_server_health(struct tv_upload_request *req, struct tv_answer *answer)
@@ -262,6 +263,19 @@ static void metrics_write_engines(const struct tv_upload_server *server, struct 
                   server->counts.unreadable);
 }
 
+static void metrics_write_fleet(const struct tv_upload_server *server, struct tv_out *out)
+{
+    if (server->fleet == NULL)
+        return;
+    const struct tv_fleet_queue_counts counts = tv_fleet_queue_count(server->fleet);
+    metrics_write(out, "fleet_added_total", "counter",
+                  "Traces added to the fleet, or there already.", counts.added);
+    metrics_write(out, "fleet_failed_total", "counter",
+                  "Traces that could not be added to the fleet.", counts.failed);
+    metrics_write(out, "fleet_waiting", "gauge", "Traces waiting to be added to the fleet.",
+                  counts.waiting);
+}
+
 void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_out *out = &answer->body;
@@ -271,4 +285,5 @@ void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *a
     metrics_write_http(req->server, out);
     metrics_write_store(req->server, out);
     metrics_write_engines(req->server, out);
+    metrics_write_fleet(req->server, out);
 }

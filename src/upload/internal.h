@@ -9,6 +9,7 @@
  *     reading.c         the queue of traces that engines must read, and upkeep
  *     traces.c          lists, shows, changes and deletes traces
  *     engine_proxy.c    passes questions and downloads to engines
+ *     fleet*.c          adds traces to the fleet, and asks it (fleet.h)
  *     info.c            pages, original files, server info and metrics
  *     log.c             the log, and times as text
  */
@@ -21,6 +22,7 @@
 #include "store/traces.h"
 #include "store/uploads.h"
 #include "upload/access.h"
+#include "upload/fleet.h"
 #include "upload/server.h"
 
 struct tv_reading_queue;
@@ -40,6 +42,7 @@ struct tv_upload_server {
     struct tv_http *http;
     struct tv_access *access;
     struct tv_reading_queue *reading;
+    struct tv_fleet_queue *fleet; /* NULL: the server has none */
     struct tv_rate_limit requests;
     struct tv_upload_server_counts counts;
     struct tv_store_id sample; /* "": there is no sample trace */
@@ -151,6 +154,9 @@ void tv_upload_proxy_question(struct tv_upload_request *req, struct tv_answer *a
 void tv_upload_proxy_flamegraph(struct tv_upload_request *req, struct tv_answer *answer);
 void tv_upload_proxy_collapsed(struct tv_upload_request *req, struct tv_answer *answer);
 void tv_upload_proxy_report(struct tv_upload_request *req, struct tv_answer *answer);
+
+/* fleet_questions.c */
+void tv_upload_ask_fleet(struct tv_upload_request *req, struct tv_answer *answer);
 
 /* info.c: pages, original files, and the server about itself. */
 void tv_upload_front_page(struct tv_upload_request *req, struct tv_answer *answer);

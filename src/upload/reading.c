@@ -422,10 +422,12 @@ static void queue_store_success(struct tv_upload_server *server, const char *id,
     if (asked)
         status = queue_store_facts(server, id, (struct tv_bytes){facts, length}, &state.error);
     tv_free(facts);
-    if (status == TV_OK)
+    if (status == TV_OK) {
         queue_log_outcome(server, id, NULL);
-    else if (!asked || status != TV_ERR_IO)
+        tv_fleet_queue_push(server->fleet, id);
+    } else if (!asked || status != TV_ERR_IO) {
         queue_store_failure(server, id, &state);
+    }
 }
 
 /* Store the outcome of reading, good or bad. */

@@ -128,6 +128,7 @@ static const struct tv_route upload_routes[] = {
      tv_upload_change_trace_begin},
     {TV_HTTP_DELETE, "/api/traces/ID", TV_RIGHT_CHANGE, tv_upload_delete_trace, NULL},
     {TV_HTTP_POST, "/api/traces/ID/read", TV_RIGHT_CHANGE, tv_upload_reread_trace, NULL},
+    {TV_HTTP_GET, "/api/fleet/NAME", TV_RIGHT_LIST, tv_upload_ask_fleet, NULL},
     {TV_HTTP_POST, "/login", TV_RIGHT_NONE, tv_upload_login, tv_upload_login_begin},
     {TV_HTTP_POST, "/logout", TV_RIGHT_NONE, tv_upload_logout, NULL},
     {TV_HTTP_GET, "/healthz", TV_RIGHT_NONE, tv_upload_server_health, NULL},
@@ -432,6 +433,8 @@ static enum tv_status upload_start(struct tv_upload_server *server, struct tv_er
         status = upload_start_engines(server, err);
     if (status == TV_OK && server->options.sample != NULL)
         tv_sample_install(server);
+    if (status == TV_OK && server->options.fleet != NULL)
+        status = tv_fleet_queue_new(server, server->options.fleet, &server->fleet, err);
     if (status == TV_OK)
         status = tv_reading_queue_start(server->reading, err);
     if (status == TV_OK)
@@ -479,6 +482,7 @@ void tv_upload_server_free(struct tv_upload_server *server)
         return;
     tv_http_free(server->http);
     tv_reading_queue_stop(server->reading);
+    tv_fleet_queue_free(server->fleet);
     tv_engines_free(server->engines);
     tv_reading_queue_free(server->reading);
     tv_store_close(server->store);

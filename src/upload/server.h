@@ -27,6 +27,7 @@ struct tv_upload_server_options {
     struct tv_log log;
     const char *const *proxies; /* addresses whose X-Forwarded-... headers are trusted */
     size_t proxy_count;
+    const char *fleet;  /* folder of the fleet, or NULL */
     uint32_t rate;      /* requests per second from one client; 0: no limit */
     bool reports;       /* engines can make reports (struct tv_view_reporter) */
     const char *sample; /* path of a sample trace for the start page, or NULL */

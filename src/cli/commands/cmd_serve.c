@@ -158,6 +158,8 @@ static const struct tv_option serve_options[] = {
               "read options from FILE, 'name = value' per line; the command line overrides it"),
     TV_OPTION("store", "DIR", TV_OPTION_TEXT, serve.store,
               "directory of the traces (default: traceview in $XDG_DATA_HOME or ~/.local/share)"),
+    TV_OPTION("fleet", "DIR", TV_OPTION_TEXT, serve.fleet,
+              "add the traces to the fleet in this directory, and answer questions about it"),
     TV_OPTION("port", "N", TV_OPTION_COUNT, port, "port to listen on (default: 8192)"),
     TV_OPTION(
         "listen", "ADDRESS", TV_OPTION_LIST, serve.listen,
@@ -366,6 +368,7 @@ static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
         .proxies = serve->proxies.items,
         .proxy_count = serve->proxies.count,
         .reports = tv_reporter(false) != NULL,
+        .fleet = serve->fleet,
     };
     cmd_serve_set_limits(settings, hub);
     cmd_serve_set_hosts(settings, texts, hub);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fleet.h - the fleet of the upload server (docs/fleet.md,
+ * docs/decisions/0033-a-fleet-in-serve.md).
+ *
+ *     reading queue: a trace was read --push--> fleet.c: one thread
+ *                                                  `--> `traceview fleet add`, a child --> folder
+ *     GET /api/fleet/QUESTION --> fleet_questions.c
+ *                                  `--> `traceview fleet ...`, a child with DuckDB <-- folder
+ *
+ * The server itself never opens DuckDB and never reads a trace: both happen in children of
+ * fleet_process.c, whose time, memory and output are bounded.
+ */
+#ifndef TV_UPLOAD_FLEET_H
+#define TV_UPLOAD_FLEET_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/out.h"
+#include "base/types.h"
+
+struct tv_upload_server;
+struct tv_fleet_queue;
+
+/* ---- Adding (fleet.c) ---- */
+
+/* Start the thread that adds traces.  The folder's parent must exist. */
+enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *folder,
+                                  struct tv_fleet_queue **queue,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
+/* End a running child, and the thread.  The next start continues.  NULL is allowed. */
+void tv_fleet_queue_free(struct tv_fleet_queue *queue);
+
+/* Add a trace, which was read.  A NULL queue does nothing. */
+void tv_fleet_queue_push(struct tv_fleet_queue *queue, const char *id);
+
+/* The absolute path of the folder. */
+const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue);
+
+struct tv_fleet_queue_counts {
+    uint64_t added, failed, waiting; /* traces */
+};
+struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
+
+/* ---- Children (fleet_process.c) ---- */
+
+struct tv_fleet_process {
+    const char *const *arguments; /* behind the program's name; NULL ends them */
+    const char *folder;           /* its working directory; NULL: that of the server */
+    size_t most_bytes;            /* of its output */
+    unsigned seconds;             /* of wall time */
+    const atomic_bool *stop;      /* ends it when true; NULL: never */
+};
+
+enum tv_fleet_end {
+    TV_FLEET_EXITED,
+    TV_FLEET_KILLED, /* by a signal, for example for lack of memory */
+    TV_FLEET_LATE,
+    TV_FLEET_TOO_LARGE,
+    TV_FLEET_STOPPED,
+    TV_FLEET_NOT_STARTED,
+};
+
+struct tv_fleet_result {
+    enum tv_fleet_end end;
+    int code;          /* of TV_FLEET_EXITED */
+    char message[512]; /* the beginning of its standard error, on one line */
+};
+
+/* Run this program, append its standard output to `out`, and wait for its end. */
+void tv_fleet_process_run(const struct tv_fleet_process *process, struct tv_out *out,
+                          struct tv_fleet_result *result);
+
+#endif

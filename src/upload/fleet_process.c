@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fleet_process.c - runs `traceview fleet` as a child in a process group of its own, and bounds its
+ * time and its output.
+ *
+ * The child gets no descriptor of the server: all of them are close-on-exec.
+ */
+#define _GNU_SOURCE /* pipe2, environ, posix_spawn_file_actions_addchdir_np */
+#include "upload/fleet.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/memory.h"
+
+/* Interval at which a request to stop is noticed. */
+#define GLANCE_MS 200
+
+/* A child that runs; a descriptor is -1 after its end. */
+struct fleet_child {
+    pid_t pid;
+    int output, errors;
+    size_t told; /* bytes of the message */
+};
+
+static int fleet_start_process(const struct tv_fleet_process *process, int output, int errors,
+                               pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    char name[] = "traceview";
+    size_t count = 0;
+    while (process->arguments[count])
+        count++;
+    char **arguments = tv_alloc(count + 2, sizeof *arguments);
+    arguments[0] = name;
+    for (size_t i = 0; i < count; i++)
+        arguments[i + 1] = (char *)(uintptr_t)process->arguments[i];
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
+    posix_spawn_file_actions_adddup2(&actions, errors, 2);
+    if (process->folder)
+        posix_spawn_file_actions_addchdir_np(&actions, process->folder);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    tv_free(arguments);
+    return error;
+}
+
+static void fleet_close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static bool fleet_open_child(const struct tv_fleet_process *process, struct fleet_child *child)
+{
+    int output[2] = {-1, -1}, errors[2] = {-1, -1};
+    *child = (struct fleet_child){.output = -1, .errors = -1};
+    bool started = pipe2(output, O_CLOEXEC) == 0 && pipe2(errors, O_CLOEXEC) == 0 &&
+                   fleet_start_process(process, output[1], errors[1], &child->pid) == 0;
+    fleet_close_end(&output[1]);
+    fleet_close_end(&errors[1]);
+    child->output = output[0];
+    child->errors = errors[0];
+    return started;
+}
+
+/* Read what there is of standard error; the message has the beginning of it. */
+static void fleet_read_errors(struct fleet_child *child, struct tv_fleet_result *result)
+{
+    char piece[1024];
+    ssize_t got = read(child->errors, piece, sizeof piece);
+    if (got <= 0) {
+        fleet_close_end(&child->errors);
+        return;
+    }
+    for (ssize_t i = 0; i < got && child->told + 1 < sizeof result->message; i++)
+        result->message[child->told++] = (unsigned char)piece[i] < ' ' ? ' ' : piece[i];
+}
+
+/* False: there is too much output. */
+static bool fleet_read_output(struct fleet_child *child, size_t most, struct tv_out *out)
+{
+    uint8_t piece[16384];
+    ssize_t got = read(child->output, piece, sizeof piece);
+    if (got <= 0) {
+        fleet_close_end(&child->output);
+        return true;
+    }
+    if ((size_t)got > most - out->length)
+        return false;
+    tv_out_bytes(out, (struct tv_bytes){piece, (size_t)got});
+    return true;
+}
+
+/* Read until the child has closed both pipes, or must end. */
+static enum tv_fleet_end fleet_read_child(const struct tv_fleet_process *process,
+                                          struct fleet_child *child, struct tv_out *out,
+                                          struct tv_fleet_result *result)
+{
+    const int64_t deadline = tv_monotonic_ms() + (int64_t)process->seconds * 1000;
+    assert(out->length <= process->most_bytes);
+    while (child->output >= 0 || child->errors >= 0) {
+        struct pollfd ends[2] = {{.fd = child->output, .events = POLLIN},
+                                 {.fd = child->errors, .events = POLLIN}};
+        if (process->stop && atomic_load(process->stop))
+            return TV_FLEET_STOPPED;
+        if (tv_monotonic_ms() >= deadline)
+            return TV_FLEET_LATE;
+        if (poll(ends, 2, GLANCE_MS) <= 0)
+            continue;
+        if (ends[1].revents != 0)
+            fleet_read_errors(child, result);
+        if (ends[0].revents != 0 && !fleet_read_output(child, process->most_bytes, out))
+            return TV_FLEET_TOO_LARGE;
+    }
+    return TV_FLEET_EXITED;
+}
+
+void tv_fleet_process_run(const struct tv_fleet_process *process, struct tv_out *out,
+                          struct tv_fleet_result *result)
+{
+    struct fleet_child child;
+    int status = 0;
+    *result = (struct tv_fleet_result){.end = TV_FLEET_NOT_STARTED};
+    if (fleet_open_child(process, &child)) {
+        result->end = fleet_read_child(process, &child, out, result);
+        if (result->end != TV_FLEET_EXITED)
+            kill(-child.pid, SIGKILL);
+        while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (result->end == TV_FLEET_EXITED && !WIFEXITED(status))
+            result->end = TV_FLEET_KILLED;
+        result->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    fleet_close_end(&child.output);
+    fleet_close_end(&child.errors);
+}
