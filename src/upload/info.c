@@ -36,6 +36,11 @@ void tv_upload_front_page(struct tv_upload_request *req, struct tv_answer *answe
     pages_answer_page(req, tv_upload_page, tv_upload_page_end, answer);
 }
 
+void tv_upload_fleet_page(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    pages_answer_page(req, tv_fleet_page, tv_fleet_page_end, answer);
+}
+
 void tv_upload_view_page(struct tv_upload_request *req, struct tv_answer *answer)
 {
     pages_answer_page(req, tv_page, tv_page_end, answer);

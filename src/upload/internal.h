@@ -160,6 +160,7 @@ void tv_upload_ask_fleet(struct tv_upload_request *req, struct tv_answer *answer
 
 /* info.c: pages, original files, and the server about itself. */
 void tv_upload_front_page(struct tv_upload_request *req, struct tv_answer *answer);
+void tv_upload_fleet_page(struct tv_upload_request *req, struct tv_answer *answer);
 void tv_upload_view_page(struct tv_upload_request *req, struct tv_answer *answer);
 void tv_upload_redirect_to_folder(struct tv_upload_request *req, struct tv_answer *answer);
 void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *answer);
@@ -184,6 +185,10 @@ void tv_upload_logout(struct tv_upload_request *req, struct tv_answer *answer);
  * serves / and every /t/ID/; the page reads from its own address which of the two it shows. */
 extern const char tv_upload_page[];
 extern const char tv_upload_page_end[];
+
+/* The page of the fleet, web/src/fleet, in the same way; it serves /fleet. */
+extern const char tv_fleet_page[];
+extern const char tv_fleet_page_end[];
 
 /* docs/openapi.json: the bytes [tv_openapi, tv_openapi_end). */
 extern const char tv_openapi[];

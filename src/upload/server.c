@@ -104,6 +104,7 @@ struct tv_bytes tv_small_body_text(const void *context)
 
 static const struct tv_route upload_routes[] = {
     {TV_HTTP_GET, "/", TV_RIGHT_NONE, tv_upload_front_page, NULL},
+    {TV_HTTP_GET, "/fleet", TV_RIGHT_NONE, tv_upload_fleet_page, NULL},
     {TV_HTTP_GET, "/t/ID/", TV_RIGHT_NONE, tv_upload_front_page, NULL},
     {TV_HTTP_GET, "/t/ID", TV_RIGHT_NONE, tv_upload_redirect_to_folder, NULL},
     {TV_HTTP_GET, "/t/ID/view", TV_RIGHT_NONE, tv_upload_redirect_to_folder, NULL},

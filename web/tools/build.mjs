@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the pages: dist/index.html is the viewer's, dist/hub.html the upload server's.  Each is
+// Bundles the pages: dist/index.html is the viewer's, dist/hub.html the upload server's, dist/fleet.html that of its fleet.  Each is
 // one file with script and style inside, which loads nothing from anywhere.  Its own
 // Content-Security-Policy names the two by their hashes, so that no text of a trace can ever become
 // script.
@@ -90,3 +90,4 @@ mkdirSync(web + 'dist', { recursive: true });
 const worker = await bundle('src/engine/worker.ts');
 await page('index.html', 'src/app/main.ts', 'src/app/page.css', worker);
 await page('hub.html', 'src/hub/main.ts', 'src/hub/hub.css');
+await page('fleet.html', 'src/fleet/main.ts', 'src/fleet/fleet.css');

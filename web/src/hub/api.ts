@@ -14,6 +14,8 @@ export interface Hub {
   sample: string | null;
   /** True if traces can be downloaded as reports. */
   reports: boolean;
+  /** True if there is a fleet that the user may ask. */
+  fleet?: boolean;
   limits: { upload_bytes: number | null; keep_seconds: number | null; store_bytes: number | null };
   /** Null if the user may not list traces. */
   store: { traces: number; bytes: number } | null;

@@ -117,12 +117,15 @@ class App {
   private header(): HTMLElement {
     const about = h('span', { class: 'facts' });
     const list = internalLink(this.ctx.base, 'link to-list', 'All traces');
+    const fleet = h('a', { class: 'link', attrs: { href: `${this.ctx.base}fleet` } }, 'Fleet');
     const login = h('span', { class: 'contents' });
+    fleet.hidden = true;
     effect(() => {
       const hub = this.hub.get();
       if (!hub) return;
       setText(about, hub.name === 'traceview' ? '' : singleLine(hub.name, 60));
       list.hidden = !hub.may.list;
+      fleet.hidden = hub.fleet !== true;
       const out = hub.login === 'token' && hub.may.change;
       fill(login, out && screenButton('Log out', '', () => void this.logout()));
     });
@@ -132,6 +135,7 @@ class App {
       internalLink(this.ctx.base, 'home', h('b', null, 'traceview')),
       about,
       list,
+      fleet,
       h('span', { class: 'grow' }),
       login,
       iconButton('contrast', 'Light or dark', () => this.settings.toggleShade()),

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of the fleet, on a server with 24 versions: the method that became slower comes first,
+// its trend has a change point, and a trace of a version opens in the viewer.  Skipped, aloud,
+// where there is no library of DuckDB (make sql).
+import { strict as assert } from 'node:assert';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assertAccessible } from './axe.mjs';
+import { openPage, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
+import { freePort, program } from './program.mjs';
+
+const VERSIONS = 24;
+const STEP = 12;
+const METHODS = 12;
+const RUNS = 3;
+const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
+const fleet = join(folder, 'fleet');
+after(() => rmSync(folder, { recursive: true }));
+
+/** Numbers from 0 to 1 that are the same each time. */
+let seed = 1;
+function random() {
+  seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+  return seed / 0x7fffffff;
+}
+
+/** A trace whose methods take about 2 ms each; method 3 takes 30 % more from version STEP on. */
+function traceOf(version, run) {
+  let ts = version * 1000 + run;
+  return JSON.stringify(
+    Array.from({ length: METHODS }, (_, i) => {
+      const dur = 2000 * (1 + 0.02 * random()) * (i === 3 && version >= STEP ? 1.3 : 1);
+      const call = { ph: 'X', name: `step${i}`, cat: 'app.Feed', pid: 1, tid: 1, ts, dur };
+      ts += dur + 1;
+      return call;
+    }),
+  );
+}
+
+const versionName = (version) => `1.${String(version).padStart(2, '0')}`;
+
+function makeFleet() {
+  for (let version = 0; version < VERSIONS; version++) {
+    const files = Array.from({ length: RUNS }, (_, run) => {
+      const path = join(folder, `${version}-${run}.json`);
+      writeFileSync(path, traceOf(version, run));
+      return path;
+    });
+    const labels = ['--label', `version=${versionName(version)}`, '--label', 'device=lab'];
+    execFileSync(program(), ['fleet', 'add', '-q', '--to', fleet, ...labels, ...files]);
+  }
+  return !/libduckdb/.test(
+    spawnSync(program(), ['fleet', 'schema', '--to', fleet], { encoding: 'utf8' }).stderr,
+  );
+}
+
+const has = makeFleet();
+const skip = has ? false : 'there is no libduckdb.so: run `make sql`';
+
+/** A server with the fleet, to which one trace of the last version is uploaded. */
+async function serve() {
+  const words = ['serve', '--store', join(folder, 'store'), '--port', freePort(), '--no-sample'];
+  const child = spawn(program(), [...words, '--fleet', fleet], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise((done) => child.on('exit', done));
+  let said = '';
+  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (text) => (said += text));
+  const address = await until(
+    () => /http:\/\/127\.0\.0\.1:\d+\//.exec(said)?.[0],
+    Boolean,
+    'the address of the server',
+  );
+  const labels = `version=${versionName(VERSIONS - 1)},device=lab`;
+  const put = `${address}up.json?labels=${encodeURIComponent(labels)}`;
+  const answer = await fetch(put, { method: 'PUT', body: traceOf(VERSIONS - 1, 77) });
+  const id = /[0-9a-f]{32}/.exec(answer.headers.get('location'))[0];
+  await until(
+    async () => (await fetch(`${address}api/fleet/traces?method=step3`)).json(),
+    (rows) => rows.some?.(({ uri }) => uri === id),
+    'the trace in the fleet',
+  );
+  return { address, id, stop: () => (child.kill('SIGTERM'), ended) };
+}
+
+async function onFleet(hash, options, work) {
+  const server = await serve();
+  const { page, troubles, close } = await openPage(`${server.address}fleet${hash}`, options);
+  try {
+    await page.waitForSelector('.detail tbody tr');
+    await work(page, server);
+    assert.deepEqual(
+      troubles.filter((text) => !/400/.test(text)),
+      [],
+    );
+  } finally {
+    await close();
+    await server.stop();
+  }
+}
+
+test('fleet: what changed, since when, and in which traces', { skip }, () =>
+  onFleet('#base=1.05&new=1.20', {}, async (page, { id }) => {
+    const first = page.locator('.changed tbody tr').first();
+    assert.match(await first.innerText(), /step3/);
+    const change = await first.locator('td').nth(2).innerText();
+    const shown = Number(/^\+([\d.]+) %$/.exec(change)?.[1]);
+    assert.ok(shown > 25 && shown < 35, change);
+    await page.waitForSelector('.detail h2.method');
+    assert.match(await page.locator('h2.method').innerText(), /step3/);
+    const words = await page.locator('.trend .chart-plot').getAttribute('aria-label');
+    assert.match(words, /24 places of version from 1\.00 to 1\.23/);
+    assert.match(words, /marks: \+(2[6-9]|3[0-4])\.\d % at 1\.12/);
+    assert.match(
+      await page.locator('.spread .chart-plot').getAttribute('aria-label'),
+      /4 traces of 1\.23/,
+    );
+    const link = page.locator('.detail tbody a');
+    assert.equal(await link.count(), 1);
+    assert.ok((await link.getAttribute('href')).includes(`/t/${id}/view/#`));
+    await page.getByRole('button', { name: 'step5' }).click();
+    await until(
+      () => page.locator('h2.method').innerText(),
+      (text) => /step5/.test(text),
+      'step5',
+    );
+    assert.match(page.url(), /method=step5/);
+    await page.locator('.detail tbody a').click();
+    await page.waitForURL(/\/view\//);
+  }),
+);
+
+test('fleet: accessible, and fits from a telephone to a desk', { skip }, () =>
+  onFleet('#base=1.05&new=1.20', { colorScheme: 'light', bypassCSP: true }, async (page) => {
+    await assertAccessible(page);
+    for (const width of [1600, 1280, 700, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(over, 0, `${width} px`);
+    }
+  }),
+);

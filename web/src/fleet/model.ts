@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers of the server about its fleet, and the chart of a trend.
+
+import { formatCount, formatShort } from '../base/format';
+import type { ChartMark, LineChart } from '../model/chart';
+
+export const FIGURES = [
+  ...['excl', 'incl', 'excl_cpu', 'incl_cpu', 'calls', 'max', 'p50', 'p95', 'p99'],
+] as const;
+
+/** Traces of one version, device and scenario. */
+export interface VersionRow {
+  version: string | null;
+  device: string | null;
+  scenario: string | null;
+  traces: number;
+}
+
+/** A version of a trend. */
+export interface TrendRow {
+  version: string | null;
+  traces: number;
+  low: number;
+  median: number;
+  high: number;
+}
+
+/** A method in the comparison of two versions. */
+export interface MethodRow {
+  key: string;
+  base: number | null;
+  new: number | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  p: number | null;
+}
+
+/** A trace behind a point; `uri` is its id on this server if it was uploaded here. */
+export interface TraceRow {
+  uri: string;
+  label: string | null;
+  figure: number;
+  deviations: number | null;
+}
+
+export interface ChangePoint {
+  method: string;
+  version: string;
+  change: number;
+}
+
+export const figureText = (figure: string, value: number): string =>
+  figure === 'calls' ? formatCount(value) : formatShort(value);
+
+/** Format a relative change, which is 0.05 for 5 % more. */
+export function changeText(change: number | null): string {
+  if (change === null) return '–';
+  if (change >= 9.995) return `× ${(1 + change).toFixed(1)}`;
+  return `${change < 0 ? '−' : '+'}${Math.abs(100 * change).toFixed(1)} %`;
+}
+
+/** Return the versions in their order, each once. */
+export function versionsOf(rows: readonly VersionRow[]): string[] {
+  return [...new Set(rows.flatMap(({ version }) => (version === null ? [] : [version])))];
+}
+
+/** Return the values of a label, sorted. */
+export function valuesOf(rows: readonly VersionRow[], label: 'device' | 'scenario'): string[] {
+  return [...new Set(rows.flatMap((row) => row[label] ?? []))].sort();
+}
+
+/** Return the name by which the fleet knows a method: without its signature. */
+export function methodName(key: string): string {
+  return key.replace(/[ (].*$/s, '');
+}
+
+/** The median of a method by version with its band, and its change points as lines. */
+export function trendChart(
+  method: string,
+  figure: string,
+  rows: readonly TrendRow[],
+  points: readonly ChangePoint[],
+): LineChart {
+  const names = rows.map(({ version }) => version ?? 'no version');
+  const marks = points.flatMap(({ version, change }): ChartMark[] => {
+    const at = names.indexOf(version);
+    return at < 0 ? [] : [{ at, label: changeText(change) }];
+  });
+  return {
+    kind: 'lines',
+    title: `${figure} of ${method} by version`,
+    x: { name: 'version', text: (place) => names[Math.round(place)] ?? '' },
+    y: { name: figure, text: (value) => figureText(figure, value) },
+    places: rows.map((_, i) => i),
+    series: [
+      { name: '10 % of the traces', values: rows.map(({ low }) => low) },
+      { name: '90 % of the traces', values: rows.map(({ high }) => high) },
+      // The last series is drawn over the band.
+      { name: 'median', values: rows.map(({ median }) => median) },
+    ],
+    band: [0, 1],
+    marks,
+  };
+}

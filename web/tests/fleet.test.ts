@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of the fleet: its choices and the chart of a trend.
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { changeText, methodName, trendChart, valuesOf, versionsOf } from '../src/fleet/model';
+
+const row = (version: string | null, device: string | null) => ({
+  ...{ version, device, scenario: null, traces: 1 },
+});
+
+test('fleet: versions keep their order, labels are sorted, and missing ones are left out', () => {
+  const rows = [row('1.10', 'b'), row('1.9', 'a'), row('1.10', null), row(null, 'b')];
+  assert.deepEqual(versionsOf(rows), ['1.10', '1.9']);
+  assert.deepEqual(valuesOf(rows, 'device'), ['a', 'b']);
+  assert.deepEqual(valuesOf(rows, 'scenario'), []);
+});
+
+test('fleet: changes are percentages up to ten times', () => {
+  assert.equal(changeText(0.05), '+5.0 %');
+  assert.equal(changeText(-0.5), '−50.0 %');
+  assert.equal(changeText(11), '× 12.0');
+  assert.equal(changeText(null), '–');
+});
+
+test('fleet: a method is asked for without its signature', () => {
+  assert.equal(methodName('com.app.Feed.load (I)V'), 'com.app.Feed.load');
+  assert.equal(methodName('load'), 'load');
+});
+
+test('fleet: a trend has its band and its change points at their versions', () => {
+  const rows = ['1', '2'].map((version) => ({ version, traces: 3, low: 1, median: 2, high: 3 }));
+  const points = ['2', '9'].map((version) => ({ method: 'm', version, change: 0.3 }));
+  const chart = trendChart('m', 'calls', rows, points);
+  assert.deepEqual(chart.marks, [{ at: 1, label: '+30.0 %' }]);
+  assert.deepEqual(
+    chart.band?.map((i) => chart.series[i]?.values),
+    [
+      [1, 1],
+      [3, 3],
+    ],
+  );
+  assert.equal(chart.x.text?.(1), '2');
+});
