@@ -29,6 +29,7 @@
 #include "cli/output/output.h"
 #include "cli/output/push_process.h"
 #include "fleet/fleet.h"
+#include "symbols/debug_folders.h"
 #include "viewer/viewer.h"
 
 /* Limits: cache entries that are written at the same time, and keys to remember. */
@@ -127,14 +128,15 @@ static bool broker_is_of_file(const char *path, const char *file)
            broker_is_joined_name(path, file, length, ".data");
 }
 
-/* Is the path an input of the command line: a FILE, the mapping or a symbol file? */
+/* Is the path an input of the command line (a FILE, the mapping or a symbol file), or a program or
+ * debug file in the usual folders, which profiles name by build ID? */
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
     const char *const others[] = {settings->input.mapping, settings->compare.base_mapping,
                                   settings->compare.new_mapping, settings->compare.rules,
                                   settings->compare.rename};
-    bool named = false;
+    bool named = tv_debug_path_is_usual(path);
     for (size_t i = 0; i < TV_COUNT(others); i++)
         named = named || (others[i] && strcmp(path, others[i]) == 0);
     for (size_t i = 0; i < settings->files.count && !named; i++)

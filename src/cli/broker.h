@@ -11,7 +11,8 @@
  * broker is forked before the first byte of a trace is read, remembers the user's command line, and
  * gives out only what that names:
  *
- *   - for reading: the FILEs (also x.trace, x.key and x.data for x), --mapping and --symbols;
+ *   - for reading: the FILEs (also x.trace, x.key and x.data for x), --mapping and --symbols,
+ *     programs and debug files in the usual folders (symbols/debug_folders.h);
  *   - for output: --output; with --split-threads names that begin with it and add no directory; the
  *     tables of `export` in it; the batches of `fleet add`; all are written and renamed as
  *     atomic_file.h says;

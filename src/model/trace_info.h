@@ -169,6 +169,13 @@ struct tv_address_place {
     int32_t line;
 };
 
+/* An address in a file that a process had mapped for execution. */
+struct tv_mapped_address {
+    struct tv_bytes build_id;        /* of the file; empty: unknown */
+    uint64_t offset;                 /* in the file */
+    uint64_t map_offset, map_length; /* of the mapping, in the file */
+};
+
 /* Resolves addresses to names.  Its texts live as long as it does, and several threads may use it.
  */
 struct tv_namer {
@@ -176,6 +183,9 @@ struct tv_namer {
     /* The same for an address within the program or library with this name. */
     bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place);
+    /* The same in a program or library that this machine may have. */
+    bool (*find_by_build_id)(struct tv_namer *namer, const struct tv_mapped_address *address,
+                             struct tv_address_place *place);
     void (*free)(struct tv_namer *namer);
 };
 

@@ -31,20 +31,18 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "symbols/debug_folders.h"
 
 /*
  * ---- The debug file of a stripped program, found as gdb finds it ----
  *
- *     /usr/lib/debug/.build-id/ab/cdef....debug            by the program's build ID
+ *     debug_folders.h                                      by the program's build ID
  *     DIR/NAME  DIR/.debug/NAME  /usr/lib/debug/DIR/NAME   by its section .gnu_debuglink
  *
  * A file of the first kind must have the same build ID, one of the second kind the checksum that
  * the program states, so that no function gets the name of another version.
  */
 
-#define FOLDER "/usr/lib/debug"
-#define BUILD_ID_LEAST 2
-#define BUILD_ID_MOST 64
 #define PIECE 65536
 
 /* Continue the checksum of .gnu_debuglink: CRC-32 of IEEE 802.3. */
@@ -98,26 +96,25 @@ static bool debug_file_has_build_id(int file, const void *id, ssize_t length)
 static int debug_file_open_by_build_id(Elf *elf)
 {
     const void *id;
-    char path[sizeof FOLDER "/.build-id//.debug" + 2 * BUILD_ID_MOST];
+    char path[PATH_MAX];
     ssize_t length = dwelf_elf_gnu_build_id(elf, &id);
-    if (length < BUILD_ID_LEAST || length > BUILD_ID_MOST)
-        return -1;
-    const uint8_t *bytes = id;
-    int at = snprintf(path, sizeof path, FOLDER "/.build-id/%02x/", bytes[0]);
-    for (ssize_t i = 1; i < length; i++)
-        at += snprintf(path + at, sizeof path - (size_t)at, "%02x", bytes[i]);
-    snprintf(path + at, sizeof path - (size_t)at, ".debug");
-    int file = debug_file_open_regular(path);
-    if (file < 0 || debug_file_has_build_id(file, id, length))
-        return file;
-    close(file);
+    for (int place = TV_DEBUG_PERF_ELF + 1; length > 0 && place < TV_DEBUG_PLACES; place++) {
+        struct tv_bytes bytes = {id, (size_t)length};
+        int file = tv_debug_path((enum tv_debug_place)place, bytes, path, sizeof path)
+                       ? debug_file_open_regular(path)
+                       : -1;
+        if (file >= 0 && debug_file_has_build_id(file, id, length))
+            return file;
+        if (file >= 0)
+            close(file);
+    }
     return -1;
 }
 
 static int debug_file_open_by_link(Elf *elf, const char *path)
 {
     /* The parts in front of and behind the program's directory. */
-    static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {FOLDER, ""}};
+    static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {TV_DEBUG_FOLDER, ""}};
     GElf_Word crc;
     char real[PATH_MAX], candidate[2 * PATH_MAX];
     const char *name = dwelf_elf_gnu_debuglink(elf, &crc);
@@ -346,6 +343,22 @@ enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
     return status;
 }
 
+struct tv_elf *tv_elf_read_by_build_id(struct tv_bytes id)
+{
+    for (int place = 0; place < TV_DEBUG_PLACES; place++) {
+        struct tv_error unread = {0};
+        struct tv_elf *elf;
+        char path[PATH_MAX];
+        if (!tv_debug_path((enum tv_debug_place)place, id, path, sizeof path) ||
+            tv_elf_read(path, TV_ELF_UNMOVED, &elf, &unread) != TV_OK)
+            continue;
+        if (tv_bytes_equal(tv_elf_build_id(elf), id))
+            return elf;
+        tv_elf_free(elf);
+    }
+    return NULL;
+}
+
 void tv_elf_free(struct tv_elf *elf)
 {
     if (!elf)
@@ -462,6 +475,43 @@ bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_
         }
     }
     return false;
+}
+
+/* The kernel maps whole pages. */
+#define PAGE UINT64_C(4096)
+
+static uint64_t elf_segment_page(const GElf_Phdr *segment)
+{
+    return segment->p_vaddr / PAGE * PAGE;
+}
+
+/* Is this the segment behind the mapping, in a debug file? There, segments have addresses and sizes
+ * in memory, but no bytes. */
+static bool elf_segment_is_mapping(const GElf_Phdr *segment, const struct tv_elf_mapping *mapping)
+{
+    uint64_t length = segment->p_vaddr % PAGE + segment->p_memsz;
+    return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_filesz == 0 &&
+           segment->p_memsz > 0 && length >= segment->p_memsz &&
+           mapping->length / PAGE == length / PAGE + (length % PAGE > 0);
+}
+
+bool tv_elf_address_of_mapping(const struct tv_elf *elf, const struct tv_elf_mapping *mapping,
+                               uint64_t offset, uint64_t *own)
+{
+    size_t count = 0, found = 0;
+    if (tv_elf_address_of_offset(elf, offset, own))
+        return true;
+    if (offset < mapping->offset || offset - mapping->offset >= mapping->length ||
+        elf_getphdrnum(elf->elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf->elf, (int)i, &segment) || !elf_segment_is_mapping(&segment, mapping))
+            continue;
+        *own = offset - mapping->offset + elf_segment_page(&segment);
+        found++;
+    }
+    return found == 1;
 }
 
 struct tv_bytes tv_elf_build_id(const struct tv_elf *elf)

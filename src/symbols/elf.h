@@ -23,6 +23,10 @@ enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
                            struct tv_error *err) TV_MUST_CHECK;
 void tv_elf_free(struct tv_elf *elf);
 
+/* Open the program with this build ID, or its debug file, from the usual folders
+ * (debug_folders.h). NULL: none of them has it. */
+struct tv_elf *tv_elf_read_by_build_id(struct tv_bytes id);
+
 struct tv_elf_place {
     struct tv_bytes function; /* empty: unknown, as below */
     struct tv_bytes file;
@@ -39,6 +43,17 @@ bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_pla
 /* Convert an offset in the file into an address of the file. Return false when that part of the
  * file is not loaded. */
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own);
+
+/* A mapping of a file in a process. */
+struct tv_elf_mapping {
+    uint64_t offset, length;
+};
+
+/* The same for an offset in an executable mapping of the program, whose debug file `elf` may be.
+ * A debug file does not tell where its segments lie in the program, so the one is taken that is as
+ * long as the mapping; false when there is none, or more than one. */
+bool tv_elf_address_of_mapping(const struct tv_elf *elf, const struct tv_elf_mapping *mapping,
+                               uint64_t offset, uint64_t *own);
 
 /* Return the build ID, which identifies this version of the file; empty when it has none. */
 struct tv_bytes tv_elf_build_id(const struct tv_elf *elf);

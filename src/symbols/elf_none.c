@@ -15,6 +15,12 @@ enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
                    path);
 }
 
+struct tv_elf *tv_elf_read_by_build_id(struct tv_bytes id)
+{
+    (void)id;
+    return NULL;
+}
+
 void tv_elf_free(struct tv_elf *elf)
 {
     (void)elf;
@@ -39,6 +45,16 @@ bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_pla
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own)
 {
     (void)elf;
+    (void)offset;
+    (void)own;
+    return false;
+}
+
+bool tv_elf_address_of_mapping(const struct tv_elf *elf, const struct tv_elf_mapping *mapping,
+                               uint64_t offset, uint64_t *own)
+{
+    (void)elf;
+    (void)mapping;
     (void)offset;
     (void)own;
     return false;

@@ -31,6 +31,7 @@
 #include "cli/input/load.h"
 #include "cli/input/symbols.h"
 #include "index/index.h"
+#include "symbols/debug_folders.h"
 #include "view/view.h"
 
 /* Smaller files are read quickly anyway. */
@@ -163,7 +164,9 @@ static bool index_key_add_symbols(struct tv_out *key, const char *word)
 static bool index_key_add_settings(struct tv_out *key, const struct tv_settings *settings)
 {
     bool known = !settings->input.mapping || index_key_add_file(key, settings->input.mapping);
+    uint64_t debug_files = tv_debug_folders_state();
     index_key_add(key, &settings->input.unpacked_bytes, sizeof settings->input.unpacked_bytes);
+    index_key_add(key, &debug_files, sizeof debug_files);
     for (size_t i = 0; i < settings->input.symbols.count && known; i++)
         known = index_key_add_symbols(key, settings->input.symbols.items[i]);
     return known;

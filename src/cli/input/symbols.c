@@ -12,10 +12,24 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "symbols/debug_folders.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
+
+/* A profile may name any number of files: look for so many, and keep so many open. */
+#define BUILD_IDS_MOST 4096
+#define BUILD_IDS_OPEN 128
+
+/* A build ID that a profile asked for. */
+struct symbol_build_id {
+    uint8_t id[TV_BUILD_ID_MOST];
+    size_t length;
+    struct tv_elf *elf; /* NULL: this machine does not have it */
+};
 
 struct symbol_files {
     struct tv_namer namer; /* must be first: the head knows only this */
@@ -23,6 +37,9 @@ struct symbol_files {
     struct tv_elf **elfs;
     char **names; /* file names without directories */
     size_t count;
+    struct tv_map build_ids; /* hash -> number in `by_id` */
+    struct symbol_build_id *by_id;
+    size_t by_id_count, by_id_capacity, by_id_open;
     struct tv_demangler demangler;
     char **written; /* demangled names, which live as long as this */
     size_t written_count, written_room;
@@ -89,6 +106,52 @@ static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, u
     return known;
 }
 
+/* Return the file with this build ID, which is opened when it is asked for first; or NULL. */
+static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_bytes id)
+{
+    uint64_t hash = tv_hash_bytes(id);
+    uint32_t number = tv_map_find(&files->build_ids, hash);
+    if (number != TV_NONE) {
+        const struct symbol_build_id *known = &files->by_id[number];
+        return tv_bytes_equal((struct tv_bytes){known->id, known->length}, id) ? known->elf : NULL;
+    }
+    if (files->by_id_count == BUILD_IDS_MOST)
+        return NULL;
+    files->by_id = tv_array_reserve(files->by_id, &files->by_id_capacity, files->by_id_count + 1,
+                                    sizeof *files->by_id);
+    struct symbol_build_id *added = &files->by_id[files->by_id_count];
+    *added = (struct symbol_build_id){.length = id.length};
+    memcpy(added->id, id.data, id.length);
+    if (files->by_id_open < BUILD_IDS_OPEN)
+        added->elf = tv_elf_read_by_build_id(id);
+    files->by_id_open += added->elf != NULL;
+    tv_map_set(&files->build_ids, hash, (uint32_t)files->by_id_count++);
+    return added->elf;
+}
+
+/* Names stay mangled here: readers of profiles decode them without the C++ library, which not every
+ * command loads. */
+static bool symbols_find_by_build_id(struct tv_namer *namer,
+                                     const struct tv_mapped_address *address,
+                                     struct tv_address_place *place)
+{
+    struct symbol_files *files = (struct symbol_files *)namer;
+    struct tv_elf_mapping mapping = {address->map_offset, address->map_length};
+    struct tv_elf_place found;
+    uint64_t own;
+    if (address->build_id.length < TV_BUILD_ID_LEAST || address->build_id.length > TV_BUILD_ID_MOST)
+        return false;
+    tv_lock_enter(&files->lock);
+    struct tv_elf *elf = symbols_of_build_id(files, address->build_id);
+    bool known = elf && tv_elf_address_of_mapping(elf, &mapping, address->offset, &own) &&
+                 tv_elf_find_in_file(elf, own, &found);
+    tv_lock_leave(&files->lock);
+    if (known)
+        *place = (struct tv_address_place){
+            .function = found.function, .file = found.file, .line = found.line};
+    return known;
+}
+
 static void symbols_release(struct tv_namer *namer)
 {
     struct symbol_files *files = (struct symbol_files *)namer;
@@ -96,8 +159,12 @@ static void symbols_release(struct tv_namer *namer)
         tv_elf_free(files->elfs[i]);
         tv_free(files->names[i]);
     }
+    for (size_t i = 0; i < files->by_id_count; i++)
+        tv_elf_free(files->by_id[i].elf);
     for (size_t i = 0; i < files->written_count; i++)
         tv_free(files->written[i]);
+    tv_map_release(&files->build_ids);
+    tv_free(files->by_id);
     tv_demangler_release(&files->demangler);
     tv_lock_release(&files->lock);
     tv_free(files->written);
@@ -144,13 +211,13 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
                                struct tv_error *err)
 {
     *namer = NULL;
-    if (words->count == 0)
-        return TV_OK;
     struct symbol_files *files = tv_alloc(1, sizeof *files);
     enum tv_status status = TV_OK;
-    files->namer = (struct tv_namer){symbols_find, symbols_find_in_file, symbols_release};
-    files->elfs = tv_alloc(words->count, sizeof(struct tv_elf *));
-    files->names = tv_alloc(words->count, sizeof(char *));
+    files->namer = (struct tv_namer){symbols_find, symbols_find_in_file, symbols_find_by_build_id,
+                                     symbols_release};
+    files->elfs = words->count > 0 ? tv_alloc(words->count, sizeof(struct tv_elf *)) : NULL;
+    files->names = words->count > 0 ? tv_alloc(words->count, sizeof(char *)) : NULL;
+    tv_map_init(&files->build_ids);
     tv_lock_init(&files->lock);
     while (files->count < words->count && status == TV_OK) {
         status = symbols_open_word(words->items[files->count], &files->elfs[files->count],

@@ -11,7 +11,7 @@
 #include "symbols/mapping.h"
 
 /* Open the files that the words "ELF" or "ELF@BASE" name.  The first file that knows an address
- * names it. *namer is NULL without words. */
+ * names it.  Files in the usual folders are opened by build ID when a profile asks for them. */
 enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
                                struct tv_error *err) TV_MUST_CHECK;
 

@@ -28,6 +28,7 @@ enum tv_perf_record_type {
     TV_PERF_OF_PERF = 64, /* from here on records are perf's own, not the kernel's */
     TV_PERF_ATTR = 64,
     TV_PERF_TRACING_DATA = 66,
+    TV_PERF_BUILD_ID = 67,
     TV_PERF_AUXTRACE = 71,
     TV_PERF_EVENT_UPDATE = 78,
     TV_PERF_FEATURE = 80,
@@ -53,6 +54,7 @@ enum tv_perf_sample_bits {
 };
 
 enum tv_perf_feature {
+    TV_PERF_FEATURE_BUILD_IDS = 2,
     TV_PERF_FEATURE_HOSTNAME = 3,
     TV_PERF_FEATURE_RELEASE = 4,
     TV_PERF_FEATURE_VERSION = 5,

@@ -210,11 +210,22 @@ uint64_t tv_perf_record_time(const struct tv_perf_data_file *file, const struct 
 
 /* Bytes of MMAP2 between the offset and the path: device and inode, or a build id; protection. */
 #define MMAP2_MORE 32
+#define MMAP2_HAS_BUILD_ID (1u << 14) /* of misc */
+#define MMAP2_BUILD_ID_MOST 20
+
+/* Its size in one byte, three bytes of nothing, and the build id. */
+static struct tv_bytes perf_map_build_id(const struct tv_perf_raw *record, struct tv_bytes more)
+{
+    struct tv_bytes id = {more.data + 4, more.data[0]};
+    if (!(record->misc & MMAP2_HAS_BUILD_ID) || id.length > MMAP2_BUILD_ID_MOST)
+        id.length = 0;
+    return id;
+}
 
 bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map)
 {
     struct tv_cursor cursor = tv_cursor_over(record->payload);
-    struct tv_bytes more, path;
+    struct tv_bytes more = {record->payload.data, 0}, path;
     uint32_t tid;
     if (!tv_cursor_take_u32(&cursor, &map->pid) || !tv_cursor_take_u32(&cursor, &tid) ||
         !tv_cursor_take_u64(&cursor, &map->start) || !tv_cursor_take_u64(&cursor, &map->length) ||
@@ -223,5 +234,6 @@ bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map
         !tv_cursor_take_bytes(&cursor, tv_cursor_left(&cursor), &path))
         return false;
     map->path = tv_perf_text(path);
+    map->build_id = more.length > 0 ? perf_map_build_id(record, more) : more;
     return map->length <= UINT64_MAX - map->start;
 }

@@ -40,6 +40,7 @@ struct tv_perf_map {
     uint32_t pid;
     uint64_t start, length, page_offset;
     struct tv_bytes path;
+    struct tv_bytes build_id; /* empty: unknown */
 };
 
 /* Take the next record.  False: the end; *cut: there are bytes left that are no record. */

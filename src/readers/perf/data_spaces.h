@@ -13,9 +13,10 @@
 #include "base/map.h"
 
 struct perf_mapped {
-    uint64_t start, end; /* [start, end) */
-    uint64_t move;       /* place in the file - address */
-    uint32_t module;     /* string */
+    uint64_t start, end;      /* [start, end) */
+    uint64_t move;            /* place in the file - address */
+    uint32_t module;          /* string */
+    struct tv_bytes build_id; /* empty: unknown */
 };
 
 /* Mappings in the order of their addresses, without overlaps. */

@@ -12,7 +12,8 @@
  * sample.  Only (time, offset) of a record is kept, never the record.
  *
  *     address --> mapping of the process at that time --> offset in the file of the mapping
- *             --> symbols of the file, else symbols that the user gave, else "libc.so.6+0x1098d9"
+ *             --> symbols of the file, else symbols that the user gave, else those of the program
+ *                 with that build ID on this machine, else "libc.so.6+0x1098d9"
  *
  * All addresses of a chain but the first are return addresses: the call lies before them, so they
  * are looked up one byte earlier.  The last 4095 numbers (TV_PERF_FIRST_CONTEXT) are not
@@ -26,6 +27,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "readers/perf/data_build_ids.h"
 #include "readers/perf/data_record.h"
 #include "readers/perf/data_spaces.h"
 #include "readers/perf/data_symbols.h"
@@ -47,11 +49,13 @@
 struct perf_data {
     struct tv_perf_data_file file;
     struct tv_perf_symbols symbols;
+    struct tv_perf_build_ids build_ids;
     struct tv_perf_data_spaces spaces;
     struct tv_profile_input profile;
-    struct tv_map modules; /* string of a path -> module of the symbols */
-    struct tv_map frames;  /* hash of a module and an address -> frame */
-    struct tv_map comms;   /* pid << 32 | tid -> string */
+    struct tv_map modules;     /* string of a path -> module of the symbols */
+    struct tv_map build_id_of; /* string of a path -> its number in `build_ids` */
+    struct tv_map frames;      /* hash of a module and an address -> frame */
+    struct tv_map comms;       /* pid << 32 | tid -> string */
     struct tv_sort_key *order;
     size_t order_count, order_capacity;
     uint64_t types[RECORD_TYPES];
@@ -74,6 +78,8 @@ static void perf_data_take_setting(struct perf_data *data, const struct tv_perf_
         tv_perf_file_take_feature(&data->file, record->payload);
     else if (record->type == TV_PERF_EVENT_UPDATE)
         tv_perf_file_take_update(&data->file, record->payload);
+    else if (record->type == TV_PERF_BUILD_ID)
+        tv_perf_build_ids_add(&data->build_ids, record->misc, record->payload);
 }
 
 static void perf_data_count_record(struct perf_data *data, const struct tv_perf_raw *record)
@@ -143,6 +149,15 @@ static void perf_data_index_modules(struct perf_data *data)
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, TV_NO_OFFSET);
 }
 
+static void perf_data_index_build_ids(struct perf_data *data)
+{
+    if (!tv_perf_build_ids_read(&data->build_ids, data->file.features[TV_PERF_FEATURE_BUILD_IDS]))
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, TV_NO_OFFSET);
+    for (size_t i = 0; i < data->build_ids.count; i++)
+        tv_map_set(&data->build_id_of,
+                   tv_profile_string(&data->profile, data->build_ids.ids[i].path), (uint32_t)i);
+}
+
 /* ---- Frames ---- */
 
 /* An address on a stack, and where it is in its file. */
@@ -151,6 +166,8 @@ struct perf_place {
     uint64_t address; /* as on the stack */
     uint64_t offset;  /* in the file */
     uint64_t start, page_offset;
+    uint64_t length;          /* of the mapping */
+    struct tv_bytes build_id; /* empty: unknown */
     bool kernel;
     bool caller; /* a return address: the call lies before it */
 };
@@ -168,6 +185,8 @@ static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t p
         place.offset = address + mapped->move;
         place.start = mapped->start;
         place.page_offset = mapped->start + mapped->move;
+        place.length = mapped->end - mapped->start;
+        place.build_id = mapped->build_id;
     } else if (kernel) {
         place.module = tv_profile_string(&data->profile, KERNEL_MODULE);
     }
@@ -199,15 +218,27 @@ static bool perf_data_name_by_symbol(struct perf_data *data, const struct perf_p
     return symbol != NULL;
 }
 
-/* Name a place by a program that the user gave. */
+/* Find a place in a program that the user gave, or that this machine has. */
+static bool perf_data_find_in_program(struct tv_namer *namer, const struct perf_place *place,
+                                      struct tv_bytes base, struct tv_address_place *found)
+{
+    struct tv_mapped_address address = {
+        .build_id = place->build_id,
+        .offset = place->offset - place->caller,
+        .map_offset = place->page_offset,
+        .map_length = place->length,
+    };
+    return namer->find_in(namer, base, address.offset, found) ||
+           namer->find_by_build_id(namer, &address, found);
+}
+
 static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_place *place,
                                     struct tv_bytes base, struct tv_frame *frame)
 {
     struct tv_trace_info *info = data->profile.info;
     struct tv_address_place found;
     if (!info->namer || place->kernel ||
-        !info->namer->find_in(info->namer, base, place->offset - place->caller, &found) ||
-        found.function.length == 0)
+        !perf_data_find_in_program(info->namer, place, base, &found) || found.function.length == 0)
         return false;
     frame->name = tv_profile_string(&data->profile, found.function);
     frame->signature = tv_profile_string(&data->profile, found.signature);
@@ -246,8 +277,8 @@ static uint32_t perf_data_frame(struct perf_data *data, const struct perf_place 
 {
     if (place->module == TV_EMPTY_STRING)
         return perf_data_make_frame(data, place);
-    uint64_t key[] = {place->module, place->offset, place->start, place->page_offset,
-                      place->caller};
+    uint64_t key[] = {place->module,      place->offset, place->start,
+                      place->page_offset, place->caller, tv_hash_bytes(place->build_id)};
     uint64_t hash = tv_hash_bytes((struct tv_bytes){(const uint8_t *)key, sizeof key});
     uint32_t frame = tv_map_find(&data->frames, hash);
     if (frame == TV_NONE) {
@@ -389,6 +420,15 @@ static struct tv_bytes perf_data_kernel_path(struct tv_bytes path)
     return tv_bytes_starts_with(path, kernel) ? kernel : path;
 }
 
+/* Return the build ID of a mapping: its own, or that which the file lists for its path. */
+static struct tv_bytes perf_data_map_build_id(const struct perf_data *data,
+                                              const struct tv_perf_map *map, uint32_t module)
+{
+    uint32_t number = tv_map_find(&data->build_id_of, module);
+    return map->build_id.length > 0 || number == TV_NONE ? map->build_id
+                                                         : data->build_ids.ids[number].id;
+}
+
 static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw *record)
 {
     struct tv_perf_map map;
@@ -405,6 +445,7 @@ static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw 
         .move = map.page_offset - map.start,
         .module = tv_profile_string(&data->profile, perf_data_kernel_path(map.path)),
     };
+    mapped.build_id = perf_data_map_build_id(data, &map, mapped.module);
     if (!tv_perf_data_spaces_add(&data->spaces, kernel ? TV_PERF_KERNEL_PID : map.pid, &mapped))
         perf_data_warn(data, TV_DIAGNOSTIC_MAPS_LEFT_OUT, record->offset);
 }
@@ -506,6 +547,7 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
     tv_perf_file_name_attrs(&data->file);
     perf_data_add_types(data);
     perf_data_index_modules(data);
+    perf_data_index_build_ids(data);
     status = perf_data_take_records(data, options->progress, err);
     perf_data_count_types(data);
     perf_data_add_metadata(data);
@@ -516,8 +558,10 @@ static void perf_data_release(struct perf_data *data)
 {
     tv_perf_file_release(&data->file);
     tv_perf_symbols_release(&data->symbols);
+    tv_perf_build_ids_release(&data->build_ids);
     tv_perf_data_spaces_release(&data->spaces);
     tv_map_release(&data->modules);
+    tv_map_release(&data->build_id_of);
     tv_map_release(&data->frames);
     tv_map_release(&data->comms);
     tv_free(data->order);
@@ -537,6 +581,7 @@ static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_bui
     data.profile.info->inputs[data.profile.input].figures = TV_FIGURES_SAMPLED;
     tv_perf_data_spaces_init(&data.spaces);
     tv_map_init(&data.modules);
+    tv_map_init(&data.build_id_of);
     tv_map_init(&data.frames);
     tv_map_init(&data.comms);
     status = perf_data_read(&data, text.bytes, options, err);

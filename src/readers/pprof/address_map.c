@@ -102,15 +102,52 @@ static struct tv_bytes address_map_base_name(struct tv_bytes path)
     return (struct tv_bytes){path.data + start, path.length - start};
 }
 
-/* Name a frame by the program or library that the user gave. */
-static bool address_name_frame(struct tv_profile_input *profile, struct tv_bytes base,
+#define BUILD_ID_MOST 64
+
+/* Read the digits of a build ID. Return its size, or 0 when it is another text. */
+static size_t address_read_build_id(struct tv_bytes text, uint8_t *id)
+{
+    size_t size = text.length / 2;
+    if (text.length % 2 != 0 || size > BUILD_ID_MOST)
+        return 0;
+    for (size_t i = 0; i < size; i++) {
+        int high = tv_hex_digit(text.data[2 * i]), low = tv_hex_digit(text.data[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return 0;
+        id[i] = (uint8_t)(high << 4 | low);
+    }
+    return size;
+}
+
+/* Find an address in the program with the build ID of the mapping, if this machine has it. */
+static bool address_find_by_build_id(struct tv_namer *namer, const struct tv_mapped_file *file,
+                                     uint64_t address, struct tv_address_place *place)
+{
+    uint8_t id[BUILD_ID_MOST];
+    if (!file || file->limit <= file->start)
+        return false;
+    struct tv_mapped_address mapped = {
+        .build_id = {id, address_read_build_id(file->build_id, id)},
+        .offset = address - file->start + file->offset,
+        .map_offset = file->offset,
+        .map_length = file->limit - file->start,
+    };
+    return namer->find_by_build_id(namer, &mapped, place);
+}
+
+/* Name a frame by the program or library that the user gave, or that this machine has. */
+static bool address_name_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
                                uint64_t address, struct tv_frame *frame)
 {
     struct tv_namer *namer = profile->info->namer;
     struct tv_address_place place = {.line = 0};
-    if (!namer ||
-        !(base.length > 0 ? namer->find_in(namer, base, address, &place)
-                          : namer->find(namer, address, &place)) ||
+    if (!namer)
+        return false;
+    bool found = file && file->name.length > 0
+                     ? namer->find_in(namer, address_map_base_name(file->name),
+                                      address - file->start + file->offset, &place)
+                     : namer->find(namer, address, &place);
+    if ((!found && !address_find_by_build_id(namer, file, address, &place)) ||
         place.function.length == 0)
         return false;
     frame->name = tv_profile_string(profile, place.function);
@@ -131,7 +168,7 @@ uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapp
         within = address - file->start + file->offset;
         frame.module = tv_profile_string(profile, file->name);
     }
-    if (!address_name_frame(profile, base, within, &frame)) {
+    if (!address_name_frame(profile, file, address, &frame)) {
         struct tv_out text;
         tv_out_init_memory(&text);
         snprintf(digits, sizeof digits, base.length > 0 ? "+0x%" PRIx64 : "0x%" PRIx64, within);
@@ -140,5 +177,5 @@ uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapp
         frame.name = tv_profile_string(profile, (struct tv_bytes){text.buffer, text.length});
         tv_out_release(&text);
     }
-    return tv_trace_info_add_frame(profile->info, &frame);
+    return tv_trace_info_add_native_frame(profile->info, &frame);
 }

@@ -4,8 +4,9 @@
  * addresses without a function.
  *
  * Profiles of native programs list where each file was mapped, as /proc/PID/maps does.  An address
- * becomes a function when the user gives the program (--symbols), else "libc.so.6+0x271f4": the
- * name of the file and the offset in it, which is what addr2line wants.
+ * becomes a function when the user gives the program (--symbols) or this machine has the one with
+ * that build ID, else "libc.so.6+0x271f4": the name of the file and the offset in it, which is what
+ * addr2line wants.
  */
 #ifndef TV_READERS_PPROF_ADDRESS_MAP_H
 #define TV_READERS_PPROF_ADDRESS_MAP_H
@@ -13,10 +14,10 @@
 #include "readers/profile_input.h"
 
 struct tv_mapped_file {
-    uint64_t start, limit; /* addresses [start, limit) */
-    uint64_t offset;       /* in the file, of the byte at `start` */
-    struct tv_bytes name;  /* path; empty: unknown */
-    struct tv_bytes build_id;
+    uint64_t start, limit;    /* addresses [start, limit) */
+    uint64_t offset;          /* in the file, of the byte at `start` */
+    struct tv_bytes name;     /* path; empty: unknown */
+    struct tv_bytes build_id; /* hexadecimal digits, or another text */
 };
 
 struct tv_address_map {
