@@ -171,6 +171,7 @@ struct tv_address_place {
 
 /* An address in a file that a process had mapped for execution. */
 struct tv_mapped_address {
+    struct tv_bytes file;            /* its name without directories; empty: unknown */
     struct tv_bytes build_id;        /* of the file; empty: unknown */
     uint64_t offset;                 /* in the file */
     uint64_t map_offset, map_length; /* of the mapping, in the file */
@@ -183,9 +184,10 @@ struct tv_namer {
     /* The same for an address within the program or library with this name. */
     bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place);
-    /* The same in a program or library that this machine may have. */
-    bool (*find_by_build_id)(struct tv_namer *namer, const struct tv_mapped_address *address,
-                             struct tv_address_place *place);
+    /* The same for an offset in a file that was mapped: in the one that the user gave, else in that
+     * with the build ID, if this machine has it. */
+    bool (*find_mapped)(struct tv_namer *namer, const struct tv_mapped_address *address,
+                        struct tv_address_place *place);
     void (*free)(struct tv_namer *namer);
 };
 

@@ -129,26 +129,39 @@ static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_
     return added->elf;
 }
 
-/* Names stay mangled here: readers of profiles decode them without the C++ library, which not every
- * command loads. */
-static bool symbols_find_by_build_id(struct tv_namer *namer,
-                                     const struct tv_mapped_address *address,
-                                     struct tv_address_place *place)
+static bool symbols_find_offset(struct tv_elf *elf, const struct tv_mapped_address *address,
+                                struct tv_address_place *place)
 {
-    struct symbol_files *files = (struct symbol_files *)namer;
     struct tv_elf_mapping mapping = {address->map_offset, address->map_length};
     struct tv_elf_place found;
     uint64_t own;
-    if (address->build_id.length < TV_BUILD_ID_LEAST || address->build_id.length > TV_BUILD_ID_MOST)
+    if (!tv_elf_address_of_mapping(elf, &mapping, address->offset, &own) ||
+        !tv_elf_find_in_file(elf, own, &found))
         return false;
+    *place = (struct tv_address_place){
+        .function = found.function, .file = found.file, .line = found.line};
+    return true;
+}
+
+/* Names of files by build ID stay mangled: readers of profiles decode them without the C++ library,
+ * which commands without --symbols do not load. */
+static bool symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped_address *address,
+                                struct tv_address_place *place)
+{
+    struct symbol_files *files = (struct symbol_files *)namer;
+    struct tv_bytes id = address->build_id;
+    bool known = false;
     tv_lock_enter(&files->lock);
-    struct tv_elf *elf = symbols_of_build_id(files, address->build_id);
-    bool known = elf && tv_elf_address_of_mapping(elf, &mapping, address->offset, &own) &&
-                 tv_elf_find_in_file(elf, own, &found);
+    for (size_t i = 0; i < files->count && !known; i++)
+        known = tv_bytes_equal(tv_bytes_of(files->names[i]), address->file) &&
+                symbols_find_offset(files->elfs[i], address, place);
+    if (known) {
+        symbols_write_as_source(files, place);
+    } else if (id.length >= TV_BUILD_ID_LEAST && id.length <= TV_BUILD_ID_MOST) {
+        struct tv_elf *elf = symbols_of_build_id(files, id);
+        known = elf && symbols_find_offset(elf, address, place);
+    }
     tv_lock_leave(&files->lock);
-    if (known)
-        *place = (struct tv_address_place){
-            .function = found.function, .file = found.file, .line = found.line};
     return known;
 }
 
@@ -213,8 +226,8 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
     *namer = NULL;
     struct symbol_files *files = tv_alloc(1, sizeof *files);
     enum tv_status status = TV_OK;
-    files->namer = (struct tv_namer){symbols_find, symbols_find_in_file, symbols_find_by_build_id,
-                                     symbols_release};
+    files->namer =
+        (struct tv_namer){symbols_find, symbols_find_in_file, symbols_find_mapped, symbols_release};
     files->elfs = words->count > 0 ? tv_alloc(words->count, sizeof(struct tv_elf *)) : NULL;
     files->names = words->count > 0 ? tv_alloc(words->count, sizeof(char *)) : NULL;
     tv_map_init(&files->build_ids);

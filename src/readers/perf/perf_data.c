@@ -218,27 +218,21 @@ static bool perf_data_name_by_symbol(struct perf_data *data, const struct perf_p
     return symbol != NULL;
 }
 
-/* Find a place in a program that the user gave, or that this machine has. */
-static bool perf_data_find_in_program(struct tv_namer *namer, const struct perf_place *place,
-                                      struct tv_bytes base, struct tv_address_place *found)
-{
-    struct tv_mapped_address address = {
-        .build_id = place->build_id,
-        .offset = place->offset - place->caller,
-        .map_offset = place->page_offset,
-        .map_length = place->length,
-    };
-    return namer->find_in(namer, base, address.offset, found) ||
-           namer->find_by_build_id(namer, &address, found);
-}
-
+/* Name a place by a program that the user gave, or that this machine has. */
 static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_place *place,
                                     struct tv_bytes base, struct tv_frame *frame)
 {
     struct tv_trace_info *info = data->profile.info;
     struct tv_address_place found;
-    if (!info->namer || place->kernel ||
-        !perf_data_find_in_program(info->namer, place, base, &found) || found.function.length == 0)
+    struct tv_mapped_address address = {
+        .file = base,
+        .build_id = place->build_id,
+        .offset = place->offset - place->caller,
+        .map_offset = place->page_offset,
+        .map_length = place->length,
+    };
+    if (!info->namer || place->kernel || !info->namer->find_mapped(info->namer, &address, &found) ||
+        found.function.length == 0)
         return false;
     frame->name = tv_profile_string(&data->profile, found.function);
     frame->signature = tv_profile_string(&data->profile, found.signature);

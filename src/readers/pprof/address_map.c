@@ -119,36 +119,34 @@ static size_t address_read_build_id(struct tv_bytes text, uint8_t *id)
     return size;
 }
 
-/* Find an address in the program with the build ID of the mapping, if this machine has it. */
-static bool address_find_by_build_id(struct tv_namer *namer, const struct tv_mapped_file *file,
-                                     uint64_t address, struct tv_address_place *place)
+/* Find an address of a mapping in the program that the user gave, or that this machine has. */
+static bool address_find_mapped(struct tv_namer *namer, const struct tv_mapped_file *file,
+                                uint64_t address, struct tv_address_place *place)
 {
     uint8_t id[BUILD_ID_MOST];
-    if (!file || file->limit <= file->start)
-        return false;
     struct tv_mapped_address mapped = {
+        .file = address_map_base_name(file->name),
         .build_id = {id, address_read_build_id(file->build_id, id)},
         .offset = address - file->start + file->offset,
         .map_offset = file->offset,
-        .map_length = file->limit - file->start,
+        .map_length = file->limit > file->start ? file->limit - file->start : 0,
     };
-    return namer->find_by_build_id(namer, &mapped, place);
+    return namer->find_mapped(namer, &mapped, place);
 }
 
-/* Name a frame by the program or library that the user gave, or that this machine has. */
+/* Name a frame by its address.  Without the name of its file, any that the user gave may know it.
+ */
 static bool address_name_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
                                uint64_t address, struct tv_frame *frame)
 {
     struct tv_namer *namer = profile->info->namer;
     struct tv_address_place place = {.line = 0};
+    bool named = file && file->name.length > 0;
     if (!namer)
         return false;
-    bool found = file && file->name.length > 0
-                     ? namer->find_in(namer, address_map_base_name(file->name),
-                                      address - file->start + file->offset, &place)
-                     : namer->find(namer, address, &place);
-    if ((!found && !address_find_by_build_id(namer, file, address, &place)) ||
-        place.function.length == 0)
+    bool found = (!named && namer->find(namer, address, &place)) ||
+                 (file && address_find_mapped(namer, file, address, &place));
+    if (!found || place.function.length == 0)
         return false;
     frame->name = tv_profile_string(profile, place.function);
     frame->signature = tv_profile_string(profile, place.signature);
