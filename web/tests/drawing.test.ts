@@ -417,3 +417,22 @@ test('an asynchronous slice lets the ground through, in slanted letters; its spe
   const [diamond] = g.of('fill', '--text-2');
   assert.equal(Math.round((diamond?.box.x ?? 0) + (diamond?.box.w ?? 0) / 2), 401);
 });
+
+test('of instants in one pixel of a row one is painted: the selected one, else the last', () => {
+  const at = (number: number, colour: number, time: number): Instant => ({
+    ...instant(0, 0, time),
+    ...{ instant: number, colour },
+  });
+  const list = [at(7, 1, 400), at(9, 3, 400.2), at(8, 2, 400.1), at(10, 1, 410)];
+  const marks = (selected: number | null, scroll = 0): unknown[] => {
+    const g = new DrawLog();
+    const scene = { theme: THEME, scale: SCALE, placed: PLACED, frames, meter, selected };
+    paintInstants(g, scene, list, scroll, 90);
+    return g.of('fill').map(({ box, style }) => [box.x + 3.5, style]);
+  };
+  const [last, other] = marks(null) as [number, string][];
+  assert.deepEqual([marks(null).length, last?.[0], other?.[0]], [2, 200, 205]);
+  assert.deepEqual(marks(8)[0], [200, '--select'], 'the selected one, though another is later');
+  assert.equal(last?.[1] === other?.[1], false, 'the colour of the last in the pixel');
+  assert.deepEqual(marks(null, 60), [], 'the row is above the part that is painted');
+});

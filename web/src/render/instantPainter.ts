@@ -4,7 +4,7 @@
 
 import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
-import type { GroupBox, TimelineLayout, TrackBox } from '../model/layout';
+import type { GroupBox, TimelineLayout } from '../model/layout';
 import type { Frames } from '../model/names';
 import type { Surface } from './surface';
 import type { TextMeter } from './text';
@@ -27,52 +27,85 @@ export interface InstantScene {
   placed: TimelineLayout;
 }
 
-/** The position of an instant's mark, and the y to which its line extends. */
+/** Instants that share a place: the marks of one row, or the lines through a process or the trace. */
 interface Place {
+  /** The upper edge of the marks. */
   top: number;
+  /** The lower end of the lines; less than `top` if there are none. */
   bottom: number;
-  /** True for a line without a mark. */
+  /** True for lines without marks. */
   bare?: boolean;
+  instants: readonly Instant[];
 }
 
-/** Finds the positions of instants. There may be thousands of instants and of tracks in view. */
-class Places {
-  private readonly groups: readonly GroupBox[];
-  private readonly byProcess: Map<number, GroupBox>;
-  private readonly byTrack: Map<number, TrackBox>;
-
-  constructor(
-    private readonly placed: TimelineLayout,
-    top: number,
-    bottom: number,
-  ) {
-    const seen = placed.groups.filter((g) => g.top < bottom && g.bottom > top);
-    this.byProcess = new Map(seen.map((g) => [g.process, g]));
-    this.groups = seen.filter((g) => g.top + g.height > top);
-    const cpus = placed.tracks.filter((box) => box.track.kind === 'cpu');
-    this.byTrack = new Map(cpus.map((box) => [box.track.track, box]));
-  }
-
-  private line(group: GroupBox, bottom: number): Place {
-    return { top: group.top + group.height - MARK - 2, bottom };
-  }
-
-  of(instant: Instant): Place[] {
-    if (instant.scope === 2) {
-      const whole = { top: 0, bottom: this.placed.height, bare: true };
-      return [whole, ...this.groups.map((group) => this.line(group, 0))];
-    }
-    if (instant.scope === 1) {
-      const group = this.byProcess.get(instant.of);
-      return group ? [this.line(group, group.bottom)] : [];
-    }
-    const { threads } = this.placed;
-    const box = instant.scope === 3 ? this.byTrack.get(instant.of) : threads.get(instant.of);
-    return box ? [{ top: box.top + 1, bottom: 0 }] : [];
-  }
+/** Instants by what they belong to, each list in the order of time. */
+interface ByOwner {
+  threads: Map<number, Instant[]>;
+  processes: Map<number, Instant[]>;
+  tracks: Map<number, Instant[]>;
+  everywhere: Instant[];
 }
 
-/** Paint the marks and lines of all instants in view. */
+/** An answer of the engine is grouped once, and painted in hundreds of frames. */
+const grouped = new WeakMap<readonly Instant[], ByOwner>();
+
+function byOwner(instants: readonly Instant[]): ByOwner {
+  const known = grouped.get(instants);
+  if (known) return known;
+  const found: ByOwner = {
+    ...{ threads: new Map(), processes: new Map(), tracks: new Map(), everywhere: [] },
+  };
+  const owners = [found.threads, found.processes, null, found.tracks];
+  for (const instant of [...instants].sort((a, b) => a.time - b.time)) {
+    const owner = owners[instant.scope];
+    const list = owner ? owner.get(instant.of) : found.everywhere;
+    if (list) list.push(instant);
+    else owner?.set(instant.of, [instant]);
+  }
+  grouped.set(instants, found);
+  return found;
+}
+
+/** Return the places whose marks or lines lie between two heights of the list: lines first. */
+function placesIn(
+  placed: TimelineLayout,
+  instants: readonly Instant[],
+  top: number,
+  bottom: number,
+): Place[] {
+  const of = byOwner(instants);
+  const groups = placed.groups.filter((g) => g.top < bottom && g.bottom > top);
+  const places: Place[] = [];
+  if (of.everywhere.length > 0) {
+    places.push({ top: 0, bottom: placed.height, bare: true, instants: of.everywhere });
+    for (const group of groups)
+      if (group.top + group.height > top)
+        places.push({ top: markTop(group), bottom: 0, instants: of.everywhere });
+  }
+  for (const group of groups) {
+    const own = of.processes.get(group.process);
+    if (own) places.push({ top: markTop(group), bottom: group.bottom, instants: own });
+  }
+  const add = (box: { top: number }, own: readonly Instant[] | undefined): void => {
+    const seen = box.top + 1 + MARK >= top && box.top + 1 <= bottom;
+    if (seen && own) places.push({ top: box.top + 1, bottom: 0, instants: own });
+  };
+  for (const [thread, own] of of.threads) {
+    const box = placed.threads.get(thread);
+    if (box) add(box, own);
+  }
+  if (of.tracks.size > 0)
+    for (const box of placed.tracks)
+      if (box.track.kind === 'cpu') add(box, of.tracks.get(box.track.track));
+  return places;
+}
+
+const markTop = (group: GroupBox): number => group.top + group.height - MARK - 2;
+
+/**
+ * Paint the marks and lines of all instants in view. Of those in one pixel of a row only one is
+ * painted: the selected one, else the last.
+ */
 export function paintInstants(
   g: Surface,
   s: InstantScene,
@@ -80,35 +113,52 @@ export function paintInstants(
   scroll: number,
   height: number,
 ): void {
-  const places = new Places(s.placed, scroll, scroll + height);
-  for (const instant of instants) {
-    const x = Math.round(s.scale.x(instant.time));
-    if (x < -MARK || x > s.scale.width + MARK) continue;
-    const chosen = instant.instant === s.selected;
-    const number = eventColour(instant.colour, s.frames.colour(instant.frame));
-    const colour = chosen ? s.theme.colour.select : (s.theme.bars[number] ?? '');
-    g.strokeStyle = chosen ? colour : s.theme.colour['text-2'];
-    g.lineWidth = 1;
-    for (const { top, bottom, bare } of places.of(instant)) {
-      const from = Math.max(0, top - scroll);
-      const to = Math.min(height, bottom - scroll);
-      g.fillStyle = chosen ? colour : s.theme.colour['text-3'];
-      if (to > from) g.fillRect(x, from, 1, to - from);
-      const y = top - scroll;
-      if (bare || y + MARK < 0 || y > height) continue;
-      g.beginPath();
-      g.moveTo(x - 3.5, y);
-      g.lineTo(x + 4.5, y);
-      g.lineTo(x + 0.5, y + MARK);
-      g.closePath();
-      g.fillStyle = colour;
-      g.fill();
-      // The outline makes light colours visible on the background and on slices.
-      g.stroke();
-      if (chosen) g.fillRect(x - 4, y, 9, 2);
+  const places = placesIn(s.placed, instants, scroll, scroll + height);
+  g.lineWidth = 1;
+  for (const place of places) {
+    let waiting: Instant | null = null;
+    let at = 0;
+    for (const instant of place.instants) {
+      const x = Math.round(s.scale.x(instant.time));
+      if (x < -MARK) continue;
+      if (x > s.scale.width + MARK) break;
+      if (waiting && x !== at) paintInstant(g, s, waiting, at, { place, scroll, height });
+      if (!waiting || x !== at || waiting.instant !== s.selected) waiting = instant;
+      at = x;
     }
+    if (waiting) paintInstant(g, s, waiting, at, { place, scroll, height });
   }
-  paintInstantNames(g, s, instants, places, { scroll, height });
+  paintInstantNames(g, s, places, { scroll, height });
+}
+
+/** Paint the line and the mark of one instant. */
+function paintInstant(
+  g: Surface,
+  s: InstantScene,
+  instant: Instant,
+  x: number,
+  { place, scroll, height }: { place: Place; scroll: number; height: number },
+): void {
+  const chosen = instant.instant === s.selected;
+  const number = eventColour(instant.colour, s.frames.colour(instant.frame));
+  const colour = chosen ? s.theme.colour.select : (s.theme.bars[number] ?? '');
+  const from = Math.max(0, place.top - scroll);
+  const to = Math.min(height, place.bottom - scroll);
+  g.fillStyle = chosen ? colour : s.theme.colour['text-3'];
+  if (to > from) g.fillRect(x, from, 1, to - from);
+  const y = place.top - scroll;
+  if (place.bare || y + MARK < 0 || y > height) return;
+  g.strokeStyle = chosen ? colour : s.theme.colour['text-2'];
+  g.beginPath();
+  g.moveTo(x - 3.5, y);
+  g.lineTo(x + 4.5, y);
+  g.lineTo(x + 0.5, y + MARK);
+  g.closePath();
+  g.fillStyle = colour;
+  g.fill();
+  // The outline makes light colours visible on the background and on slices.
+  g.stroke();
+  if (chosen) g.fillRect(x - 4, y, 9, 2);
 }
 
 /**
@@ -118,8 +168,7 @@ export function paintInstants(
 function paintInstantNames(
   g: Surface,
   s: InstantScene,
-  instants: readonly Instant[],
-  places: Places,
+  places: readonly Place[],
   view: { scroll: number; height: number },
 ): void {
   const { scroll, height } = view;
@@ -129,22 +178,24 @@ function paintInstantNames(
       return seen && b.row.kind === 'thread' ? [b.top + 1] : [];
     }),
   );
-  const ends = new Map<number, number>();
+  const rows = new Map<number, Instant[]>();
+  for (const { top, bare, instants } of places) {
+    const [first] = instants;
+    const named = first?.scope === 1 || first?.scope === 2 || (first?.scope === 0 && free.has(top));
+    if (bare || !named || top - scroll < -MARK || top - scroll > height) continue;
+    rows.set(top, [...(rows.get(top) ?? []), ...instants]);
+  }
   g.font = s.theme.font;
   g.textBaseline = 'middle';
   g.fillStyle = s.theme.colour['text-2'];
-  const seen = instants.filter(({ scope, of }) => {
-    const box = scope === 0 ? s.placed.threads.get(of) : undefined;
-    return scope === 1 || scope === 2 || (box !== undefined && free.has(box.top + 1));
-  });
-  for (const instant of seen.sort((a, b) => b.time - a.time)) {
-    const x = Math.round(s.scale.x(instant.time));
-    if (x < 0 || x > s.scale.width) continue;
-    for (const { top, bare } of places.of(instant)) {
-      if (bare || top - scroll < -MARK || top - scroll > height) continue;
-      const end = ends.get(top) ?? s.scale.width;
-      ends.set(top, x - MARK);
+  for (const [top, instants] of rows) {
+    let end = s.scale.width;
+    for (const instant of instants.sort((a, b) => b.time - a.time)) {
+      const x = Math.round(s.scale.x(instant.time));
+      if (x > s.scale.width) continue;
+      if (x < 0) break;
       const room = end - x - MARK - 4;
+      end = x - MARK;
       const text = room < LEAST_NAME ? '' : s.meter.fit(s.frames.short(instant.frame), room);
       const y = instant.scope === 0 ? top + 10 : top - 4;
       if (text !== '') g.fillText(text, x + MARK + 1, y - scroll);
@@ -161,14 +212,14 @@ export function instantAt(
 ): Instant | null {
   let best: Instant | null = null;
   let nearest = REACH + 1;
-  const places = new Places(s.placed, y - MARK, y + MARK);
-  for (const instant of instants) {
-    const distance = Math.abs(s.scale.x(instant.time) - x);
-    if (distance >= nearest) continue;
-    const marks = places.of(instant).filter((p) => p.bare !== true);
-    if (!marks.some((p) => y >= p.top - 1 && y <= p.top + MARK + 1)) continue;
-    best = instant;
-    nearest = distance;
+  for (const place of placesIn(s.placed, instants, y - MARK, y + MARK)) {
+    if (place.bare || y < place.top - 1 || y > place.top + MARK + 1) continue;
+    for (const instant of place.instants) {
+      const distance = Math.abs(s.scale.x(instant.time) - x);
+      if (distance >= nearest) continue;
+      best = instant;
+      nearest = distance;
+    }
   }
   return best;
 }
