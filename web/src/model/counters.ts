@@ -102,6 +102,17 @@ export function selectCounter(
   });
 }
 
+/** A counter on the screen, and the one that is drawn over it. */
+export interface ShownCounter {
+  counter: CounterFacts;
+  over: CounterFacts | null;
+}
+
+function numbersOf(boxes: readonly ShownCounter[]): number[] {
+  const shown = boxes.flatMap(({ counter, over }) => [counter, over ?? counter]);
+  return [...new Set(shown.map(({ counter }) => counter))];
+}
+
 /** Holds the counters of the trace and their values around the view. */
 export class CounterStore {
   readonly list = signal<readonly CounterFacts[]>([]);
@@ -136,12 +147,15 @@ export class CounterStore {
     return over === undefined ? null : (this.list.peek()[over] ?? null);
   }
 
-  /** Name the counters that are on the screen; ask for their values if one is new. */
-  show(boxes: readonly { counter: CounterFacts; over: CounterFacts | null }[]): void {
-    const shown = boxes.flatMap(({ counter, over }) => [counter, over ?? counter]);
-    const counters = [...new Set(shown.map(({ counter }) => counter))];
-    if (counters.every((counter) => this.wanted.includes(counter))) return;
-    this.wanted = counters.slice(0, MOST);
+  /**
+   * Name the counters that are on the screen; if the values of one are missing, ask for them
+   * together with those around the screen, so that scrolling needs few questions.
+   */
+  show(boxes: readonly ShownCounter[], around: () => readonly ShownCounter[]): void {
+    const asked = new Set(this.wanted);
+    const shown = numbersOf(boxes);
+    if (shown.slice(0, MOST).every((counter) => asked.has(counter))) return;
+    this.wanted = [...new Set([...shown, ...numbersOf(around())])].slice(0, MOST);
     this.covers = null;
     this.load();
   }

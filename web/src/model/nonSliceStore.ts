@@ -92,17 +92,22 @@ export class NonSliceStore {
       asked.setWidth(pixels);
   }
 
-  /** Name the rows of objects that are on the screen; ask for them if one is new. */
-  showObjects(rows: readonly number[]): void {
-    if (rows.every((row) => this.wanted.includes(row))) return;
-    this.wanted = rows.slice(0, MOST_ROWS);
+  /**
+   * Name the rows of objects that are on the screen; if one is new, ask for them together with
+   * those around the screen, so that scrolling needs few questions.
+   */
+  showObjects(rows: readonly number[], around: () => readonly number[]): void {
+    const asked = new Set(this.wanted);
+    if (rows.slice(0, MOST_ROWS).every((row) => asked.has(row))) return;
+    this.wanted = [...new Set([...rows, ...around()])].slice(0, MOST_ROWS);
     this.objects.again();
   }
 
-  /** Name the threads whose samples are shown over time; ask for them if one is new. */
-  showCharts(threads: readonly number[]): void {
-    if (threads.every((thread) => this.charted.includes(thread))) return;
-    this.charted = threads.slice(0, MOST_ROWS);
+  /** The same for the threads whose samples are shown over time. */
+  showCharts(threads: readonly number[], around: () => readonly number[]): void {
+    const asked = new Set(this.charted);
+    if (threads.slice(0, MOST_ROWS).every((thread) => asked.has(thread))) return;
+    this.charted = [...new Set([...threads, ...around()])].slice(0, MOST_ROWS);
     this.charts.again();
   }
 

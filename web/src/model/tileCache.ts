@@ -85,7 +85,7 @@ export function tileQuestions(want: WantedTiles, has: (key: string) => boolean):
 }
 
 /**
- * The cache. `arrived` is called after each answer, `failed` after an error; after an error the
+ * The cache. `arrived` is called with the tiles of each answer, `failed` after an error; after an error the
  * cache pauses until the view changes.
  */
 export class TileCache {
@@ -97,7 +97,7 @@ export class TileCache {
   constructor(
     private readonly engine: Engine,
     private readonly bounds: Span,
-    private readonly arrived: () => void,
+    private readonly arrived: (tiles: readonly Tile[]) => void,
     private readonly failed: (error: unknown) => void,
   ) {}
 
@@ -200,7 +200,7 @@ export class TileCache {
       if (this.tiles.size <= CAPACITY) break;
       this.tiles.delete(key);
     }
-    this.arrived();
+    this.arrived(tiles);
   }
 }
 

@@ -51,22 +51,39 @@ export class NonSliceLayer {
 
   constructor(private readonly v: Views) {}
 
-  /** Read every signal on which the drawing depends. */
+  /** Read every signal on which the drawing depends, except the two below. */
   watch(): void {
     const { beside } = this.v;
-    beside.objects.answer.get();
     beside.samples.answer.get();
-    beside.charts.answer.get();
     beside.dumps.answer.get();
     beside.display.answer.get();
     this.hovered.get();
+  }
+
+  /** The answers that change while the list is scrolled, and the kind of the rows that show each. */
+  get scrolledAnswers(): [{ get(): unknown }, Row['kind']][] {
+    const { objects, charts } = this.v.beside;
+    return [
+      [objects.answer, 'objects'],
+      [charts.answer, 'samples'],
+    ];
+  }
+
+  /** Name the rows on the screen, and those around it. */
+  show(seen: readonly RowBox[], around: () => readonly RowBox[]): void {
+    const { beside } = this.v;
+    const types = (boxes: readonly RowBox[]): number[] =>
+      rowsOfKind(boxes, 'objects').map((box) => box.row.type.row);
+    const threads = (boxes: readonly RowBox[]): number[] =>
+      rowsOfKind(boxes, 'samples').flatMap(({ row }) => (row.open ? [row.thread] : []));
+    beside.showObjects(types(seen), () => types(around()));
+    beside.showCharts(threads(seen), () => threads(around()));
   }
 
   paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
     const { beside, viewer } = this.v;
     const seen = boxesIn(rows, scroll, scroll + height);
     const objects = rowsOfKind(seen, 'objects');
-    beside.showObjects(objects.map((box) => box.row.type.row));
     paintObjects(g, this.objectScene(scene, objects), scroll, height);
     const marks: MarkScene = {
       theme: scene.theme,
@@ -75,7 +92,6 @@ export class NonSliceLayer {
       selected: viewer.mark.peek(),
     };
     const sampled = rowsOfKind(seen, 'samples');
-    beside.showCharts(sampled.filter(({ row }) => row.open).map(({ row }) => row.thread));
     paintSamples(g, marks, sampled, beside.samples.answer.peek().list, scroll);
     const boxes = beside.charts.answer.peek().list;
     paintSampleCharts(g, { ...scene, boxes }, sampled, scroll);

@@ -9,6 +9,8 @@
 //    | b      |     | c      |
 //    | c      |     |////////|  painted, with the lines around it, clipped to these 40
 //    +--------+     +--------+
+//
+// Rows whose data have arrived meanwhile are painted in the same way, each clipped to its height.
 
 import { canvasOf, type Surface } from '../../render/surface';
 import type { Canvas } from '../canvas';
@@ -18,6 +20,8 @@ export interface Strip {
   from: number;
   to: number;
 }
+
+type Context = CanvasRenderingContext2D;
 
 interface Shown {
   /** What the list holds: another object after every change. */
@@ -31,24 +35,53 @@ const AROUND = 32;
 /** Return true if a length is a whole number of canvas pixels. */
 const isWhole = (length: number, ratio: number): boolean => Number.isInteger(length * ratio);
 
+/** Return the strips from the top down, with those joined that nearly touch. */
+function joined(strips: readonly Strip[]): Strip[] {
+  const found: Strip[] = [];
+  for (const { from, to } of [...strips].sort((a, b) => a.from - b.from)) {
+    const last = found.at(-1);
+    if (last && from - last.to < AROUND) last.to = Math.max(last.to, to);
+    else found.push({ from, to });
+  }
+  return found;
+}
+
 /** Remembers what a canvas shows of a scrolled list. */
 export class ScrolledPart {
   private before: Shown | null = null;
+  private stale: Strip[] = [];
+
+  /** Paint a part of the list again in the next frame; heights count from the top of the list. */
+  paintAgain(strip: Strip): void {
+    this.stale.push(strip);
+  }
 
   /**
-   * Move what stays in view below `top`, and return the part that remains to be painted; null:
+   * Move what stays in view below `top`, and return the parts that remain to be painted; null:
    * everything, because more changed than the scroll position, or less than a pixel of it.
    */
-  move(g: Surface, canvas: Canvas, list: object, scroll: number, top: number): Strip | null {
-    const { before } = this;
+  move(g: Surface, canvas: Canvas, list: object, scroll: number, top: number): Strip[] | null {
+    const { before, stale } = this;
     this.before = { list, scroll };
-    const { width, height, ratio } = canvas;
+    this.stale = [];
+    const { height, ratio } = canvas;
     const by = before ? scroll - before.scroll : 0;
     const stays = height - top - Math.abs(by);
     const context = canvasOf(g);
     if (canvas.whole || !context || before?.list !== list || stays <= 0) return null;
     if (![by, top, height].every((length) => isWhole(length, ratio))) return null;
-    if (by === 0) return { from: top, to: top };
+    const strips = stale.map(({ from, to }) => ({
+      from: Math.max(top, Math.floor(from - scroll)),
+      to: Math.min(height, Math.ceil(to - scroll)),
+    }));
+    if (by !== 0) strips.push(this.shift(context, canvas, top, by));
+    return joined(strips.filter(({ from, to }) => from < to));
+  }
+
+  /** Move the pixels below `top` by a distance, and return the part that came into view. */
+  private shift(context: Context, canvas: Canvas, top: number, by: number): Strip {
+    const { width, height, ratio } = canvas;
+    const stays = height - top - Math.abs(by);
     const [from, to] = [top + Math.max(0, by), top + Math.max(0, -by)];
     const [w, h] = [Math.round(width * ratio), stays * ratio];
     context.save();
@@ -66,7 +99,6 @@ export function paintStrip(
   width: number,
   draw: (above: number, height: number) => void,
 ): void {
-  if (from === to) return;
   const above = Math.max(0, from - AROUND);
   g.save();
   g.beginPath();

@@ -4,14 +4,13 @@
 
 import { h } from '../../base/dom';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';
-import type { CounterFacts, Instant, TileLane } from '../../model/engine';
+import type { CounterFacts, Instant } from '../../model/engine';
 import type { Flow } from '../../model/flowAnswers';
 import { hitLane, type Hit } from '../../model/hit';
 import {
   boxAt,
   boxesIn,
   laneAt,
-  lanesOf,
   layoutTimeline,
   type LaneBox,
   type TimelineLayout,
@@ -29,16 +28,18 @@ import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
 import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
-import { inTermsOf, WEIGHT_AXIS, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
 import { NonSliceLayer, sayLeftOut, type MarkHit } from './nonSliceLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
+import { LaneTiles } from './laneTiles';
 import { labelEdge } from './labelEdge';
 import { chosenRows } from './rowOrderMenu';
 import { rulerKey } from './rulerKey';
+import { rulerScene } from './rulerScene';
 import { paintStrip, ScrolledPart } from './scrolledPart';
 import { TimelineLabels } from './timelineLabels';
 
@@ -83,6 +84,7 @@ export class TimelineView {
   private readonly shownPart = new ScrolledPart();
   private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
   private readonly statesOf: ReadonlyMap<number, number>;
+  private readonly laneTiles = new LaneTiles();
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
   /** Called after the tracks were painted. */
@@ -96,7 +98,8 @@ export class TimelineView {
     this.cache = new TileCache(
       viewer.engine,
       viewer.bounds,
-      () => this.canvas.invalidate(),
+      (tiles) =>
+        this.paintAgain(this.laneTiles.changed(tiles, this.resolution, viewer.view.peek())),
       viewer.failed,
     );
     this.rows = computed(() =>
@@ -173,6 +176,8 @@ export class TimelineView {
     effect(() => this.layLabels());
     effect(() => this.watch());
     effect(() => sayLeftOut(v));
+    this.watchRows(v.counters.values, 'counter');
+    for (const [answer, kind] of this.marks.scrolledAnswers) this.watchRows(answer, kind);
     effect(() => {
       viewer.unit.get();
       this.zooming.get();
@@ -203,7 +208,6 @@ export class TimelineView {
     search.hits.get();
     search.focused.get();
     search.current.get();
-    this.v.counters.values.get();
     this.v.vsync.bands.get();
     viewer.counterViews.get();
     viewer.overlays.get();
@@ -214,6 +218,21 @@ export class TimelineView {
     this.marks.watch();
     this.overCounter.get();
     this.canvas.invalidate();
+  }
+
+  /** Paint the rows of one kind again after an answer about them. */
+  private watchRows(answer: { get(): unknown }, kind: Row['kind']): void {
+    effect(() => {
+      answer.get();
+      this.paintAgain(this.placed.peek().rows.filter((box) => box.row.kind === kind));
+    });
+  }
+
+  /** Paint boxes of the list again in the next frame, and nothing else. */
+  private paintAgain(boxes: readonly { top: number; height: number }[]): void {
+    if (boxes.some(({ top }) => top < this.placed.peek().pinned)) this.canvas.whole = true;
+    for (const { top, height } of boxes) this.shownPart.paintAgain({ from: top, to: top + height });
+    this.canvas.scrolled();
   }
 
   private layLabels(): void {
@@ -229,10 +248,6 @@ export class TimelineView {
 
   get scale(): TimeScale {
     return new TimeScale(this.v.viewer.view.peek(), this.canvas.width);
-  }
-
-  private get res(): number {
-    return resolutionFor(this.scale.nsPerPixel);
   }
 
   private scene(scale: TimeScale): Scene {
@@ -271,16 +286,24 @@ export class TimelineView {
     const scroll = this.tracks.scrollTop;
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
-    const shown = this.seen(placed.rows, scroll, scroll + this.canvas.height);
-    this.v.counters.show(this.counterBoxes(shown));
+    const { height, width } = this.canvas;
+    const near = this.seen(placed.rows, scroll - AHEAD, scroll + height + AHEAD);
+    const around = (): RowBox[] => this.seen(placed.rows, scroll - height, scroll + 2 * height);
+    this.v.counters.show(this.counterBoxes(near), () => this.counterBoxes(around()));
+    this.marks.show(near, around);
     this.densityImages.begin();
-    const strip = this.shownPart.move(g, this.canvas, placed, scroll, placed.pinned);
-    if (strip && !this.flows.any)
-      paintStrip(g, strip, this.canvas.width, (above, bottom) =>
+    const moved = this.shownPart.move(g, this.canvas, placed, scroll, placed.pinned);
+    const strips = this.flows.any ? null : moved;
+    if (!strips) this.drawScene(g, scene);
+    for (const strip of strips ?? [])
+      paintStrip(g, strip, width, (above, bottom) =>
         this.drawPart(g, scene, { placed, scroll: scroll + above, top: 0, bottom }),
       );
-    else this.drawScene(g, scene);
-    if (this.densityImages.late) this.canvas.invalidate();
+    if (this.densityImages.late) {
+      if (!strips) this.canvas.invalidate();
+      else
+        this.paintAgain(strips.map(({ from, to }) => ({ top: from + scroll, height: to - from })));
+    }
     this.whenDrawn();
   }
 
@@ -401,32 +424,13 @@ export class TimelineView {
   private want(placed: TimelineLayout, scroll: number, scene: Scene): void {
     const top = scroll - AHEAD;
     const bottom = scroll + this.canvas.height + AHEAD;
-    const lanes: TileLane[] = [];
-    for (const box of this.seen(placed.tracks, top, bottom)) {
-      const [from, to] = box.top < placed.pinned ? [0, placed.pinned] : [top, bottom];
-      for (const { lane } of lanesOf(box, scene.theme.heights, from, to)) lanes.push(lane);
-      if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
-      const states = box.expanded ? this.statesOf.get(box.track.thread) : undefined;
-      if (states !== undefined) lanes.push({ kind: 'r', row: states });
-    }
+    const part = { top, bottom, pinned: placed.pinned };
+    const lanes = this.laneTiles.lanes(this.seen(placed.tracks, top, bottom), scene, part);
     this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
   }
 
   drawRuler(g: Surface, pointer: number | null): void {
-    const { viewer, settings, meters } = this.v;
-    const theme = settings.theme.peek();
-    paintRuler(g, {
-      theme,
-      meter: meters.get(theme.font),
-      scale: new TimeScale(viewer.view.peek(), this.rulerCanvas.width),
-      height: this.rulerCanvas.height,
-      bounds: viewer.bounds,
-      range: viewer.range.peek(),
-      zoom: this.zooming.peek(),
-      pointer,
-      unit: viewer.unit.peek(),
-      axis: viewer.facts.axis === 'weight' ? WEIGHT_AXIS : '',
-    });
+    paintRuler(g, rulerScene(this.v, this.rulerCanvas, this.zooming.peek(), pointer));
   }
 
   /** Return the track, lane and slice at a point of the canvas. */
@@ -435,11 +439,15 @@ export class TimelineView {
     const box = boxAt(this.placed.peek().tracks, at);
     if (!box) return null;
     const lane = laneAt(box, this.v.settings.theme.peek().heights, at);
-    return { box, lane, hit: lane && hitLane(this.cache, lane.lane, this.res, this.scale.t(x)) };
+    return {
+      box,
+      lane,
+      hit: lane && hitLane(this.cache, lane.lane, this.resolution, this.scale.t(x)),
+    };
   }
 
   get resolution(): number {
-    return this.res;
+    return resolutionFor(this.scale.nsPerPixel);
   }
 
   /** Return the box of a track, after showing it if it is hidden or folded. */
