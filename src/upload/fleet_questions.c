@@ -22,6 +22,7 @@
 /* Questions at the same time: each is a process that uses all of its bound of memory. */
 #define MOST_QUESTIONS 2
 #define LONGEST_VALUE 1000u
+/* More than the options of any question and its parameters, which tv_query_parse refuses twice. */
 #define MOST_ARGUMENTS 40u
 
 struct fleet_parameter {
@@ -194,14 +195,12 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
                          message[0] ? message : "the question cannot be answered");
 }
 
-static void fleet_answer_question(struct tv_upload_request *req,
-                                  const struct fleet_arguments *arguments, struct tv_answer *answer)
+static void fleet_answer_question(const struct fleet_arguments *arguments, struct tv_answer *answer)
 {
     static atomic_int running;
     struct tv_fleet_result result;
     const struct tv_fleet_process process = {
         .arguments = arguments->items, .most_bytes = LARGEST_ANSWER, .seconds = KILL_SECONDS};
-    (void)req;
     if (atomic_fetch_add(&running, 1) >= MOST_QUESTIONS) {
         atomic_fetch_sub(&running, 1);
         tv_upload_refuse(answer, TV_HTTP_UNAVAILABLE,
@@ -272,5 +271,5 @@ void tv_upload_ask_fleet(struct tv_upload_request *req, struct tv_answer *answer
         return;
     }
     fleet_complete_arguments(kind, &arguments);
-    fleet_answer_question(req, &arguments, answer);
+    fleet_answer_question(&arguments, answer);
 }
