@@ -294,9 +294,10 @@ static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
     struct fleet_lengths lengths = {.entries = NULL};
     uint64_t id = 0;
     tv_map_init(&lengths.index);
+    bool has_methods = batch->method_count > first;
     for (uint32_t row = 0; row < trace->row_count; id += trace->rows[row++].count)
-        if (tv_track_has_calls(&trace->tracks[trace->rows[row].track]))
-            fleet_count_slices(trace, frames, batch->methods + first, &lengths, row, id);
+        if (has_methods && tv_track_has_calls(&trace->tracks[trace->rows[row].track]))
+            fleet_count_slices(trace, frames, &batch->methods[first], &lengths, row, id);
     fleet_add_sketches(batch, first, &lengths);
     tv_map_release(&lengths.index);
     tv_free(lengths.entries);

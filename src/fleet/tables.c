@@ -127,7 +127,8 @@ static const struct tv_parquet_column fleet_method_columns[] = {
 static void fleet_put_method(struct fleet_writer *to, size_t row)
 {
     const struct fleet_method *method = &to->batch->methods[row];
-    const struct fleet_bucket *buckets = to->batch->buckets + method->first_bucket;
+    const struct fleet_bucket *buckets =
+        method->bucket_count > 0 ? &to->batch->buckets[method->first_bucket] : NULL;
     const int64_t figures[] = {(int64_t)method->calls, (int64_t)method->recursive,
                                method->incl,           method->excl,
                                method->incl_cpu,       method->excl_cpu};
@@ -272,7 +273,8 @@ static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct 
 static void fleet_put_trace(struct fleet_writer *to, size_t row)
 {
     const struct fleet_trace *trace = &to->batch->traces[row];
-    const struct fleet_label *labels = to->batch->labels + trace->first_label;
+    const struct fleet_label *labels =
+        trace->label_count > 0 ? &to->batch->labels[trace->first_label] : NULL;
     const int64_t sizes[] = {(int64_t)trace->bytes, trace->span, trace->cpu,
                              (int64_t)trace->threads, (int64_t)trace->calls};
     fleet_put_u64(to, 0, trace->number);
