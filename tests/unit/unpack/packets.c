@@ -7,51 +7,38 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "unpack/made_file.h"
 #include "unpack/unpack.h"
 
-#define ROOM 4096u
 #define ZLIB 15
 #define GZIP (15 + 16)
 
-/* A file that is written, or what comes out of it. */
-struct file {
-    uint8_t bytes[ROOM];
-    size_t length;
-};
-
-static void put(struct file *to, const void *bytes, size_t length)
-{
-    assert_true(length <= ROOM - to->length);
-    memcpy(to->bytes + to->length, bytes, length);
-    to->length += length;
-}
-
-static void put_varint(struct file *to, uint64_t value)
+static void put_varint(struct made_file *to, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        put(to, &(uint8_t){(uint8_t)(value | 0x80)}, 1);
-    put(to, &(uint8_t){(uint8_t)value}, 1);
+        made_file_append(to, &(uint8_t){(uint8_t)(value | 0x80)}, 1);
+    made_file_append(to, &(uint8_t){(uint8_t)value}, 1);
 }
 
 /* Field 1 of the file, `packet`, whose payload is a text here. */
-static void put_packet(struct file *to, const void *payload, size_t length)
+static void put_packet(struct made_file *to, const void *payload, size_t length)
 {
-    put(to, "\x0a", 1);
+    made_file_append(to, "\x0a", 1);
     put_varint(to, length);
-    put(to, payload, length);
+    made_file_append(to, payload, length);
 }
 
-static void put_text(struct file *to, const char *text)
+static void put_text(struct made_file *to, const char *text)
 {
     put_packet(to, text, strlen(text));
 }
 
-static void compress_packets(struct file *packets, int window, struct file *stream)
+static void compress_packets(struct made_file *packets, int window, struct made_file *stream)
 {
     z_stream z = {.next_in = packets->bytes,
                   .avail_in = (uInt)packets->length,
                   .next_out = stream->bytes,
-                  .avail_out = ROOM};
+                  .avail_out = MADE_FILE_ROOM};
     assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
     stream->length = z.total_out;
@@ -60,21 +47,21 @@ static void compress_packets(struct file *packets, int window, struct file *stre
 
 /* A packet that has other fields first, then field 50, `compressed_packets`, whose size is said to
  * be `more` larger than it is. */
-static void put_compressed(struct file *to, const char *fields, const struct file *stream,
+static void put_compressed(struct made_file *to, const char *fields, const struct made_file *stream,
                            size_t more)
 {
-    struct file payload = {.length = 0};
-    put(&payload, fields, strlen(fields));
-    put(&payload, "\x92\x03", 2); /* 50 << 3 | 2 */
+    struct made_file payload = {.length = 0};
+    made_file_append(&payload, fields, strlen(fields));
+    made_file_append(&payload, "\x92\x03", 2); /* 50 << 3 | 2 */
     put_varint(&payload, stream->length + more);
-    put(&payload, stream->bytes, stream->length);
+    made_file_append(&payload, stream->bytes, stream->length);
     put_packet(to, payload.bytes, payload.length);
 }
 
 /* Packets "one", "two", ... of a text with spaces between, compressed. */
-static void put_words(struct file *to, const char *words, int window)
+static void put_words(struct made_file *to, const char *words, int window)
 {
-    struct file packets = {.length = 0}, stream = {.length = 0};
+    struct made_file packets = {.length = 0}, stream = {.length = 0};
     for (const char *end; *words != '\0'; words = *end == ' ' ? end + 1 : end) {
         end = words + strcspn(words, " ");
         put_packet(&packets, words, (size_t)(end - words));
@@ -89,40 +76,16 @@ static bool is_packet(void *context, struct tv_bytes head)
     return head.length > 0 && head.data[0] == 0x0a;
 }
 
-/* Unpack a file, as a whole or as it comes; what comes out must be `expected`. */
-static void assert_unpacks(const struct file *packed, bool as_it_comes, const struct file *expected,
+static void assert_unpacks(const struct made_file *packed, const struct made_file *expected,
                            bool is_cut)
 {
-    struct tv_unpacked members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {.wanted = is_packet, .as_it_comes = as_it_comes};
-    struct tv_source *source =
-        tv_source_from_memory((struct tv_bytes){packed->bytes, packed->length}, "box");
-    struct tv_error err = {0};
-    uint8_t bytes[ROOM];
-    size_t count, got;
-    bool cut_off;
-    assert_true(tv_unpack_knows((struct tv_bytes){packed->bytes, packed->length}));
-    assert_int_equal(tv_unpack(source, &question, members, &count, &cut_off, &err), TV_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(tv_source_read(members[0].source, 0, bytes, sizeof bytes, &got, NULL), TV_OK);
-    assert_int_equal(got, expected->length);
-    assert_memory_equal(bytes, expected->bytes, got);
-    if (!as_it_comes)
-        assert_int_equal(cut_off, is_cut);
-    tv_source_free(members[0].source);
-    tv_source_free(source);
-}
-
-static void assert_both_ways(const struct file *packed, const struct file *expected, bool is_cut)
-{
-    assert_unpacks(packed, false, expected, is_cut);
-    assert_unpacks(packed, true, expected, is_cut);
+    made_file_assert_unpacks(packed, is_packet, expected, is_cut);
 }
 
 static void puts_packets_in_place_of_their_stream(void **state)
 {
     (void)state;
-    struct file packed = {.length = 0}, expected = {.length = 0};
+    struct made_file packed = {.length = 0}, expected = {.length = 0};
     put_words(&packed, "one two", ZLIB);
     put_text(&packed, "three");
     put_words(&packed, "four", GZIP);
@@ -132,77 +95,78 @@ static void puts_packets_in_place_of_their_stream(void **state)
     put_text(&expected, "three");
     put_text(&expected, "four");
     put_text(&expected, "five");
-    assert_both_ways(&packed, &expected, false);
+    assert_unpacks(&packed, &expected, false);
 }
 
 /* The compressed field may follow others, and the first packets of a file may be plain. */
 static void finds_the_stream_behind_other_fields(void **state)
 {
     (void)state;
-    struct file packed = {.length = 0}, expected = {.length = 0}, packets = {.length = 0}, stream;
+    struct made_file packed = {.length = 0}, expected = {.length = 0}, packets = {.length = 0},
+                     stream;
     put_text(&packets, "one");
     compress_packets(&packets, ZLIB, &stream);
     put_packet(&packed, "\x08\x05", 2);
     put_compressed(&packed, "\x50\x80\x01\x0d\x01\x02\x03\x04", &stream, 0);
     put_packet(&expected, "\x08\x05", 2);
     put_text(&expected, "one");
-    assert_both_ways(&packed, &expected, false);
+    assert_unpacks(&packed, &expected, false);
 }
 
 static void keeps_what_comes_before_a_cut(void **state)
 {
     (void)state;
-    struct file packed = {.length = 0}, expected = {.length = 0};
+    struct made_file packed = {.length = 0}, expected = {.length = 0};
     put_words(&packed, "one two", ZLIB);
     packed.length -= 4; /* the checksum */
     put_text(&expected, "one");
     put_text(&expected, "two");
-    assert_both_ways(&packed, &expected, true);
+    assert_unpacks(&packed, &expected, true);
 }
 
 /* A damaged stream costs the rest of its own packets alone. */
 static void goes_on_behind_a_damaged_stream(void **state)
 {
     (void)state;
-    struct file packed = {.length = 0}, expected = {.length = 0};
+    struct made_file packed = {.length = 0}, expected = {.length = 0};
     put_words(&packed, "one two", ZLIB);
     packed.bytes[packed.length - 1] ^= 1; /* of the checksum */
     put_text(&packed, "three");
     put_text(&expected, "one");
     put_text(&expected, "two");
     put_text(&expected, "three");
-    assert_both_ways(&packed, &expected, true);
+    assert_unpacks(&packed, &expected, true);
 }
 
 static void leaves_damaged_frames_to_the_reader(void **state)
 {
     (void)state;
-    struct file packed = {.length = 0}, expected = {.length = 0};
+    struct made_file packed = {.length = 0}, expected = {.length = 0};
     put_words(&packed, "one", ZLIB);
-    put(&packed,
-        "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-        "rest",
-        15);
+    made_file_append(&packed,
+                     "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+                     "rest",
+                     15);
     put_text(&expected, "one");
-    put(&expected,
-        "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-        "rest",
-        15);
-    assert_both_ways(&packed, &expected, false);
+    made_file_append(&expected,
+                     "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+                     "rest",
+                     15);
+    assert_unpacks(&packed, &expected, false);
 }
 
-static void assert_unknown(const struct file *file)
+static void assert_unknown(const struct made_file *file)
 {
-    assert_false(tv_unpack_knows((struct tv_bytes){file->bytes, file->length}));
+    assert_false(made_file_is_known(file));
 }
 
 /* Plain packets, and frames that only look as if a stream were in them. */
 static void is_not_misled(void **state)
 {
     (void)state;
-    struct file plain = {.length = 0}, large = {.length = 0}, text = {.length = 0},
-                blocked = {.length = 0}, ended = {.length = 0}, stream;
-    struct file packets = {.length = 0};
+    struct made_file plain = {.length = 0}, large = {.length = 0}, text = {.length = 0},
+                     blocked = {.length = 0}, ended = {.length = 0}, stream;
+    struct made_file packets = {.length = 0};
     put_text(&packets, "one");
     compress_packets(&packets, ZLIB, &stream);
     put_packet(&plain, "\x08\x05", 2);

@@ -7,10 +7,10 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "unpack/made_file.h"
 #include "unpack/unpack.h"
 #include "wire/little_endian.h"
 
-#define ROOM 8192u
 #define HEAD 4096u /* as much as tv_unpack_knows is given of a file */
 #define HEADER 104u
 #define SECTION 16u
@@ -20,48 +20,35 @@
 #define COMPRESSED 81
 #define COMPRESSED2 83
 
-/* A file that is written, or what comes out of it. */
-struct file {
-    uint8_t bytes[ROOM];
-    size_t length;
-};
-
-static void put(struct file *to, const void *bytes, size_t length)
-{
-    assert_true(length <= ROOM - to->length);
-    memcpy(to->bytes + to->length, bytes, length);
-    to->length += length;
-}
-
-static void put_u64(struct file *to, uint64_t value)
+static void put_u64(struct made_file *to, uint64_t value)
 {
     uint8_t bytes[8];
     tv_le_put_u64(bytes, value);
-    put(to, bytes, sizeof bytes);
+    made_file_append(to, bytes, sizeof bytes);
 }
 
-static void put_head(struct file *to, uint32_t type, size_t payload)
+static void put_head(struct made_file *to, uint32_t type, size_t payload)
 {
     put_u64(to, type | (uint64_t)(8 + payload) << 48);
 }
 
-static void put_record(struct file *to, uint32_t type, const char *text)
+static void put_record(struct made_file *to, uint32_t type, const char *text)
 {
     assert_int_equal(strlen(text), 8);
     put_head(to, type, 8);
-    put(to, text, 8);
+    made_file_append(to, text, 8);
 }
 
 /* The record with which a pipe states a feature. */
-static void put_feature(struct file *to, uint64_t number)
+static void put_feature(struct made_file *to, uint64_t number)
 {
     put_head(to, FEATURE, 8);
     put_u64(to, number);
 }
 
 /* Compress the bytes [from, until) of some records as the next payload of a stream. */
-static void put_compressed(struct file *to, uint32_t type, ZSTD_CStream *stream,
-                           const struct file *records, size_t from, size_t until)
+static void put_compressed(struct made_file *to, uint32_t type, ZSTD_CStream *stream,
+                           const struct made_file *records, size_t from, size_t until)
 {
     uint8_t bytes[1024];
     ZSTD_inBuffer in = {records->bytes + from, until - from, 0};
@@ -72,12 +59,12 @@ static void put_compressed(struct file *to, uint32_t type, ZSTD_CStream *stream,
     put_head(to, type, (type == COMPRESSED2 ? 8 : 0) + out.pos + padding);
     if (type == COMPRESSED2)
         put_u64(to, out.pos);
-    put(to, bytes, out.pos);
-    put(to, "\0\0\0\0\0\0\0", padding);
+    made_file_append(to, bytes, out.pos);
+    made_file_append(to, "\0\0\0\0\0\0\0", padding);
 }
 
 /* Records "number 0", "number 1", ... */
-static void put_numbers(struct file *to, unsigned first, unsigned count)
+static void put_numbers(struct made_file *to, unsigned first, unsigned count)
 {
     char text[] = "number 0";
     for (unsigned i = first; i < first + count; i++) {
@@ -87,9 +74,9 @@ static void put_numbers(struct file *to, unsigned first, unsigned count)
 }
 
 /* Two payloads with a record between them; the first ends inside of the third sample. */
-static void put_packed_records(struct file *to, uint32_t type)
+static void put_packed_records(struct made_file *to, uint32_t type)
 {
-    struct file samples = {.length = 0};
+    struct made_file samples = {.length = 0};
     ZSTD_CStream *stream = ZSTD_createCStream();
     put_numbers(&samples, 0, 5);
     ZSTD_initCStream(stream, 1);
@@ -100,7 +87,7 @@ static void put_packed_records(struct file *to, uint32_t type)
     ZSTD_freeCStream(stream);
 }
 
-static void put_plain_records(struct file *to)
+static void put_plain_records(struct made_file *to)
 {
     put_numbers(to, 0, 4);
     put_record(to, FINISHED_ROUND, "a round ");
@@ -108,32 +95,32 @@ static void put_plain_records(struct file *to)
 }
 
 /* A file with the features 3 (a host name, "host") and, if so, 27 (compression, "zstd"). */
-static void make_file(struct file *file, const struct file *records, bool is_compressed)
+static void make_file(struct made_file *file, const struct made_file *records, bool is_compressed)
 {
     size_t end = HEADER + records->length;
     memset(file, 0, sizeof *file);
-    put(file, "PERFILE2", 8);
+    made_file_append(file, "PERFILE2", 8);
     file->length = HEADER;
     tv_le_put_u64(file->bytes + 8, HEADER);
     tv_le_put_u64(file->bytes + 40, HEADER);
     tv_le_put_u64(file->bytes + 48, records->length);
     file->bytes[72] = 1 << 3;
     file->bytes[75] = is_compressed ? 1 << 3 : 0;
-    put(file, records->bytes, records->length);
+    made_file_append(file, records->bytes, records->length);
     put_u64(file, end + (is_compressed ? 2 : 1) * SECTION);
     put_u64(file, 4);
     if (is_compressed) {
         put_u64(file, end + 2 * SECTION + 4);
         put_u64(file, 4);
     }
-    put(file, "host", 4);
-    put(file, "zstd", 4);
+    made_file_append(file, "host", 4);
+    made_file_append(file, "zstd", 4);
 }
 
-static void make_pipe(struct file *file)
+static void make_pipe(struct made_file *file)
 {
     file->length = 0;
-    put(file, "PERFILE2", 8);
+    made_file_append(file, "PERFILE2", 8);
     put_u64(file, 16);
 }
 
@@ -143,52 +130,28 @@ static bool is_perf(void *context, struct tv_bytes head)
     return tv_bytes_starts_with(head, TV_BYTES("PERFILE2"));
 }
 
-static void assert_unpacks_so(const struct file *packed, bool as_it_comes,
-                              const struct file *expected, bool is_cut)
+static void assert_unpacks(const struct made_file *packed, const struct made_file *expected,
+                           bool is_cut)
 {
-    struct tv_unpacked members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {.wanted = is_perf, .as_it_comes = as_it_comes};
-    struct tv_source *source =
-        tv_source_from_memory((struct tv_bytes){packed->bytes, packed->length}, "box");
-    struct tv_error err = {0};
-    uint8_t bytes[ROOM];
-    size_t count, got;
-    bool cut_off;
-    size_t head = packed->length < HEAD ? packed->length : HEAD;
-    assert_true(tv_unpack_knows((struct tv_bytes){packed->bytes, head}));
-    assert_int_equal(tv_unpack(source, &question, members, &count, &cut_off, &err), TV_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(tv_source_read(members[0].source, 0, bytes, sizeof bytes, &got, NULL), TV_OK);
-    assert_int_equal(got, expected->length);
-    assert_memory_equal(bytes, expected->bytes, got);
-    if (!as_it_comes)
-        assert_int_equal(cut_off, is_cut);
-    tv_source_free(members[0].source);
-    tv_source_free(source);
-}
-
-static void assert_unpacks(const struct file *packed, const struct file *expected, bool is_cut)
-{
-    assert_unpacks_so(packed, false, expected, is_cut);
-    assert_unpacks_so(packed, true, expected, is_cut);
+    made_file_assert_unpacks(packed, is_perf, expected, is_cut);
 }
 
 static void puts_records_in_place_of_payloads(void **state)
 {
     (void)state;
-    struct file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
     put_packed_records(&records, COMPRESSED);
     put_plain_records(&plain);
     make_file(&packed, &records, true);
     make_file(&expected, &plain, false);
     assert_unpacks(&packed, &expected, false);
-    assert_false(tv_unpack_knows((struct tv_bytes){expected.bytes, expected.length}));
+    assert_false(made_file_is_known(&expected));
 }
 
 static void knows_payloads_with_padding(void **state)
 {
     (void)state;
-    struct file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
     put_packed_records(&records, COMPRESSED2);
     put_plain_records(&plain);
     make_file(&packed, &records, true);
@@ -196,11 +159,11 @@ static void knows_payloads_with_padding(void **state)
     assert_unpacks(&packed, &expected, false);
 }
 
-/* Of a program that was killed: the header has no size yet, and there are no features. */
+/* A program that was killed leaves a header without the size, and no features. */
 static void unpacks_a_file_that_was_not_ended(void **state)
 {
     (void)state;
-    struct file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
     put_packed_records(&records, COMPRESSED);
     put_plain_records(&plain);
     make_file(&packed, &records, true);
@@ -215,7 +178,7 @@ static void unpacks_a_file_that_was_not_ended(void **state)
 static void unpacks_what_came_through_a_pipe(void **state)
 {
     (void)state;
-    struct file packed, expected;
+    struct made_file packed, expected;
     make_pipe(&packed);
     put_feature(&packed, 27);
     expected = packed;
@@ -228,7 +191,7 @@ static void unpacks_what_came_through_a_pipe(void **state)
 static void looks_further_into_a_pipe(void **state)
 {
     (void)state;
-    struct file packed, expected;
+    struct made_file packed, expected;
     make_pipe(&packed);
     while (packed.length < HEAD)
         put_feature(&packed, 3);
@@ -244,7 +207,7 @@ static void looks_further_into_a_pipe(void **state)
 static void keeps_records_before_a_cut(void **state)
 {
     (void)state;
-    struct file packed, expected;
+    struct made_file packed, expected;
     make_pipe(&packed);
     put_feature(&packed, 27);
     expected = packed;
@@ -258,7 +221,7 @@ static void keeps_records_before_a_cut(void **state)
 static void ends_the_records_at_a_damage(void **state)
 {
     (void)state;
-    struct file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
     put_packed_records(&records, COMPRESSED);
     size_t first = tv_le_get_u16(records.bytes + 6);
     memset(records.bytes + first + 8, 0xff, 3); /* the head of the second block: its type is 3 */
@@ -269,11 +232,11 @@ static void ends_the_records_at_a_damage(void **state)
     assert_unpacks(&packed, &expected, true);
 }
 
-static void assert_refused(struct file *packed, size_t at, uint64_t value)
+static void assert_refused(struct made_file *packed, size_t at, uint64_t value)
 {
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct tv_unpack_question question = {.wanted = is_perf};
-    struct file changed = *packed;
+    struct made_file changed = *packed;
     struct tv_error err = {0};
     size_t count;
     bool cut_off;
@@ -288,17 +251,17 @@ static void assert_refused(struct file *packed, size_t at, uint64_t value)
 static void refuses_impossible_headers(void **state)
 {
     (void)state;
-    struct file packed, records = {.length = 0};
+    struct made_file packed, records = {.length = 0};
     put_packed_records(&records, COMPRESSED);
     make_file(&packed, &records, true);
     assert_refused(&packed, 40, 8);
     assert_refused(&packed, 40, UINT64_MAX);
     assert_refused(&packed, 48, UINT64_MAX);
     packed.length = 96; /* the flags are cut off */
-    assert_false(tv_unpack_knows((struct tv_bytes){packed.bytes, packed.length}));
+    assert_false(made_file_is_known(&packed));
     make_pipe(&packed);
     put_record(&packed, SAMPLE, "a sample");
-    assert_false(tv_unpack_knows((struct tv_bytes){packed.bytes, packed.length}));
+    assert_false(made_file_is_known(&packed));
 }
 
 UNIT_TESTS(perf_records, cmocka_unit_test(puts_records_in_place_of_payloads),
