@@ -184,7 +184,7 @@ struct tv_namer {
     /* The same for an address within the program or library with this name. */
     bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place);
-    /* The same for an offset in a file that was mapped: in the one that the user gave, else in that
+    /* Find an offset in a file that was mapped: in the one that the user gave, else in that
      * with the build ID, if this machine has it. */
     bool (*find_mapped)(struct tv_namer *namer, const struct tv_mapped_address *address,
                         struct tv_address_place *place);

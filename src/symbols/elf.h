@@ -49,7 +49,7 @@ struct tv_elf_mapping {
     uint64_t offset, length;
 };
 
-/* The same for an offset in an executable mapping of the program, whose debug file `elf` may be.
+/* Turn an offset in an executable mapping of the program, whose debug file `elf` may be, likewise.
  * A debug file does not tell where its segments lie in the program, so the one is taken that is as
  * long as the mapping; false when there is none, or more than one. */
 bool tv_elf_address_of_mapping(const struct tv_elf *elf, const struct tv_elf_mapping *mapping,

@@ -103,7 +103,7 @@ export class NonSliceStore {
     this.objects.again();
   }
 
-  /** The same for the threads whose samples are shown over time. */
+  /** Ask likewise for the threads whose samples are shown over time. */
   showCharts(threads: readonly number[], around: () => readonly number[]): void {
     const asked = new Set(this.charted);
     if (threads.slice(0, MOST_ROWS).every((thread) => asked.has(thread))) return;

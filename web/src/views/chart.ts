@@ -28,7 +28,7 @@ const MOST_APART = 20;
 const LEAST_WIDTH = 160;
 const LEAST_HEIGHT = 90;
 
-/** What a chart tells its owner. */
+/** The events of a chart that its owner hears of. */
 export interface ChartActions {
   /** The nearest point was clicked. */
   click?: (point: ChartPoint) => void;
@@ -279,7 +279,7 @@ export class ChartView {
     const u = this.drawn;
     const index = u?.cursor.idx ?? null;
     if (!u || index === null || (u.cursor.left ?? -1) < 0) return null;
-    // Where no series has a value, the nearest place that has one counts.
+    // The nearest place counts at which a series has a value.
     for (let apart = 0; apart <= MOST_APART; apart++)
       for (const at of new Set([index - apart, index + apart])) {
         const series = this.nearestSeries(u, at);

@@ -24,7 +24,7 @@ export interface Strip {
 type Context = CanvasRenderingContext2D;
 
 interface Shown {
-  /** What the list holds: another object after every change. */
+  /** The contents of the list: another object after every change. */
   list: object;
   scroll: number;
 }
