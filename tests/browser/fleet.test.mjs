@@ -3,14 +3,14 @@
 // its trend has a change point, and a trace of a version opens in the viewer.  Skipped, aloud,
 // where there is no library of DuckDB (make sql).
 import { strict as assert } from 'node:assert';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertAccessible } from './axe.mjs';
 import { openPage, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { freePort, program } from './program.mjs';
+import { program, serveStore } from './program.mjs';
 
 const VERSIONS = 24;
 const STEP = 12;
@@ -62,18 +62,8 @@ const skip = has ? false : 'there is no libduckdb.so: run `make sql`';
 
 /** A server with the fleet, to which one trace of the last version is uploaded. */
 async function serve() {
-  const words = ['serve', '--store', join(folder, 'store'), '--port', freePort(), '--no-sample'];
-  const child = spawn(program(), [...words, '--fleet', fleet], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise((done) => child.on('exit', done));
-  let said = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (text) => (said += text));
-  const address = await until(
-    () => /http:\/\/127\.0\.0\.1:\d+\//.exec(said)?.[0],
-    Boolean,
-    'the address of the server',
-  );
+  const server = await serveStore(join(folder, 'store'), '--fleet', fleet);
+  const { address } = server;
   const labels = `version=${versionName(VERSIONS - 1)},device=lab`;
   const put = `${address}up.json?labels=${encodeURIComponent(labels)}`;
   const answer = await fetch(put, { method: 'PUT', body: traceOf(VERSIONS - 1, 77) });
@@ -83,7 +73,7 @@ async function serve() {
     (rows) => rows.some?.(({ uri }) => uri === id),
     'the trace in the fleet',
   );
-  return { address, id, stop: () => (child.kill('SIGTERM'), ended) };
+  return { ...server, id };
 }
 
 async function onFleet(hash, options, work) {

@@ -2,7 +2,7 @@
 // The upload server itself, used through its page: files of several kinds go in, the numbers and
 // pictures are those of the command line, and a view is shared by its address.
 import { strict as assert } from 'node:assert';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { example, freePort, json, program } from './program.mjs';
+import { example, json, program, serveStore } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -23,25 +23,8 @@ function fileOf(name, data) {
 
 let stores = 0;
 
-/** Starts the server on a store of its own, without its sample. */
-async function serve(...options) {
-  const store = join(folder, `store-${++stores}`);
-  const words = ['serve', '--store', store, '--port', freePort(), '--no-sample', ...options];
-  const child = spawn(program(), words, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise((done) => child.on('exit', done));
-  let said = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (text) => (said += text));
-  const address = await until(
-    () => /http:\/\/127\.0\.0\.1:\d+\//.exec(said)?.[0],
-    Boolean,
-    'the address of the server',
-  );
-  const stop = () => {
-    child.kill('SIGTERM');
-    return ended;
-  };
-  return { address, stop };
-}
+/** Starts the server on a store of its own. */
+const serve = (...options) => serveStore(join(folder, `store-${++stores}`), ...options);
 
 /** The page on a server of its own. */
 async function onServer(options, work, expected = /^$/) {

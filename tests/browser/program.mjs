@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from './limited.mjs';
 
-/** Viewers that run: what a broken test leaves behind would keep this process alive. */
+/** Servers that run: what a broken test leaves behind would keep this process alive. */
 const running = new Set();
 after(() => {
   for (const child of running) child.kill('SIGKILL');
@@ -46,12 +46,8 @@ export function freePort() {
   return String(port);
 }
 
-/** Starts the viewer on files; `ended` is its exit code. */
-export const view = (...files) => viewWith({}, ...files);
-
-/** The same with other variables in its environment, such as a folder for the recent files. */
-export function viewWith(variables, ...files) {
-  const words = ['--no-browser', '-q', '--port', freePort(), ...files];
+/** Starts a server, which the signal ends; `ended` is its exit code. */
+function start(words, signal, variables = {}) {
   const child = spawn(program(), words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null', ...variables },
@@ -69,15 +65,30 @@ export function viewWith(variables, ...files) {
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     child.on('exit', (code) =>
-      failed(new Error(`the viewer ended with ${code} before it gave an address: ${output}`)),
+      failed(new Error(`the program ended with ${code} before it gave an address: ${output}`)),
     );
   });
   return address.then((url) => ({
     address: url,
     ended,
     stop: () => {
-      child.kill('SIGINT');
+      child.kill(signal);
       return ended;
     },
   }));
+}
+
+/** Starts the viewer on files, with further variables, such as a folder for the recent files. */
+export function viewWith(variables, ...files) {
+  return start(['--no-browser', '-q', '--port', freePort(), ...files], 'SIGINT', variables);
+}
+
+/** Starts the viewer on files. */
+export const view = (...files) => viewWith({}, ...files);
+
+/** Starts the upload server on a store, without its sample. */
+export async function serveStore(store, ...options) {
+  const words = ['serve', '--store', store, '--port', freePort(), '--no-sample', ...options];
+  const server = await start(words, 'SIGTERM');
+  return { ...server, address: new URL('/', server.address).href };
 }
