@@ -313,7 +313,7 @@ bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value)
     return number_apply_sign(whole * unit + fraction, negative, value);
 }
 
-/* A letter behind a number that multiplies it, as the K in "50K". */
+/* A letter after a number that multiplies it, as the K in "50K". */
 struct number_suffix {
     char letter;
     uint64_t factor;

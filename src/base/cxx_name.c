@@ -171,7 +171,7 @@ static size_t cxx_without_arguments(const char *text, size_t end)
     return end;
 }
 
-/* Return the name that a constructor repeats: behind the last "::", without template arguments. */
+/* Return the name that a constructor repeats: after the last "::", without template arguments. */
 static struct tv_cxx_part cxx_last_component(const struct tv_cxx_parser *c, struct tv_cxx_part part)
 {
     const char *text = c->arena + part.start;
@@ -185,7 +185,7 @@ static struct tv_cxx_part cxx_last_component(const struct tv_cxx_parser *c, stru
                                 .length = (uint32_t)(end - start)};
 }
 
-/* Take "C1" or "D0" behind a class. */
+/* Take "C1" or "D0" after a class. */
 static struct tv_cxx_part cxx_take_constructor(struct tv_cxx_parser *c,
                                                struct tv_cxx_part class_name)
 {
@@ -352,7 +352,7 @@ static void cxx_skip_offsets(struct tv_cxx_parser *c, unsigned count)
     }
 }
 
-/* Take what is behind "_Z". */
+/* Take what is after "_Z". */
 static struct tv_cxx_part cxx_take_whole(struct tv_cxx_parser *c)
 {
     static const struct {
@@ -393,7 +393,7 @@ static bool cxx_ends_with_hash(struct tv_bytes name)
     return memcmp(hash - 3, "17h", 3) == 0;
 }
 
-/* Decode what is behind "_Z". */
+/* Decode what is after "_Z". */
 static bool cxx_demangle_into(struct tv_cxx_parser *c, char *text, size_t room)
 {
     struct tv_cxx_part name = cxx_take_whole(c);

@@ -120,7 +120,7 @@ struct tv_cxx_part tv_cxx_join(struct tv_cxx_parser *c, struct tv_cxx_part a, co
     return part;
 }
 
-/* Insert a text at a place of a part, behind which the next one goes. */
+/* Insert a text at a place of a part, after which the next one goes. */
 struct tv_cxx_part tv_cxx_insert(struct tv_cxx_parser *c, struct tv_cxx_part into, const char *text)
 {
     struct tv_cxx_part part = tv_cxx_begin(c);

@@ -75,7 +75,7 @@ void tv_cxx_append_part(struct tv_cxx_parser *c, struct tv_cxx_part *part,
                         struct tv_cxx_part added);
 
 /* Return a new text; two with another between them; or one with a text inserted at its place,
- * behind which the next one goes. */
+ * after which the next one goes. */
 struct tv_cxx_part tv_cxx_text(struct tv_cxx_parser *c, const char *text);
 struct tv_cxx_part tv_cxx_join(struct tv_cxx_parser *c, struct tv_cxx_part a, const char *between,
                                struct tv_cxx_part b);
@@ -92,7 +92,7 @@ void tv_cxx_remember(struct tv_cxx_parser *c, struct tv_cxx_part part);
  */
 bool tv_cxx_enter(struct tv_cxx_parser *c);
 
-/* Take a name, a type, a list of types in parentheses, template arguments "IiiE" behind a name, an
+/* Take a name, a type, a list of types in parentheses, template arguments "IiiE" after a name, an
  * argument "T_" of the function's template, or a substitution "S_"; `prefix`: of a class whose
  * member follows. */
 struct tv_cxx_part tv_cxx_take_name(struct tv_cxx_parser *c);

@@ -84,7 +84,7 @@ static struct tv_cxx_part cxx_take_argument(struct tv_cxx_parser *c)
     return part;
 }
 
-/* Take "IiiE" behind a name. */
+/* Take "IiiE" after a name. */
 struct tv_cxx_part tv_cxx_take_arguments(struct tv_cxx_parser *c, struct tv_cxx_part name)
 {
     struct tv_cxx_part list[CXX_ARGUMENTS];
@@ -312,7 +312,7 @@ static struct tv_cxx_part cxx_take_d_type(struct tv_cxx_parser *c, bool *builtin
     return tv_cxx_begin(c);
 }
 
-/* Take a substitution or a parameter, with template arguments behind it. */
+/* Take a substitution or a parameter, with template arguments after it. */
 static struct tv_cxx_part cxx_take_known_type(struct tv_cxx_parser *c, bool *builtin)
 {
     bool parameter = tv_cxx_peek(c) == 'T';

@@ -139,7 +139,7 @@ static enum tv_status query_decode_in_place(uint8_t *text, size_t length, bool p
             int low = length - i > 2 ? tv_hex_digit(text[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                               "expected two hexadecimal digits behind '%%'");
+                               "expected two hexadecimal digits after '%%'");
             c = (uint8_t)(high << 4 | low);
             i += 2;
         }

@@ -54,7 +54,7 @@ struct tv_query {
     size_t count;
 };
 
-/* Split at the first '?': *target becomes the path; return the query behind it. */
+/* Split at the first '?': *target becomes the path; return the query after it. */
 struct tv_bytes tv_query_split(struct tv_bytes *target);
 
 /* Parse "name=value&...", decoding "%41" and "+" in place: `text` changes, and the query points

@@ -39,7 +39,7 @@ enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
 enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **source,
                                  struct tv_error *err) TV_MUST_CHECK;
 
-/* Read a small file (a key, a list of settings) as text with a NUL behind it.  The caller frees
+/* Read a small file (a key, a list of settings) as text with a NUL after it.  The caller frees
  * *text with tv_free.  TV_ERR_LIMIT: the file has more than `most` bytes. */
 enum tv_status tv_file_read_text(const char *path, size_t most, char **text, size_t *length,
                                  struct tv_error *err) TV_MUST_CHECK;

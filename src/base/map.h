@@ -102,7 +102,7 @@ uint32_t tv_interner_add(struct tv_interner *interner, struct tv_bytes text);
 /* Return the number of the string, or TV_NONE when it was never added. */
 uint32_t tv_interner_find(const struct tv_interner *interner, struct tv_bytes text);
 
-/* Return the string, with a NUL behind it.  The interner owns it and never moves it. */
+/* Return the string, with a NUL after it.  The interner owns it and never moves it. */
 struct tv_bytes tv_interner_get(const struct tv_interner *interner, uint32_t id);
 
 /* Return the number of strings, the empty one included. */

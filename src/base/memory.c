@@ -271,7 +271,7 @@ static void *arena_alloc_in_new_block(struct tv_arena *arena, size_t size)
         wanted = ARENA_LARGEST_BLOCK;
 
     if (size > wanted / 4 && arena->blocks != NULL) {
-        /* Give a large request a block of its own behind the current one, which stays in use. */
+        /* Give a large request a block of its own after the current one, which stays in use. */
         struct tv_arena_block *own = arena_block_new(arena, ARENA_HEAD_SIZE + size);
         own->next = arena->blocks->next;
         arena->blocks->next = own;

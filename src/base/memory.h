@@ -66,7 +66,7 @@ void tv_arena_release(struct tv_arena *arena);
 /* Return count * size zeroed bytes, aligned to 16, valid until tv_arena_release. */
 void *tv_arena_alloc(struct tv_arena *arena, size_t count, size_t size);
 
-/* Return a copy of the bytes with a NUL behind them. */
+/* Return a copy of the bytes with a NUL after them. */
 char *tv_arena_text(struct tv_arena *arena, struct tv_bytes text);
 
 #endif

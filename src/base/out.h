@@ -59,7 +59,7 @@ void tv_out_flush(struct tv_out *out);
 /* Write the rest and report the first error. */
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
-/* Return room for `size` (at most TV_OUT_ROOM) bytes behind buffer[length].  The caller fills them
+/* Return room for `size` (at most TV_OUT_ROOM) bytes after buffer[length].  The caller fills them
  * and adds to length. */
 #define TV_OUT_ROOM 4096
 void tv_out_make_room(struct tv_out *out, size_t size);

@@ -94,7 +94,7 @@ TV_INLINE bool tv_protobuf_take_varint(struct tv_cursor *cursor, uint64_t *value
     return tv_protobuf_take_wide_varint(cursor, value);
 }
 
-/* Take the value behind a key. */
+/* Take the value after a key. */
 TV_INLINE bool tv_protobuf_take_value(struct tv_cursor *cursor, struct tv_protobuf_field *field)
 {
     uint32_t half;

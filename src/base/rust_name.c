@@ -23,7 +23,7 @@
 #define IDENTIFIER 256u /* code points of an identifier with letters outside ASCII */
 
 struct rust_demangler {
-    struct tv_bytes in; /* the name behind "_R" */
+    struct tv_bytes in; /* the name after "_R" */
     size_t at;
     char *out;
     size_t used, room;
@@ -130,7 +130,7 @@ static uint64_t rust_read_base_62(struct rust_demangler *r)
     return rust_append_digit(r, number, 1, 1);
 }
 
-/* Read the number behind an optional tag; 0 when the tag is missing. */
+/* Read the number after an optional tag; 0 when the tag is missing. */
 static uint64_t rust_read_tagged_number(struct rust_demangler *r, char tag)
 {
     return rust_eat(r, tag) ? rust_append_digit(r, rust_read_base_62(r), 1, 1) : 0;
@@ -323,7 +323,7 @@ static void rust_print_lifetime(struct rust_demangler *r, uint64_t number)
     }
 }
 
-/* Print for<'a, 'b>. Return the number of bound lifetimes to restore behind the binder. */
+/* Print for<'a, 'b>. Return the number of bound lifetimes to restore after the binder. */
 static uint64_t rust_print_lifetime_binder(struct rust_demangler *r)
 {
     uint64_t before = r->lifetimes, count = rust_read_tagged_number(r, 'G');

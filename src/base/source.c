@@ -424,7 +424,7 @@ static size_t window_held_from(const struct tv_window *window, uint64_t offset)
     return inside ? window->length - (size_t)skip : 0;
 }
 
-/* Move the bytes from `offset` on to the front of the buffer and read more behind them. */
+/* Move the bytes from `offset` on to the front of the buffer and read more after them. */
 static enum tv_status window_fill(struct tv_window *window, uint64_t offset, size_t want,
                                   struct tv_error *err)
 {

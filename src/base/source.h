@@ -18,7 +18,7 @@
 
 struct tv_source;
 
-/* Number of readable zero bytes behind the end of every window. */
+/* Number of readable zero bytes after the end of every window. */
 #define TV_WINDOW_SLACK 64
 
 /* Create a source over bytes that the caller keeps alive. */

@@ -23,7 +23,7 @@ enum tv_option_kind {
     TV_OPTION_FLAG,    /* bool */
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
     TV_OPTION_LIST,    /* struct tv_words: the option may be repeated */
-    TV_OPTION_GROUP,   /* struct tv_words: the files behind it belong to this list, too */
+    TV_OPTION_GROUP,   /* struct tv_words: the files after it belong to this list, too */
     TV_OPTION_ORDERED, /* struct tv_words: the option's name, then the value; several options share
                           the list and keep their order */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */

@@ -11,7 +11,7 @@
  *       | <=== answer through that pipe ====== |
  *       | <--- INDEXED ----------------------- |  while it answers questions
  *
- * Messages are packets (SOCK_SEQPACKET) of a fixed struct; a question has text behind the struct
+ * Messages are packets (SOCK_SEQPACKET) of a fixed struct; a question has text after the struct
  * and a descriptor with it.  Each answer has a pipe of its own, so a slow reader only delays
  * itself, and either side ends an answer by closing its end.
  *
@@ -44,7 +44,7 @@ enum tv_engine_fd {
 
 enum tv_engine_message_kind {
     TV_ENGINE_BEGIN,    /* to the child: the first message */
-    TV_ENGINE_QUESTION, /* to the child, with a pipe for the answer and text behind */
+    TV_ENGINE_QUESTION, /* to the child, with a pipe for the answer and text after the message */
     TV_ENGINE_HELLO,    /* from the child: it is in the sandbox */
     TV_ENGINE_PROGRESS, /* from the child, while it loads */
     TV_ENGINE_LOADED,   /* from the child: questions can be asked */
@@ -111,7 +111,7 @@ bool tv_engine_write_question(struct tv_out *out, const struct tv_view_question 
 bool tv_engine_read_question(struct tv_bytes bytes, struct tv_view_question *question,
                              struct tv_view_parameter *parameters);
 
-/* Send one packet, with `more` behind the message and the descriptor `fd` unless it is -1.  Never
+/* Send one packet, with `more` after the message and the descriptor `fd` unless it is -1.  Never
  * blocks.  False, with errno: the other side has closed the socket, or its queue is full. */
 bool tv_engine_send(int socket, const struct tv_engine_message *message, struct tv_bytes more,
                     int fd);

@@ -330,7 +330,7 @@ static bool fleet_is_condition(const struct tv_gate_rule *rule)
            fleet_is_absolute(&rule->time) && fleet_is_absolute(&rule->calls);
 }
 
-/* Append a limit behind another condition, if there is one. */
+/* Append a limit after another condition, if there is one. */
 static void fleet_put_further_limit(struct tv_out *sql, const char *value,
                                     const struct tv_gate_limit *limit)
 {
@@ -340,7 +340,7 @@ static void fleet_put_further_limit(struct tv_out *sql, const char *value,
     fleet_put_limit(sql, value, limit);
 }
 
-/* Append the traces of one condition, with its figure and the longest call behind it. */
+/* Append the traces of one condition, with its figure and the longest call after it. */
 static enum tv_status fleet_put_condition(struct tv_out *sql, const char *text,
                                           struct tv_error *err)
 {

@@ -183,7 +183,7 @@ static void html_skip_bytes(struct tv_bytes *rest, size_t count)
     *rest = html_bytes_from(*rest, count);
 }
 
-/* Take the value behind an attribute's "=", quoted or not. */
+/* Take the value after an attribute's "=", quoted or not. */
 static struct tv_bytes html_take_attribute_value(struct tv_bytes *rest)
 {
     uint8_t quote = rest->length > 0 ? rest->data[0] : 0;

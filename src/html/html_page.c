@@ -441,7 +441,7 @@ static enum tv_status html_text_read_block(struct tv_html_text *text, uint8_t *b
                                         : html_text_read_plain(text, buffer, size, got, err);
 }
 
-/* A damaged block ends the text: everything behind it would be at a wrong place in the file. */
+/* A damaged block ends the text: everything after it would be at a wrong place in the file. */
 enum tv_status tv_html_text_read(struct tv_html_text *text, uint8_t *buffer, size_t size,
                                  size_t *got, struct tv_error *err)
 {

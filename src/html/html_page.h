@@ -24,7 +24,7 @@
 enum tv_html_form {
     TV_HTML_TEXT,
     TV_HTML_BASE64,
-    TV_HTML_STRING, /* a JavaScript string, from behind its opening quote */
+    TV_HTML_STRING, /* a JavaScript string, starting after its opening quote */
 };
 
 /* The part that a block plays in its page. */

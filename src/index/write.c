@@ -12,7 +12,7 @@
  *     tv_input.format  (text)        its end within one text of all formats
  *     tv_input.unit    (text)        enum tv_index_unit
  *     tv_track.waits   (pointer)     NULL; all waits in order of the tracks, `wait_count` each
- *     strings          (interner)    one text with a NUL behind each string, and their ends
+ *     strings          (interner)    one text with a NUL after each string, and their ends
  *
  * An index is valid for one layout only.  tv_index_layout sums up the sizes of all stored structs
  * and the names of the diagnostics, so a changed struct makes older indexes invalid by itself; a

@@ -41,7 +41,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(OVERLAP, "overlap", N,                                                                       \
       "slices that overlap others of their thread without nesting: in rows of their own")          \
     X(OVERHANG, "overhang", N,                                                                     \
-      "slices that end less than 1 us behind the one around them or the start of the next: "       \
+      "slices that end less than 1 us after the one around them or the start of the next: "        \
       "cut to fit")                                                                                \
     X(TIME_BACKWARDS, "time-backwards", E,                                                         \
       "times earlier than the thread's previous one, set to it")                                   \
@@ -81,7 +81,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(SKIPPED_SECTION, "skipped-section", N,                                                       \
       "parts of an hprof file that hold no CPU profile (heap, monitors), or an earlier one: "      \
       "skipped")                                                                                   \
-    X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
+    X(TRAILING_BYTES, "trailing-bytes", W, "bytes after the last packet, skipped")                 \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
     X(BAD_EVENT, "bad-event", E,                                                                   \
@@ -224,7 +224,7 @@ enum tv_severity tv_severity_find(const char *name);
       "chunks of a recording that was still running: all events that were written are read")       \
     X(BAD_CHUNK, "bad-chunk", E, "chunks whose event types cannot be read, left out")              \
     X(BAD_CONSTANTS, "bad-constants", E,                                                           \
-      "lists of constants that are damaged: names and stacks behind the damage are missing")       \
+      "lists of constants that are damaged: names and stacks after the damage are missing")        \
     X(UNRESOLVED_CONSTANT, "unresolved-constant", W,                                               \
       "names, threads and stacks that no list of constants has: the event is kept without them")   \
     X(UNKNOWN_EVENT, "unknown-event", W,                                                           \

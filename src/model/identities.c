@@ -203,7 +203,7 @@ static void machine_assign_lanes(struct tv_trace *trace, uint32_t *lanes)
     }
 }
 
-/* Move the tracks of each thread behind its first one. */
+/* Move the tracks of each thread after its first one. */
 static void machine_order_tracks(struct tv_trace *trace)
 {
     uint32_t count = trace->track_count;

@@ -122,7 +122,7 @@ struct tv_value_type {
 };
 
 /* A stack, and how much of a value type belongs to it.  An input sample with several values is
- * several rows with one offset.  Samples without times lie one behind another, each as wide as its
+ * several rows with one offset.  Samples without times lie one after another, each as wide as its
  * weight (tv_input.weight_axis). */
 struct tv_sample {
     tv_ns time;

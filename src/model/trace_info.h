@@ -252,7 +252,7 @@ static inline uint32_t tv_trace_info_string(struct tv_trace_info *head, struct t
     return tv_interner_add(head->strings, text);
 }
 
-/* Return the text of a string number, with a NUL behind it. */
+/* Return the text of a string number, with a NUL after it. */
 static inline struct tv_bytes tv_trace_info_text(const struct tv_trace_info *head, uint32_t string)
 {
     return tv_interner_get(head->strings, string);
@@ -273,7 +273,7 @@ unsigned tv_trace_info_clocks(const struct tv_trace_info *head);
 enum tv_figures tv_trace_info_figures(const struct tv_trace_info *head);
 
 /* Return true when an input has times.  Otherwise the axis is weight, not time: samples lie one
- * behind another, each as wide as its weight. */
+ * after another, each as wide as its weight. */
 bool tv_trace_info_has_times(const struct tv_trace_info *head);
 
 /* Count one diagnostic when a sum of times saturated, that is, one of the two is INT64_MAX. */

@@ -8,7 +8,7 @@
  *     metadata (Thrift): schema, and place, size, smallest and largest value of every page
  *     length of the metadata, "PAR1"
  *
- * Values are PLAIN: little-endian numbers, texts behind their length.  zstd finds what a dictionary
+ * Values are PLAIN: little-endian numbers, texts after their length.  zstd finds what a dictionary
  * would.  A level of definition is 1 where there is a value; a level of repetition is 1 where it
  * continues the list of the row.  Both are run lengths.
  */

@@ -98,7 +98,7 @@ void tv_perf_collector_release(struct tv_perf_collector *collector);
 void tv_perf_collector_add_thread(struct tv_perf_collector *collector, uint32_t pid, uint32_t tid,
                                   const char *name);
 
-/* One record, behind all that are older; a tv_perf_record_sink. */
+/* One record, after all that are older; a tv_perf_record_sink. */
 void tv_perf_collector_add(void *collector, const struct tv_perf_record *record);
 
 /* End the open waits: no more records will come. */

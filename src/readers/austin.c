@@ -6,7 +6,7 @@
  *     # mode: wall
  *     P42;T7;app.py:<module>:12;app.py:load:30 100
  *
- * The weights of a thread, laid one behind another, are its time line.
+ * The weights of a thread, laid one after another, are its time line.
  */
 #include "readers/readers.h"
 
@@ -144,7 +144,7 @@ static void austin_take_metadata(struct austin *austin, struct tv_bytes key, str
 
 /* ---- Frames ---- */
 
-/* Split a number behind a last ':' off: "app.py:load:30". */
+/* Split a number after a last ':' off: "app.py:load:30". */
 static bool austin_split_last(struct tv_bytes *text, struct tv_bytes *last)
 {
     size_t at = text->length;

@@ -255,7 +255,7 @@ static bool callgrind_take_name_line(struct callgrind *callgrind, struct tv_byte
 }
 #undef IS
 
-/* Parse a number: decimal, hexadecimal behind 0x, perhaps with a sign. */
+/* Parse a number: decimal, hexadecimal after 0x, perhaps with a sign. */
 static bool callgrind_parse_cost(struct tv_bytes text, int64_t *cost)
 {
     uint64_t hex;

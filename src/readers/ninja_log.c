@@ -4,7 +4,7 @@
  *
  * A command with several outputs has a line for each, with the same times and hash.  Lines are in
  * the order in which commands ended, and each run of ninja counts from 0, so an end before that of
- * the line before begins another run.  Runs are processes, laid one behind another; commands that
+ * the line before begins another run.  Runs are processes, laid one after another; commands that
  * ran at once are put on lanes, each the first that was free.
  */
 #include "readers/readers.h"
@@ -66,7 +66,7 @@ static uint32_t ninja_frame(struct ninja_log *log, const struct ninja_command *c
     return tv_trace_info_add_frame(log->profile.info, &frame);
 }
 
-/* Put the commands of a run on lanes, and let the next run begin behind its end. */
+/* Put the commands of a run on lanes, and let the next run begin after its end. */
 static void ninja_end_run(struct ninja_log *log)
 {
     struct tv_sort_key *keys = tv_alloc(log->count, sizeof *keys);

@@ -157,7 +157,7 @@ void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int
 {
     assert(frame < profile->info->frame_count);
     struct tv_paths *paths = &profile->trace->paths;
-    /* Frames behind the limit are dropped, so a sample of endless recursion keeps its outermost
+    /* Frames after the limit are dropped, so a sample of endless recursion keeps its outermost
      * frames.  One diagnostic for each stack, not one for each dropped frame. */
     if (profile->depth++ >= TV_PROFILE_DEPTH) {
         if (profile->depth == TV_PROFILE_DEPTH + 1)
@@ -175,7 +175,7 @@ void tv_profile_stack_push(struct tv_profile_input *profile, uint32_t frame, int
         same && !at_line ? profile->path : tv_paths_child(paths, profile->line_path, frame);
 }
 
-/* Place a sample without a time behind the one before of its thread and type. */
+/* Place a sample without a time after the one before of its thread and type. */
 static void profile_place_sample(struct tv_profile_input *profile, struct tv_sample *sample)
 {
     uint64_t key = (uint64_t)sample->thread << 32 | sample->type;

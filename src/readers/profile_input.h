@@ -11,7 +11,7 @@
  * into these instead of a row each.
  *
  * A reader begins the input, adds to it, and ends it.  Times are nanoseconds on the clock of the
- * file; the first one becomes the origin.  Samples without times lie one behind another for each
+ * file; the first one becomes the origin.  Samples without times lie one after another for each
  * thread and value type, each as wide as its weight (tv_input.weight_axis).
  */
 #ifndef TV_READERS_PROFILE_INPUT_H
@@ -45,7 +45,7 @@ struct tv_profile_input {
 /* Deepest stack; deeper ones are cut, with a diagnostic, at their leaf. */
 #define TV_PROFILE_DEPTH 16384
 
-/* All bytes of a source, and TV_WINDOW_SLACK zero bytes behind them. */
+/* All bytes of a source, and TV_WINDOW_SLACK zero bytes after them. */
 struct tv_profile_text {
     struct tv_bytes bytes;
     uint8_t *data;

@@ -100,7 +100,7 @@ struct tv_reader {
 
     /* Mark a few events of a block from somewhere in a file in a sketch (model/sketch.h), under the
      * names that reading gives to its tracks: a packed file has a sketch while it is unpacked, long
-     * before its size is known and reading can begin.  TV_WINDOW_SLACK bytes behind the block are
+     * before its size is known and reading can begin.  TV_WINDOW_SLACK bytes after the block are
      * readable.  NULL: a block alone does not show its events. */
     void (*sketch_block)(struct tv_bytes block, struct tv_sketch *sketch);
 

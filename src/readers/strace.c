@@ -34,7 +34,7 @@ struct strace_line {
     bool relative; /* `time` is that since the line before */
     bool in_day;   /* `time` is that since midnight */
     tv_ns time;
-    struct tv_bytes rest; /* behind the time */
+    struct tv_bytes rest; /* after the time */
 };
 
 /* An unfinished call of a thread. */
@@ -263,7 +263,7 @@ static void strace_take_call(struct strace *strace, struct strace_open *open, st
     strace_add_call(strace, open, &call, length);
 }
 
-/* Set the current time from a line; times of day go on behind midnight. */
+/* Set the current time from a line; times of day go on past midnight. */
 static void strace_set_time(struct strace *strace, const struct strace_line *line)
 {
     tv_ns time = tv_move_within(line->time);

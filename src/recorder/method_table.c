@@ -58,7 +58,7 @@ static size_t method_line_put(char *line, size_t used, const char *text)
     return used;
 }
 
-/* Return the length of a line without the number of its first source line, which is behind the
+/* Return the length of a line without the number of its first source line, which is after the
  * fourth tab. */
 static size_t method_line_key_length(const char *line, size_t length)
 {

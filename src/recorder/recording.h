@@ -208,7 +208,7 @@ void tv_recording_forget_mounts(void);
  * receives one line.  The recorder answers its own user and root.
  */
 
-/* The name of the socket, behind its leading zero byte.  The number is the process's own pid. */
+/* The name of the socket after its leading zero byte.  The number is the process's own pid. */
 #define TV_SNAPSHOT_NAME "traceview-record-%d"
 #define TV_SNAPSHOT_REQUEST 'S'
 #define TV_SNAPSHOT_ANSWER 256u /* bytes of "+RECORDS\n" or "-WHY\n" */

@@ -3,7 +3,7 @@
  * trace_buffer.c - see trace_buffer.h.
  *
  * A buffer that grows reserves address space for its largest size at once, so that no record ever
- * moves and no pointer of a hook becomes invalid.  Its first part is plain memory; behind it,
+ * moves and no pointer of a hook becomes invalid.  Its first part is plain memory; after it,
  * mappings of unnamed files replace the reserved pages piece by piece.
  *
  *     |<-- first_backed, memory -->|<-- 64 MB file -->|<-- 64 MB file -->|   reserved   |
@@ -182,7 +182,7 @@ static bool buffer_map_next_piece(struct tv_trace_buffer *buffer)
     return true;
 }
 
-/* Have memory behind so many records; false: there is none.  The signals of the calling thread
+/* Have memory for so many records; false: there is none.  The signals of the calling thread
  * are blocked, so the thread that is growing the buffer is never the one that waits. */
 static bool buffer_grow_to(struct tv_trace_buffer *buffer, uint32_t records)
 {

@@ -106,11 +106,10 @@ struct tv_trace_buffer {
     size_t size;
     _Atomic uint32_t wanted,
         ready; /* records up to `wanted` should be prefaulted, up to `ready` they are */
-    _Atomic uint32_t
-        backed;            /* records that have memory behind them; all, unless the buffer grows */
-    _Atomic bool growing;  /* a thread is growing it */
-    const char *folder;    /* of the files that it grows into; NULL: it does not grow */
-    uint32_t first_backed; /* `backed` before it grew */
+    _Atomic uint32_t backed; /* records that have memory; all, unless the buffer grows */
+    _Atomic bool growing;    /* a thread is growing it */
+    const char *folder;      /* of the files that it grows into; NULL: it does not grow */
+    uint32_t first_backed;   /* `backed` before it grew */
 };
 
 /* Make a buffer of memory, or of the empty file `file` if that is not -1.  0, -ENOMEM or an

@@ -21,7 +21,7 @@
 
 struct tv_report_file {
     struct tv_source *source; /* not compressed */
-    const char *name;         /* only the part behind the last '/' is written */
+    const char *name;         /* only the part after the last '/' is written */
     uint32_t machine;         /* files with the same number come from the same machine */
     tv_ns offset;             /* nanoseconds to add to its times */
 };

@@ -237,7 +237,7 @@ static void args_take_escape(struct tv_sql_arguments *arguments, struct tv_out *
     args_put_character(out, unit);
 }
 
-/* Append the string that begins here, behind its quotation mark. */
+/* Append the string that begins here, after its quotation mark. */
 static void args_take_string(struct tv_sql_arguments *arguments, struct tv_out *out)
 {
     while (arguments->at < arguments->end && *arguments->at != '"') {

@@ -124,7 +124,7 @@ static enum tv_status rewrite_expand(struct sql_rewriter *rewriter, const char *
     return tv_sql_expand(rewriter->macros, from, to, &rewriter->out, rewriter->err);
 }
 
-/* Rewrite "TABLE name(columns) AS query" behind CREATE PERFETTO. */
+/* Rewrite "TABLE name(columns) AS query" after CREATE PERFETTO. */
 static enum tv_status rewrite_create_relation(struct sql_rewriter *rewriter, const char *kind,
                                               const char *at, const char *end)
 {
@@ -136,7 +136,7 @@ static enum tv_status rewrite_create_relation(struct sql_rewriter *rewriter, con
     return rewrite_expand(rewriter, *list == '(' ? tv_sql_list_end(list, end) : behind, end);
 }
 
-/* Skip "RETURNS T AS" behind a list of parameters; tell if T is a table. */
+/* Skip "RETURNS T AS" after a list of parameters; tell if T is a table. */
 static const char *rewrite_skip_returns(const char *at, const char *end, bool *is_table)
 {
     *is_table = false;
@@ -149,7 +149,7 @@ static const char *rewrite_skip_returns(const char *at, const char *end, bool *i
     return at < end ? at : end;
 }
 
-/* Rewrite "FUNCTION name(x T) RETURNS T AS query" behind CREATE PERFETTO. */
+/* Rewrite "FUNCTION name(x T) RETURNS T AS query" after CREATE PERFETTO. */
 static enum tv_status rewrite_create_function(struct sql_rewriter *rewriter, const char *at,
                                               const char *end)
 {
@@ -210,7 +210,7 @@ void tv_sql_macros_release(struct tv_sql_macros *macros)
     *macros = (struct tv_sql_macros){0};
 }
 
-/* Keep "MACRO name(x T, ...) RETURNS T AS body" behind CREATE PERFETTO, in place of an older one.
+/* Keep "MACRO name(x T, ...) RETURNS T AS body" after CREATE PERFETTO, in place of an older one.
  */
 static void rewrite_create_macro(struct sql_rewriter *rewriter, const char *at, const char *end)
 {
@@ -373,7 +373,7 @@ static void rewrite_put_met(struct sql_rewriter *rewriter, const struct sql_span
 }
 
 /*
- * Rewrite what stands behind CREATE VIRTUAL TABLE.  Spans of a side do not overlap within a
+ * Rewrite what stands after CREATE VIRTUAL TABLE.  Spans of a side do not overlap within a
  * partition, so two that meet do so at the start of one of them: an ordered (ASOF) join finds the
  * other one.
  *
@@ -413,7 +413,7 @@ static enum tv_status rewrite_span_join(struct sql_rewriter *rewriter, const cha
 
 /* ---- Statements ---- */
 
-/* Rewrite what stands behind CREATE PERFETTO. */
+/* Rewrite what stands after CREATE PERFETTO. */
 static enum tv_status rewrite_create(struct sql_rewriter *rewriter, const char *at, const char *end)
 {
     if (tv_sql_take_word(&at, "table"))

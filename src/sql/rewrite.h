@@ -47,7 +47,7 @@ const char *tv_sql_token_end(const char *at);
 /* Return the end of the list in parentheses, brackets and braces that begins at `at`, or `end`. */
 const char *tv_sql_list_end(const char *at, const char *end);
 
-/* If the next token is this word, in any case, set `at` behind it. */
+/* If the next token is this word, in any case, set `at` after it. */
 bool tv_sql_take_word(const char **at, const char *word);
 
 /* Return whether a character can be part of a word: a letter, a digit or '_'. */

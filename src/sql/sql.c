@@ -64,7 +64,7 @@ struct tv_sql {
 
 /* ---- Errors ---- */
 
-/* Fail with DuckDB's message on one line, without the picture of the query behind it. */
+/* Fail with DuckDB's message on one line, without the picture of the query after it. */
 static enum tv_status sql_fail(struct tv_error *err, const char *why)
 {
     char text[sizeof err->message];

@@ -2,7 +2,7 @@
 /*
  * tables.c - the columns of every table (tables.h).
  *
- * Ids.  The slices of the trace are numbered row after row, instants behind them: id <-> (row,
+ * Ids.  The slices of the trace are numbered row after row, instants after them: id <-> (row,
  * index) is a binary search in first_id.  All other ids are numbers in the model's arrays.
  */
 #include "sql/tables.h"

@@ -80,7 +80,7 @@ extern const size_t tv_sql_table_count;
 /* The frames of a display. (display_frames.c) */
 extern const struct tv_sql_table tv_sql_display_table;
 
-/* The kind_id of instants in any_slice, behind the values of enum tv_track_kind. */
+/* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100
 
 /* Return the row of a slice's id, which is less than the number of slices. */

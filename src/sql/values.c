@@ -420,7 +420,7 @@ static enum tv_status sql_write_parquet(struct sql_result *result, const struct 
             result->columns.items[i].name, sql_parquet_type(result->columns.items[i].type), false};
     struct tv_parquet *parquet = tv_parquet_new(result->out, columns, count);
     enum tv_status status = sql_write_parquet_rows(result, from, columns, parquet, err);
-    /* A query that failed on the way makes the output fail behind us. */
+    /* A query that failed on the way makes the output fail without our knowing. */
     if (status == TV_OK)
         status = tv_parquet_finish(parquet, err);
     tv_parquet_free(parquet);

@@ -14,7 +14,7 @@
  *     |<--------------- lost if the power fails ---------------->|     safe from here on
  *
  * If only the process dies, the kernel still has all bytes, and the upload resumes at the end of
- * the file. After a power loss, bytes behind `held` may be anything, so recovery cuts the file
+ * the file. After a power loss, bytes after `held` may be anything, so recovery cuts the file
  * there.
  */
 #include <assert.h>

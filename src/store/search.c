@@ -4,7 +4,7 @@
  * one of eight constant texts, two for each order.
  *
  * Pages. The cursor holds the sort key and the identifier of the last trace of a page
- * ("ua.1700000000000.ID"; a name in hexadecimal). The next page begins behind them in the order, so
+ * ("ua.1700000000000.ID"; a name in hexadecimal). The next page begins after them in the order, so
  * traces that appear or disappear in between shift no others.
  */
 #include "store/traces.h"

@@ -12,7 +12,7 @@
 
 #define BY_ID "/.build-id/"
 
-/* The parts of a path in front of a build ID and behind it. */
+/* The parts of a path in front of a build ID and after it. */
 static const struct {
     bool of_home;
     const char *folder, *ending;

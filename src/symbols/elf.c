@@ -113,7 +113,7 @@ static int debug_file_open_by_build_id(Elf *elf)
 
 static int debug_file_open_by_link(Elf *elf, const char *path)
 {
-    /* The parts in front of and behind the program's directory. */
+    /* The parts in front of and after the program's directory. */
     static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {TV_DEBUG_FOLDER, ""}};
     GElf_Word crc;
     char real[PATH_MAX], candidate[2 * PATH_MAX];
@@ -391,7 +391,7 @@ static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint6
 
 static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
 {
-    size_t low = 0; /* ends at the first function behind the address */
+    size_t low = 0; /* ends at the first function after the address */
     TV_LOWER_BOUND(low, elf->function_count, i, elf->functions[i].start <= address);
     const char *found = NULL;
     uint64_t start = 0;
@@ -485,7 +485,7 @@ static uint64_t elf_segment_page(const GElf_Phdr *segment)
     return segment->p_vaddr / PAGE * PAGE;
 }
 
-/* Is this the segment behind the mapping, in a debug file? There, segments have addresses and sizes
+/* Is this the segment after the mapping, in a debug file? There, segments have addresses and sizes
  * in memory, but no bytes. */
 static bool elf_segment_is_mapping(const GElf_Phdr *segment, const struct tv_elf_mapping *mapping)
 {

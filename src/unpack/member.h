@@ -120,17 +120,17 @@ enum tv_status tv_perf_records_unpack(struct tv_extraction *extraction, struct t
  * libarchive unpacks in blocks of 64 KiB and drops the block in which the stream ends. A small
  * recording is entirely in that block. */
 
-/* Unpack the stream again and copy at most `size` of the bytes behind the first `skip` unpacked
+/* Unpack the stream again and copy at most `size` of the bytes after the first `skip` unpacked
  * bytes. Return their number; 0 also when the source is not gzip or cannot be read. */
 size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, size_t size);
 
 /* Return true when all gzip streams of the packed bytes are complete and match their checksums
- * and lengths. Bytes behind the last stream are ignored. This unpacks everything. */
+ * and lengths. Bytes after the last stream are ignored. This unpacks everything. */
 bool tv_gzip_is_sound(struct tv_source *packed);
 
 /* ---- zstd: the end of the last frame (RFC 8878, section 3.1) ----
  *
- * libarchive treats the bytes behind the last frame as another frame, and drops the block that
+ * libarchive treats the bytes after the last frame as another frame, and drops the block that
  * it has just unpacked when they are none. So libarchive gets only the bytes of frames. */
 
 /* A walk over the frames. Zeros: at the start of the bytes. */

@@ -10,7 +10,7 @@
  *     unpacked   header | record  record record rec...  record  ...ord record   | features
  *
  * The header states the size of the records, and the table of the features, which follows the
- * records, states offsets behind them.  So the stream is inflated twice: once for the size, once
+ * records, states offsets after them.  So the stream is inflated twice: once for the size, once
  * for the bytes.  A file that came through a pipe has neither; there the records end the file.
  *
  * A damaged stream ends the records, because the rest of them depends on it.
@@ -179,7 +179,7 @@ static enum tv_status perf_stream_open(struct perf_stream *perf, struct tv_sourc
 }
 
 /* Make the table of the features anew: without that which says that records are compressed, and
- * with offsets behind the longer records. */
+ * with offsets after the longer records. */
 static void perf_stream_make_table(struct perf_stream *perf)
 {
     uint8_t section[SECTION];
@@ -205,7 +205,7 @@ static void perf_stream_make_table(struct perf_stream *perf)
     perf->offset = perf->records_end + size;
 }
 
-/* Decide what comes behind what was copied or inflated. */
+/* Decide what comes after what was copied or inflated. */
 static void perf_stream_step(struct perf_stream *perf)
 {
     struct perf_record record;

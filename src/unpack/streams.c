@@ -83,7 +83,7 @@ size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, si
     return got;
 }
 
-/* Return true when another stream begins behind the one that ended. */
+/* Return true when another stream begins after the one that ended. */
 static bool gzip_tail_stream_follows(struct gzip_tail *tail)
 {
     uint8_t bytes[2];
@@ -214,7 +214,7 @@ struct zlib_stream {
     uint8_t plain[PIECE + MOST_RETURNS]; /* without the terminals' carriage returns */
 };
 
-/* Find the bytes behind a line "TRACE:". Return false when there is no such line. */
+/* Find the bytes after a line "TRACE:". Return false when there is no such line. */
 static bool zlib_find_marker(struct tv_bytes head, struct zlib_position *place)
 {
     struct tv_cursor cursor = tv_cursor_over(head);

@@ -6,7 +6,7 @@
  *
  * Each entry of an archive goes through tv_extraction_add (member.c). libarchive's weaknesses are
  * compensated here: it drops the last block of a truncated gzip stream, ignores gzip's checksum,
- * and fails on bytes behind the last zstd frame.
+ * and fails on bytes after the last zstd frame.
  *
  * One archive can be shared by two owners (`holders`): a source that unpacks the first member
  * while it is read, and the rest of the archive, which is extracted later.
@@ -51,7 +51,7 @@ struct tv_archive_rest {
     const uint8_t *block; /* the block that libarchive returned last, as far as it is not yet
                            * consumed */
     size_t left;
-    int64_t position; /* in the member, behind that block */
+    int64_t position; /* in the member, after that block */
     uint32_t crc;     /* of the bytes in front of that block, in a plain gzip stream */
     unsigned looks;   /* entries seen so far */
     unsigned holders; /* owners: the unpacking itself or a source that grows; a rest */
@@ -257,7 +257,7 @@ static bool archive_next_block(struct tv_archive_rest *u)
         return false;
     }
     /* libarchive 3.6 reports a wrong checksum as a warning with the last bytes, 3.7 as a failure
-     * behind them. A trace is never a sparse file with holes. */
+     * after them. A trace is never a sparse file with holes. */
     bool broken = result < (u->position > 0 ? ARCHIVE_FAILED : ARCHIVE_WARN);
     if (broken && archive_lacks_memory(u))
         return false;
@@ -516,7 +516,7 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     return extraction_hand_over(&extraction, status, count);
 }
 
-/* Skip the rest of the first member: if it was compressed itself, bytes behind its end may
+/* Skip the rest of the first member: if it was compressed itself, bytes after its end may
  * remain. They may be damaged, or too many. */
 static enum tv_status archive_skip_member(struct tv_archive_rest *u, struct tv_error *err)
 {

@@ -32,7 +32,7 @@ struct tv_unpack_question {
     bool (*wanted)(void *context, struct tv_bytes head);
     void *context;
     /* Receives each block of a member that is spooled, in the order of the member; or NULL. 64
-     * bytes behind the block are readable. */
+     * bytes after the block are readable. */
     void (*spooled)(void *context, struct tv_bytes block);
     uint64_t ceiling; /* limit on the unpacked bytes; 0: the rule above */
     /* Receives remarks about what was left out, a few words each; or NULL. */
@@ -70,7 +70,7 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
                          struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Extract all members behind the first one, whose source was closed or read to its end; there
+/* Extract all members after the first one, whose source was closed or read to its end; there
  * may be none. The packed source must still be open. Frees `rest`. */
 enum tv_status tv_unpack_rest(struct tv_archive_rest *rest,
                               const struct tv_unpack_question *question,

@@ -190,7 +190,7 @@ static bool fleet_has_labels(const struct fleet_group *group, const char *const 
     return equal;
 }
 
-/* Take the first trace out of the queue, and those behind it whose labels are equal, in their
+/* Take the first trace out of the queue, and those after it whose labels are equal, in their
  * order.  False: the server stops. */
 static bool fleet_take_group(struct tv_fleet_queue *queue, struct fleet_group *group)
 {

@@ -47,7 +47,7 @@ struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
 /* ---- Children (fleet_process.c) ---- */
 
 struct tv_fleet_process {
-    const char *const *arguments; /* behind the program's name; NULL ends them */
+    const char *const *arguments; /* after the program's name; NULL ends them */
     const char *folder;           /* its working directory; NULL: that of the server */
     size_t most_bytes;            /* of its output */
     unsigned seconds;             /* of wall time */

@@ -26,7 +26,7 @@
 #define MOST_ARGUMENTS 40u
 
 struct fleet_parameter {
-    const char *name, *option; /* option NULL: the argument behind the options */
+    const char *name, *option; /* option NULL: the argument after the options */
     bool needed;
 };
 
@@ -92,7 +92,7 @@ static const struct fleet_question_kind *fleet_find_question(struct tv_bytes nam
 struct fleet_arguments {
     const char *items[MOST_ARGUMENTS];
     size_t count;
-    const char *last; /* behind the options; NULL: none */
+    const char *last; /* after the options; NULL: none */
     struct tv_arena *arena;
 };
 
@@ -137,7 +137,7 @@ static const char *fleet_take_parameters(const struct fleet_question_kind *kind,
             return "a value is empty or too long";
         const char *text = fleet_copy_value(arguments->arena, value);
         if (parameter->option) {
-            /* the word behind an option is its value, whatever it begins with */
+            /* the word after an option is its value, whatever it begins with */
             fleet_add_argument(arguments, parameter->option);
             fleet_add_argument(arguments, text);
         } else {

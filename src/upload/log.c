@@ -94,7 +94,7 @@ const char *tv_iso_time(int64_t seconds, char text[TV_ISO_TIME])
     return text;
 }
 
-/* Take that many digits, and the character after them unless `behind` is NUL. */
+/* Take that many digits, and the character after them unless `after` is NUL. */
 static bool iso_take_number(struct tv_bytes *text, size_t digits, char behind, int *number)
 {
     uint64_t value;

@@ -65,7 +65,7 @@ struct tv_view_parameter {
 };
 
 struct tv_view_question {
-    struct tv_bytes name; /* the path behind "api/" */
+    struct tv_bytes name; /* the path after "api/" */
     const struct tv_view_parameter *parameters;
     size_t count;
 };

@@ -37,7 +37,7 @@
 #include "sql/sql.h"
 #include "viewer/internal.h"
 
-/* An answer ends behind the row that passes TV_SQL_ANSWER_BYTES, of at most 256 texts of 16 KiB,
+/* An answer ends after the row that passes TV_SQL_ANSWER_BYTES, of at most 256 texts of 16 KiB,
  * each of whose bytes takes up to 6 as JSON. */
 #define LARGEST_REPLY (TV_SQL_ANSWER_BYTES + ((size_t)32 << 20))
 
@@ -251,7 +251,7 @@ void tv_sql_process_cancel(struct tv_sql_process *process)
     (void)tv_file_write_fully(process->requests, &request, sizeof request);
 }
 
-/* Append the bytes behind a reply. */
+/* Append the bytes after a reply. */
 static bool sql_process_read_bytes(const struct tv_sql_process *process, uint64_t length,
                                    struct tv_out *out)
 {

@@ -50,7 +50,7 @@ bool tv_host_load(void) TV_HOST_EXPORT(load);
  * called while tv_host_load reads. */
 void tv_host_status(void) TV_HOST_EXPORT(status);
 
-/* Answer the question in the input buffer: the part of docs/view-protocol.md behind "api/", with
+/* Answer the question in the input buffer: the part of docs/view-protocol.md after "api/", with
  * its parameters. Return the status of HTTP: 200, 400, 404, 409 or 413. */
 uint32_t tv_host_ask(uint32_t length) TV_HOST_EXPORT(ask);
 

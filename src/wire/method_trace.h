@@ -220,7 +220,7 @@ static inline void tv_mt_put_header(uint8_t *at, const struct tv_mt_header *head
     tv_le_put_u16(at + TV_MT_HEADER_RECORD_SIZE, header->record_size);
 }
 
-/* Write a record of version 1, 2 or 3 and return the address behind it. */
+/* Write a record of version 1, 2 or 3 and return the address after it. */
 static inline uint8_t *tv_mt_put_record_v1(uint8_t *at, uint8_t tid, uint32_t word, uint32_t time)
 {
     at[0] = tid;

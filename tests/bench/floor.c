@@ -66,7 +66,7 @@ static void read_methods(struct floor_trace *trace, const char *end)
     }
 }
 
-/* Reads until the header's end is there; returns the byte behind it, the data header's first. */
+/* Reads until the header's end is there; returns the byte after it, the data header's first. */
 static const char *read_header(struct floor_trace *trace)
 {
     static const char mark[] = "\n" TV_MT_SECTION_END "\n";

@@ -127,7 +127,7 @@ export function boxOf(locator) {
   );
 }
 
-/** The address's part behind "#", by name. */
+/** The address's part after "#", by name. */
 export async function place(page) {
   return Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.slice(1))));
 }

@@ -190,7 +190,7 @@ test('the series of a counter are overlaid or shown alone, and the address keeps
   await choice.selectOption('overlaid');
   await until(async () => (await place(page)).counters, '0.overlap', 'the address');
   await choice.selectOption('All counters: end at the last value');
-  // The last sample is in the middle of the trace: behind it there is nothing more.
+  // The last sample is in the middle of the trace: after it there is nothing more.
   await until(() => colourAt('.lanes canvas', 0.75, top + 25), ground, 'no value is held');
   await until(async () => (await place(page)).hold, '0', 'the address');
   await choice.selectOption('All counters: hold the last value to the end');

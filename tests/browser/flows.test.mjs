@@ -232,7 +232,7 @@ test('a second click is not taken by the arrow that the first brought up', async
   await page.keyboard.press('Escape');
   await until(() => details().locator('h2').count(), 0, 'nothing selected');
   const box = await page.locator('.lanes canvas').boundingBox();
-  // In "send", right behind the point at which its arrows leave.
+  // In "send", right after the point at which its arrows leave.
   const x = box.x + (await xOf(155));
   const y = box.y + (await topOf('main')) + 3 + 18 + 8;
   await page.mouse.move(x, y);

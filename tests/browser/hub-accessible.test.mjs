@@ -74,7 +74,7 @@ test('hub: in forced colours the words of the first button stand on its own grou
         const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(node);
         return { color, backgroundColor, forcedColorAdjust };
       });
-      // Else the browser puts a ground of its colour behind the words, which then is theirs.
+      // Else the browser puts a ground of its colour after the words, which then is theirs.
       assert.equal(style.forcedColorAdjust, 'none');
       assert.notEqual(style.color, style.backgroundColor);
     },

@@ -81,7 +81,7 @@ test('labels of a process give way to its name', async () => {
   ]);
 });
 
-test('threads without slices stand behind those that have some', async () => {
+test('threads without slices stand after those that have some', async () => {
   const { page } = await showFile('threads.json', {
     stackFrames: { 1: { name: 'main' } },
     traceEvents: [

@@ -12,7 +12,7 @@ const folder = fileURLToPath(new URL('../../../shared/data/method-trace/real/', 
 async function assertShown(page) {
   await page.waitForSelector('.page, .screen h1');
   if ((await page.locator('.screen h1').count()) > 0) return;
-  // A damaged file may have lost every call: then the table says so, behind another tab.
+  // A damaged file may have lost every call: then the table says so, under another tab.
   const told = '.profile .row.method, .profile .empty:not([hidden])';
   await page.waitForSelector(told, { state: 'attached' });
   if ((await page.locator('.profile .row.method').count()) === 0) return;

@@ -47,7 +47,7 @@ static void read_dump(struct tv_bytes bytes)
         ask_names(text, false);
 }
 
-/* Records one behind another, each as long as its header says; what is no record is passed over. */
+/* Records one after another, each as long as its header says; what is no record is passed over. */
 static void collect_records(struct tv_bytes bytes)
 {
     struct tv_perf_collector *collector = tv_alloc(1, sizeof *collector);

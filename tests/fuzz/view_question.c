@@ -3,7 +3,7 @@
  * view_question.c - any question about a small trace has an answer or an error, and no answer of
  * more than what its parameters allow.
  *
- * The input is a question as it stands behind "api/": "profile?from=5&tracks=0".
+ * The input is a question as it stands after "api/": "profile?from=5&tracks=0".
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * view_trace.c - any trace that some reader takes has an answer, or an error, to every question.
  *
- * The input is questions, a line each as they stand behind "api/", a NUL and a file.  Without
+ * The input is questions, a line each as they stand after "api/", a NUL and a file.  Without
  * questions all of `usual` are asked.
  */
 #include <stdlib.h>

@@ -50,7 +50,7 @@ static uint64_t thread_id(const struct recording *recording, const struct record
     return recording->head->threads[recorded->event.thread].id;
 }
 
-/* How many events surely end before the cut: those behind which the next begins before it. */
+/* How many events surely end before the cut: those after which the next begins before it. */
 static size_t surely_before(const struct recorded *events, size_t count, uint64_t cut)
 {
     size_t before = 0;

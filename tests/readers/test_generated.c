@@ -201,7 +201,7 @@ static void write_stream(struct plan *plan)
     put_text_packet(plan, 4, text);
 }
 
-/* A block of the events from `first` on that are of one thread; returns the event behind it. */
+/* A block of the events from `first` on that are of one thread; returns the event after it. */
 static size_t write_block(struct plan *plan, size_t first)
 {
     uint32_t thread = plan->events[first].thread;

@@ -3,8 +3,8 @@
  * test_json_scan.c - the scanning of 16 and 64 bytes at once (text/scan.h), of events
  * (text/fields.h) and of trees (json.h) against json_plain.h, which goes a byte at a time.
  *
- * Texts are random, of the characters that matter, at every alignment, and behind them stands more
- * of the same: whoever heeds what is behind the end finds something else.
+ * Texts are random, of the characters that matter, at every alignment, and after them stands more
+ * of the same: whoever heeds what is after the end finds something else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void end_test(const char *name)
 
 /* ---- Texts ---- */
 
-/* A block with room for any alignment, whose bytes behind a text can be read. */
+/* A block with room for any alignment, whose bytes after a text can be read. */
 struct place {
     uint8_t *block;
     uint8_t *at;

@@ -9,7 +9,7 @@
  *                     " CCD   BB "}}
  *
  * is A calling C for two milliseconds and D for one, A again, nothing, then B, which calls itself.
- * A '<' in the first column says that the call of the letter behind it began before the trace, a
+ * A '<' in the first column says that the call of the letter after it began before the trace, a
  * '>' in the last that the call before it is still open at the end.  The CPU clock advances as the
  * digits of `cpu` say, in tenths of a millisecond a column (NULL, or a blank: all of it).
  */

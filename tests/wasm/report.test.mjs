@@ -49,7 +49,7 @@ const draw = (count, event) => {
 const STUBBORN = [
   [
     'arguments.json',
-    /^This is a part of the trace\. 40000 of 40000 .* Arguments .* of more than 40 bytes behind .*/,
+    /^This is a part of the trace\. 40000 of 40000 .* Arguments .* of more than 40 bytes after .*/,
     () =>
       draw(40_000, (roll) => ({
         ph: 'X',
@@ -84,7 +84,7 @@ for (const [name, least, most, make] of TRACES)
     const { files, note, carried } = reportOf(page);
     const [, shortest] = /slices shorter than ([\d.]+\w+),/.exec(note ?? '') ?? [];
     const [, time] = /up to ([\d.]+ ms)/.exec(note ?? '') ?? [];
-    // Stacks without times lie one behind another, a nanosecond for a weight of 1.
+    // Stacks without times lie one after another, a nanosecond for a weight of 1.
     const [, weight] = /up to weight (\d+)/.exec(note ?? '') ?? [];
     const end = time?.replace(' ', '') ?? (weight && `${weight}ns`);
     assert.equal(shortest === undefined && !weight, times < 1, note);

@@ -40,7 +40,7 @@ export const room: ByteStorage = {
   join: (first, second) => new ArrayBytes(together([whole(first), whole(second)])),
 };
 
-/** What begins with "trace" is one; a page has one plain trace behind its first line. */
+/** What begins with "trace" is one; a page has one plain trace after its first line. */
 export const judge: Judge = {
   knows: (head) => text(head).startsWith('trace'),
   isPage: (head) => text(head).startsWith('<html>'),

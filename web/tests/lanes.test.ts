@@ -184,7 +184,7 @@ test('under a point lies a bar with its call, else the strip with its frame', as
   assert.equal(hitLane(cache, ROW, 0, 5000), null, 'no tile there');
 });
 
-test('the call behind a strip pixel is the longest of its method that starts there', async () => {
+test('the call after a strip pixel is the longest of its method that starts there', async () => {
   const questions: TileQuestion[] = [];
   const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
   const found = resolveDensity(tileEngine(questions), ROW, 10, hit);

@@ -178,7 +178,7 @@ test('the package or library of a name', () => {
   assert.deepEqual(inLibrary.packageOf(0), { name: 'libc.so.6', library: true });
 });
 
-test('collapsed packages are frames behind those of the trace', () => {
+test('collapsed packages are frames after those of the trace', () => {
   const frames = new Frames([['', 'main', '', '', 0, 1]]);
   assert.equal(frames.has(1), false);
   frames.setPackages(['java', 'std']);

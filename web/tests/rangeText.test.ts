@@ -38,7 +38,7 @@ test('what is no range is told', () => {
   for (const [text, words] of [
     ['20', /two times/],
     ['a .. 5', /not a time: "a"/],
-    ['20 .. 10', /not behind/],
+    ['20 .. 10', /not after/],
     ['6 s .. 7 s', /the trace is from 0\.000 to 5,000\.000 ms/],
   ] as const)
     assert.match(String(readRange(text, 'ms', BOUNDS)), words);

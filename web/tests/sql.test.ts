@@ -82,7 +82,7 @@ test('rows are sorted by numbers or texts, NULL and NaN last', () => {
   );
   const order = (descending: boolean): SqlValue[] =>
     sortedRows(numbers, { column: 0, descending }).map(([n = null]) => n);
-  // "inf" is no number of JavaScript: it stands behind all, as NaN does.
+  // "inf" is no number of JavaScript: it stands after all, as NaN does.
   assert.deepEqual(order(false).slice(0, 3), [-1, 3, '18446744073709551615']);
   assert.deepEqual(order(false).at(-1), null);
   assert.deepEqual(order(true).at(-1), null);
@@ -133,7 +133,7 @@ test('parts of the rows are joined', () => {
   assert.deepEqual(joinedAnswer(first, next), all);
 });
 
-test('names are completed, tables first behind FROM', () => {
+test('names are completed, tables first after FROM', () => {
   const names: SqlName[] = [
     { name: 'self_dur', kind: 'column' },
     { name: 'slice', kind: 'table' },

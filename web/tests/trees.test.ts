@@ -83,7 +83,7 @@ test('the bytes of an answer', () => {
   assert.deepEqual([...tree.opened], [9]);
 });
 
-test('brothers stand in order, children behind their parent', () => {
+test('brothers stand in order, children after their parent', () => {
   const tree = opened();
   const main = ['main', '  run', '  get', 'idle'];
   assert.deepEqual(names(tree, tree.shown(byTime, frames)), main);

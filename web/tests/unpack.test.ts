@@ -35,15 +35,15 @@ test('a stream has the name of its file', () => {
   assert.deepEqual(found('a.z', zlib), [['a.z', 'trace 2', null]]);
 });
 
-test('streams of gzip one behind the other are one', () => {
+test('streams of gzip one after the other are one', () => {
   assert.deepEqual(found('a', together([gzip('trace 1'), gzip(' and 2')])), [
     ['a', 'trace 1 and 2', null],
   ]);
 });
 
-test('what is no stream behind a stream of gzip is no damage', () => {
-  for (const behind of [new Uint8Array(512), strToU8('garbage of some length')]) {
-    const packed = together([gzip('trace 1'), behind]);
+test('what is no stream after a stream of gzip is no damage', () => {
+  for (const after of [new Uint8Array(512), strToU8('garbage of some length')]) {
+    const packed = together([gzip('trace 1'), after]);
     assert.deepEqual(found('a', packed), [['a', 'trace 1', null]]);
     assert.deepEqual(notes(packed), []);
   }
@@ -352,7 +352,7 @@ test('an encrypted member is named, and the others are read', () => {
   ]);
 });
 
-/** A member as whoever writes to a pipe writes it: its length stands behind it. */
+/** A member as whoever writes to a pipe writes it: its length stands after it. */
 function piped(name: string, content: Uint8Array, signature: boolean, large: boolean): Uint8Array {
   const head = new Uint8Array(30 + name.length);
   head.set([0x50, 0x4b, 3, 4, 20, 0, 8, 0, 8]);
@@ -369,7 +369,7 @@ function piped(name: string, content: Uint8Array, signature: boolean, large: boo
 
 const DIRECTORY = new Uint8Array([0x50, 0x4b, 1, 2, ...new Uint8Array(42)]);
 
-test('members whose length stands behind them have their end', () => {
+test('members whose length stands after them have their end', () => {
   // Signatures within what is packed are no ends.
   const hard = strToU8(`trace ${'PK\x07\x08PK\x03\x04PK\x01\x02'.repeat(30)}`);
   for (const signature of [true, false])
@@ -422,7 +422,7 @@ test('a zip is gone over once, however many members it has; too many are refused
   assert.throws(() => open(crowd(65_536)), /more than 65536 members/);
 });
 
-test('what atrace -z prints is found behind its line, without the returns of a terminal', () => {
+test('what atrace -z prints is found after its line, without the returns of a terminal', () => {
   const stream = zlibSync(strToU8(`trace ${'\n\r\n'.repeat(300)}${Math.PI}\n`));
   for (const returns of ['', '\r', '\r\r']) {
     const latin = `capturing\nTRACE:\n${strFromU8(stream, true)}`.replaceAll('\n', `${returns}\n`);

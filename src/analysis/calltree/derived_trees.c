@@ -37,7 +37,7 @@ static bool *sample_wanted_threads(const struct tv_trace *trace,
     return wanted;
 }
 
-/* Return the index of a sample's thread; samples without a thread share the index behind the
+/* Return the index of a sample's thread; samples without a thread share the index after the
  * last. */
 static uint32_t sample_thread_index(const struct sample_counting *counting,
                                     const struct tv_sample *sample)

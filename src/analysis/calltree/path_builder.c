@@ -271,7 +271,7 @@ static struct event_run path_predictor_next_run(const struct tv_batch *batch, si
     return (struct event_run){&batch->events[from], end - from};
 }
 
-/* Append the hashes of a run's entries behind the first `count`.  Entry or exit is
+/* Append the hashes of a run's entries after the first `count`.  Entry or exit is
  * unpredictable to the processor, so the loop has no branch for it. */
 TV_INLINE size_t path_predictor_hash_run(struct tv_path_predictor *predictor,
                                          struct tv_path_predictor_thread *thread,

@@ -102,7 +102,7 @@ void tv_path_predictor_release(struct tv_path_predictor *predictor);
 
 /* Predict the nodes of the calls that begin in a batch of up to TV_BATCH_EVENTS events, before
  * the walk sees it.  Return their number and set predictor->nodes: 0 for an unknown node, and 0
- * behind the last.  Threads that the walk skips have no predictions. */
+ * after the last.  Threads that the walk skips have no predictions. */
 size_t tv_path_predictor_run(struct tv_path_predictor *predictor, const struct tv_walk *walk,
                              const struct tv_path_builder *builder, const struct tv_batch *batch);
 

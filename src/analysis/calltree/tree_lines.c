@@ -103,7 +103,7 @@ static void tree_lines_add_children(struct tv_tree_lines *lines, const struct tv
 
 /* ---- Everything below ----
  *
- * Level by level, over the depth-first order, which has the descendants of a node behind it. */
+ * Level by level, over the depth-first order, which has the descendants of a node after it. */
 
 /* Return true if a node has called children. */
 static bool tree_lines_node_has_children(const struct tv_call_tree *tree,

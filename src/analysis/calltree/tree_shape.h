@@ -13,7 +13,7 @@
 struct tv_tree_order {
     uint32_t *node;  /* [place] */
     uint32_t *place; /* [node] */
-    uint32_t *end;   /* [place] behind the last descendant */
+    uint32_t *end;   /* [place] after the last descendant */
 };
 
 /* The nodes of each frame, as ascending places in depth-first order. */

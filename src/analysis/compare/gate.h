@@ -4,7 +4,7 @@
  *
  *     rule   = figure [ "(" what ")" ] [ change ] { "and" guard }
  *     figure = ["sum"] excl | incl | calls | mean | p50 | p90 | p95 | p99 | max, with " cpu" or
- *              " wall" behind it; total | new | gone
+ *              " wall" after it; total | new | gone
  *     what   = a name with "*" for any text, or "class:" and a class
  *     change = ( ">" | ">=" | "<" ) ( "+" | "-" ) number ( "%" | "ns" | "us" | "ms" | "s" | "" )
  *              without a sign: of the new side alone

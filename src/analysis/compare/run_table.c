@@ -5,7 +5,7 @@
  * A row is found by the hash of its key: class, name and signature, joined by bytes that no name
  * has.  Rows that exist on one side only are sorted by (normal form, name); those of one form are
  * joined in pairs, in the order of their names: a lambda put in front of others moves the numbers
- * of those behind it, but not their order.
+ * of those after it, but not their order.
  */
 #include "analysis/compare/run_table.h"
 
@@ -57,7 +57,7 @@ static size_t run_names_span(struct tv_bytes text, size_t from, bool (*is)(uint8
     return at - from;
 }
 
-/* Cut what a compiler puts behind a name: ".constprop.0", and Rust's "::h" with 16 digits. */
+/* Cut what a compiler puts after a name: ".constprop.0", and Rust's "::h" with 16 digits. */
 static struct tv_bytes run_names_cut(struct tv_bytes name)
 {
     static const char *const suffixes[] = {".constprop.", ".part.", ".isra.", ".llvm.", ".cold"};

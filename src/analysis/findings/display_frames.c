@@ -186,7 +186,7 @@ static void display_extend(struct tv_display_frame *frame, const struct tv_displ
     frame->unfinished = frame->unfinished || part->open;
 }
 
-/* Return the number behind the last blank of a part's name: "DrawFrames 4711". */
+/* Return the number after the last blank of a part's name: "DrawFrames 4711". */
 static bool display_token(const struct tv_trace *trace, const struct tv_display_part *part,
                           uint64_t *token)
 {

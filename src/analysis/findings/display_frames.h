@@ -128,7 +128,7 @@ struct tv_display_group {
     tv_ns p50, p95, p99, max; /* of the finished ones, as statistics.h defines them; 0: none */
 };
 
-/* Return figures of all frames, and behind them those of each process, most late frames first;
+/* Return figures of all frames, and after them those of each process, most late frames first;
  * free them with tv_free. */
 struct tv_display_group *tv_display_groups_of(const struct tv_display_frames *frames,
                                               uint32_t *count);

@@ -98,7 +98,7 @@ struct flame_layout {
     size_t capacity;
     struct wide_node **sorted; /* all but the first; children of one parent are neighbours */
     uint32_t *child;           /* [count + 1] index in `sorted` of the next child to place */
-    uint32_t *end;             /* [count] behind the last child */
+    uint32_t *end;             /* [count] after the last child */
     int64_t *cursor;           /* [count] start of the next child */
 };
 

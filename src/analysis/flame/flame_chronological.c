@@ -67,7 +67,7 @@ static struct tv_path_node stack_tree_at(const struct stack_tree *stacks, uint32
 
 /* Successive calls of one depth and method on one frame. */
 struct call_run {
-    uint32_t end; /* behind the last call */
+    uint32_t end; /* after the last call */
     tv_ns until;  /* end of the last call */
     bool whole;   /* no later call can belong to the run */
 };
@@ -99,7 +99,7 @@ struct flame_time_walk {
     tv_ns from, to;
     struct tv_flame_growth growth;
     uint32_t
-        *first_name; /* [rows] name of the row's first call; behind them that of the first thread */
+        *first_name; /* [rows] name of the row's first call; after them that of the first thread */
     struct flame_time_level *levels; /* of the current track */
     size_t level_capacity;
     tv_ns cpu_from, cpu_to; /* of the track, at the ends of the range */
@@ -200,7 +200,7 @@ static bool flame_time_begins_frame(const struct flame_time_walk *walk,
     return below->last == TV_NONE || walk->growth.frames[below->last].frame != frame;
 }
 
-/* Measure the run that begins with the next call and move behind it; return its width. */
+/* Measure the run that begins with the next call and move after it; return its width. */
 static int64_t flame_time_measure_run(struct flame_time_walk *walk, uint32_t row,
                                       struct flame_time_level *level, uint32_t frame)
 {
@@ -620,7 +620,7 @@ struct flame_samples_walk {
     struct tv_flame_growth growth;
     struct stack_tree stacks;
     int64_t *measures;    /* [samples] -1: not selected */
-    uint64_t *first_name; /* [samples + 1] name of its bottom frame; behind them that of thread 0 */
+    uint64_t *first_name; /* [samples + 1] name of its bottom frame; after them that of thread 0 */
     size_t *order;        /* samples by thread, those without one last */
     uint32_t *stack;      /* frames of one sample */
     bool several;         /* samples of several threads */

@@ -49,7 +49,7 @@ struct tv_call_place {
     uint32_t row, index;
 };
 
-/* Find the next call behind a place, or the last one before it if direction < 0, in the tracks of
+/* Find the next call after a place, or the last one before it if direction < 0, in the tracks of
  * `wanted`.  The place need not be a call's.  Unlike tv_call_search_step, this visits every one of
  * the calls that start at the same time.  Return false if there is none. */
 bool tv_call_search_next_place(const struct tv_call_search *search, const bool *wanted,

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* The first and the last event between two of the offsets: behind the lower, up to and including
+/* The first and the last event between two of the offsets: after the lower, up to and including
  * the upper one. */
 struct offset_interval {
     struct tv_event_place first, last;

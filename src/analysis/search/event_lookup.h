@@ -33,7 +33,7 @@ struct tv_event_place {
     uint64_t offset;
 };
 
-/* The last event that begins at or before an offset, and the first one behind it. */
+/* The last event that begins at or before an offset, and the first one after it. */
 struct tv_event_neighbours {
     struct tv_event_place at, after; /* TV_EVENT_NONE if there is none */
 };

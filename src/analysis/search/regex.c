@@ -268,7 +268,7 @@ static uint32_t regex_escaped_character(struct regex_parser *r, uint32_t letter)
         return '\r';
     default:
         if (letter < 0x80 && regex_is_word_character(letter))
-            r->fault = "a letter or digit behind \"\\\" is not known";
+            r->fault = "a letter or digit after \"\\\" is not known";
         return letter;
     }
 }
@@ -317,7 +317,7 @@ static void regex_put_character(struct regex_parser *r, uint32_t c)
     regex_put_atom(r, SET, set);
 }
 
-/* Read the escape behind a backslash: an assertion, a class or a character. */
+/* Read the escape after a backslash: an assertion, a class or a character. */
 static void regex_read_escape(struct regex_parser *r)
 {
     if (r->rest.length == 0) {
@@ -356,7 +356,7 @@ static bool regex_read_number(struct regex_parser *r, unsigned *number)
     return any;
 }
 
-/* Append a copy of an atom's tokens, with an operator behind them. */
+/* Append a copy of an atom's tokens, with an operator after them. */
 static void regex_copy_atom(struct regex_parser *r, uint16_t begin, uint16_t count,
                             enum regex_kind how)
 {

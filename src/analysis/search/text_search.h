@@ -44,7 +44,7 @@ bool tv_text_search_matches(const struct tv_text_search *search, struct tv_bytes
 #define TV_TEXT_SEARCH_NONE SIZE_MAX
 size_t tv_text_search_find_in_string(const struct tv_text_search *search, struct tv_bytes inside);
 
-/* Return where the next match at or behind `from` begins in raw JSON, or `end`.  A match may
+/* Return where the next match at or after `from` begins in raw JSON, or `end`.  A match may
  * extend to bytes.length.  The scan does not tell strings from the JSON around them: it may report
  * false matches, but misses none. */
 size_t tv_text_search_next(const struct tv_text_search *search, struct tv_bytes bytes, size_t from,

@@ -61,7 +61,7 @@ struct tv_thread_run {
 struct tv_cpu_use {
     uint32_t track;
     tv_ns busy;
-    tv_ns unknown; /* before the first switch seen there, and behind its input's end */
+    tv_ns unknown; /* before the first switch seen there, and after its input's end */
 };
 
 /* Only this many processors, those with the lowest numbers, are considered: a file may name any

@@ -47,7 +47,7 @@ void tv_statistics_free(struct tv_statistics *statistics);
 /* Ten buckets per power of ten, with whole bounds: 0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20 ... */
 #define TV_DURATION_BUCKETS 188
 
-/* Return the first length of a bucket; bucket TV_DURATION_BUCKETS is behind all lengths. */
+/* Return the first length of a bucket; bucket TV_DURATION_BUCKETS is after all lengths. */
 tv_ns tv_duration_bound(uint32_t bucket);
 /* Return the bucket of a length; negative lengths are in bucket 0. */
 uint32_t tv_duration_bucket(tv_ns length);

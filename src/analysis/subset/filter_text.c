@@ -186,7 +186,7 @@ static bool filter_parse_texts(struct filter_line *line, struct tv_filter_term *
     }
 }
 
-/* Parse the regular expression behind '~'. */
+/* Parse the regular expression after '~'. */
 static bool filter_parse_regex(struct filter_line *line, struct tv_filter_term *term)
 {
     struct filter_word parsed;
@@ -365,7 +365,7 @@ static bool filter_parse_field(struct filter_line *line, struct tv_filter_term *
     if (good && parsed.length == 0)
         return filter_line_expected(line, end + 1, "the key of an argument");
     if (good && filter_line_is_blank(line, line->at))
-        return filter_line_expected(line, line->at, "one of : = ~ < <= > >= behind the key");
+        return filter_line_expected(line, line->at, "one of : = ~ < <= > >= after the key");
     return good;
 }
 
@@ -389,7 +389,7 @@ static enum filter_operator filter_parse_operator(struct filter_line *line)
     }
 }
 
-/* Parse the operator and the value behind a field. */
+/* Parse the operator and the value after a field. */
 static bool filter_parse_value(struct filter_line *line, struct tv_filter_term *term)
 {
     size_t sign = line->at;
@@ -398,9 +398,9 @@ static bool filter_parse_value(struct filter_line *line, struct tv_filter_term *
     bool number = term->field >= TV_FILTER_ARGUMENT || term->field == TV_FILTER_THREAD_ID ||
                   term->field == TV_FILTER_PROCESS_ID;
     if (relation >= OP_LESS && !number)
-        return filter_line_expected(line, sign, "one of : = ~ behind a field of texts");
+        return filter_line_expected(line, sign, "one of : = ~ after a field of texts");
     if (relation == OP_REGEX && !text)
-        return filter_line_expected(line, sign, "one of : = < <= > >= behind a field of numbers");
+        return filter_line_expected(line, sign, "one of : = < <= > >= after a field of numbers");
     if (relation == OP_REGEX)
         return filter_parse_regex(line, term);
     if (relation >= OP_LESS || !text)
@@ -416,7 +416,7 @@ static bool filter_parse_term(struct filter_line *line, struct tv_filter_term *t
     if (line->text.data[line->at] == '-') {
         term->negated = true;
         if (filter_line_is_blank(line, ++line->at))
-            return filter_line_expected(line, line->at, "a term behind '-'");
+            return filter_line_expected(line, line->at, "a term after '-'");
     }
     if (!filter_parse_field(line, term, &bare))
         return false;
@@ -481,7 +481,7 @@ void tv_filter_release(struct tv_filter *filter)
 
 /* ---- Matching ---- */
 
-/* Compare one character; *a and *b move behind it. */
+/* Compare one character; *a and *b move after it. */
 static bool filter_same_character(struct tv_bytes text, size_t *a, struct tv_bytes value, size_t *b,
                                   bool fold)
 {

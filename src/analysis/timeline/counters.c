@@ -292,7 +292,7 @@ static uint32_t walk_back(const struct series_walk *walk, tv_ns time)
         after = walk_to_other(walk, sample, 1, walk_value(walk, sample));
     while (sample != TV_NONE) {
         uint32_t before = walk_to_other(walk, sample, -1, walk_value(walk, sample));
-        /* The run begins at the first known sample behind the one before. */
+        /* The run begins at the first known sample after the one before. */
         uint32_t begin = walk_to_other(walk, before == TV_NONE ? -1 : (int64_t)before, 1, NAN);
         if (walk_is_stop(walk, before, sample, after))
             return begin;

@@ -12,7 +12,7 @@
  *                  --+---+---+---+---+---->
  *                  unknown       unknown
  *
- * A series has no value before its first sample, and none behind a sample that has a value for
+ * A series has no value before its first sample, and none after a sample that has a value for
  * other series only.  The last value holds to the end of the range, the trace's end at the latest.
  *
  * A range is [from, to): the value that holds when it begins counts, that of a sample at its end

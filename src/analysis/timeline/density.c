@@ -33,7 +33,7 @@ struct density_walk {
     struct tv_axis axis;
     uint32_t row_number, count;
     const uint32_t *path; /* of the row's slices */
-    int64_t from, end;    /* in ticks: of the first start inside, and of the first behind */
+    int64_t from, end;    /* in ticks: of the first start inside, and of the first one after it */
     int64_t pixel;        /* in ticks: width of the widest entry that is taken whole */
     int64_t two_pixels;   /* in ticks: length of the shortest slice that is listed */
     tv_ns shift;          /* start in ticks * tick + shift = distance from the row's `from` */
@@ -141,7 +141,7 @@ static TV_NOINLINE void density_add_long_call(struct density_walk *walk, uint32_
             (struct tv_long_call){start * axis->tick + axis->offset, length * axis->tick, index};
 }
 
-/* Add the slices [first, end) of any kind; false when one starts behind the range. */
+/* Add the slices [first, end) of any kind; false when one starts after the range. */
 static bool density_put_any_slices(struct density_walk *walk, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -213,7 +213,7 @@ static int64_t density_entry_start(const struct density_walk *walk, unsigned lev
     return tv_axis_unpack(&walk->axis, index / LEAVES_A_BLOCK, walk->pyramid->packed[at].start);
 }
 
-/* Add the slices [first, end) of an entry of level 0; false when one starts behind the range. */
+/* Add the slices [first, end) of an entry of level 0; false when one starts after the range. */
 static bool density_put_slices(struct density_walk *walk, uint32_t first, uint32_t end)
 {
     uint32_t leaf = first / FAN;
@@ -284,7 +284,7 @@ static uint32_t density_put_entries(struct density_walk *walk, unsigned level, u
     return index;
 }
 
-/* Find the first slice that starts in or behind the range.  This looks at few entries of each
+/* Find the first slice that starts in or after the range.  This looks at few entries of each
  * level; a binary search of the column would touch a distant cache line per step. */
 static uint32_t density_find_start(const struct density_walk *walk)
 {
@@ -308,7 +308,7 @@ static uint32_t density_find_start(const struct density_walk *walk)
 }
 
 /* If an entry that begins before the range is taken whole and contains `at`, return the slice
- * behind it; otherwise `at`. */
+ * after it; otherwise `at`. */
 static uint32_t density_skip_taken(const struct density_walk *walk, uint32_t at)
 {
     for (unsigned level = walk->row->levels; level-- > 0 && at < walk->count;) {

@@ -148,7 +148,7 @@ static void innermost_add_piece(struct innermost_layers *layers, struct innermos
 }
 
 /* Add the parts of pieces before a time, from the end of the last call on.  Return the first
- * piece that continues behind it. */
+ * piece that continues after it. */
 static uint32_t innermost_add_before(struct innermost_layers *layers, uint32_t first, tv_ns reached,
                                      tv_ns time)
 {

@@ -118,7 +118,7 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
         return TV_OK;
     }
     if (settings->files.count > compare->base.count + compare->new.count)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files behind --base or --new",
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: put files after --base or --new",
                        settings->files.items[0]);
     enum tv_status status = tv_expand_words(settings, &compare->base, err);
     if (status == TV_OK)

@@ -534,7 +534,7 @@ static enum tv_status fleet_check_format(const struct fleet_action *action, unsi
                    action->formats);
 }
 
-/* Check the arguments behind the action's name. */
+/* Check the arguments after the action's name. */
 static enum tv_status fleet_check_arguments(const struct fleet_action *action,
                                             struct tv_settings *settings, struct tv_error *err)
 {

@@ -42,7 +42,7 @@ static struct tv_bytes fleet_text(const struct tv_sql_value *value)
 
 /* ---- Regressions ---- */
 
-/* A trace as a run; the table wants its methods directly behind it. */
+/* A trace as a run; the table wants its methods directly after it. */
 struct fleet_run {
     struct tv_run run;
     uint32_t value, unit; /* strings */

@@ -46,7 +46,7 @@ static char *labels_take_quoted(struct labels_reader *reader)
     return NULL;
 }
 
-/* Take a cell and the separator behind it; *last: the row ends with it. */
+/* Take a cell and the separator after it; *last: the row ends with it. */
 static enum tv_status labels_take_cell(struct labels_reader *reader, const char **cell, bool *last,
                                        struct tv_error *err)
 {

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 /* Serve the viewer with the trace of the first `begin_count` files.  `place` is added to the
- * page's address behind "#"; NULL: nothing.  Enter the sandbox; call it before there are threads.
+ * page's address after "#"; NULL: nothing.  Enter the sandbox; call it before there are threads.
  * Return the exit code. */
 int tv_command_run_viewer(const struct tv_command *command, const struct tv_settings *settings,
                           size_t begin_count, const char *place);

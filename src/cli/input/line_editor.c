@@ -74,7 +74,7 @@ static bool editor_load(struct editor_library *library)
     return handle && !tv_library_find(handle, functions, TV_COUNT(functions));
 }
 
-/* Return the next word that begins as typed, in memory that libedit frees; NULL behind the last. */
+/* Return the next word that begins as typed, in memory that libedit frees; NULL after the last. */
 static char *editor_complete(const char *typed, int again)
 {
     static size_t next;

@@ -15,7 +15,7 @@
 enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
                                struct tv_error *err) TV_MUST_CHECK;
 
-/* Return the path in such a word.  The text behind the last '@' is the base address if it is a
+/* Return the path in such a word.  The text after the last '@' is the base address if it is a
  * number, else part of the path.  False when there is no path, or when it does not fit into `size`
  * bytes. */
 bool tv_symbols_path(const char *word, char *path, size_t size);

@@ -77,7 +77,7 @@ static bool words_is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-/* Copy the next word, with a NUL behind it. */
+/* Copy the next word, with a NUL after it. */
 static enum tv_status words_take_word(struct command_line *line)
 {
     enum tv_status status = TV_OK;
@@ -95,7 +95,7 @@ static enum tv_status words_take_word(struct command_line *line)
 enum tv_status tv_record_split_words(const char *command, char **text, struct tv_words *words,
                                      struct tv_error *err)
 {
-    /* Each word is no longer than its source, and its NUL takes the place of the blank behind it;
+    /* Each word is no longer than its source, and its NUL takes the place of the blank after it;
      * one more byte is for the last word. */
     *text = tv_alloc(strlen(command) + 1, 1);
     struct command_line line = {command, *text, err};

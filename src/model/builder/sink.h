@@ -81,7 +81,7 @@ static inline struct tv_batch tv_batch_slice(const struct tv_batch *batch, size_
  * thread or method that it has to add to the trace info.
  *
  * A sink that cannot restart sets `writes`: it gets one chunk, and every event once.  When begin
- * comes again for the same input, the trace info has more threads and frames behind those it had,
+ * comes again for the same input, the trace info has more threads and frames after those it had,
  * and the events continue where they stopped.
  */
 

@@ -447,7 +447,7 @@ static void subset_worker_write(void *context, unsigned index)
     tv_free(s->recent);
 }
 
-/* The worker's wide times go behind those of the trace: adjust the indices in the blocks. */
+/* The worker's wide times go after those of the trace: adjust the indices in the blocks. */
 static void subset_shift_wide_blocks(struct tv_trace *to, const struct tv_track *track)
 {
     for (uint32_t r = track->first_row; r < track->first_row + track->row_count; r++) {

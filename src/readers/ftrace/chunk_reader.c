@@ -287,10 +287,10 @@ static TV_NOINLINE void ft_reader_sketch_event(struct tv_ft_chunk_reader *reader
 /* At so many places of a block, spread evenly, a line is marked. */
 #define SKETCHED_PLACES 32u
 
-/* The first line end at or behind `at` is looked for within so many bytes. */
+/* The first line end at or after `at` is looked for within so many bytes. */
 #define SKETCHED_LINE ((size_t)4096)
 
-/* Find the first whole line that begins behind `at`, nearby. */
+/* Find the first whole line that begins after `at`, nearby. */
 static bool ft_block_find_line(struct tv_bytes block, size_t at, struct tv_bytes *line)
 {
     const uint8_t *end =

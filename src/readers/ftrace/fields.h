@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fields.h - the details behind an event's name: "pid=12 comm=a b prio=120", and the marks that
+ * fields.h - the details after an event's name: "pid=12 comm=a b prio=120", and the marks that
  * programs write.
  */
 #ifndef TV_READERS_FTRACE_FIELDS_H

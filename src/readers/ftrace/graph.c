@@ -572,7 +572,7 @@ static void ft_calls_place_all(struct ft_calls *p)
     if (p->relative)
         tv_trace_info_add_metadata(
             merge->trace->head, merge->input, TV_BYTES("times"),
-            TV_BYTES("relative: calls lie one behind the other by durations"));
+            TV_BYTES("relative: calls lie one after the other by durations"));
 }
 
 void tv_ft_merge_calls(struct tv_ft_merge *merge)

@@ -396,7 +396,7 @@ static bool ft_line_parse_latency_at(const uint8_t *from, const uint8_t *at, con
 }
 
 /* Parse a line of the latency format: the processor is the first number after "-tid " with flags
- * right behind it. */
+ * right after it. */
 static bool ft_line_parse_latency(struct tv_bytes text, struct tv_ft_line *line)
 {
     const uint8_t *end = text.data + text.length;

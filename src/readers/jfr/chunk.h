@@ -225,7 +225,7 @@ struct tv_jfr_chunk {
     struct tv_diagnostics diagnostics;
 };
 
-/* Find the chunk at or after an offset; *next becomes the offset behind it.  Return false when
+/* Find the chunk at or after an offset; *next becomes the offset after it.  Return false when
  * there is none.  `skipped`: bytes before it belong to no chunk. */
 bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chunk *chunk,
                        uint64_t *next, bool *skipped);
@@ -239,7 +239,7 @@ struct tv_jfr_event {
     uint64_t at; /* from the chunk's first byte */
     uint64_t size;
     uint64_t type;               /* id */
-    struct tv_jfr_cursor fields; /* behind the type */
+    struct tv_jfr_cursor fields; /* after the type */
 };
 
 /* Read the event at a place; false at the end of the chunk and where there is none. */

@@ -193,7 +193,7 @@ struct jfr_reopened {
     struct tv_source *source; /* NULL: nothing is open */
     struct tv_profile_text text;
     struct tv_jfr_chunk chunk;
-    uint64_t end; /* offset behind the chunk */
+    uint64_t end; /* offset after the chunk */
     bool usable;  /* its types could be read */
 };
 

@@ -5,7 +5,7 @@
  * Recordings of the JDK, async-profiler, Datadog's and Pyroscope's agents and native images.  A
  * recording is one chunk or several, each with its own types, constants and clock:
  *
- *     chunk.c      where chunks begin and end, events one behind another
+ *     chunk.c      where chunks begin and end, events one after another
  *     values.c     integers, texts, and values of any type
  *     metadata.c   the event types that a chunk describes
  *     program.c    each type compiled to a short program that finds or skips its fields

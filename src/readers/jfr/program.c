@@ -5,7 +5,7 @@
  *     jdk.ExecutionSample {long startTime, Thread sampledThread, StackTrace stackTrace, ...}
  *         VARINT -> slot 0, VARINT -> slot 1, VARINT -> slot 2, (VARINT)
  *
- * Fields of inlined structs follow in place.  An array is one operation and, behind it, those of
+ * Fields of inlined structs follow in place.  An array is one operation and, after it, those of
  * one element.  The list ends for good reasons only: the number of operations, of fields looked at,
  * and the depth are limited, so a type in a circle or one that doubles at each level is unusable.
  */

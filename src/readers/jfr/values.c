@@ -76,7 +76,7 @@ bool tv_jfr_take_text(struct tv_jfr_cursor *cursor, struct tv_jfr_raw_text *text
     return true;
 }
 
-/* Write a character as UTF-8 and return the place behind it. */
+/* Write a character as UTF-8 and return the place after it. */
 static uint8_t *jfr_put_utf8(uint8_t *to, uint32_t c)
 {
     if (c < 0x80) {
@@ -109,7 +109,7 @@ static bool jfr_is_low(uint32_t unit)
 
 #define REPLACEMENT 0xfffdu
 
-/* Return the character of a unit and the one behind it; a lone surrogate is U+FFFD. */
+/* Return the character of a unit and the one after it; a lone surrogate is U+FFFD. */
 static uint32_t jfr_join_units(uint32_t unit, uint32_t next)
 {
     if (jfr_is_high(unit) && jfr_is_low(next))

@@ -25,14 +25,14 @@ enum tv_json_fault {
     TV_JSON_FAULT_INFINITE = 1 << 3,  /* NaN, Infinity, -Infinity: numbers */
     TV_JSON_FAULT_NUMBER = 1 << 4,    /* 007, .5, 5., +5: numbers */
     TV_JSON_FAULT_CONTROL = 1 << 5,   /* a raw control character in a string: itself */
-    TV_JSON_FAULT_ESCAPE = 1 << 6,    /* an unknown escape: the character behind the backslash */
+    TV_JSON_FAULT_ESCAPE = 1 << 6,    /* an unknown escape: the character after the backslash */
     TV_JSON_FAULT_SURROGATE = 1 << 7, /* \ud800 alone: U+FFFD.  The grammar of RFC 8259 allows it */
     TV_JSON_FAULT_UTF8 = 1 << 8,      /* bytes that are not UTF-8: U+FFFD */
     TV_JSON_FAULT_COMMENT = 1 << 9, /* // or slash-star comments, or "..." and words: white space */
     TV_JSON_FAULT_MISSING = 1 << 10,  /* no key (read as empty), no colon, or no value (null) */
     TV_JSON_FAULT_BRACKET = 1 << 11,  /* a closing bracket of the wrong kind: closes all the same */
     TV_JSON_FAULT_CUT = 1 << 12,      /* the text ends too early: everything open ends there */
-    TV_JSON_FAULT_TRAILING = 1 << 13, /* more text behind the value: left out */
+    TV_JSON_FAULT_TRAILING = 1 << 13, /* more text after the value: left out */
     TV_JSON_FAULT_DEPTH = 1 << 14,    /* nested deeper than TV_JSON_DEPTH: null */
 };
 

@@ -14,7 +14,7 @@
  *   * The dots of "{ ..., "a": 1, ... more of it }" stand for left-out text, as the format's own
  *     document writes events.
  *
- * No function reads a byte behind the end of the text.
+ * No function reads a byte after the end of the text.
  */
 #include "readers/json/json.h"
 
@@ -88,7 +88,7 @@ static bool json_lexer_at_dots(const struct json_lexer *lexer)
     return lexer->end - lexer->at >= 3 && memcmp(lexer->at, "...", 3) == 0;
 }
 
-/* Skip the dots with the words and comments behind them. */
+/* Skip the dots with the words and comments after them. */
 static void json_lexer_skip_dots(struct json_lexer *lexer)
 {
     const uint8_t *comment_end = NULL;
@@ -211,7 +211,7 @@ static void json_lexer_skip_nested(struct json_lexer *lexer)
     json_lexer_add_fault(lexer, TV_JSON_FAULT_CUT, lexer->end);
 }
 
-/* Move to the next item of an object or array; false, behind its bracket, when there is none. */
+/* Move to the next item of an object or array; false, after its bracket, when there is none. */
 static bool json_lexer_next_item(struct json_lexer *lexer, bool in_object, bool first)
 {
     unsigned commas = 0;
@@ -274,7 +274,7 @@ static int json_lexer_peek_value(struct json_lexer *lexer)
 /* ---- Words ---- */
 
 /* The parts of a number.  Leniency shows in their lengths: leading zeros, no digits before or
- * behind the point. */
+ * after the point. */
 struct json_number {
     bool negative, plus, point;
     struct tv_bytes whole, fraction;
@@ -402,7 +402,7 @@ static bool json_take_utf16_unit(struct tv_cursor *text, uint64_t *unit)
     return true;
 }
 
-/* Check an escape, behind its "\u". */
+/* Check an escape, after its "\u". */
 static void json_lexer_validate_unicode(struct json_lexer *lexer, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 2;
@@ -423,7 +423,7 @@ static void json_lexer_validate_unicode(struct json_lexer *lexer, struct tv_curs
         json_lexer_add_fault(lexer, TV_JSON_FAULT_SURROGATE, place);
 }
 
-/* Check an escape, behind its backslash. */
+/* Check an escape, after its backslash. */
 static void json_lexer_validate_escape(struct json_lexer *lexer, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 1;

@@ -195,7 +195,7 @@ bool tv_json_open(struct tv_json_stream *stream, char bracket)
     return false;
 }
 
-/* Move to the next item; false, behind the bracket, when there is none.  A comma is optional here:
+/* Move to the next item; false, after the bracket, when there is none.  A comma is optional here:
  * one rule serves the first item, which has none, and all others. */
 static bool json_stream_next_item(struct tv_json_stream *stream, uint8_t closing)
 {
@@ -285,7 +285,7 @@ static void json_decimal_add(struct json_decimal *decimal, uint8_t digit, bool f
     }
 }
 
-/* Read the exponent behind "e"; false: it has no digits. */
+/* Read the exponent after "e"; false: it has no digits. */
 static bool json_decimal_read_exponent(struct json_decimal *decimal, const uint8_t *at,
                                        const uint8_t *end)
 {

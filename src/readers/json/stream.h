@@ -43,10 +43,10 @@ uint8_t tv_json_peek(struct tv_json_stream *stream);
 bool tv_json_open(struct tv_json_stream *stream, char bracket);
 
 /* Take the next key of an object with its colon, without its quotes and with its escapes; false,
- * behind the bracket, when there is none. */
+ * after the bracket, when there is none. */
 bool tv_json_take_key(struct tv_json_stream *stream, struct tv_bytes *key);
 
-/* Move to the next element of an array; false, behind the bracket, when there is none. */
+/* Move to the next element of an array; false, after the bracket, when there is none. */
 bool tv_json_take_element(struct tv_json_stream *stream);
 
 /* Take a value. */

@@ -2,7 +2,7 @@
 /*
  * strict.c - checking strict JSON, and copying it without the space between its tokens.
  *
- * A state machine of tokens: next_state[state][token] is the state behind the token, or REFUSED.  A
+ * A state machine of tokens: next_state[state][token] is the state after the token, or REFUSED.  A
  * stack of bits tells objects from arrays, so 64 levels cost one word.  Text that is refused,
  * because it is deeper or not strict, goes through lenient.c.
  */
@@ -50,7 +50,7 @@ enum json_strict_state {
     FIRST_ITEM, /* or the end of the array */
     ITEM,
     BEHIND_ITEM,
-    DONE, /* behind the outermost value, or behind a closed object or array */
+    DONE, /* after the outermost value, or after a closed object or array */
 };
 
 #define VALUE(behind)                                                                              \
@@ -103,7 +103,7 @@ static size_t json_escape_length(struct tv_bytes text)
     return 6;
 }
 
-/* Return the place behind the string whose text begins at `at`; 0: it is not strict, or holds
+/* Return the place after the string whose text begins at `at`; 0: it is not strict, or holds
  * control characters. */
 static size_t json_strict_skip_string(struct tv_bytes raw, size_t at)
 {
@@ -166,7 +166,7 @@ static size_t json_word_length(struct tv_bytes text)
     return 0;
 }
 
-/* Return the place behind the token that begins at `at`; 0: it is not a token of JSON. */
+/* Return the place after the token that begins at `at`; 0: it is not a token of JSON. */
 static size_t json_strict_skip_token(struct tv_bytes raw, size_t at, enum json_token kind)
 {
     struct tv_bytes rest = {raw.data + at, raw.length - at};

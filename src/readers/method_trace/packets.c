@@ -88,7 +88,7 @@ static enum tv_status mt_summary_verify(struct tv_mt_file *file,
         return TV_OK;
     return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                    "the times that were printed were taken for %s, and are not by the packets that "
-                   "came behind",
+                   "came after",
                    !clock                  ? "those of the other clock"
                    : assumed->tick_ns == 1 ? "nanoseconds"
                                            : "microseconds");

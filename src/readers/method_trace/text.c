@@ -147,7 +147,7 @@ static enum tv_status mt_header_check_fields(const struct tv_mt_file *file,
     unsigned least = mt_header_least_size(file, header->version);
     if (header->data_offset < least)
         return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_DATA_OFFSET,
-                       "data header: expected the first record %u bytes or more behind its start, "
+                       "data header: expected the first record %u bytes or more after its start, "
                        "found %u",
                        least, header->data_offset);
     if (header->record_size < size && (header->record_size != 0 || header->version == TV_MT_V3))

@@ -135,7 +135,7 @@ static void perf_file_read_attrs(struct tv_perf_data_file *file, struct tv_bytes
 
 /* ---- Header ---- */
 
-/* Find the features: behind the records stands the section of each that is set. */
+/* Find the features: after the records stands the section of each that is set. */
 static void perf_file_find_features(struct tv_perf_data_file *file, struct tv_bytes flags,
                                     uint64_t end)
 {

@@ -101,7 +101,7 @@ void tv_perf_file_name_attrs(struct tv_perf_data_file *file);
 /* Write the name of an event as perf prints it: its label, or "cycles:u".  Return its length. */
 size_t tv_perf_attr_name(const struct tv_perf_attr *attr, char *text, size_t size);
 
-/* Take a text of a feature: its length in 32 bits, then the text with zeros behind it. */
+/* Take a text of a feature: its length in 32 bits, then the text with zeros after it. */
 bool tv_perf_take_text(struct tv_cursor *cursor, struct tv_bytes *text);
 
 /* Return the text up to the first zero byte. */

@@ -57,7 +57,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
 /* A mapping of the kernel has the process UINT32_MAX. */
 bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map);
 
-/* Return the mode behind a context of a chain, or the one before it. */
+/* Return the mode after a context of a chain, or the one before it. */
 enum tv_perf_mode tv_perf_context_mode(uint64_t context, enum tv_perf_mode before);
 
 #endif

@@ -70,7 +70,7 @@ static struct perf_space *perf_spaces_own(struct tv_perf_data_spaces *spaces, ui
     return &spaces->spaces[number];
 }
 
-/* Return the first mapping that ends behind an address. */
+/* Return the first mapping that ends after an address. */
 static size_t perf_space_find(const struct perf_space *space, uint64_t address)
 {
     size_t low = 0;

@@ -8,7 +8,7 @@
  *              samples
  *
  * Sorting comes first because each processor has a buffer of its own, and the buffers stand one
- * behind another in the file: the mapping that names an address may stand megabytes behind the
+ * after another in the file: the mapping that names an address may stand megabytes after the
  * sample.  Only (time, offset) of a record is kept, never the record.
  *
  *     address --> mapping of the process at that time --> offset in the file of the mapping
@@ -99,7 +99,7 @@ static bool perf_data_wants(uint32_t type)
            type == TV_PERF_MMAP || type == TV_PERF_MMAP2;
 }
 
-/* List the records by time: the buffers of several processors stand one behind another, and a
+/* List the records by time: the buffers of several processors stand one after another, and a
  * mapping in one is needed for a sample in another. */
 static enum tv_status perf_data_list_records(struct perf_data *data, struct tv_progress *progress,
                                              struct tv_error *err)

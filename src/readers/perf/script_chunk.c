@@ -190,7 +190,7 @@ static void script_take_record(struct tv_script_chunk *chunk, struct tv_script_h
         script_add_thread(chunk, head);
 }
 
-/* Return the text of a record behind the head, or an empty view. */
+/* Return the text of a record after the head, or an empty view. */
 static struct tv_bytes script_find_record(struct tv_bytes line)
 {
     static const char start[] = "PERF_RECORD_";

@@ -9,7 +9,7 @@
 
 #define ADDRESS_DIGITS 16
 
-/* Digits behind the point of a time: microseconds, or nanoseconds with --ns. */
+/* Digits after the point of a time: microseconds, or nanoseconds with --ns. */
 #define MICRO_DIGITS 6
 #define NANO_DIGITS 9
 
@@ -122,7 +122,7 @@ static bool script_find_event(struct tv_bytes text, size_t *colon)
     return false;
 }
 
-/* Parse what stands behind the time: "period event: tail".  Without an event the tail is all. */
+/* Parse what stands after the time: "period event: tail".  Without an event the tail is all. */
 static void script_parse_back(struct tv_bytes back, struct tv_script_head *head)
 {
     struct tv_bytes rest = tv_bytes_trim(back), after = rest;
@@ -362,7 +362,7 @@ bool tv_script_parse_frame(struct tv_bytes line, struct tv_script_frame *frame)
     return true;
 }
 
-/* Return true for "sched:sched_switch", where the text behind the name is the kernel's; the
+/* Return true for "sched:sched_switch", where the text after the name is the kernel's; the
  * modifiers of "cycles:HG" are letters. */
 static bool script_is_tracepoint(struct tv_bytes event)
 {
@@ -425,7 +425,7 @@ bool tv_script_parse_comm(struct tv_bytes record, struct tv_script_head *head)
 
 /* ---- Events ---- */
 
-/* Return true when the event has that name, perhaps with modifiers or settings behind it. */
+/* Return true when the event has that name, perhaps with modifiers or settings after it. */
 static bool perf_event_is(struct tv_bytes event, struct tv_bytes name)
 {
     return tv_bytes_starts_with(event, name) &&

@@ -30,7 +30,7 @@ struct tv_script_head {
     tv_ns time;
     int64_t period;
     struct tv_bytes event; /* empty: none */
-    struct tv_bytes tail;  /* behind the event: text of a tracepoint, an address, a frame */
+    struct tv_bytes tail;  /* after the event: text of a tracepoint, an address, a frame */
 };
 
 struct tv_script_frame {
@@ -47,13 +47,13 @@ bool tv_script_parse_head(struct tv_bytes line, enum tv_script_shape shape,
 /* Parse a line as a frame. */
 bool tv_script_parse_frame(struct tv_bytes line, struct tv_script_frame *frame);
 
-/* Parse the frame that stands behind a head when there are no chains. */
+/* Parse the frame that stands after a head when there are no chains. */
 bool tv_script_parse_tail(const struct tv_script_head *head, struct tv_script_frame *frame);
 
 /* Parse "  file.c:12". */
 bool tv_script_parse_place(struct tv_bytes line, struct tv_bytes *file, int32_t *number);
 
-/* Parse "PERF_RECORD_COMM exec: name:pid/tid" behind a time; *name, pid and tid of the head become
+/* Parse "PERF_RECORD_COMM exec: name:pid/tid" after a time; *name, pid and tid of the head become
  * those of the record. */
 bool tv_script_parse_comm(struct tv_bytes record, struct tv_script_head *head);
 

@@ -85,7 +85,7 @@ static bool simpleperf_has_ended(struct tv_cursor cursor)
     return tv_cursor_take_u32(&cursor, &size) && size == 0;
 }
 
-/* ---- Files, threads, events: they come behind the samples ---- */
+/* ---- Files, threads, events: they come after the samples ---- */
 
 static void simpleperf_take_file(struct simpleperf *report, struct tv_bytes message)
 {

@@ -719,7 +719,7 @@ static bool pf_compact_next(struct pf_compact *compact, const uint8_t *wanted, s
     return true;
 }
 
-/* Return true when a column has values behind the last complete row. */
+/* Return true when a column has values after the last complete row. */
 static bool pf_compact_has_rest(const struct pf_compact *compact, const uint8_t *columns,
                                 size_t count)
 {
@@ -836,7 +836,7 @@ static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes d
                    tv_pf_text(bundle->reading, name));
 }
 
-/* Read the fields that stand behind the events but are needed first. */
+/* Read the fields that stand after the events but are needed first. */
 static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

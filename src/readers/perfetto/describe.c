@@ -124,7 +124,7 @@ static void pf_write_value(struct tv_out *out, const struct tv_pf_member *member
         pf_write_packed(out, member, field);
 }
 
-/* Write a message.  Values of one field that stand one behind another become an array. */
+/* Write a message.  Values of one field that stand one after another become an array. */
 static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
                              unsigned depth)
 {

@@ -305,7 +305,7 @@ static void pf_write_jank_type(struct tv_out *out, uint32_t bits)
     tv_out_text(out, any || bits != 0 ? "\"" : "Unspecified\"");
 }
 
-/* Write what became of an actual frame.  `at`: number of its first field behind those that all
+/* Write what became of an actual frame.  `at`: number of its first field after those that all
  * frames have. */
 static void pf_write_outcome(struct tv_out *out, struct tv_bytes bytes, uint32_t at, bool surface)
 {

@@ -31,7 +31,7 @@ void tv_pf_packets_release(struct tv_pf_packets *packets)
 }
 
 /* Return the distance of the frame around a marker from `bytes`, which begin with the marker's
- * neighbourhood; TV_NO_OFFSET when there is no frame that ends soon behind it. */
+ * neighbourhood; TV_NO_OFFSET when there is no frame that ends soon after it. */
 static uint64_t pf_find_frame_around(struct tv_bytes bytes, size_t place)
 {
     size_t from = place > MARKER_REACH ? place - MARKER_REACH : 0;

@@ -4,7 +4,7 @@
  *
  * Packets of many writers are interleaved.  Two passes over the frames:
  *
- *     survey   (survey.c)   counts packets by type; collects what may stand behind its users:
+ *     survey   (survey.c)   counts packets by type; collects what may stand after its users:
  *                           clock snapshots, track descriptors, process trees, the kernel's version
  *     payload  (perfetto.c) for each packet, in the order of the file: state of its sequence
  *                           (sequences.c), its time on the trace's clock (clocks.c), its events
@@ -180,7 +180,7 @@ struct tv_pf_flow_event {
     uint64_t binding : 2; /* enum tv_ft_binding: which slice holds the id */
     uint64_t starts : 1;  /* phase s: the arrows of the id begin anew here */
     uint64_t passes : 1;  /* the next arrow begins where the one to this event did */
-    uint64_t ends : 1;    /* the id is free again behind this event */
+    uint64_t ends : 1;    /* the id is free again after this event */
     uint32_t task;        /* TV_NONE: the slice is on another track */
     uint32_t frame; /* name and category of phases s, t and f, which have ids of their own; else
                        TV_NONE */

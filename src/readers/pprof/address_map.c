@@ -19,7 +19,7 @@ void tv_address_map_add(struct tv_address_map *map, const struct tv_mapped_file 
     map->files[map->count++] = *file;
 }
 
-/* Split "400000-4c3000", with a ':' behind it in the short form. */
+/* Split "400000-4c3000", with a ':' after it in the short form. */
 static bool address_map_parse_range(struct tv_bytes word, struct tv_mapped_file *file, bool *brief)
 {
     struct tv_bytes start;

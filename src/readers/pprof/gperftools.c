@@ -142,7 +142,7 @@ static void gperftools_drop_second(struct gperftools *file, size_t sample)
 }
 
 /*
- * Unwinding starts in the profiler's signal handler, so the return from it may stand behind the
+ * Unwinding starts in the profiler's signal handler, so the return from it may stand after the
  * leaf: the second address of (nearly) all samples is the same then.  Leave such an address out, at
  * most twice, as pprof does.  A majority vote finds the one candidate without counting all.
  */
@@ -173,7 +173,7 @@ static void gperftools_drop_handler(struct gperftools *file)
 }
 
 /* The leaf comes from the signal's context.  Where the unwinder found it once more, it stands
- * behind itself, one byte less. */
+ * after itself, one byte less. */
 static void gperftools_drop_twins(struct gperftools *file)
 {
     for (size_t i = 0; i < file->all.sample_count; i++) {
@@ -184,7 +184,7 @@ static void gperftools_drop_twins(struct gperftools *file)
     }
 }
 
-/* Read the text behind the words. */
+/* Read the text after the words. */
 static void gperftools_read_maps(struct gperftools *file)
 {
     struct tv_bytes line;

@@ -72,7 +72,7 @@ TV_INLINE struct te_packed_id te_id_cache_pack(struct tv_te_id_cache *cache, str
     struct te_packed_id id = {0, 0};
     if (TV_LIKELY(raw.length <= 7)) {
         if (raw.length > 0) {
-            memcpy(&id.low, raw.data, 8); /* the slack behind the window makes this safe */
+            memcpy(&id.low, raw.data, 8); /* the slack after the window makes this safe */
             id.low &= ((uint64_t)1 << raw.length * 8) - 1;
         }
     } else if (raw.length <= 15) {
@@ -616,7 +616,7 @@ static void te_chunk_take_counter(struct tv_te_chunk *chunk, const struct te_chu
     tv_te_counters_add(chunk->counters, &counter, &chunk->diagnostics);
 }
 
-/* Keep phase M for the merge: names may come before or behind the events that they name. */
+/* Keep phase M for the merge: names may come before or after the events that they name. */
 static void te_chunk_take_metadata(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_bytes name = event->fields->name;

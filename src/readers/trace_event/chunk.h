@@ -93,7 +93,7 @@ struct tv_te_chunk {
 void tv_te_chunk_init(struct tv_te_chunk *chunk);
 void tv_te_chunk_release(struct tv_te_chunk *chunk);
 
-/* Add the event whose '{' is at `offset`.  TV_WINDOW_SLACK bytes behind its texts are readable. */
+/* Add the event whose '{' is at `offset`.  TV_WINDOW_SLACK bytes after its texts are readable. */
 void tv_te_chunk_take(struct tv_te_chunk *chunk, const struct tv_te_fields *fields,
                       uint64_t offset);
 

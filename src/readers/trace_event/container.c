@@ -55,7 +55,7 @@ static bool te_sniff_is_bare_key(struct tv_bytes text)
     return i > 0 && text.length > 0 && text.data[0] == ':';
 }
 
-/* Sniff behind '[', with which other formats begin, too ("[unknown];main 12"). */
+/* Sniff after '[', with which other formats begin, too ("[unknown];main 12"). */
 static int te_sniff_array(struct tv_bytes text)
 {
     assert(text.length > 0);
@@ -69,7 +69,7 @@ static int te_sniff_array(struct tv_bytes text)
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
 }
 
-/* Sniff behind '{'. */
+/* Sniff after '{'. */
 static int te_sniff_object(struct tv_bytes text)
 {
     assert(text.length > 0);
@@ -307,7 +307,7 @@ static enum tv_status te_container_read_events(struct te_container_reader *reade
     return TV_OK;
 }
 
-/* Read the value of a key; *more: the object goes on behind it. */
+/* Read the value of a key; *more: the object goes on after it. */
 static enum tv_status te_container_read_value(struct te_container_reader *reader,
                                               struct tv_bytes key, bool *more)
 {
@@ -400,7 +400,7 @@ static const struct tv_foreign *te_container_find_foreign(struct te_container_re
     return tv_foreign_of_keys(&reader->keys);
 }
 
-/* Read the object from behind its brace. */
+/* Read the object, starting after its brace. */
 static enum tv_status te_container_read_object(struct te_container_reader *reader)
 {
     uint8_t byte = 0;
@@ -492,7 +492,7 @@ static enum tv_status te_container_is_json_lines(struct te_container_reader *rea
         enum tv_status status = te_container_peek(reader, want, &bytes);
         if (status != TV_OK || te_container_has_event_list(bytes))
             return status;
-        /* The event may be cut or broken behind its phase; reading the list will report that. */
+        /* The event may be cut or broken after its phase; reading the list will report that. */
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
         if (fields.ph.data && read != TV_TE_READ && bytes.length >= FIRST_OBJECT)

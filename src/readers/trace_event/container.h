@@ -4,7 +4,7 @@
  *
  *     container   an array, an object with its members in any order, or JSON lines
  *     lists       all event lists of the file, each cut into chunks that worker threads read
- *     list        the reader of one chunk: it separates the elements and resumes behind damage
+ *     list        the reader of one chunk: it separates the elements and resumes after damage
  *
  * The chunk boundaries are guesses; event_list.c explains how they are verified.
  */
@@ -20,7 +20,7 @@
 
 /* Why the reading of a chunk ended. */
 enum tv_te_list_end {
-    TV_TE_LIST_REACHED, /* the next event begins at or behind `end` */
+    TV_TE_LIST_REACHED, /* the next event begins at or after `end` */
     TV_TE_LIST_CLOSED,  /* ']' */
     TV_TE_LIST_RAN_OUT, /* the file ends */
     TV_TE_LIST_STRAYED, /* the text is broken and nothing like an event follows */
@@ -80,7 +80,7 @@ void tv_te_list_release(struct tv_te_list *list);
  * and call again. */
 enum tv_status tv_te_list_read(struct tv_te_list *list);
 
-/* Set *start to the next place at or behind `from` that looks like the begin of an event;
+/* Set *start to the next place at or after `from` that looks like the begin of an event;
  * TV_NO_OFFSET when there is none nearby. */
 enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_t *start,
                                 struct tv_error *err) TV_MUST_CHECK;

@@ -39,7 +39,7 @@ struct te_chunk_counter {
     unsigned colour;
 };
 
-/* A sample; its values stand in `values` behind those of the sample before. */
+/* A sample; its values stand in `values` after those of the sample before. */
 struct te_counter_sample {
     int64_t time;
     uint64_t offset;

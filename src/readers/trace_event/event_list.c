@@ -7,7 +7,7 @@
  * by the chunk in front of it:
  *
  *     [ {..}, {..}, {..}, {..}, {..}, {..} ]
- *     ^ chunk 0           ^ a guess: '{' behind a comma or first in its line, reads as an event
+ *     ^ chunk 0           ^ a guess: '{' after a comma or first in its line, reads as an event
  *       reads up to here ---' chunk 1 is read from here, at the same time
  *
  * A guess was right when the chunk before it, reading from its own true begin, ends exactly there,
@@ -134,8 +134,8 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
 #define SKETCHED_PLACES 8u
 #define SKETCHED_EVENTS 4u
 
-/* Return the index of the first event at or behind `from` that is found at that cost, or
- * block.length; *fields holds the event, and *end is behind it. */
+/* Return the index of the first event at or after `from` that is found at that cost, or
+ * block.length; *fields holds the event, and *end is after it. */
 static size_t te_block_find_event(struct tv_bytes block, size_t from, struct te_list_guess *guess,
                                   struct tv_te_fields *fields, size_t *end)
 {
@@ -209,7 +209,7 @@ void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch)
 
 enum te_list_step {
     STEP_DONE,   /* list->ended says why */
-    STEP_MORE,   /* the element at list->at continues behind the bytes */
+    STEP_MORE,   /* the element at list->at continues after the bytes */
     STEP_BROKEN, /* the element at list->at is broken */
 };
 
@@ -424,7 +424,7 @@ static enum tv_status te_list_take_unclosed(struct tv_te_list *list)
     return TV_OK;
 }
 
-/* Resume behind the unreadable element at list->at, if an event follows.  `cut`: it has no end. */
+/* Resume after the unreadable element at list->at, if an event follows.  `cut`: it has no end. */
 static enum tv_status te_list_resume(struct tv_te_list *list, bool cut, bool *found)
 {
     uint64_t next = TV_NO_OFFSET;
@@ -601,7 +601,7 @@ static bool te_lists_fit(const struct tv_te_list *list, const struct tv_te_list 
     return list->ended == TV_TE_LIST_REACHED && list->clean && list->at == next->start;
 }
 
-/* Keep chunks while they fit.  The first that does not fit reads on to the end; those behind it are
+/* Keep chunks while they fit.  The first that does not fit reads on to the end; those after it are
  * dropped. */
 static enum tv_status te_lists_stitch(struct tv_te_lists *lists, size_t first, struct tv_error *err)
 {

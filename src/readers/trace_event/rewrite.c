@@ -3,7 +3,7 @@
  * rewrite.c - events and members of Trace Event files, written as one strict file.
  *
  * Events are written while the files are read, so their number does not matter.  The members of all
- * files are written behind them, from the files again.
+ * files are written after them, from the files again.
  */
 #include "readers/trace_event/rewrite.h"
 
@@ -82,7 +82,7 @@ static bool te_edit_is_identity(struct tv_bytes key)
     return false;
 }
 
-/* True for members that are written behind the others, or not at all. */
+/* True for members that are written after the others, or not at all. */
 static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes key)
 {
     const struct {
@@ -292,7 +292,7 @@ static bool te_rewrite_member_is(const struct tv_te_top_member *member, const ch
     return tv_te_key_is(te_rewrite_member_key(member), key);
 }
 
-/* Read a value with slack behind it; *text is owned by the caller. */
+/* Read a value with slack after it; *text is owned by the caller. */
 static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
                                             const struct tv_te_top_member *member,
                                             struct tv_bytes *text, struct tv_error *err)

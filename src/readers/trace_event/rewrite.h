@@ -145,7 +145,7 @@ struct tv_te_rewrite_selection {
                    struct tv_te_rewrite_edit *edit);
     /* True: write the element of "samples" at this offset of the file. */
     bool (*wanted_sample)(void *context, uint64_t offset);
-    /* Write events behind the last one of the file. */
+    /* Write events after the last one of the file. */
     enum tv_status (*end)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
     void *context;
 };
@@ -178,7 +178,7 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   struct tv_error *err) TV_MUST_CHECK;
 
 /* Write one more event of the file, from within the functions of a selection.  TV_WINDOW_SLACK
- * bytes behind its text are readable. */
+ * bytes after its text are readable. */
 void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
                          const struct tv_te_rewrite_edit *edit);
 

@@ -513,7 +513,7 @@ static void te_rewrite_put_process(const struct te_rewrite_event *w, bool *any, 
         tv_out_char(out, '0');
 }
 
-/* True for members that are left out, or written behind the others. */
+/* True for members that are left out, or written after the others. */
 static bool te_rewrite_drops(const struct te_rewrite_event *w, struct tv_bytes key)
 {
     return w->pid != 0 && tv_te_key_is(key, "pid");

@@ -3,7 +3,7 @@
  * tables.c - names, processes, threads and stack frame ids, numbered.
  *
  * The names are a hash table of their own, not an interner (base/map.h), because every event is
- * looked up: hash and comparison are inline and read whole words, up to the slack behind the text.
+ * looked up: hash and comparison are inline and read whole words, up to the slack after the text.
  */
 #include "readers/trace_event/tables.h"
 
@@ -48,7 +48,7 @@ void tv_te_names_release(struct tv_te_names *names)
 
 #define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
-/* Hash a text; inline, as every event needs two.  Reads up to 7 bytes behind the text. */
+/* Hash a text; inline, as every event needs two.  Reads up to 7 bytes after the text. */
 TV_INLINE uint64_t te_names_hash(uint64_t hash, struct tv_bytes text)
 {
     const uint8_t *at = text.data;
@@ -120,7 +120,7 @@ static void te_names_grow(struct tv_te_names *names)
     names->mask = mask;
 }
 
-/* Add a name to a free slot; name and category are copied behind each other. */
+/* Add a name to a free slot; name and category are copied one after the other. */
 static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names,
                                              struct tv_te_name_slot *slot, struct tv_bytes name,
                                              struct tv_bytes category)

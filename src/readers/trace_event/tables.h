@@ -38,7 +38,7 @@ void tv_te_names_init(struct tv_te_names *names);
 void tv_te_names_release(struct tv_te_names *names);
 
 /* Return the number of a name with a category; add them when new.  Both are raw, may be absent, and
- * have TV_WINDOW_SLACK readable bytes behind them. */
+ * have TV_WINDOW_SLACK readable bytes after them. */
 uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct tv_bytes category);
 
 /* Add a frame to the head for each name; frames[i] is the one of name i. */
@@ -95,7 +95,7 @@ void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *
 
 /* ---- Uses of stack frames ---- */
 
-/* The ids of stack frames that events name.  The table of frames may stand behind the events, so
+/* The ids of stack frames that events name.  The table of frames may stand after the events, so
  * unknown ids are found at the end. */
 
 struct tv_interner;

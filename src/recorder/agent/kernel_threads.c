@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_threads.c - the kernel threads behind Java threads (see kernel_threads.h).
+ * kernel_threads.c - the kernel threads of Java threads (see kernel_threads.h).
  *
  * The roll call, for threads that existed before an attach:
  *

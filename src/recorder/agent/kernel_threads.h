@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_threads.h - the kernel threads behind Java threads.
+ * kernel_threads.h - the kernel threads of Java threads.
  *
  * JVMTI identifies a thread by its object, and calls it runnable even while it waits in a system
  * call. Signals and the kernel's thread states need the kernel's thread id. A thread registers its

@@ -4,13 +4,13 @@
  *
  *   place                  inserted code              branches to that place
  *   --------------------   ------------------------   -----------------------------------
- *   method entry           enter(id)                  go behind it: a loop to the first
+ *   method entry           enter(id)                  go after it: a loop to the first
  *                                                     instruction is not another entry
  *   each return            exit(id)                   go before it
  *   each exception         caught(id)                 go before it; an extra call does
  *     handler                                         no harm
  *   after super(), in a    made(id); in handlers
- *     constructor with     behind it handled(id)
+ *     constructor with     after it handled(id)
  *     handlers             in place of caught(id)
  *   end of the code        handler for any Throwable
  *                          over the whole body:

@@ -84,7 +84,7 @@ bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_cla
 unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_class_cursor tables);
 
 /* The entries of a new StackMapTable (JVMS 4.7.4). Each entry has the long form of its type. `late`
- * tells that a constructor has an entry behind guard_from in which `this` is uninitialized: then
+ * tells that a constructor has an entry after guard_from in which `this` is uninitialized: then
  * the method must not be guarded. */
 struct tv_rewrite_frames {
     struct tv_byte_buffer bytes; /* the entries, without their count */

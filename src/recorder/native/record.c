@@ -357,7 +357,7 @@ static struct {
     enum tvrec_hprof form;
 } environment_sampler;
 
-/* Write the period and the time, stack and state of each sample behind the text, for the program
+/* Write the period and the time, stack and state of each sample after the text, for the program
  * that resolves the addresses (cli/record/native_samples.c). */
 static void sampler_write_times(const struct tv_samples *samples, FILE *to)
 {

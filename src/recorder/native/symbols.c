@@ -132,7 +132,7 @@ bool tv_symbols_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address,
 #define ELF_PART_MAX ((uint64_t)1 << 30)
 #define SYMBOL_NAME_SIZE 1024
 
-/* A part of the file in memory, with a zero behind it.  Memory is mapped (memory.h), and the
+/* A part of the file in memory, with a zero after it.  Memory is mapped (memory.h), and the
  * file is read with pread, as it may change meanwhile. */
 struct elf_part {
     char *bytes;
@@ -299,7 +299,7 @@ static bool qualified_take_source_name(struct qualified_parser *parser)
     return qualified_append(parser, text, length);
 }
 
-/* Skip template arguments behind their I: names by their lengths, literals to their E. */
+/* Skip template arguments after their I: names by their lengths, literals to their E. */
 static bool qualified_skip_arguments(struct qualified_parser *parser)
 {
     size_t depth = 1;

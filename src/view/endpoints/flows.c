@@ -383,8 +383,8 @@ enum tv_status tv_view_flow_categories(const struct tv_view *view,
 
 #define MOST_LOSS 6 /* 32 pixels */
 
-/* Begin and end of an arrow: rows or tracks (behind all of them threads, for instants), and
- * pixels from 1 (0: before the range; pixels + 1: behind it). */
+/* Begin and end of an arrow: rows or tracks (after all of them threads, for instants), and
+ * pixels from 1 (0: before the range; pixels + 1: after it). */
 struct arrow_key {
     uint32_t from, to, from_pixel, to_pixel;
 };
@@ -483,7 +483,7 @@ static void arrows_put_again(struct arrow_set *joining)
     uint32_t count = joining->count;
     joining->count = 0;
     memset(joining->places, 0, sizeof joining->places);
-    /* none moves behind its old index, so none is overwritten before it is read */
+    /* none moves after its old index, so none is overwritten before it is read */
     for (uint32_t i = 0; i < count; i++) {
         struct arrow arrow = joining->arrows[i];
         (void)arrow_put(joining, &arrow);

@@ -551,7 +551,7 @@ enum tv_status tv_view_search_frames(const struct tv_view *view,
 }
 
 /* Read the place that a step begins at: t alone is before (after, going back) the calls that begin
- * behind (before) it; with row and index, t is the start of that call. */
+ * after (before) it; with row and index, t is the start of that call. */
 static enum tv_status search_read_place(const struct tv_parameters *parameters, int direction,
                                         struct tv_call_place *place, struct tv_error *err)
 {
@@ -565,7 +565,7 @@ static enum tv_status search_read_place(const struct tv_parameters *parameters, 
         status = tv_parameter_integer(parameters, "index", numbers, 0, &index, err);
     if (status != TV_OK)
         return status;
-    if (row < 0 || index < 0) { /* behind all calls that begin at t, or before them */
+    if (row < 0 || index < 0) { /* after all calls that begin at t, or before them */
         row = UINT32_MAX;
         place->start -= direction > 0 ? 0 : 1;
     }

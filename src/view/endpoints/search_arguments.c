@@ -27,7 +27,7 @@ bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
                          const struct tv_event_place *place, const struct tv_text_search *query,
                          struct tv_out *out, uint64_t *read);
 
-/* Characters of an excerpt before and behind the match. */
+/* Characters of an excerpt before and after the match. */
 #define BEFORE 24
 #define BEHIND 72
 

@@ -14,7 +14,7 @@
 #define PLOT_WIDTH 360.0
 #define PLOT_HEIGHT 90.0
 #define WIDEST_BUCKET 40.0
-#define LABEL_SPACE 60.0 /* behind the last bucket, and the least between two labels */
+#define LABEL_SPACE 60.0 /* after the last bucket, and the least between two labels */
 
 static const char *const side_names[] = {"base", "new"};
 

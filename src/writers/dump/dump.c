@@ -133,7 +133,7 @@ static void dump_continue_input(struct tv_dump *dump)
     dump_add_threads(dump);
 }
 
-/* Start an input, or continue it when the reader begins again behind the events already printed. */
+/* Start an input, or continue it when the reader begins again after the events already printed. */
 static void dump_sink_begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input,
                             unsigned parts)
 {
@@ -245,7 +245,7 @@ static enum tv_stitch_result dump_sink_splice(struct tv_sink *sink, unsigned pas
     return TV_STITCH_DONE;
 }
 
-/* List threads that became known during the events behind the events. */
+/* List threads that became known during the events after the events. */
 static void dump_sink_end(struct tv_sink *sink)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;

@@ -15,7 +15,7 @@
  * The dots show the depth, from two at the thread's first event; a '-' instead of the blank
  * marks a depth below zero. The list contains the threads that are known when the first event
  * comes: for streaming formats, only those at the beginning of the file. Others are listed
- * behind the last event, as "Threads (1 more):".
+ * after the last event, as "Threads (1 more):".
  */
 #ifndef TV_WRITERS_DUMP_DUMP_H
 #define TV_WRITERS_DUMP_DUMP_H

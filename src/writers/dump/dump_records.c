@@ -15,7 +15,7 @@
 #include "writers/dump/dump.h"
 #include "writers/text/names.h"
 
-/* Write right-aligned text and a blank behind it. */
+/* Write right-aligned text and a blank after it. */
 static void dump_records_column(struct tv_dump_records *dump, size_t width, struct tv_bytes text)
 {
     struct tv_out *out = dump->out;

@@ -14,7 +14,7 @@
  * node). A counting sort distributes them by parent, then each node's items are sorted by rank.
  *
  * This is exact because names contain no ';', so that no item is the prefix of another - with
- * one exception: a name that continues another one behind a blank ("run", "run 2"). There the
+ * one exception: a name that continues another one after a blank ("run", "run 2"). There the
  * number of the line decides, and the node's items are sorted again by their complete texts.
  *
  * Memory: 12 bytes a node and 8 an item. The text itself may be the square of the tree's size,
@@ -257,7 +257,7 @@ static void collapsed_rank_names(struct collapsed_listing *l)
     qsort(keys, 2 * (size_t)count, sizeof *keys, collapsed_compare_keys);
     for (size_t i = 0; i < 2 * (size_t)count; i++) {
         l->rank[2 * (size_t)keys[i].id + (keys[i].last == ';')] = (uint32_t)i;
-        /* A name that continues another sorts right behind the other's "name ". */
+        /* A name that continues another sorts right after the other's "name ". */
         if (keys[i].last == ' ' && i + 1 < 2 * (size_t)count &&
             collapsed_continues_name(keys[i].name, keys[i + 1].name))
             l->continued[keys[i].id] = l->any_continued = true;
@@ -300,7 +300,7 @@ static bool collapsed_goes_below(const struct collapsed_listing *l, uint64_t ite
     return collapsed_key_of(l, item)->last == ';';
 }
 
-/* Count the items of each node. A node's start is kept one place behind its own, because
+/* Count the items of each node. A node's start is kept one place after its own, because
  * collapsed_append_item() advances it while it distributes the items. */
 static void collapsed_count_items(struct collapsed_listing *l)
 {

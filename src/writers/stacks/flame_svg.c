@@ -118,7 +118,7 @@ static bool flame_svg_is_dotted(struct tv_bytes name)
     return true;
 }
 
-/* Return the part behind the last dots, `dots` of which it keeps. */
+/* Return the part after the last dots, `dots` of which it keeps. */
 static struct tv_bytes flame_svg_shorten_name(struct tv_bytes name, int dots)
 {
     size_t at = name.length;

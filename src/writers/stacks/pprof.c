@@ -7,7 +7,7 @@
  *                                                         --> Function  without the sampled line
  *                                    modules              --> Mapping
  *
- * Locations, functions and mappings are numbered when a sample first needs them, and written behind
+ * Locations, functions and mappings are numbered when a sample first needs them, and written after
  * the samples; the strings come last.
  */
 #include "writers/stacks/pprof.h"

@@ -121,7 +121,7 @@ static void counters_write_text(const struct counters_table *t,
 
 /* ---- CSV ---- */
 
-/* Write a comma and a number; nothing behind the comma if it is unknown. */
+/* Write a comma and a number; nothing after the comma if it is unknown. */
 static void counters_csv_double(const struct counters_table *t, double value)
 {
     tv_out_char(t->out, ',');

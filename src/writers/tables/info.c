@@ -664,7 +664,7 @@ static void info_text_property(struct tv_out *out, const struct tv_trace_info *h
     tv_out_release(&line);
 }
 
-/* Write the metadata, which may be long, behind the facts. */
+/* Write the metadata, which may be long, after the facts. */
 static void info_text_metadata(struct tv_out *out, const struct tv_trace_info *head)
 {
     uint32_t input = TV_NONE;

@@ -95,7 +95,7 @@ static tv_ns states_span_of(const struct states_table *t)
 }
 
 /* A processor is idle when it is neither busy nor unknown. Nothing is known about it before the
- * first switch that is seen there, and behind the end of its input. */
+ * first switch that is seen there, and after the end of its input. */
 static tv_ns states_idle_of(const struct states_table *t, uint32_t cpu)
 {
     const struct tv_cpu_use *use = &t->states->cpus[cpu];

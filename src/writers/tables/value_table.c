@@ -116,7 +116,7 @@ static void value_titles_make(struct value_titles *titles, const struct tv_profi
     snprintf(titles->self, sizeof titles->self, "Self%s%s", space, unit);
 }
 
-/* Write the name, and behind it the module that it is in. */
+/* Write the name, and after it the module that it is in. */
 static void value_table_named(struct tv_out *out, const struct tv_trace_info *head, uint32_t index)
 {
     const struct tv_frame *frame = &head->frames[index];

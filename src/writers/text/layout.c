@@ -124,7 +124,7 @@ static bool layout_follows_operator(struct tv_bytes text, size_t at)
 }
 
 /* Return true when there is a bracket at `at` whose contents may be omitted. A '<' counts only
- * behind a word, because "<init>" is a name. */
+ * after a word, because "<init>" is a name. */
 static bool layout_opens_bracket(struct tv_bytes text, size_t at, uint8_t open)
 {
     if (text.data[at] != open || layout_follows_operator(text, at))
@@ -146,7 +146,7 @@ static size_t layout_find_closing_bracket(struct tv_bytes text, size_t at, uint8
     return at;
 }
 
-/* Return true when the text behind a method's parameters ends a JVM descriptor: "V",
+/* Return true when the text after a method's parameters ends a JVM descriptor: "V",
  * "[Lcom/ex/A;". */
 static bool layout_is_return_type(struct tv_bytes text)
 {
@@ -221,7 +221,7 @@ static void layout_cut_middle(struct tv_out *out, struct tv_bytes text, uint32_t
     tv_out_bytes(out, (struct tv_bytes){text.data + tail, text.length - tail});
 }
 
-/* Return a method without the signature behind a blank: "a.B.run (I)" becomes "a.B.run". */
+/* Return a method without the signature after a blank: "a.B.run (I)" becomes "a.B.run". */
 static struct tv_bytes layout_without_signature(struct tv_bytes text)
 {
     size_t at = text.length;

@@ -148,7 +148,7 @@ static size_t names_begin_column(struct tv_out *out)
     return out->length;
 }
 
-/* Move the text behind `start` to the right end of the column. */
+/* Move the text after `start` to the right end of the column. */
 static void names_align_right(struct tv_out *out, size_t start, int width)
 {
     size_t length = out->length - start, wanted = (size_t)width;

@@ -133,7 +133,7 @@ static void text_table_show_all_columns(struct tv_text_table *table, bool chosen
             table->shown[table->shown_count++] = i;
 }
 
-/* Show the columns that --columns names, in that order, behind the columns that always stay. A
+/* Show the columns that --columns names, in that order, after the columns that always stay. A
  * table without any of them shows all of its columns. */
 static void text_table_show_columns(struct tv_text_table *table)
 {

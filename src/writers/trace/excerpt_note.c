@@ -95,7 +95,7 @@ static void excerpt_note_add_part(struct tv_out *out, const struct tv_excerpt_fa
 /* ---- Its files ---- */
 
 /* Return true for an input that is a member of another file, such as "app.json: cgroupDump"
- * behind app.json. */
+ * after app.json. */
 static bool excerpt_note_is_inside(const struct tv_trace_info *head, uint32_t input,
                                    uint32_t last_file)
 {
@@ -175,11 +175,11 @@ static void excerpt_note_begin_sentence(struct tv_out *out, bool *any)
     *any = true;
 }
 
-/* Write behind which percentage of the file something was left out, unless that is 0. */
+/* Write after which percentage of the file something was left out, unless that is 0. */
 static void excerpt_note_add_position(struct tv_out *out, uint32_t share)
 {
     if (share > 0)
-        tv_out_format(out, " behind the first %" PRIu32 " %% of the file",
+        tv_out_format(out, " after the first %" PRIu32 " %% of the file",
                       share * 100 / TV_EVENT_SHARES);
 }
 

@@ -34,7 +34,7 @@ static tv_ns perfetto_flow_start(const struct tv_trace *trace, const struct tv_f
 
 /* Return true when readers see the beginning of `a` before that of `b`: it is earlier, or at the
  * same time and written earlier.  Slices are written in the order of their tracks and depths,
- * instants behind them. */
+ * instants after them. */
 static bool perfetto_begins_before(const struct tv_trace *trace, const struct tv_flow_end *a,
                                    const struct tv_flow_end *b)
 {

@@ -60,7 +60,7 @@ static struct tv_interner *redaction_hash_texts(const struct tv_interner *texts,
 
 /* ---- Arguments of events ---- */
 
-/* Return the position behind the closing quote of the string that begins at text[at]. */
+/* Return the position after the closing quote of the string that begins at text[at]. */
 static size_t redaction_string_end(struct tv_bytes text, size_t at)
 {
     assert(text.data[at] == '"');

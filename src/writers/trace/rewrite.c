@@ -54,7 +54,7 @@ struct rewrite_run {
     uint32_t *machines; /* of the processes of each input; TV_NONE: unknown */
     uint32_t machine;   /* of the first file's events, and of texts whose keys have no number */
     struct rewrite_pid *pids; /* of processes written from the model */
-    struct rewrite_pid *none; /* by input: the pid for rows without a process; behind those, the
+    struct rewrite_pid *none; /* by input: the pid for rows without a process; after those, the
                                * pid for processors */
     struct tv_te_used_ids taken;
     struct tv_te_rewrite *rewrite;

@@ -105,7 +105,7 @@ static bool trace_event_wants_flow_end(const struct tv_trace_events *events,
 enum trace_event_binding {
     BINDING_AROUND, /* the innermost one around the end's time */
     BINDING_AHEAD,  /* the next one that begins later */
-    BINDING_HERE,   /* the one that begins at that time, first behind the end's event */
+    BINDING_HERE,   /* the one that begins at that time, first after the end's event */
 };
 
 /* When two slices touch, the earlier one encloses the time at which the other begins. */

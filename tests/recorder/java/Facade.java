@@ -150,7 +150,7 @@ public class Facade {
         String stack = "\tFacade$Spinner.spin(Facade.java:" + line("SPINNER_SPIN") + ")\n"
                 + "\tFacade$Spinner.run(Facade.java:" + line("SPINNER_RUN") + ")\n";
         // By hand: a is counted 1, 1, 1, 1, 2, 0 times, b at the third and the seventh look. At the
-        // fourth b is behind a null: not sampled, but of the set; it leaves at the fifth.
+        // fourth b is after a null: not sampled, but of the set; it leaves at the fifth.
         String before = "THREAD START (obj=1, id = 200001, name=\"a\", group=\"golden\")\n"
                 + "THREAD START (obj=2, id = 200002, name=\"b \u00e9\u4e2d\", group=\"inner\")\n"
                 + "THREAD END (id = 200002)\n"
@@ -327,7 +327,7 @@ public class Facade {
         profiler.shutdown();
     }
 
-    /** Dead threads END, unborn ones are not there yet, and what lies behind a null is not seen. */
+    /** Dead threads END, unborn ones are not there yet, and what lies after a null is not seen. */
     static void births() throws Exception {
         Thread first = spinner(null, "first").spinning();
         Thread later = spinner(null, "later");

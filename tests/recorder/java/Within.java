@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A constructor that makes its own class behind super(), and catches what comes of it. */
+/** A constructor that makes its own class after super(), and catches what comes of it. */
 public class Within {
     static class Base {
         Base(int n) {

@@ -107,7 +107,7 @@ static struct expected_calls expect_calls(const struct tv_trace *trace, const bo
     return calls;
 }
 
-/* Roll a place: of a call, beside calls, or behind all that begin at a time. */
+/* Roll a place: of a call, beside calls, or after all that begin at a time. */
 static struct tv_call_place roll_place(const struct tv_trace *trace, uint32_t *seed, int i)
 {
     struct tv_call_place place = {0, fixture_roll(seed, trace->row_count), 0};
@@ -296,7 +296,7 @@ static void activity_of_a_drawing(void **state)
     struct fixture f = fixture_draw(&thread, 1);
     struct tv_pyramid *pyramid = tv_pyramid_new(f.trace, 1);
     uint8_t heights[5];
-    /* buckets of 8 ms: 8, 2, 4, 1 of 8 covered, nothing behind the end */
+    /* buckets of 8 ms: 8, 2, 4, 1 of 8 covered, nothing after the end */
     tv_activity_of_track(pyramid, 0, 0, 40000000, 5, heights);
     const uint8_t expected[] = {255, 64, 128, 32, 0};
     assert_memory_equal(heights, expected, 5);

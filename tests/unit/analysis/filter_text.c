@@ -176,9 +176,9 @@ static void wrong_lines_say_where(void **state)
         {"name~(", 6, "the pattern cannot be used"},
         {"a \"b", 3, "a closing quote"},
         {"\xc3\xa9 \"b", 3, "a closing quote"},
-        {"x -", 4, "a term behind '-'"},
+        {"x -", 4, "a term after '-'"},
         {"arg.:x", 5, "the key of an argument"},
-        {"arg.url", 8, "behind the key"},
+        {"arg.url", 8, "after the key"},
         {"a\nb", 2, "no control characters"},
         {"a\x01", 2, "no control characters"},
     };

@@ -297,7 +297,7 @@ static void guesses_known_paths(void **state)
         assert_true(walked.predictor.nodes[i] == 0 || walked.predictor.nodes[i] == child);
         hits += walked.predictor.nodes[i] == child;
     }
-    assert_true(hits > CALLS / 4 * 3); /* others stand behind the places that were looked at */
+    assert_true(hits > CALLS / 4 * 3); /* others stand after the places that were looked at */
     end(&walked);
 }
 
@@ -373,7 +373,7 @@ static void keeps_little_of_short_stretches(void **state)
     end(&walked);
 }
 
-/* A thread that does not count: the guesses behind its entries are of the next one's. */
+/* A thread that does not count: the guesses after its entries are of the next one's. */
 static void passes_over_skipped_threads(void **state)
 {
     struct walked walked;

@@ -93,7 +93,7 @@ static void refuses_with_a_reason(void **state)
     refuses("*a", "nothing stands before");
     refuses("a|*", "nothing stands before");
     refuses("a\\", "ends with");
-    refuses("(a)\\1", "behind \"\\\"");
+    refuses("(a)\\1", "after \"\\\"");
     refuses("(?=a)", "\"(?\"");
     refuses("a{2", "\"{\"");
     refuses("a{3,2}", "\"{\"");

@@ -89,7 +89,7 @@ static void joins_neighbours_that_share_a_frame(void **state)
     uint32_t cpu = f.trace->tables.value_types.rows[0].name;
     struct tv_chart_question question = {.value = cpu, .from = 0, .to = 1000, .pixels = 1000};
     assert_chart(f.trace, question,
-                 "0.0 A 100-150 x4\n" /* ends 20 behind 130: it slept until 200 */
+                 "0.0 A 100-150 x4\n" /* ends 20 after 130: it slept until 200 */
                  "0.1 B 110-150 x3\n"
                  "0.2 C 120-150 x2\n"
                  "0.0 A 200-210 x1\n"

@@ -283,7 +283,7 @@ static void assert_saturated(const struct tv_trace_info *head, const struct tv_p
     for (uint32_t i = 0; profile && i < 2; i++) {
         assert_true(profile->methods[i].incl_wall == INT64_MAX);
         assert_true(profile->methods[i].incl_cpu == INT64_MAX);
-        /* A self time behind a sum that did not fit is a guess, but never negative. */
+        /* A self time after a sum that did not fit is a guess, but never negative. */
         assert_true(profile->methods[i].excl_wall >= 0 && profile->methods[i].excl_cpu >= 0);
     }
     if (profile)

@@ -70,7 +70,7 @@ static void what_is_cut_or_broken_matches_nothing_wrong(void **state)
     assert_int_equal(written("\\", "\\", true), 0);
 }
 
-/* The match may begin before `end` and go on behind it. */
+/* The match may begin before `end` and go on after it. */
 static void a_match_runs_over_the_end_of_the_starts(void **state)
 {
     (void)state;

@@ -43,7 +43,7 @@ static void stops_at_other_bytes(void **context)
 {
     (void)context;
     decodes("Zm9v!m9v", "foo", 4);
-    decodes("Zg==Zg==", "f", 4); /* nothing comes behind padding */
+    decodes("Zg==Zg==", "f", 4); /* nothing comes after padding */
     decodes("Zm9", "", 3);       /* three digits and no padding: cut off */
 }
 

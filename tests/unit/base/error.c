@@ -85,7 +85,7 @@ static void long_messages_are_cut_between_characters(void **state)
     for (size_t i = 0; i < 1000; i += 2)
         memcpy(name + i, "\xc3\xa9", 2);
     name[1000] = '\0';
-    /* One byte in front, or none: the room ends inside of a character or behind one. */
+    /* One byte in front, or none: the room ends inside of a character or after one. */
     for (int front = 0; front < 2; front++) {
         struct tv_error err;
         tv_fail(&err, TV_ERR_IO, 1, "%.*s%s", front, "x", name);

@@ -308,7 +308,7 @@ static const struct escape_case utf8_cases[] = {
     CASE("\xc3", FFFD), /* cut off */
     CASE("\xe2\x82", FFFD FFFD),
     CASE("\xf0\x9f\x98", FFFD FFFD FFFD),
-    CASE("\xe2\x82z\xc3z", FFFD FFFD "z" FFFD "z"), /* the byte behind is kept */
+    CASE("\xe2\x82z\xc3z", FFFD FFFD "z" FFFD "z"), /* the next byte is kept */
     CASE("\xe2\xc3\xa9", FFFD "\xc3\xa9"),
     CASE("\xf0\x9f\x98\xc3\xa9", FFFD FFFD FFFD "\xc3\xa9"),
 };

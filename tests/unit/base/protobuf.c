@@ -53,7 +53,7 @@ static void bits_beyond_64_are_dropped(void **state)
     assert_true(tv_protobuf_is_sound(&cursor));
 }
 
-/* Each length of a varint, with other bytes behind it and at the end of the message. */
+/* Each length of a varint, with other bytes after it and at the end of the message. */
 static void takes_varints_of_each_length(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "unit.h"
 
-/* All texts of a page, each ended by '|'; '!' behind one that the page ends in, '?' behind damaged
+/* All texts of a page, each ended by '|'; '!' after one that the page ends in, '?' after damaged
  * base64. `step` bytes are asked for at a time. */
 static void read_page(const char *page, size_t length, size_t step, char *result, size_t size)
 {
@@ -150,7 +150,7 @@ static void decodes_base64(void **context)
                  "</script><script id='viewer-data' type='application/json'>{\"a\": [1]}</script>",
                  "# tracer: nop|{\"a\": [1]}|");
     assert_texts("<html><script id=viewer-data>IyB0cmFjZXI6</script>", "# tracer:|");
-    /* Damage behind what tells the form. */
+    /* Damage after what tells the form. */
     char page[16384] = "<html><script id=viewer-data>";
     size_t length = strlen(page);
     memset(page + length, 'A', 12000);

@@ -54,7 +54,7 @@ static void put_copy(struct test_record *to, uint64_t abi, uint64_t size, uint64
     end_record(to);
 }
 
-/* Registers and stack behind the chain, of threads that have a user part of 64 bits. */
+/* Registers and stack after the chain, of threads that have a user part of 64 bits. */
 static void reads_copies(void **state)
 {
     (void)state;

@@ -174,7 +174,7 @@ static void json_is_the_same(void **state)
 }
 
 /* The Collector writes a request a line; each has tables of its own.  Weights of a thread lie one
- * behind another, and samples stand in this order. */
+ * after another, and samples stand in this order. */
 static void lines_are_requests(void **state)
 {
     (void)state;

@@ -37,7 +37,7 @@ static uint64_t count_of(const struct tv_trace *trace, enum tv_diagnostic_kind k
 
 /* ---- Lists of processes ---- */
 
-/* "pid name" or "pid/tid name" of each row, one behind the other. */
+/* "pid name" or "pid/tid name" of each row, one after the other. */
 static void assert_rows(const char *dump, const char *rows, uint64_t bad)
 {
     char text[1024] = "";

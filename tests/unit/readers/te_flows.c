@@ -65,9 +65,9 @@ static void binds_the_next(void **context)
     te_made_assert(START "'ph':'X','ts':0,'dur':10,'tid':1,'name':'s1'\n"
                          "'ph':'X','ts':20,'dur':10,'tid':2,'name':'before'\n"
                          "'ph':'f','ts':20,'tid':2,'name':'fl','id':1\n"
-                         "'ph':'X','ts':20,'dur':5,'tid':2,'name':'behind'\n"
+                         "'ph':'X','ts':20,'dur':5,'tid':2,'name':'after'\n"
                          "'ph':'X','ts':20,'dur':4,'tid':2,'name':'last'\n",
-                   "flow fl 1 s1@5 -> behind@20\n");
+                   "flow fl 1 s1@5 -> after@20\n");
     /* Also one inside of the enclosing slice. */
     te_made_assert("'ph':'X','ts':0,'dur':100,'name':'a'\n"
                    "'ph':'X','ts':10,'dur':5,'name':'b'\n"

@@ -127,7 +127,7 @@ static const char *frame_name(const struct answer *answer, uint32_t frame)
     return string(answer, answer->trace->head->frames[frame].name);
 }
 
-/* Write microseconds, with digits behind the point where there are any. */
+/* Write microseconds, with digits after the point where there are any. */
 static void te_made_put_time(struct answer *answer, int64_t ns)
 {
     if (ns % 1000 == 0)

@@ -163,7 +163,7 @@ static void samples_make_threads(void **context)
     te_made_free(made);
 }
 
-/* The tables may stand behind the events, and belong to a process. */
+/* The tables may stand after the events, and belong to a process. */
 static void unknown_stacks_of_slices_are_counted(void **context)
 {
     (void)context;

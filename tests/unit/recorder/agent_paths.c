@@ -60,7 +60,7 @@ static void puts_the_process_in(void **state)
     tv_agent_options_release(&options);
 }
 
-/* One byte less than there is room for, and as many: also with what is put behind. */
+/* One byte less than there is room for, and as many: also with what is put after it. */
 static void refuses_what_is_too_long(void **state)
 {
     (void)state;

@@ -372,7 +372,7 @@ static void leaves_out_short_calls(void **state)
     }
 }
 
-/* A call that is long enough is there, with its callers, and what comes behind it goes as before.
+/* A call that is long enough is there, with its callers, and what comes after it goes as before.
  */
 static void keeps_long_calls_with_their_callers(void **state)
 {

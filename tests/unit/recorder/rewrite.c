@@ -20,7 +20,7 @@ struct method {
     }
 
 /* static int f(int): do { iload_0 } while (that != 0), iconst_3, ireturn; at 0 a jump lands.  A
- * frame at 0 and one behind the jump. */
+ * frame at 0 and one after the jump. */
 static const uint8_t loop_code[] = {0x1a, 0x9a, 0xff, 0xff, 0x06, 0xac};
 static const uint8_t loop_handlers[] = {0, 0};
 static const uint8_t loop_frames[] = {0, 2, 0 /* same, at 0 */, 3 /* same, at 4 */};
@@ -107,7 +107,7 @@ static const uint8_t *find(const struct tv_rewrite_result *result, const uint8_t
     return NULL;
 }
 
-/* The code and, right behind it, the tables of the one method are these. */
+/* The code and, right after it, the tables of the one method are these. */
 static void check_rewritten(const struct method *method, struct tv_class_span code,
                             struct tv_class_span tables)
 {
@@ -134,7 +134,7 @@ static void puts_hooks_around(void **state)
     static const uint8_t expected[] = {
         0,    2,    0,    1,    0, 0,  0,    25, /* one more on the stack; the code's length */
         0x11, 0x12, 0x34, 0xb8, 0, 14,           /* sipush 0x1234, enter */
-        0x1a, 0x9a, 0xff, 0xff,                  /*  6: behind the hook, where the jump lands */
+        0x1a, 0x9a, 0xff, 0xff,                  /*  6: after the hook, where the jump lands */
         0x06,                                    /* 10 */
         0x11, 0x12, 0x34, 0xb8, 0, 17, 0xac,     /* 11: exit, ireturn */
         0x11, 0x12, 0x34, 0xb8, 0, 20, 0xbf,     /* 18: unroll, athrow */
@@ -151,7 +151,7 @@ static void puts_hooks_around(void **state)
 }
 
 /* The hook at a handler's start is what jumps to the handler reach; the handler that covers itself
- * does not cover its hook; and an object is made where its `new` stands, behind the hook. */
+ * does not cover its hook; and an object is made where its `new` stands, after the hook. */
 static void says_what_is_caught(void **state)
 {
     static const uint8_t expected[] = {

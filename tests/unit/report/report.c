@@ -15,7 +15,7 @@ static const struct tv_report_file files[] = {
     {NULL, "b/", 7, INT64_MIN},
 };
 
-/* The report of the first `count` files, with a NUL behind it. */
+/* The report of the first `count` files, with a NUL after it. */
 static enum tv_status write(const char *page, size_t count, const char *note, struct tv_out *out,
                             struct tv_error *err)
 {

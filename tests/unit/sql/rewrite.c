@@ -132,7 +132,7 @@ static void says_the_same_as_sqlite(void **state)
                   "select 1 where a ~ '(?s).*(?:b.).*' and a !~ '(?s).*(?:c).*' and regexp = 1");
 }
 
-/* Perfetto's slices have no utid; with ours, USING (utid) behind thread_track would be ambiguous.
+/* Perfetto's slices have no utid; with ours, USING (utid) after thread_track would be ambiguous.
  */
 static void takes_threads_from_tracks(void **state)
 {

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "place.h"
 
-/* Return the list as the traces' names, each with a blank behind. */
+/* Return the list as the traces' names, each with a blank after it. */
 static const char *list(struct tv_store *store, struct tv_store_query query)
 {
     static char text[4096];

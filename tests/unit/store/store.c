@@ -268,7 +268,7 @@ static void remains(void **state)
     place_remove(&place);
 }
 
-/* After a power loss, bytes behind the last chunk may be anything. */
+/* After a power loss, bytes after the last chunk may be anything. */
 static void another_boot(void **state)
 {
     (void)state;

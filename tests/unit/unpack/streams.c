@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of zlib: bare, behind "TRACE:", with what terminals put in, cut and damaged. */
+/* Streams of zlib: bare, after "TRACE:", with what terminals put in, cut and damaged. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -291,7 +291,7 @@ static void says_that_a_stream_is_cut(void **state)
     release(&r);
 }
 
-/* So is one whose checksum or length is wrong, alone or behind another; padding is no damage. */
+/* So is one whose checksum or length is wrong, alone or after another; padding is no damage. */
 static void says_that_a_checksum_is_wrong(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static struct result unpack_encrypted(size_t member, size_t length)
     return ask(box(bytes, length), (struct tv_unpack_question){.note = take_note});
 }
 
-/* An encrypted member is told of however the archive goes on behind it. */
+/* An encrypted member is told of however the archive goes on after it. */
 static void says_that_a_member_is_encrypted(void **state)
 {
     (void)state;

@@ -221,7 +221,7 @@ static void many_samples_are_merged_by_pixel(void **state)
     assert_int_equal(u32_at(&asked->out, 16), 2);
     assert_int_equal(u32_at(&asked->out, 20), 1);
     assert_numbers(&asked->out, 24, numbers, TV_COUNT(numbers));
-    /* behind it the other one */
+    /* after it the other one */
     assert_int_equal(u32_at(&asked->out, 24 + sizeof numbers), 0);
     tv_out_release(&asked->out);
 }

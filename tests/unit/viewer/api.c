@@ -228,7 +228,7 @@ static void explains_wrong_questions(void **state)
     struct source source = ready_source(false);
     struct tv_open_traces *traces = loaded_traces(&source);
     assert_refused(get(traces, "api/tiles", "res=%zz"), TV_HTTP_BAD_REQUEST,
-                   "expected two hexadecimal digits behind '%'");
+                   "expected two hexadecimal digits after '%'");
     struct asked tiles = get(traces, "api/tiles", "res=53&from=0&to=0&rows=r0");
     assert_int_equal(tiles.answer.status, TV_HTTP_BAD_REQUEST);
     assert_string_equal(tiles.answer.type, "application/json");

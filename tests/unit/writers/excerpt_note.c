@@ -50,7 +50,7 @@ static void tells_what_a_size_costs(void **state)
                                    .instants = TV_EVENT_SHARES};
     struct tv_excerpt_facts part = {.from = INT64_MIN, .to = INT64_MAX, .limit = &limit};
     is(&part, "Arguments and snapshots of more than 112 bytes were left out, and of more than 96 "
-              "bytes behind the first 25 % of the file.");
+              "bytes after the first 25 % of the file.");
     limit.share = 0;
     limit.beside = 4096;
     is(&part, "Arguments and snapshots of more than 96 bytes were left out. Metadata of more than "

@@ -56,7 +56,7 @@ export class BlobBytes implements Bytes {
   }
 }
 
-/** Return the file behind bytes that came from this module. */
+/** Return the file whose bytes came from this module. */
 export function blobOf(bytes: Bytes): Blob {
   if (bytes instanceof BlobBytes) return bytes.blob;
   throw new Error('bytes that are no file of the browser');

@@ -36,7 +36,7 @@ export interface MethodRow {
   p: number | null;
 }
 
-/** A trace behind a point; `uri` is its id on this server if it was uploaded here. */
+/** A trace of a point; `uri` is its id on this server if it was uploaded here. */
 export interface TraceRow {
   uri: string;
   label: string | null;

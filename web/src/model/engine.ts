@@ -147,7 +147,7 @@ export interface Joins {
   objects: [number, string, string][];
 }
 
-/** The original event behind a call, instant or snapshot. */
+/** The original event of a call, instant or snapshot. */
 export interface EventAnswer {
   category?: string;
   offset?: number;
@@ -332,7 +332,7 @@ export interface NextHit {
   matchCase: boolean;
   regex: boolean;
   direction: 1 | -1;
-  /** Begin behind (before) this time; with `after`, at this call, which starts then. */
+  /** Begin after (before) this time; with `after`, at this call, which starts then. */
   time: number;
   after?: Call;
 }

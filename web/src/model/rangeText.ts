@@ -69,7 +69,7 @@ export function readRange(text: string, unit: Unit, bounds: Span): Span | string
   const from = a ? typedNs(a, b, unit) : bounds.from;
   const end = b ? typedNs(b, a, unit) : bounds.to;
   const to = between === '+' && b ? from + end : end;
-  if (to <= from) return 'the end is not behind the start';
+  if (to <= from) return 'the end is not after the start';
   if (to <= bounds.from || from >= bounds.to) {
     const whole = `${formatTime(bounds.from, unit)} to ${formatTimeUnit(bounds.to, unit)}`;
     return `the trace is from ${whole}`;

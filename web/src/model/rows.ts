@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the timeline other than tracks of slices: counters, objects, memory dumps, samples. Also
-// folding: many rows of a kind are hidden behind one line.
+// folding: many rows of a kind fold into one line.
 
 import type { NonSliceRows, LoneThread, ObjectType } from './nonSliceEvents';
 import type { CounterFacts } from './engine';
@@ -226,7 +226,7 @@ export function foldedKinds(rows: readonly Row[]): ReadonlySet<Row['kind']> {
 }
 
 /**
- * Put several rows of a folded kind behind a fold line; they are visible if that line is open. All
+ * Put several rows of a folded kind under a fold line; they are visible if that line is open. All
  * rows belong to one process.
  */
 export function foldRows(
@@ -296,7 +296,7 @@ export interface ShownTracks {
   folds: Map<number, FoldRow>;
 }
 
-/** Hide all but the first lanes of async slices behind a fold line. */
+/** Hide all but the first lanes of async slices under a fold line. */
 export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>): ShownTracks {
   const shown: ShownTracks = { tracks: [], folds: new Map() };
   let at = 0;
@@ -331,7 +331,7 @@ interface ShownProcessors {
 }
 
 /**
- * Hide all but the first processors behind a fold line, as they stand above the threads. `tracks`
+ * Hide all but the first processors under a fold line, as they stand above the threads. `tracks`
  * belong to one process.
  */
 export function foldProcessors(

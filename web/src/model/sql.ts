@@ -14,7 +14,7 @@ export interface SqlAnswer {
   columns: [name: string, type: SqlType][];
   rows: SqlValue[][];
   offset: number;
-  /** There are rows behind these. */
+  /** There are rows after these. */
   more: boolean;
   /** Number of texts that were cut off. */
   cut: number;
@@ -112,7 +112,7 @@ export function linksOf(
 function compareValues(a: SqlValue, b: SqlValue, numbers: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (!numbers) return a < b ? -1 : Number(a > b);
-  // NaN stands behind all numbers.
+  // NaN stands after all numbers.
   const [x, y] = [Number(a), Number(b)];
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
   return x - y;
@@ -190,7 +190,7 @@ export function wordBefore(text: string, caret: number): string {
   return /[A-Za-z_]\w*$/.exec(text.slice(0, caret))?.[0] ?? '';
 }
 
-/** Return names that begin with the word before the caret, tables first behind FROM and JOIN. */
+/** Return names that begin with the word before the caret, tables first after FROM and JOIN. */
 export function completions(
   names: readonly SqlName[],
   text: string,

@@ -65,7 +65,7 @@ export interface TraceFacts {
   format: string;
   version: string;
   clocks: Clock[];
-  /** Clock of the axis; weight: the file has no times, and stacks lie one behind another. */
+  /** Clock of the axis; weight: the file has no times, and stacks lie one after another. */
   axis: Clock | 'weight';
   /** Unit of the weights on the axis, as in the file; empty: several, or unknown. */
   axis_unit?: string;

@@ -264,7 +264,7 @@ export class TreeLines {
   }
 
   /**
-   * Return the visible lines in order, children behind their parent. With `only`, return the kept
+   * Return the visible lines in order, children after their parent. With `only`, return the kept
    * lines instead, except below lines in `closed`.
    */
   shown(

@@ -68,7 +68,7 @@ export interface Surface {
   readonly shapes?: Shapes;
 }
 
-/** Return the canvas context behind a surface, or null if the surface draws its own shapes. */
+/** Return the canvas context of a surface, or null if the surface draws its own shapes. */
 export function canvasOf(g: Surface): Context | null {
   return g.shapes ? null : (g as Context);
 }

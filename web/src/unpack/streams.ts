@@ -59,7 +59,7 @@ const DEFLATED = 8;
  * padding of a tape block, is ignored.
  */
 export function gunzip(packed: Bytes, take: Take): boolean {
-  // Only data behind a valid stream counts as trailing.
+  // Only data after a valid stream counts as trailing.
   const deflated = packed.read(2, 1)[0] === DEFLATED;
   let behind = false;
   const make = (out: (bytes: Uint8Array, last: boolean) => void): Unpacker => {

@@ -126,7 +126,7 @@ function findSignature(
 }
 
 /**
- * Find the end of a member of unknown length. The data descriptor behind it states the length, with
+ * Find the end of a member of unknown length. The data descriptor after it states the length, with
  * or without a signature, in 4 or 8 bytes; a match of that length confirms the position.
  */
 function findDescriptor(packed: Bytes, start: number): MemberExtent | null {

@@ -17,7 +17,7 @@ import {
 
 /** Colours of series, as custom properties that have contrast on the ground in every theme. */
 const COLOURS = ['accent', 'hit', 'ok', 'parents-mark', 'children-mark', 'text-3'];
-/** Series behind the last colour repeat them with dashes. */
+/** Series after the last colour repeat them with dashes. */
 const DASHES = [[], [6, 3], [2, 2]];
 /** The height of a bar with its gap, and of the axis below the bars, in CSS pixels. */
 const BAR_HEIGHT = 20;
@@ -88,7 +88,7 @@ export class ChartView {
     this.draw();
   }
 
-  /** End the chart; nothing of it stays behind. */
+  /** End the chart; nothing of it stays. */
   end(): void {
     this.sizes.disconnect();
     this.themes.disconnect();

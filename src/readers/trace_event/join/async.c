@@ -117,7 +117,7 @@ static struct tv_bytes te_user_timing_trim_details(struct tv_bytes title)
     return title;
 }
 
-/* Split at the first colon; the group begins behind the last slash before it.  False: it is not the
+/* Split at the first colon; the group begins after the last slash before it.  False: it is not the
  * name of a measure. */
 static bool te_user_timing_split(struct tv_bytes name, struct tv_bytes *group,
                                  struct tv_bytes *title)

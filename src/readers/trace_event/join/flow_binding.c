@@ -8,7 +8,7 @@
  *                 ^ next: C (the first that starts later, at any depth)
  *
  * Queries come in the order of time.  Each track keeps two cursors that only move forward: the path
- * of slices that enclose the last time, and the first slice in preorder behind it.  So each thread
+ * of slices that enclose the last time, and the first slice in preorder after it.  So each thread
  * is gone through once, whatever the number of queries and the depth of its slices.
  */
 #include <assert.h>
@@ -56,7 +56,7 @@ struct te_binding_thread {
     uint32_t count;
 };
 
-/* Return how many tracks of the thread are searched.  Overflow tracks stand behind their thread's.
+/* Return how many tracks of the thread are searched.  Overflow tracks stand after their thread's.
  */
 static uint32_t te_binding_count_tracks(const struct tv_trace *trace, uint32_t track)
 {
@@ -192,7 +192,7 @@ static struct te_binding_slice te_binding_preorder_slice(const struct te_binding
                                      path->indices[path->depth - 1], 0};
 }
 
-/* Move behind all slices that start at the time, and keep these as ties. */
+/* Move after all slices that start at the time, and keep these as ties. */
 static void te_binding_advance(const struct tv_trace *trace, struct te_binding_track *track,
                                tv_ns time)
 {
@@ -216,7 +216,7 @@ static void te_binding_advance(const struct tv_trace *trace, struct te_binding_t
     }
 }
 
-/* Find the first slice at the time that stands behind `offset` in the file, or else the next one.
+/* Find the first slice at the time that stands after `offset` in the file, or else the next one.
  */
 static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding_track *track,
                                  tv_ns time, uint64_t offset, struct te_binding_slice *found)
@@ -390,7 +390,7 @@ te_instants_find_at(const struct te_thread_instants *instants, tv_ns time,
     return &instants->rows[i - 1];
 }
 
-/* Return the first instant behind the event. */
+/* Return the first instant after the event. */
 static const struct te_thread_instant *
 te_instants_find_next(const struct te_thread_instants *instants, tv_ns time,
                       const struct tv_te_flow_event *query)

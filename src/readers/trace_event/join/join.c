@@ -227,7 +227,7 @@ static bool te_clock_is_legacy_sync(const struct tv_te_context *context,
     return true;
 }
 
-/* Read all marks in the order of the file, as an old S belongs to the F behind it. */
+/* Read all marks in the order of the file, as an old S belongs to the F after it. */
 static void te_clock_read_syncs(struct tv_te_context *context)
 {
     struct tv_bytes asked_id = {NULL, 0}, id;
@@ -257,7 +257,7 @@ static void te_clock_read_domain(struct tv_te_context *context)
     struct tv_bytes metadata = tv_trace_info_find_metadata(head, context->input, "metadata");
     if (metadata.data == NULL)
         return;
-    /* Reading JSON needs slack behind the text. */
+    /* Reading JSON needs slack after the text. */
     uint8_t *copy = tv_alloc(metadata.length + TV_WINDOW_SLACK, 1);
     memcpy(copy, metadata.data, metadata.length);
     struct tv_bytes name = tv_te_member((struct tv_bytes){copy, metadata.length}, "clock-domain");

@@ -341,7 +341,7 @@ struct tv_te_profiles;
 struct tv_te_profiles *tv_te_profiles_new(struct tv_te_context *context);
 void tv_te_profiles_free(struct tv_te_profiles *profiles);
 
-/* Find the Profile events first: they may stand behind their chunks. */
+/* Find the Profile events first: they may stand after their chunks. */
 void tv_te_profiles_begin(struct tv_te_profiles *profiles);
 
 /* Add an event of phase P if its name and id make it part of a profile.  False: it is not. */
@@ -372,7 +372,7 @@ void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_co
 /* True when the member is such a trace. */
 bool tv_te_embedded_is(const struct tv_te_top_member *member);
 
-/* Read each as an input of its own, behind that of the context, whose assembly has ended.  A trace
+/* Read each as an input of its own, after that of the context, whose assembly has ended.  A trace
  * that no reader knows counts as TV_DIAGNOSTIC_SUBTRACE_UNREAD. */
 enum tv_status tv_te_embedded_read(struct tv_te_context *context,
                                    const struct tv_te_container *container,

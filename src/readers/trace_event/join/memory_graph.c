@@ -112,7 +112,7 @@ void tv_te_memory_graph_free(struct tv_te_memory_graph *graph)
     tv_free(graph);
 }
 
-/* Return the first slash at or behind `from`, or the end. */
+/* Return the first slash at or after `from`, or the end. */
 static size_t te_memory_path_end(struct tv_bytes path, size_t from)
 {
     while (from < path.length && path.data[from] != '/')

@@ -142,7 +142,7 @@ static uint32_t te_states_thread_frame(struct tv_te_context *context, uint32_t t
     return tv_trace_info_add_frame(head, &frame);
 }
 
-/* Record why the thread waits.  The event stands with the state, but the reason goes just behind
+/* Record why the thread waits.  The event stands with the state, but the reason goes just after
  * its start: at the boundary of two states it belongs to the second. */
 static void te_states_add_blocking(struct tv_te_context *context,
                                    const struct tv_te_deferred *event,

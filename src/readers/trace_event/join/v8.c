@@ -591,7 +591,7 @@ static void te_code_set_live(struct tv_te_code *code, size_t range, bool live)
         code->live[i] = code->live[2 * i] || code->live[2 * i + 1];
 }
 
-/* Return the nearest live range at or before `range` (`side` 0), or behind it (1). */
+/* Return the nearest live range at or before `range` (`side` 0), or after it (1). */
 static size_t te_code_nearest_live(const struct tv_te_code *code, size_t range, size_t side)
 {
     assert(range < code->leaves);

@@ -6,7 +6,7 @@
  * the baseline of the architecture, in fast_path_avx2.c, and in fast_path_plain.c in plain C.  Only
  * these files include it.
  *
- * Nothing here checks every byte against `end`: the slack behind the window is zero, and a zero
+ * Nothing here checks every byte against `end`: the slack after the window is zero, and a zero
  * stops every loop.  The loops of scan.h look for other bytes and are given the end.
  */
 #ifndef TV_READERS_TRACE_EVENT_TEXT_FAST_PATH_H
@@ -115,7 +115,7 @@ TV_INLINE const uint8_t *te_fast_skip_space(const uint8_t *at)
     return at;
 }
 
-/* Return the place behind the string, or NULL. */
+/* Return the place after the string, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_string(const uint8_t *at, const uint8_t *end)
 {
     if (at[2] == '"' && at[1] != '\\' && at[1] != '"')
@@ -124,7 +124,7 @@ TV_INLINE const uint8_t *te_fast_skip_string(const uint8_t *at, const uint8_t *e
     return at ? at + 1 : NULL;
 }
 
-/* Return the place behind the number or word, or NULL. */
+/* Return the place after the number or word, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end)
 {
     /* Byte after byte is faster than a search: the processor predicts the length and need not wait.
@@ -143,7 +143,7 @@ TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end
     return at < end ? at : NULL;
 }
 
-/* Return the place behind the value, or NULL. */
+/* Return the place after the value, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_value(const uint8_t *at, const uint8_t *end)
 {
     if (*at == '"')
@@ -154,7 +154,7 @@ TV_INLINE const uint8_t *te_fast_skip_value(const uint8_t *at, const uint8_t *en
 }
 
 /* Match the usual keys, written without space.  Each comparison implies the distance to the value,
- * so the processor need not wait for a search.  *value is behind the ':'.  False: another key. */
+ * so the processor need not wait for a search.  *value is after the ':'.  False: another key. */
 TV_INLINE bool te_fast_usual_key(const uint8_t *key, struct tv_te_fields *fields,
                                  struct tv_bytes **field, const uint8_t **value)
 {

@@ -49,7 +49,7 @@ static void te_walk_skip_comment(struct te_lenient_walk *walk)
     }
 }
 
-/* Skip "..." and the words behind it, which stand for left-out text, as in json/lenient.c. */
+/* Skip "..." and the words after it, which stand for left-out text, as in json/lenient.c. */
 static void te_walk_skip_dots(struct te_lenient_walk *walk)
 {
     walk->faults |= FAULT_COMMENT;
@@ -130,7 +130,7 @@ static bool te_walk_at_word(const struct te_lenient_walk *walk)
     return te_is_word(c) || (walk->whole && c != 0 && !EXTRA_SPACE(c) && !strchr(",:\"{}[]", c));
 }
 
-/* Skip a bare word; false: it may go on behind the bytes, or there is none. */
+/* Skip a bare word; false: it may go on after the bytes, or there is none. */
 static bool te_walk_skip_word(struct te_lenient_walk *walk)
 {
     const uint8_t *start = walk->at;
@@ -256,7 +256,7 @@ static void te_fields_set(struct tv_te_fields *fields, struct tv_bytes key, stru
         *field = value;
 }
 
-/* Read the members up to the first that cannot be read; *last is behind the last one. */
+/* Read the members up to the first that cannot be read; *last is after the last one. */
 static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fields *fields,
                                    const uint8_t **last)
 {

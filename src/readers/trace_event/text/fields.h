@@ -33,8 +33,8 @@ enum tv_te_read {
     TV_TE_BROKEN,     /* unreadable even with leniency; resume at `event_end` */
 };
 
-/* Read the object that begins at `at`.  64 bytes behind `end` must be readable (the slack of a
- * window).  *event_end is behind its '}', or behind its last member. */
+/* Read the object that begins at `at`.  64 bytes after `end` must be readable (the slack of a
+ * window).  *event_end is after its '}', or after its last member. */
 enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
                                   struct tv_te_fields *fields, const uint8_t **event_end);
 
@@ -44,7 +44,7 @@ enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
 
 /* Read an object that the end of the file cuts, when only its brace is missing: its last member
  * must have an unmistakable end, the '}' of its arguments.  TV_TE_CUT: more is missing.  *event_end
- * is behind that member. */
+ * is after that member. */
 enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
                                    struct tv_te_fields *fields, const uint8_t **event_end);
 
@@ -62,11 +62,11 @@ enum tv_te_simd {
 bool tv_te_simd_use(enum tv_te_simd simd);
 
 /* Return the next member of an event whose fields were read, as tv_te_member_next does, but faster:
- * the fields know where most values end.  *at begins behind the '{' of the text. */
+ * the fields know where most values end.  *at begins after the '{' of the text. */
 bool tv_te_fields_next(struct tv_te_fields *fields, const uint8_t **at, const uint8_t *end,
                        struct tv_bytes *key, struct tv_bytes *value);
 
-/* Return the next member of any object, leniently.  *at begins behind the '{' and moves.  False:
+/* Return the next member of any object, leniently.  *at begins after the '{' and moves.  False:
  * there are no more.  Keys are raw text, too.  The object may lack its brace. */
 bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *key,
                        struct tv_bytes *value);
@@ -77,7 +77,7 @@ struct tv_bytes tv_te_key_unquote(struct tv_bytes key);
 /* True when a raw key, or string, is this name. */
 bool tv_te_key_is(struct tv_bytes key, const char *name);
 
-/* Return the next element of an array; *at begins behind the '['. */
+/* Return the next element of an array; *at begins after the '['. */
 bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *value);
 
 /* Return the value of a member of an object's raw text; data NULL: absent, or not an object. */

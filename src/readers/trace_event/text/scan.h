@@ -11,7 +11,7 @@
  *     strings     1 1 0 0 1 1 1 1 0     prefix parity of the quotes: inside of a string
  *     opens     1                       and closes: brackets that are not inside of strings
  *
- * All loops may read up to 64 bytes behind the end.  SSE2 and NEON are part of every x86-64 and
+ * All loops may read up to 64 bytes after the end.  SSE2 and NEON are part of every x86-64 and
  * AArch64 processor (tests/readers/test-neon runs NEON on any machine); elsewhere plain C does the
  * same.  A file that is compiled for AVX2 defines TV_SCAN_AVX2 before it includes this one, a file
  * that wants plain C TV_SCAN_PLAIN.
@@ -284,7 +284,7 @@ TV_INLINE unsigned tv_scan_nested_block(struct tv_scan_nested_state *scan, const
     return 64;
 }
 
-/* Continue at `at`.  Return the place behind the end of the object or array, or NULL when it does
+/* Continue at `at`.  Return the place after the end of the object or array, or NULL when it does
  * not end before `end`.  Brackets are counted, whatever their kind. */
 TV_INLINE const uint8_t *tv_scan_nested_next(struct tv_scan_nested_state *scan, const uint8_t *at,
                                              const uint8_t *end)
@@ -297,7 +297,7 @@ TV_INLINE const uint8_t *tv_scan_nested_next(struct tv_scan_nested_state *scan, 
     return NULL;
 }
 
-/* Return the place behind the object or array that begins at `at`, or NULL. */
+/* Return the place after the object or array that begins at `at`, or NULL. */
 TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
 {
     struct tv_scan_nested_state scan = {0, 0, 0};

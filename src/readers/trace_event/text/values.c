@@ -391,7 +391,7 @@ static bool te_take_hex4(struct tv_cursor *text, uint32_t *code)
 
 #define REPLACEMENT 0xfffdu
 
-/* Decode the escape behind its "\u"; half a surrogate pair alone is U+FFFD. */
+/* Decode the escape after its "\u"; half a surrogate pair alone is U+FFFD. */
 static uint32_t te_take_unicode(struct tv_cursor *text)
 {
     uint32_t high, low;
@@ -425,7 +425,7 @@ static size_t te_put_utf8(uint8_t *to, uint32_t code)
     return more + 1;
 }
 
-/* Decode the escape behind its backslash.  An unknown escape is the character itself. */
+/* Decode the escape after its backslash.  An unknown escape is the character itself. */
 static uint32_t te_take_escape(struct tv_cursor *text)
 {
     uint8_t c;

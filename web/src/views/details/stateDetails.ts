@@ -192,7 +192,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
       prio === null ? null : factRow('Priority', prio),
       ...stateBasics(v, call),
       then && factRow('Switched out', REASONS[ended] ?? ended),
-      then && factRow('State behind it', jumpLink(v, ended, [then[0], then[1]])),
+      then && factRow('State after it', jumpLink(v, ended, [then[0], then[1]])),
       ...eventFacts(call),
     ),
     stateActions(v, call),

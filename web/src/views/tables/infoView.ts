@@ -100,7 +100,7 @@ function weightAxisWords(f: TraceFacts): string {
   const several = types.length > 1 ? ` Each value type has its own: ${types.join(', ')}.` : '';
   return (
     `This axis is ${WEIGHT_AXIS}: the file has stacks with weights and no times. They lie one ` +
-    'behind another, each as wide as its weight; what is further right is not later.' +
+    'after another, each as wide as its weight; what is further right is not later.' +
     several
   );
 }

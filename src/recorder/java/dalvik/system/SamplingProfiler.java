@@ -43,7 +43,7 @@ public final class SamplingProfiler {
     public interface ThreadSet {
         /**
          * The threads, asked for at every look, in the profiler's own thread. After the last one
-         * the array may hold nulls; threads behind a null are not sampled.
+         * the array may hold nulls; threads after a null are not sampled.
          *
          * <p>What this throws ends the profiler, as it ends a {@link java.util.Timer}: it goes to
          * the thread's handler of uncaught exceptions. What was sampled can still be written.
