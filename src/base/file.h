@@ -77,7 +77,7 @@ enum tv_status tv_spool_new_in_file(const char *name, uint64_t bytes, struct tv_
 enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes,
                             struct tv_error *err) TV_MUST_CHECK;
 
-/* Return the number of spooled bytes; copy a range of them, which must lie within. */
+/* Return the number of spooled bytes; copy a range of them, which must be within. */
 uint64_t tv_spool_size(const struct tv_spool *spool);
 enum tv_status tv_spool_read(const struct tv_spool *spool, uint64_t offset, void *buffer,
                              size_t size, struct tv_error *err) TV_MUST_CHECK;

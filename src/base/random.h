@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/types.h"
 
-/* Most digits per call. */
+/* Maximum number of digits per call. */
 #define TV_RANDOM_DIGITS 64u
 
 /* Fill text[0..digits) with random lower-case hexadecimal digits (four bits each) and append a NUL.

@@ -229,7 +229,7 @@ static enum tv_status sections_check_trailer(struct tv_bytes bytes, const struct
     return TV_OK;
 }
 
-/* Return whether the whole section lies between header and directory. */
+/* Return whether the whole section is between header and directory. */
 static bool section_is_inside(const struct tv_section_row *row,
                               const struct sections_trailer *trailer)
 {

@@ -416,7 +416,7 @@ static void window_reserve(struct tv_window *window, size_t want)
     window->capacity = capacity;
 }
 
-/* Return how many bytes of the buffer lie at or after `offset`. */
+/* Return how many bytes of the buffer are at or after `offset`. */
 static size_t window_held_from(const struct tv_window *window, uint64_t offset)
 {
     uint64_t skip = offset - window->offset;

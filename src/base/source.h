@@ -35,7 +35,7 @@ struct tv_source *tv_source_range(struct tv_source *whole, uint64_t start, uint6
 
 /* Functions that a platform or an unpacker supplies. */
 struct tv_source_reads {
-    /* Fill `buffer` with exactly `size` bytes from `offset`; the range lies within the size given
+    /* Fill `buffer` with exactly `size` bytes from `offset`; the range is within the size given
      * to tv_source_from_reads.  Several threads call this at once. */
     enum tv_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                            struct tv_error *err);

@@ -377,7 +377,7 @@ static bool swap_evict_step(void)
     return more;
 }
 
-/* Go around at most once: pages that are still resident then are in use or lie elsewhere. */
+/* Go around at most once: pages that are still resident then are in use or are elsewhere. */
 static void swap_evict_pages(void)
 {
     unsigned ends = 0;

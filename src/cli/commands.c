@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.c - the table of commands, and the command that a command line means.
  *
- *     traceview [OPTION]... WORD ...     WORD is a command: run it; options may stand before it
+ *     traceview [OPTION]... WORD ...     WORD is a command: run it; options may be before it
  *     traceview -r ... FILE              regression text
  *     traceview --version                version
  *     traceview [OPTION]... [FILE]...    the viewer, unless FILE is a mistyped command */

@@ -368,7 +368,7 @@ static void confine_lock_in(void)
     (void)tv_sandbox_confine(uses);
 }
 
-/* The order matters. The broker is forked first, so that its memory does not lie in the swap file.
+/* The order matters. The broker is forked first, so that its memory is not in the swap file.
  * The thread is started last, because Landlock would not restrict an existing thread. */
 enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
 {

@@ -230,7 +230,7 @@ static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
     return settings->input.jobs < TV_JOBS_LIMIT ? (unsigned)settings->input.jobs : TV_JOBS_LIMIT;
 }
 
-/* Parse the arguments into `settings`. Options may stand anywhere; "--" ends them; "-" is a file.
+/* Parse the arguments into `settings`. Options may be anywhere; "--" ends them; "-" is a file.
  * TV_ERR_USAGE with a message in *err. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err) TV_MUST_CHECK;

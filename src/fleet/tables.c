@@ -29,7 +29,7 @@ static void fleet_end_list(struct fleet_writer *to)
     to->listing = false;
 }
 
-/* Write what stands before a value in JSON.  Values come in the order of columns. */
+/* Write what is before a value in JSON.  Values come in the order of columns. */
 static void fleet_begin_value(struct fleet_writer *to, size_t column)
 {
     if (to->column == column) {

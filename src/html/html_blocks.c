@@ -23,7 +23,7 @@
 /* Bytes of a script's body that are enough to recognise its content. */
 #define LOOK ((size_t)4096)
 
-/* Most blanks that can precede an end tag. */
+/* Maximum number of blanks that can precede an end tag. */
 #define LONGEST_END ((size_t)64)
 
 static bool html_is_space(uint8_t c)

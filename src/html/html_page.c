@@ -242,7 +242,7 @@ void tv_html_page_describe(const struct tv_html_page *page,
     tv_out_release(&out);
 }
 
-/* Most bytes that can follow the quote that ends a string: ";", line breaks, spaces. */
+/* Maximum number of bytes after the quote that ends a string: ";", line breaks, spaces. */
 #define LONGEST_END ((size_t)64)
 
 static bool html_text_is_space(uint8_t c)

@@ -120,7 +120,7 @@ static enum MHD_Result http_gather_header(void *context, enum MHD_ValueKind kind
         gathered->too_many = true;
         return MHD_NO;
     }
-    /* An empty value arrives as NULL. It must lie after its name (see tv_request_head), so use the
+    /* An empty value arrives as NULL. It must be after its name (see tv_request_head), so use the
      * name's terminating NUL. */
     gathered->headers[gathered->count++] =
         (struct tv_http_header){name, value != NULL ? value : name + strlen(name)};

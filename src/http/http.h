@@ -128,7 +128,7 @@ struct tv_answer {
     struct tv_bytes constant; /* bytes that live as long as the server; data NULL: not set */
     struct tv_source *source; /* owned, freed after sending; NULL: not set */
     bool ranges;              /* with a source and status 200: honour a Range header by sending only
-                                 that part (206), or refuse one that lies outside (416) */
+                                 that part (206), or refuse one that is outside (416) */
     struct tv_stream stream;  /* `read` NULL: not set */
     void (*sent)(void *context); /* called once the client has the whole answer; or NULL */
     /* Filled by tv_answer_header. */
@@ -185,7 +185,7 @@ struct tv_handler {
 };
 
 /* Browsers store a user's settings (theme, order of tracks) per address and port, so the server
- * prefers the same few ports each time.  They lie below the range of ephemeral ports. */
+ * prefers the same few ports each time.  They are below the range of ephemeral ports. */
 #define TV_HTTP_HOME_PORT 27180
 #define TV_HTTP_HOME_PORTS 8
 

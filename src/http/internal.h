@@ -41,7 +41,7 @@ void tv_listen_end(struct tv_listener *listeners, size_t count);
 struct tv_request_head {
     const char *method, *version;
     struct tv_bytes target;
-    /* Each value lies after its name in the receive buffer, which request_head.c relies on. */
+    /* Each value is after its name in the receive buffer, which request_head.c relies on. */
     const struct tv_http_header *headers;
     size_t count;
     size_t size; /* bytes received, from the method to the empty line, inclusive */

@@ -196,7 +196,7 @@ static inline bool tv_index_is_of(uint32_t index, uint64_t count)
     return index == TV_NONE || index < count;
 }
 
-/* Return whether [first, first + count) lies within `all` elements. */
+/* Return whether [first, first + count) is within `all` elements. */
 static inline bool tv_index_is_range(uint64_t first, uint64_t count, uint64_t all)
 {
     return first <= all && count <= all - first;

@@ -62,7 +62,7 @@ struct tv_paths {
 /* Hash a child before the node of its parent is known.
  *
  * For one frame the function is a bijection of the parent's hash, and for one parent a bijection of
- * the frame; so a recursive method has another hash at each depth.  Few operations lie between a
+ * the frame; so a recursive method has another hash at each depth.  Few operations are between a
  * parent's hash and the child's, because a chain of entries computes them one after the other.  The
  * byte swap moves the upper bits of the product, which depend on all input bits, to the bottom,
  * where they choose the slot. */

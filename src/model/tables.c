@@ -123,7 +123,7 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
 DEFINE_COMPARE_TIMES(compare_instants, tv_instant)
 DEFINE_COMPARE_TIMES(compare_dumps, tv_memory_dump)
 
-/* By whose stack it is and by value type, so that the values of an input sample lie together. */
+/* By whose stack it is and by value type, so that the values of an input sample are together. */
 static int compare_sample_stacks(const struct tv_sample *a, const struct tv_sample *b)
 {
     if (a->thread != b->thread)

@@ -348,8 +348,8 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
 /* Reserve room for more samples and values of counters that are added one by one. */
 void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t values);
 
-/* Most value types, and most event types, of a trace.  Further ones count as the last: no file of
- * this world has so many, and a hostile one gets no quadratic search. */
+/* Maximum number of value types, and of event types, of a trace.  Further ones count as the last:
+ * no known file has so many, and a hostile one gets no quadratic search. */
 #define TV_TYPES_MAX 4096u
 
 /* Return the value type with a name and unit (strings) in an input, adding it if needed. */

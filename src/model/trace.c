@@ -45,7 +45,7 @@ uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t ind
     return extra && extra->colour ? extra->colour : trace->head->frames[frame].colour;
 }
 
-/* Free the columns, paths, waits and tables that do not lie in an index file. */
+/* Free the columns, paths, waits and tables that are not in an index file. */
 static void trace_release_columns(struct tv_trace *trace)
 {
     tv_paths_release(&trace->paths);

@@ -30,7 +30,7 @@
 
 /* Estimated paths below this share of the total are not followed. */
 #define CUT_SHARE 10000
-/* Most samples of the estimate, and most calls that it looks at, over all value types. */
+/* Maximum number of samples of the estimate, and of calls it looks at, over all value types. */
 #define MOST_SAMPLES 1000000u
 #define MOST_STEPS 50000000u
 

@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "readers/profile_input.h"
 
-/* Most value types of a graph. */
+/* Maximum number of value types of a graph. */
 #define TV_CALL_GRAPH_TYPES 64u
 
 /* Costs by owner (a function or a call) and type, for those that are not 0. */

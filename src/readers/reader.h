@@ -31,7 +31,7 @@ struct tv_te_member_record;
 struct tv_te_record;
 
 /*
- * Receives the records of a file as they stand in it, in the order of the file and while it is
+ * Receives the records of a file as they are in it, in the order of the file and while it is
  * read: nothing is paired, nested or sorted.  `traceview dump` uses one, so that it prints the
  * first event of a large file at once and keeps only one record in memory.  Formats whose events
  * come in any order can visit their records; all others stream into a sink anyway.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* side_inputs.h - readers of small texts that stand beside a trace and have no slices: lists of
+/* side_inputs.h - readers of small texts that are beside a trace and have no slices: lists of
  * processes, power samples. Each is an input of its own, read line by line. */
 #ifndef TV_READERS_SIDE_INPUTS_H
 #define TV_READERS_SIDE_INPUTS_H

@@ -3,7 +3,7 @@
  * speedscope.c - speedscope JSON: profiles of stacks with weights ("sampled", which become samples)
  * or of entries and exits ("evented", which become slices).  Each profile is a thread.
  *
- * The unit of a profile may stand after its numbers, so the members of each object are found
+ * The unit of a profile may be after its numbers, so the members of each object are found
  * before they are read.
  */
 #include "readers/readers.h"

@@ -22,7 +22,7 @@ struct tv_text_line {
     bool none;     /* there are no more lines */
 };
 
-/* Iterate over the lines of [offset, end); `end` may lie after the end of the source. */
+/* Iterate over the lines of [offset, end); `end` may be after the end of the source. */
 void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
                         uint64_t end);
 void tv_text_lines_release(struct tv_text_lines *lines);

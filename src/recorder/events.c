@@ -7,7 +7,7 @@
  * frames have keys, places on the native stack, which grow towards callers:
  *
  *     before          after
- *     main  9000      main  9000      A new call has key 7000.  f and g lie at or below its place,
+ *     main  9000      main  9000      A new call has key 7000.  f and g are at or below its place,
  *     f     7000      new   7000      so both are gone.  They get TV_MT_UNROLL records.
  *     g     5000
  *
@@ -441,8 +441,8 @@ void tv_recording_leave_address(const void *function, const void *frame, bool ta
  *
  *       call on top (its key)    In the first case, the interrupted hook is still on the stack,
  *       interrupted hook         between the topmost call and the asking hook.  Its code will be
- *       signal frame             returned to, so an address of this library must lie there.  In the
- *       asking hook (frame)      second case there is none, or the asking hook lies above the
+ *       signal frame             returned to, so an address of this library must be there.  In the
+ *       asking hook (frame)      second case there is none, or the asking hook is above the
  *                                topmost call.
  */
 

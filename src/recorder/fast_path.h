@@ -34,7 +34,7 @@ void tv_recorder_method_caught(uint64_t word);
 void tv_recorder_super_returned(uint64_t word);
 void tv_recorder_constructor_caught(uint64_t word);
 
-/* Return where a native call lies on the stack, with 16 bits of its return address; larger for
+/* Return where a native call is on the stack, with 16 bits of its return address; larger for
  * callers. */
 TV_INLINE uint64_t tv_fast_key(uintptr_t frame, uintptr_t site)
 {
@@ -55,7 +55,7 @@ TV_INLINE bool tv_fast_is_gone(const struct tv_recorder_frame *call, uint64_t ke
 }
 
 /* Is the topmost call the one that is left, by its frame?  The hook of a `tail` call runs when
- * the frame is gone already, so then the caller's frame must lie above. */
+ * the frame is gone already, so then the caller's frame must be above. */
 TV_INLINE bool tv_fast_is_left(const struct tv_recorder_frame *top, uintptr_t frame, bool tail)
 {
     uint64_t least = (uint64_t)frame << 16;

@@ -60,7 +60,7 @@ struct tv_recording_options {
     const char *spool; /* NULL, or a directory: the buffer is a file there and survives SIGKILL */
     const char *vm;    /* the machine that the file names: "native", "jvm", "art" */
     uint64_t buffer_bytes; /* size, in bytes of the trace; 0: the default */
-    uint64_t least_ns; /* shorter calls leave no record unless a longer one lies within them; 0: all
+    uint64_t least_ns; /* shorter calls leave no record unless a longer one is within them; 0: all
                           are recorded.  Wall time, or CPU time when that is the only clock */
     const char
         *trigger; /* NULL, or patterns of methods, one a line: a thread's calls are recorded only

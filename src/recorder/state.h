@@ -82,7 +82,7 @@ struct tv_stack_reply {
 /* An open call. */
 struct tv_recorder_frame {
     _Atomic uint64_t word; /* of its entry record */
-    _Atomic uint64_t key;  /* where it lies on the native stack (tv_fast_key), or the above */
+    _Atomic uint64_t key;  /* where it is on the native stack (tv_fast_key), or the above */
 };
 
 /* A thread, or a fiber (recording.h), that has had an event. */

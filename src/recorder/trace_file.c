@@ -9,7 +9,7 @@
  *     thread 2: 1 4 8 ...    > heap of {time, thread} -> 1 3 4 7 8 9 ...
  *     thread 3: ...         /
  *
- * The number of records and the methods stand in front of the records.  So a first pass
+ * The number of records and the methods are in front of the records.  So a first pass
  * (trace_writer_prepare_thread) counts the records, resolves addresses in place and marks what does
  * not go to the file.
  *
@@ -108,7 +108,7 @@ static bool used_methods_mark(struct tv_trace_writer *writer, uint32_t number)
     return true;
 }
 
-/* Begin a chunk: other files may lie at the addresses than in the last one. */
+/* Begin a chunk: other files may be at the addresses than in the last one. */
 static void address_cache_begin_chunk(struct tv_trace_writer *writer, uint32_t chunk)
 {
     const struct tv_buffer_chunk *from = &writer->buffer->chunks[chunk - 1];
@@ -126,7 +126,7 @@ static uint64_t trace_writer_address_key(const struct tv_trace_writer *writer, u
 }
 
 /* Return the number of the method at an address; 0: there is none, or no memory for it.  A file
- * lies at an address for one span of time.  So if the same file was there at the record's time
+ * is at an address for one span of time.  So if the same file was there at the record's time
  * and at the chunk's last time, it was there for all records between, and the answer is cached. */
 static uint32_t trace_writer_number_address(struct tv_trace_writer *writer, const uint64_t *record,
                                             uint64_t address)

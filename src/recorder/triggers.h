@@ -40,7 +40,7 @@ void tv_method_filter_name(uint64_t word, char *name, size_t size);
  * offered in another round must be offered again. */
 uint32_t tv_method_filter_round(void);
 
-/* Match all methods again, as other code may lie at the same addresses.  The lock is held. */
+/* Match all methods again, as other code may be at the same addresses.  The lock is held. */
 void tv_method_filter_reset(void);
 
 /*

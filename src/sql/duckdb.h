@@ -35,7 +35,7 @@ typedef struct duck_result {
     void *internal;
 } duck_result;
 
-/* A text in a vector: up to 12 bytes lie in it; of longer ones the first 4, and a pointer to all.
+/* A text in a vector: up to 12 bytes are in it; of longer ones the first 4, and a pointer to all.
  */
 struct duck_string {
     uint32_t length;

@@ -17,7 +17,7 @@
 #include "sql/export.h"
 #include "writers/text/names.h"
 
-/* Values that lie deeper are left out; readers accept no file that is nested deeper. */
+/* Values that are deeper are left out; readers accept no file that is nested deeper. */
 #define DEEPEST 1000
 
 enum {

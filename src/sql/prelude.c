@@ -10,7 +10,7 @@
  * names and columns of Perfetto's trace processor, so that queries written for it run here.  A view
  * costs nothing until a query uses it.
  *
- * The statements run in this order, and a view may use only what stands before it.
+ * The statements run in this order, and a view may use only what is before it.
  */
 #include <string.h>
 

@@ -373,7 +373,7 @@ static void rewrite_put_met(struct sql_rewriter *rewriter, const struct sql_span
 }
 
 /*
- * Rewrite what stands after CREATE VIRTUAL TABLE.  Spans of a side do not overlap within a
+ * Rewrite what is after CREATE VIRTUAL TABLE.  Spans of a side do not overlap within a
  * partition, so two that meet do so at the start of one of them: an ordered (ASOF) join finds the
  * other one.
  *
@@ -413,7 +413,7 @@ static enum tv_status rewrite_span_join(struct sql_rewriter *rewriter, const cha
 
 /* ---- Statements ---- */
 
-/* Rewrite what stands after CREATE PERFETTO. */
+/* Rewrite what is after CREATE PERFETTO. */
 static enum tv_status rewrite_create(struct sql_rewriter *rewriter, const char *at, const char *end)
 {
     if (tv_sql_take_word(&at, "table"))

@@ -491,7 +491,7 @@ static uint64_t sql_series_count(const struct tv_sql_data *data)
     return sql_tables_of(data)->series.count;
 }
 
-/* Return the counter of a series: counters lie in the order of their series. */
+/* Return the counter of a series: counters are in the order of their series. */
 static const struct tv_counter *sql_counter_of_series(const struct tv_sql_data *data,
                                                       uint64_t series)
 {

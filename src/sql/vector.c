@@ -39,7 +39,7 @@ void tv_sql_put_boolean(struct tv_sql_vector *vector, uint64_t i, bool value)
     ((bool *)vector->data)[i] = value;
 }
 
-/* Refer to a text in DuckDB's form: short ones lie in the element itself. */
+/* Refer to a text in DuckDB's form: short ones are in the element itself. */
 static void sql_put_reference(struct tv_sql_vector *vector, uint64_t i, struct tv_bytes text)
 {
     struct duck_string *put = &((struct duck_string *)vector->data)[i];

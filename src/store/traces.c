@@ -11,7 +11,7 @@
  * comparing it.  `words` is the folded text that a search looks through; whoever changes a name, a
  * label or a note calls tv_store_index_words in the same transaction.
  *
- * Everything that is read for an answer lies in the caller's arena and ends with it.
+ * Everything that is read for an answer is in the caller's arena and ends with it.
  */
 #include "store/traces.h"
 

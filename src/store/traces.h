@@ -2,7 +2,7 @@
 /*
  * traces.h - what is known about the traces in the store: reading, changing and searching it.
  *
- * Texts that are returned lie in the caller's arena and are valid UTF-8 without control characters
+ * Texts that are returned are in the caller's arena and are valid UTF-8 without control characters
  * (except line ends and tabs in a note), whatever was put in.  Facts are the engine's bytes,
  * unchanged.
  */
@@ -147,7 +147,7 @@ struct tv_store_page {
         *after; /* cursor for the next page, in printable ASCII; NULL: this is the last page */
 };
 
-/* Find a page of traces, which lies in the arena.  Traces that appear, disappear or move meanwhile
+/* Find a page of traces, which is in the arena.  Traces that appear, disappear or move meanwhile
  * do not shift others out of the pages.  TV_STORE_INVALID: `after` is not a cursor of this order.
  */
 enum tv_store_status tv_store_search(struct tv_store *store, const struct tv_store_query *query,

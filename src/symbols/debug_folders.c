@@ -76,7 +76,7 @@ bool tv_debug_path_is_usual(const char *path)
     return found;
 }
 
-/* Each file lies in one of 256 folders, whose time of modification is that of its last new file. */
+/* Each file is in one of 256 folders, whose time of modification is that of its last new file. */
 static uint64_t debug_place_state(enum tv_debug_place place, uint64_t state)
 {
     char path[PATH_MAX];

@@ -50,7 +50,7 @@ struct tv_elf_mapping {
 };
 
 /* Turn an offset in an executable mapping of the program, whose debug file `elf` may be, likewise.
- * A debug file does not tell where its segments lie in the program, so the one is taken that is as
+ * A debug file does not tell where its segments are in the program, so the one is taken that is as
  * long as the mapping; false when there is none, or more than one. */
 bool tv_elf_address_of_mapping(const struct tv_elf *elf, const struct tv_elf_mapping *mapping,
                                uint64_t offset, uint64_t *own);

@@ -42,7 +42,7 @@ enum perf_record_kind {
     FEATURE = 80,      /* of a pipe; 64 bits have its number */
     COMPRESSED = 81,
     COMPRESSED2 = 83, /* 64 bits have the size; padding follows */
-    OWN_FIRST = 64,   /* perf's records about the file stand before those of the kernel */
+    OWN_FIRST = 64,   /* perf's records about the file are before those of the kernel */
 };
 
 enum perf_stage {

@@ -193,8 +193,8 @@ uint64_t tv_zstd_frames_end(struct tv_zstd_frames *frames, struct tv_source *pac
 #define PIECE ((size_t)64 * 1024)
 #define HEAD ((size_t)4096)
 
-/* Most carriage returns that terminals put in front of a line feed: a terminal in raw mode inside
- * another one adds two. */
+/* Maximum number of carriage returns that terminals put in front of a line feed: a terminal in raw
+ * mode inside another one adds two. */
 #define MOST_RETURNS 2
 
 /* The place of the stream in the bytes. */

@@ -15,7 +15,7 @@
 #include "writers/compare/compare_report.h"
 #include "writers/compare/described_run.h"
 
-/* Most bytes of an answer. */
+/* Maximum number of bytes of an answer. */
 #define COMPARE_BYTES ((uint64_t)64 << 20)
 
 /* The parameters of the question. */

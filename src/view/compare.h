@@ -19,7 +19,7 @@ struct tv_view_run {
     enum tv_run_side side;
 };
 
-/* Most rows of an answer; the comparison has as many tested rows. */
+/* Maximum number of rows of an answer; the comparison has as many tested rows. */
 #define TV_VIEW_COMPARE_ROWS 20000u
 
 /* Append the answer: JSON of the format "traceview.diff/1".

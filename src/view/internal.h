@@ -267,7 +267,7 @@ void tv_view_write_order(const struct tv_view *view, struct tv_out *out);
  * bytes) or above 0.
  *
  * Like localeCompare of a browser for ASCII: blanks, marks, digits, letters; digits together are
- * one number, so that "worker-2" stands before "worker-10"; upper case next to lower case, and
+ * one number, so that "worker-2" is before "worker-10"; upper case next to lower case, and
  * after it if nothing else differs.  Control characters come first; bytes of other letters come
  * last, in the order of their code points. */
 int tv_collate(struct tv_bytes a, struct tv_bytes b);

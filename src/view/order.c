@@ -338,8 +338,8 @@ static void order_processes(struct sortable_owner *processes, const struct tv_tr
         qsort(processes, head->process_count, sizeof *processes, owner_compare);
 }
 
-/* Fill the keys of threads.  Busy threads stand before idle ones; how busy they are does not count,
- * so that threads of one name stand together. */
+/* Fill the keys of threads.  Busy threads are before idle ones; how busy they are does not count,
+ * so that threads of one name are together. */
 static void order_fill_threads(struct sortable_owner *threads, const struct tv_trace_info *head,
                                const struct owner_work *work)
 {

@@ -46,7 +46,7 @@ struct tv_call_tree {
     struct tv_tree_shape *shape;
     struct tv_trace_info *own_head; /* `head`, extended for this tree, which owns it; or NULL */
     bool owns_shape;
-    bool lent;    /* the costs lie in the sections of an index file and are read-only */
+    bool lent;    /* the costs are in the sections of an index file and are read-only */
     bool counted; /* the costs are no longer all 0 */
     bool raised;  /* no range can be subtracted: some CPU times are not exact, or a sum overflowed
                      (tv_call_tree_settle) */
@@ -106,7 +106,7 @@ void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
 
 /* Announce that TV_TREE_READ_AHEAD nodes from block * TV_TREE_READ_AHEAD on are read next: a
- * large tree may lie in a file (base/memory.h). */
+ * large tree may be in a file (base/memory.h). */
 #define TV_TREE_READ_AHEAD 65536u
 void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t block);
 

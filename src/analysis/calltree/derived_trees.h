@@ -49,9 +49,9 @@ struct tv_call_tree *tv_call_tree_by_thread(const struct tv_trace *trace,
  * Subtract the cost of recording from the times of calls.
  *
  * A file may state what reading its clocks costs (clock-call-overhead-nsec).  Each call was
- * recorded by two readings, and a recorded time lies somewhere within its reading.  The rest of the
- * entry's reading and the beginning of the exit's lie within the call, which makes one reading,
- * wherever that time is; the other halves, also one reading, lie in the caller.  So subtract
+ * recorded by two readings, and a recorded time is somewhere within its reading.  The rest of the
+ * entry's reading and the beginning of the exit's are within the call, which makes one reading,
+ * wherever that time is; the other halves, also one reading, are in the caller.  So subtract
  *
  *   from the own time of a path        its calls + the calls directly inside
  *   from the inclusive time of a path  its calls + 2 * all calls inside

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/out.h"
 
-/* Most names that a message lists. */
+/* Maximum number of names that a message lists. */
 #define NAMES_LISTED 20
 
 struct tv_sample_values tv_sample_values_of(const struct tv_trace *trace)

@@ -160,7 +160,7 @@ static void tree_lines_add_totals(struct tv_tree_lines *lines, const struct tv_c
  * ---- Bottom-up lines ----
  *
  * A member is a called node on its way to the root.  The members of a line are a range of one
- * array, in depth-first order, so that one pass sees which of them lie within others.  To open a
+ * array, in depth-first order, so that one pass sees which of them are within others.  To open a
  * line, its members move to their callers and are sorted by frame within the range: each line below
  * it gets a part of the range.
  *
@@ -360,7 +360,7 @@ static struct member_range inverted_collect_all(struct line_inversion *inversion
     return (struct member_range){0, count};
 }
 
-/* Make the lines of the first level: recursion alone tells which calls lie within others of their
+/* Make the lines of the first level: recursion alone tells which calls are within others of their
  * frame. */
 static void inverted_add_first_level(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                                      uint32_t parent)

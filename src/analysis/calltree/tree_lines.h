@@ -14,7 +14,7 @@
 #include "analysis/calltree/call_tree.h"
 
 /* Name of a line.  Top-down: its node.  Bottom-up: the frames of the node and of `level` of its
- * callers.  Lines of the first level lie under the node TV_ROOT_PATH. */
+ * callers.  Lines of the first level are under the node TV_ROOT_PATH. */
 struct tv_line_name {
     uint32_t node, level;
 };
@@ -22,7 +22,7 @@ struct tv_line_name {
 struct tv_tree_line {
     uint32_t frame;
     uint32_t node;   /* with its level (0 on the first): the name */
-    uint32_t parent; /* index of the line that it lies under: in the names asked for, then in the
+    uint32_t parent; /* index of the line that it is under: in the names asked for, then in the
                         lines */
     bool has_children;
     bool opened;    /* its children are in the list */

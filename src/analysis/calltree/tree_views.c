@@ -288,7 +288,7 @@ struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint3
 struct caller_chains {
     struct tree_view making;
     const uint8_t *marks;
-    bool on_threads;     /* each thread's chains lie on its node, else the thread ends the chain */
+    bool on_threads;     /* each thread's chains are on its node, else the thread ends the chain */
     int64_t *wall, *cpu; /* [nodes] self time with everything below */
     uint64_t steps;
     uint32_t end;   /* the first node whose chain is too much */

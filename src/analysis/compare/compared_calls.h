@@ -14,7 +14,7 @@
 #include "analysis/compare/comparison.h"
 #include "analysis/states/statistics.h"
 
-/* Most rows that have calls: the first of the comparison, which are the most certain. */
+/* Maximum number of rows with calls: the first of the comparison, which are the most certain. */
 #define TV_COMPARED_CALLS_ROWS 50u
 
 struct tv_compared_call {

@@ -9,7 +9,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* Least runs for the promise of docs/compare.md: of each side; or of each side with a history. */
+/* Minimum number of runs for the promise of docs/compare.md: of each side; or of each side with a
+ * history. */
 #define PROMISED_RUNS 5u
 #define PROMISED_RUNS_WITH_HISTORY 3u
 #define PROMISED_HISTORY 10u

@@ -68,7 +68,7 @@ struct tv_comparison_options {
     double least_share; /* rows below it in both sides are listed, not tested: 0.0005 */
 };
 
-/* Most rows that are tested: the largest. */
+/* Maximum number of rows that are tested: those with the largest figures. */
 #define TV_COMPARED_ROWS 20000u
 
 /* Compare the sides of a matched table, which must outlive the result.  Fail when a side has no

@@ -61,7 +61,7 @@ static void finding_add_place(struct tv_finding *finding, const struct tv_findin
     finding->place_count += finding->place_count < TV_FINDING_PLACES;
 }
 
-/* Return how much of [start, start + length) lies in the range. */
+/* Return how much of [start, start + length) is in the range. */
 static tv_ns finding_time_in_range(const struct finding_context *context, tv_ns start, tv_ns length)
 {
     tv_ns end = start + length;
@@ -149,7 +149,7 @@ struct finding_scan {
     tv_ns longer; /* the rule's limit on this track */
     uint32_t row;
     struct finding_list covered; /* calls of this row that contain a reported or a waiting call */
-    size_t passed;               /* how many of them lie before the current call */
+    size_t passed;               /* how many of them are before the current call */
     struct finding_list above;   /* the same for the row above */
 };
 

@@ -63,7 +63,7 @@ struct tv_rule {
                      */
     unsigned names; /* enum tv_rule_names: these only; 0: any */
     unsigned waits; /* waiting: neither these nor the calls around them are reported */
-    unsigned passes; /* not reported themselves, but what lies in them is */
+    unsigned passes; /* not reported themselves, but what is in them is */
     tv_ns longer;
     bool one_picture; /* `longer` is that of 60 Hz: of a file that tells the time between two
                          pictures of its display, that counts */

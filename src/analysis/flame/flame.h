@@ -44,7 +44,7 @@ struct tv_flame {
     int64_t left_out; /* time of frames that were too narrow */
     uint32_t levels;
     uint32_t count;
-    struct tv_flame_frame *frames; /* depth first: a frame follows the one that it lies on */
+    struct tv_flame_frame *frames; /* depth first: a frame follows the one that it is on */
     size_t capacity;
 };
 
@@ -111,7 +111,7 @@ struct tv_flame_time_options {
     struct tv_flame_stacks stacks;
 };
 
-/* Return the flame graph.  With several threads, each thread's frames lie on a frame
+/* Return the flame graph.  With several threads, each thread's frames are on a frame
  * TV_THREAD_FRAME + thread.  `path` identifies the first call of a frame, or the thread, whatever
  * the selection; TV_NONE: too many to number.  In a graph of changed stacks, it identifies a frame
  * of the same selection, stacks and `fold` only. */
@@ -134,7 +134,7 @@ struct tv_flame_samples_options {
 };
 
 /* Return the flame graph of the samples of tv_sample_tree_of_trace.  With several threads, each
- * thread's frames lie on a frame TV_THREAD_FRAME + thread.  `path` identifies the first sample of a
+ * thread's frames are on a frame TV_THREAD_FRAME + thread.  `path` identifies the first sample of a
  * frame and its depth, or the thread, whatever the selection; TV_NONE: too many to number. */
 struct tv_flame *tv_flame_of_samples(const struct tv_trace *trace,
                                      const struct tv_selection *selection,

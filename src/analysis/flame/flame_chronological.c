@@ -127,7 +127,7 @@ static uint32_t flame_time_enter_call(struct flame_time_walk *walk, uint32_t par
     return entered;
 }
 
-/* The part of a call that lies in the range, on the clock. */
+/* The part of a call that is in the range, on the clock. */
 struct clipped_call {
     tv_ns start, end;
     bool timed; /* false: the CPU time is unknown */

@@ -40,7 +40,7 @@ void tv_flame_growth_begin(struct tv_flame_growth *growth);
 void tv_flame_growth_release(struct tv_flame_growth *growth);
 
 /* Return the width of a frame.  One without time of its own, such as a call whose CPU time is
- * unknown, lasts as long as what lies on it. */
+ * unknown, lasts as long as what is on it. */
 int64_t tv_flame_growth_width(const struct tv_growing_frame *frame);
 
 /* Return the frame to put an event on: the parent's open frame if it is of the same method,

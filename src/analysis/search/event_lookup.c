@@ -26,7 +26,7 @@ struct offset_interval {
 struct event_lookup {
     const uint64_t *offsets;
     size_t count;
-    struct offset_interval *intervals; /* [count + 1]; the first one lies before all offsets */
+    struct offset_interval *intervals; /* [count + 1]; the first one is before all offsets */
     size_t current; /* interval of the last event, tried first because neighbours in a column are
                        neighbours in the file */
 };

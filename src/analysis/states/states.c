@@ -51,7 +51,7 @@ static int states_compare_cpus(const void *left, const void *right)
     return (a->track > b->track) - (a->track < b->track);
 }
 
-/* Return how much of [from, to) lies in the range. */
+/* Return how much of [from, to) is in the range. */
 static tv_ns states_clip_times(const struct tv_states *states, tv_ns from, tv_ns to)
 {
     from = from > states->from ? from : states->from;
@@ -59,7 +59,7 @@ static tv_ns states_clip_times(const struct tv_states *states, tv_ns from, tv_ns
     return to > from ? to - from : 0;
 }
 
-/* Return how much of the range lies before a processor is known, or after the end of its input. */
+/* Return how much of the range is before a processor is known, or after the end of its input. */
 static tv_ns states_unknown_time(const struct states_sums *s, uint32_t number)
 {
     const struct tv_trace *trace = s->trace;

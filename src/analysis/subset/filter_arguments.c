@@ -20,7 +20,7 @@
 #define READ_SIZE ((size_t)1 << 20)
 /* Offsets that one pass over the trace's offset columns turns into events. */
 #define BATCH ((size_t)1 << 20)
-/* The texts of two events are further apart than this: quotes, brackets and a key lie between
+/* The texts of two events are further apart than this: quotes, brackets and a key are between
  * them. */
 #define APART ((size_t)8)
 

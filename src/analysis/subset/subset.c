@@ -10,7 +10,7 @@
  *
  * Marking is apart from building so that one slice is decided without looking at its neighbours.
  *
- * A time range [from, to) holds an instant that lies in it, and an interval that overlaps it; an
+ * A time range [from, to) holds an instant that is in it, and an interval that overlaps it; an
  * interval of length 0 counts like an instant.  A flow stays only if both of its ends do.
  * Flows of which one end alone would stay are counted as lost (tv_crop_lost_flows).
  */

@@ -266,7 +266,7 @@ static bool walk_is_stop(const struct series_walk *walk, uint32_t before, uint32
     return true;
 }
 
-/* Return the first stop that lies after the time, as its first sample, or TV_NONE. */
+/* Return the first stop that is after the time, as its first sample, or TV_NONE. */
 static uint32_t walk_forward(const struct series_walk *walk, tv_ns time)
 {
     uint32_t begin = tv_counter_samples_before(walk->trace, walk->counter, time, true);
@@ -283,7 +283,7 @@ static uint32_t walk_forward(const struct series_walk *walk, tv_ns time)
     return TV_NONE;
 }
 
-/* Return the last stop that lies before the time, as its first sample, or TV_NONE. */
+/* Return the last stop that is before the time, as its first sample, or TV_NONE. */
 static uint32_t walk_back(const struct series_walk *walk, tv_ns time)
 {
     uint32_t end = tv_counter_samples_before(walk->trace, walk->counter, time, false);

@@ -117,7 +117,7 @@ enum tv_counter_stop {
 
 struct tv_counter_step {
     uint32_t counter, series;
-    tv_ns time; /* the stop must lie after it, or with `back` before it */
+    tv_ns time; /* the stop must be after it, or with `back` before it */
     enum tv_counter_stop stop;
     bool back;
 };

@@ -520,7 +520,7 @@ void tv_activity_of_track(const struct tv_pyramid *pyramid, uint32_t track, tv_n
     unsigned res = activity_resolution(to - from, buckets);
     tv_ns tile = (tv_ns)TV_TILE_PIXELS << res;
     struct tv_density density;
-    /* Density rows lie within 62 bits; hostile times beyond are not drawn. */
+    /* Density rows are within 62 bits; hostile times beyond are not drawn. */
     tv_ns low = from > -FURTHEST ? from : -FURTHEST, high = to < FURTHEST ? to : FURTHEST;
     int64_t first = low / tile - (low % tile < 0);
     int64_t last = (high - 1) / tile - ((high - 1) % tile < 0);

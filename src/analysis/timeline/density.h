@@ -16,8 +16,8 @@
 #define TV_TILE_PIXELS 512
 #define TV_MAX_RES 52u
 
-/* Most calls of two pixels or more that can touch a density row: those within, and one at each
- * end. */
+/* Maximum number of calls of two pixels or more that can touch a density row: those within, and one
+ * at each end. */
 #define TV_DENSITY_CALLS (TV_TILE_PIXELS / 2 + 2)
 
 struct tv_long_call {

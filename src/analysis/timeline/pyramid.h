@@ -55,7 +55,7 @@ struct tv_pyramid {
     struct tv_packed_entry *packed;
     struct tv_pyramid_entry *entries;
     uint64_t packed_count, entry_count;
-    bool lent;               /* packed and entries lie in the sections of an index file */
+    bool lent;               /* packed and entries are in the sections of an index file */
     uint32_t *frame_of_path; /* denser in memory than the nodes of the path tree */
 };
 

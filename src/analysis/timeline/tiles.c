@@ -92,7 +92,7 @@ static void tile_draw_waits(const struct tv_trace *trace, const struct tv_tile_k
  *
  * Calls of two pixels or more of each depth are laid over those of the depth above, which they cut
  * into pieces.  Of shorter calls, a pixel's cover is that of the depth with the most (a call covers
- * all that lies in it); its frame is the longest call of the deepest depth that still covers half
+ * all that is in it); its frame is the longest call of the deepest depth that still covers half
  * of that.  Pieces that become shorter than two pixels join the density row.
  */
 

@@ -100,7 +100,7 @@ static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_
     snprintf(title, sizeof title, "%s: %.*s [%llu]", cmd_flamegraph_title(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
-    /* In an inverted graph the thread lies on top of its methods. */
+    /* In an inverted graph the thread is on top of its methods. */
     cmd_flamegraph_draw(out, tree, drawing->settings->stacks.inverted ? TV_ROOT_PATH : 1, title,
                         drawing);
 }

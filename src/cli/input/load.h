@@ -4,7 +4,7 @@
  * sinks, names, the filter and the index cache.
  *
  *     tv_load_open --> struct tv_loading --+--> tv_load_stream   events into a sink, no trace
- *                                          +--> tv_load_dump     records as they stand in the file
+ *                                          +--> tv_load_dump     records as they are in the file
  *                                          '--> tv_load_build    a trace, perhaps from the cache
  *
  * Each of the three functions at the right takes the loading over.

@@ -27,7 +27,7 @@ struct tv_sql_rules {
     size_t count, capacity;
 };
 
-/* Most rows of a rule that are counted. */
+/* Maximum number of rows of a rule that are counted. */
 #define TV_SQL_RULE_ROWS 1000
 
 /* Split a text, which must outlive the rules.  TV_ERR_USAGE with the line of a mistake. */

@@ -4,7 +4,7 @@
  * lines, after the recording.
  *
  * The recorder inside the program writes addresses, because looking up names would slow the program
- * down.  Each address comes with the path of the ELF file that it lies in.
+ * down.  Each address comes with the path of the ELF file that it is in.
  */
 #ifndef TV_CLI_RECORD_NATIVE_NAMES_H
 #define TV_CLI_RECORD_NATIVE_NAMES_H

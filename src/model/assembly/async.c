@@ -132,7 +132,7 @@ static void async_sort_items(struct tv_async_plan *plan)
     tv_free(places);
 }
 
-/* Return whether an item may lie below its parent.  Slices of a row must not overlap, and children
+/* Return whether an item may be below its parent.  Slices of a row must not overlap, and children
  * must have the order of their parents. */
 static bool async_fits_below(struct tv_async_plan *plan, const struct async_item *item,
                              uint32_t parent)
@@ -597,7 +597,7 @@ void tv_assembly_add_async(struct tv_assembly *assembly, struct tv_async_plan *p
 /*
  * ---- Joined ids ----
  *
- * Slices whose ids are joined form one tree: each one lies in the innermost slice that is open at
+ * Slices whose ids are joined form one tree: each one is in the innermost slice that is open at
  * its start, whatever its id.  Of slices with equal starts the longest is the outer one.
  */
 

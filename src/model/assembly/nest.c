@@ -55,7 +55,7 @@ static struct tv_span *nest_span_at(const struct nest_state *nest, const struct 
     return &nest->spans->spans[lane->levels[level].span];
 }
 
-/* Return how many of the following spans lie in one of length 0. */
+/* Return how many of the following spans are in one of length 0. */
 static size_t nest_count_inside(const struct nest_state *nest, const struct tv_span *open)
 {
     return open->side == TV_NONE ? 0 : nest->spans->sides[open->side].inside;
@@ -72,7 +72,7 @@ static bool nest_has_ended(const struct nest_state *nest, const struct tv_span *
 
 enum nest_relation {
     OVER,   /* it has ended, or nearly */
-    INSIDE, /* the span lies in it, or nearly */
+    INSIDE, /* the span is in it, or nearly */
     ACROSS,
 };
 

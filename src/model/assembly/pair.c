@@ -56,7 +56,7 @@ static uint32_t pair_name(const struct pair_state *p, const struct tv_span *span
     return p->spans->names[span->frame];
 }
 
-/* Return how many spans of length 0 lie in a span that ends.  Only spans at its own time count:
+/* Return how many spans of length 0 are in a span that ends.  Only spans at its own time count:
  * times nest all others. */
 static uint32_t pair_count_inside(struct pair_state *p, const struct tv_span *span, int64_t time)
 {
@@ -101,7 +101,7 @@ static void pair_close_above(struct pair_state *p, size_t level, int64_t time)
     }
 }
 
-/* A span that began after the ended one does not lie in it. */
+/* A span that began after the ended one is not in it. */
 static void pair_skip_later(struct pair_state *p, size_t level, const struct tv_span *ended)
 {
     for (size_t i = level; ended->length == 0 && i < p->depth; i++)

@@ -509,7 +509,7 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
     tv_trace_finalize(trace); /* may rename slices, which adds paths */
     tv_paths_finish(&trace->paths);
     tv_free(builder);
-    tv_memory_trim(); /* memory that readers freed lies between the tables */
+    tv_memory_trim(); /* memory that readers freed is between the tables */
     return trace;
 }
 

@@ -55,7 +55,7 @@ struct tv_build_chunk {
     struct tv_columns *columns;
     uint32_t *walls[2], *cpus[2]; /* columns of starts and of lengths */
     struct tv_paths paths;
-    struct tv_depth_tip **tips; /* per thread and depth; tips[-1] stands for what lies below */
+    struct tv_depth_tip **tips;       /* per thread and depth; tips[-1] stands for what is below */
     struct tv_unresolved_path *begun; /* [TV_BATCH_EVENTS + 1] calls of the batch in order */
     size_t begun_count;
     struct tv_deferred *deferred;

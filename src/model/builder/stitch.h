@@ -13,8 +13,8 @@
  * An exit that matches nothing belongs to a call that began before the trace.  Stitching supplies
  * this call: it starts with the first record of the thread and contains everything before its exit
  * (method-trace.md section 8, rule 1).  The result is the true stack of every thread at the start
- * of every chunk.  Supplied calls lie at its bottom, so depth counts from the thread's lowest
- * point; recorded calls lie above them.
+ * of every chunk.  Supplied calls are at its bottom, so depth counts from the thread's lowest
+ * point; recorded calls are above them.
  *
  * A call in a start keeps the tag that it had in its chunk.  A supplied call, or one for which a
  * later chunk reports `had_child`, has tag 1 when it made calls before.

@@ -137,7 +137,7 @@ static const struct tv_subset_ref *refs_get(const struct tv_subset_refs *refs, u
 
 /* ---- Tables that refer to slices ---- */
 
-/* Clip a wait; return false when it lies outside of the range. */
+/* Clip a wait; return false when it is outside of the range. */
 static bool subset_clip_wait(const struct tv_trace *from, const struct tv_track *track,
                              const struct tv_subset_range *range, struct tv_wait *wait)
 {

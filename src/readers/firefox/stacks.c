@@ -170,7 +170,7 @@ static int64_t firefox_caller(struct tv_firefox *file, const struct firefox_stac
     if (prefix == TV_FIREFOX_ABSENT || prefix == -1)
         return TV_FIREFOX_ABSENT;
     if (prefix < 0 || (uint64_t)prefix >= row) {
-        /* Callers stand before the called, so there is no circle. */
+        /* Callers are before the called, so there is no circle. */
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_STACK_NO_PARENT, TV_NO_OFFSET);
         return TV_FIREFOX_ABSENT;
     }

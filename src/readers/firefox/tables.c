@@ -119,7 +119,7 @@ static struct tv_firefox_column *firefox_find_column(struct tv_firefox_column *c
     return NULL;
 }
 
-/* Most columns of a gecko table; they have ten. */
+/* Maximum number of columns of a gecko table; they have ten. */
 #define SCHEMA_MAX 64
 
 /* Read a schema: which column stands where in a row. */

@@ -101,8 +101,8 @@ struct tv_ft_value {
 };
 #pragma pack(pop)
 
-/* Values lie in blocks, which the merge frees one by one while it moves them: a trace of counters
- * never stands in memory twice. */
+/* Values are in blocks, which the merge frees one by one while it moves them: a trace of counters
+ * never is in memory twice. */
 struct tv_ft_value_block {
     struct tv_ft_value_block *next;
     size_t count, capacity;

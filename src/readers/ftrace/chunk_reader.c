@@ -3,7 +3,7 @@
  * The walk over the lines of a chunk.
  *
  * Each line is an event, a line of function_graph, or one of the others (line.h).  Three kinds of
- * lines depend on their neighbours, which may lie in another chunk:
+ * lines depend on their neighbours, which may be in another chunk:
  *
  *   "CPU:3 [LOST 12 EVENTS]"  gets the time of the next event; at the end of the chunk the reader
  *                             looks ahead into the next one
@@ -421,7 +421,7 @@ static void ft_reader_add_progress(struct tv_ft_chunk_reader *reader, uint64_t *
     *told = at;
 }
 
-/* Give the losses at the end of the chunk the time of the next event, which lies in the next
+/* Give the losses at the end of the chunk the time of the next event, which is in the next
  * chunk. */
 static void ft_reader_date_last_losses(struct tv_ft_chunk_reader *reader,
                                        struct tv_text_lines *lines)

@@ -305,7 +305,7 @@ static void ft_put_i2c(const struct tv_ft_arg_visitor *put, struct tv_bytes deta
 }
 
 /* Visit the fields of i915: "write reg=0x100030, len=8" or "obj=ffff8800a88d1400, GTT index=0 ,
- * writable". A comma ends a value; a word without '=' may stand before the key. */
+ * writable". A comma ends a value; a word without '=' may be before the key. */
 static void ft_put_i915(const struct tv_ft_arg_visitor *put, struct tv_bytes details)
 {
     struct tv_bytes item;

@@ -14,7 +14,7 @@
 struct tv_bytes tv_ft_after(struct tv_bytes text, const char *mark);
 
 /* Return the value of a key, up to the next space or comma; data NULL: the key is missing.  A key
- * stands at the beginning or after a space, a comma or a '('. */
+ * is at the beginning or after a space, a comma or a '('. */
 struct tv_bytes tv_ft_arg(struct tv_bytes details, const char *key);
 
 /* Parse the value of a key as a number, decimal or 0x...  Return false when there is none. */

@@ -313,7 +313,7 @@ struct ft_visit {
     struct tv_trace_info *head;
     struct tv_input *input;
     struct tv_ft_task_cache tasks;
-    struct tv_diagnostics early; /* before the first event: text may stand in front of "TRACE:" */
+    struct tv_diagnostics early; /* before the first event: text may be in front of "TRACE:" */
     bool any;                    /* there was an event */
     bool continues;              /* stray lines belong to the last event */
 };

@@ -34,13 +34,13 @@
 
 extern const struct tv_reader tv_reader_ftrace;
 
-/* One line as it stands in the file, for a record visitor. */
+/* One line as it is in the file, for a record visitor. */
 struct tv_ft_record {
     struct tv_bytes text; /* without its line end; empty only when the line is too long */
     uint64_t offset;
     bool too_long;
     bool is_event;            /* `event` is filled, else `other` */
-    struct tv_ft_line event;  /* its texts lie in `text` */
+    struct tv_ft_line event;  /* its texts are in `text` */
     struct tv_ft_other other; /* the same */
 };
 

@@ -326,7 +326,7 @@ void tv_ft_graph_add(struct tv_ft_chunk *chunk, const struct tv_ft_graph_line *l
 #define DEEPEST 4096u
 
 struct ft_open_call {
-    size_t place; /* index in `emitted`: a call stands there before the calls that it makes */
+    size_t place; /* index in `emitted`: a call is there before the calls that it makes */
     bool interrupt;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of the kernel: interrupts, work, locks, memory, functions, requests of disks.
- * Interrupts and the like stand on pseudo-threads, the others on the thread that did the work. */
+ * Interrupts and the like are on pseudo-threads, the others on the thread that did the work. */
 #include <stdio.h>
 #include <string.h>
 

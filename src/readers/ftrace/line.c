@@ -256,7 +256,7 @@ static bool ft_line_starts_with(struct ft_unread rest, const char *text)
     return (size_t)(rest.end - rest.at) >= length && memcmp(rest.at, text, length) == 0;
 }
 
-/* Parse "<stack trace>" or "<user stack trace>", which stands in place of an event when its
+/* Parse "<stack trace>" or "<user stack trace>", which is in place of an event when its
  * stack follows. */
 static bool ft_line_parse_stack_heading(struct ft_unread rest, struct tv_ft_line *line)
 {

@@ -144,7 +144,7 @@ struct tv_ft_other {
 /* Classify `bare`, a line that tv_ft_line_parse refused. */
 void tv_ft_other_parse(struct tv_bytes bare, struct tv_ft_other *other);
 
-/* Parse "CPU:3 [LOST 12 EVENTS]" or "CPU:3 [EVENTS DROPPED]".  Such a line stands before the next
+/* Parse "CPU:3 [LOST 12 EVENTS]" or "CPU:3 [EVENTS DROPPED]".  Such a line is before the next
  * event, and the loss gets that event's time. */
 bool tv_ft_loss_parse(struct tv_bytes line, uint32_t *cpu);
 

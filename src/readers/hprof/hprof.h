@@ -25,7 +25,7 @@ struct tv_hprof_frame {
     int32_t line;
 };
 
-/* A stack; its frames lie in hprof->frames, the innermost first. */
+/* A stack; its frames are in hprof->frames, the innermost first. */
 struct tv_hprof_stack {
     uint64_t offset;
     uint32_t thread; /* thread of the head; TV_NONE: not in the file */

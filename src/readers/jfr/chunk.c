@@ -155,7 +155,7 @@ static bool jfr_chunk_follow_checkpoints(struct tv_jfr_chunk *chunk)
     struct tv_jfr_event event;
     uint64_t at = chunk->checkpoint, end = chunk->bytes.length;
     while (at >= TV_JFR_HEADER_SIZE && at < end) {
-        /* Each lies before the one after it: together they take no longer than the chunk. */
+        /* Each is before the one after it: together they take no longer than the chunk. */
         if (!tv_jfr_event_at(chunk, at, &event) || event.size > end - at)
             return false;
         end = at;

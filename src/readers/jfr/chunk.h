@@ -161,7 +161,7 @@ struct tv_jfr_program {
     bool unusable;  /* a type that cannot be read: unknown, in a circle, or far too large */
 };
 
-/* Most slots of a program. */
+/* Maximum number of slots of a program. */
 #define TV_JFR_SLOTS 16
 
 struct tv_jfr_chunk;
@@ -299,7 +299,7 @@ struct tv_jfr_value {
 const struct tv_jfr_field *tv_jfr_field_find(const struct tv_jfr_chunk *chunk, uint32_t type,
                                              struct tv_bytes name);
 
-/* Read the field of a value that stands at a place. */
+/* Read the field of a value that is at a place. */
 struct tv_jfr_value tv_jfr_get(struct tv_jfr_chunk *chunk, uint32_t type, uint64_t at,
                                const char *name);
 

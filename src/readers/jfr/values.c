@@ -248,7 +248,7 @@ bool tv_jfr_follow(const struct tv_jfr_chunk *chunk, const struct tv_jfr_value *
 /* Longest way from a value to its text: a class, its symbol, the text of that. */
 #define MOST_STEPS 8
 
-/* Read a text that stands at a place; follow it once if it is a constant itself. */
+/* Read a text that is at a place; follow it once if it is a constant itself. */
 static struct tv_bytes jfr_text_at(struct tv_jfr_chunk *chunk, uint64_t at)
 {
     struct tv_jfr_raw_text text;

@@ -10,7 +10,7 @@
  *
  *   * A double quote outside of strings begins a string everywhere; a single quote does so only
  *     where no word is under way ("don't").
- *   * A comment may stand anywhere between tokens.
+ *   * A comment may be anywhere between tokens.
  *   * The dots of "{ ..., "a": 1, ... more of it }" stand for left-out text, as the format's own
  *     document writes events.
  *

@@ -85,7 +85,7 @@ void tv_mt_fast_init(struct tv_mt_fast *fast, const struct tv_mt_file *file,
 /* Fill the last times of all threads, and free the slots. */
 void tv_mt_fast_release(struct tv_mt_fast *fast);
 
-/* Decode up to `count` records at `at`, which lie at `offset` of the file.  Return the number of
+/* Decode up to `count` records at `at`, which are at `offset` of the file.  Return the number of
  * events; when it is less, fast->stop is the reason. */
 size_t tv_mt_fast_take(struct tv_mt_fast *fast, const uint8_t *at, uint64_t offset, size_t count,
                        struct tv_event *events);

@@ -65,7 +65,7 @@ enum tv_mt_wraps {
     TV_MT_WRAPS_UNKNOWN,   /* no wrap was seen so far */
     TV_MT_WRAPS_NONE,      /* a survey found that there are none */
     TV_MT_WRAPS_BY_THREAD, /* only the records of the same thread help */
-    TV_MT_WRAPS_BY_ORDER,  /* the records of all threads stand in the order of time */
+    TV_MT_WRAPS_BY_ORDER,  /* the records of all threads are in the order of time */
 };
 
 /* Threads and methods by their ids. */

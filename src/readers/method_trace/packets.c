@@ -438,7 +438,7 @@ static enum tv_status mt_packets_go_on(struct tv_mt_file *file, uint64_t bytes,
     return status;
 }
 
-/* Walk up to some bytes of records. Methods of all classes stand before the first block, so the
+/* Walk up to some bytes of records. Methods of all classes are before the first block, so the
  * bytes of the file do not count. */
 static enum tv_status mt_packets_walk_to_records(struct mt_packets *packets, struct tv_error *err)
 {

@@ -69,7 +69,7 @@ enum tv_status tv_mt_records_add_progress(struct tv_mt_file *file, uint64_t byte
  * Times are 32-bit microseconds, which restart at 0 every 71 minutes.  Times of a thread do not go
  * back, so a step back is a wrap, unless it is so small that a jittering clock may have made it.
  * This is not enough when a thread was silent for long or began late; where the records of all
- * threads stand in the order of time, those of the other threads help.
+ * threads are in the order of time, those of the other threads help.
  */
 #define TV_MT_WRAP ((int64_t)1 << 32)
 

@@ -231,7 +231,7 @@ static bool mt_survey_trust_elapsed(const struct mt_wrap_survey *survey, int64_t
     return elapsed_ns >= 0 && survey->most_raw <= *elapsed + TV_MT_WRAP_SLACK;
 }
 
-/* Find the latest start of each thread: when its last record would lie after the end of tracing,
+/* Find the latest start of each thread: when its last record would be after the end of tracing,
  * it began earlier. Files of ART 14 and later hold the records of a thread in blocks, so the
  * record before its first one may have any time. */
 static void mt_survey_find_latest_starts(const struct mt_wrap_survey *survey)
@@ -255,7 +255,7 @@ static enum tv_mt_wraps mt_survey_choose_wraps(const struct mt_wrap_survey *surv
     bool trusted = mt_survey_trust_elapsed(survey, &elapsed);
     if (trusted && elapsed < TV_MT_WRAP)
         return TV_MT_WRAPS_NONE;
-    /* If records stand in the order of time, at least one thread has seen every wrap. */
+    /* If records are in the order of time, at least one thread has seen every wrap. */
     bool by_order = trusted ? survey->most_by_order <= elapsed + TV_MT_WRAP_SLACK
                             : survey->order_epochs == survey->thread_epochs;
     int64_t epochs = by_order ? survey->order_epochs : survey->thread_epochs;

@@ -165,7 +165,7 @@ static void mt_header_lose_records(struct tv_mt_file *file, enum tv_diagnostic_k
     tv_mt_header_finalize(file, 0);
 }
 
-/* Handle a header that is not complete: the file was cut, or text stands in its place. */
+/* Handle a header that is not complete: the file was cut, or text is in its place. */
 static void mt_header_take_stub(struct tv_mt_file *file, struct tv_bytes stub, uint64_t offset)
 {
     static const uint8_t magic[] = {'S', 'L', 'O', 'W'};

@@ -9,7 +9,7 @@
 #include "base/protobuf.h"
 #include "readers/json/json.h"
 
-/* Most attributes of a sample that are shown, and values in a list. */
+/* Maximum number of attributes of a sample that are shown, and values in a list. */
 #define SHOWN_ATTRIBUTES 1000
 
 /* Bytes of a trace's id. */

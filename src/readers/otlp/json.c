@@ -2,7 +2,7 @@
 /*
  * json.c - makes protobuf of OpenTelemetry profiles in JSON.
  *
- * The members of the messages that the reader wants stand in a table; all others are skipped.
+ * The members of the messages that the reader wants are in a table; all others are skipped.
  * Messages nest as the table says, at most five deep, whatever the file does: lists inside
  * attributes, which could nest further, stay JSON.  Lists of numbers become a field each.
  */

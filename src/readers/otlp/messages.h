@@ -68,7 +68,7 @@ enum {
     OTLP_VALUE_ARRAY = 5,
     OTLP_VALUE_KEYS = 6,
     OTLP_VALUE_BYTES = 7,
-    OTLP_VALUE_JSON = 1000, /* not OpenTelemetry's: a value of a file in JSON as it stands there */
+    OTLP_VALUE_JSON = 1000, /* not OpenTelemetry's: a value of a file in JSON as it is there */
 };
 
 /* The fields of a sample whose numbers differ: opentelemetry-proto 1.8 had its values first. */

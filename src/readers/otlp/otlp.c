@@ -257,7 +257,7 @@ static void otlp_take_resource_attribute(struct otlp *otlp, struct tv_bytes mess
     tv_out_release(&shown);
 }
 
-/* Read what stands beside the samples of a resource.  A process without an id is known by its name,
+/* Read what is beside the samples of a resource.  A process without an id is known by its name,
  * and has a number instead. */
 static void otlp_begin_resource(struct otlp *otlp, struct tv_bytes message)
 {

@@ -105,7 +105,7 @@ static bool perf_take_chain(struct tv_cursor *cursor, struct tv_bytes *chain)
            tv_cursor_take_bytes(cursor, (size_t)count * 8, chain);
 }
 
-/* Find the attribute of a record by its id, which stands at a fixed place when there are several.
+/* Find the attribute of a record by its id, which is at a fixed place when there are several.
  */
 static uint32_t perf_find_attr(const struct tv_perf_data_file *file, uint64_t id)
 {
@@ -113,7 +113,7 @@ static uint32_t perf_find_attr(const struct tv_perf_data_file *file, uint64_t id
     return attr == TV_NONE ? 0 : attr;
 }
 
-/* Return where the id stands in a sample without an identifier: after the fields before it. */
+/* Return where the id is in a sample without an identifier: after the fields before it. */
 static size_t perf_id_place(uint64_t type)
 {
     size_t place = 0;
@@ -178,7 +178,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
 /* ---- Other records ---- */
 
 /* Return the bytes of a field counted from the end of a record: those that samples have of the
- * same event stand after every record. */
+ * same event are after every record. */
 static size_t perf_time_from_end(uint64_t type)
 {
     static const uint64_t behind[] = {TV_PERF_HAS_TIME, TV_PERF_HAS_ID, TV_PERF_HAS_STREAM,

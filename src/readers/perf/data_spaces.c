@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Most mappings of one process, and of all: a file of forks and mappings in turn would need memory
- * by the square of its size. */
+/* Maximum number of mappings of one process, and of all: a file of forks and mappings in turn would
+ * need memory by the square of its size. */
 #define MOST_OF_SPACE 16384u
 #define MOST_OF_ALL ((size_t)4 << 20)
 

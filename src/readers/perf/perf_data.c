@@ -15,7 +15,7 @@
  *             --> symbols of the file, else symbols that the user gave, else those of the program
  *                 with that build ID on this machine, else "libc.so.6+0x1098d9"
  *
- * All addresses of a chain but the first are return addresses: the call lies before them, so they
+ * All addresses of a chain but the first are return addresses: the call is before them, so they
  * are looked up one byte earlier.  The last 4095 numbers (TV_PERF_FIRST_CONTEXT) are not
  * addresses: they say in which mode (kernel, program, guest) the following addresses are.
  */
@@ -169,7 +169,7 @@ struct perf_place {
     uint64_t length;          /* of the mapping */
     struct tv_bytes build_id; /* empty: unknown */
     bool kernel;
-    bool caller; /* a return address: the call lies before it */
+    bool caller; /* a return address: the call is before it */
 };
 
 static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t pid,

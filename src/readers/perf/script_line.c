@@ -93,7 +93,7 @@ static bool script_is_misc(struct tv_bytes word)
     return word.length > 0;
 }
 
-/* Parse what stands before the time: "comm pid/tid [cpu] misc". */
+/* Parse what is before the time: "comm pid/tid [cpu] misc". */
 static bool script_parse_front(struct tv_bytes front, struct tv_script_head *head)
 {
     struct tv_bytes word = script_take_last(&front);
@@ -122,7 +122,7 @@ static bool script_find_event(struct tv_bytes text, size_t *colon)
     return false;
 }
 
-/* Parse what stands after the time: "period event: tail".  Without an event the tail is all. */
+/* Parse what is after the time: "period event: tail".  Without an event the tail is all. */
 static void script_parse_back(struct tv_bytes back, struct tv_script_head *head)
 {
     struct tv_bytes rest = tv_bytes_trim(back), after = rest;
@@ -381,7 +381,7 @@ bool tv_script_parse_tail(const struct tv_script_head *head, struct tv_script_fr
     if (head->tail.length == 0 || script_is_tracepoint(head->event) ||
         !tv_script_parse_frame(head->tail, frame))
         return false;
-    /* With -F addr the address of the data stands before that of the code. */
+    /* With -F addr the address of the data is before that of the code. */
     struct tv_script_frame second;
     tv_bytes_take_word(&rest);
     struct tv_bytes next = tv_bytes_trim(rest), word = tv_bytes_take_word(&rest);

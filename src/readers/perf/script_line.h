@@ -47,7 +47,7 @@ bool tv_script_parse_head(struct tv_bytes line, enum tv_script_shape shape,
 /* Parse a line as a frame. */
 bool tv_script_parse_frame(struct tv_bytes line, struct tv_script_frame *frame);
 
-/* Parse the frame that stands after a head when there are no chains. */
+/* Parse the frame that is after a head when there are no chains. */
 bool tv_script_parse_tail(const struct tv_script_head *head, struct tv_script_frame *frame);
 
 /* Parse "  file.c:12". */

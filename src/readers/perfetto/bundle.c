@@ -836,7 +836,7 @@ static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes d
                    tv_pf_text(bundle->reading, name));
 }
 
-/* Read the fields that stand after the events but are needed first. */
+/* Read the fields that are after the events but are needed first. */
 static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

@@ -208,7 +208,7 @@ bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *tim
 
 enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };
 
-/* The clock stands after the events. */
+/* The clock is after the events. */
 void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
                              struct tv_pf_bundle_clock *clock)
 {

@@ -61,7 +61,7 @@ static uint64_t cut_mark_key(uint64_t offset, int64_t time)
     return tv_hash_u64(offset) ^ (uint64_t)time;
 }
 
-/* The lead stands above the marks. */
+/* The lead is above the marks. */
 #define LEAD_SHIFT 8
 
 void tv_pf_cut_mark(struct tv_pf_cut *cut, uint64_t offset, int64_t time, unsigned mark,

@@ -29,7 +29,7 @@ struct tv_pf_cut {
     uint64_t written, left_out; /* results: packets */
 };
 
-/* Most nanoseconds that a begin may stand before the start of the range. */
+/* Maximum number of nanoseconds that a begin may be before the start of the range. */
 #define TV_PF_CUT_LEAD_MAX 0xffffu
 
 /* Mark the event at an offset and a time.  `lead`: nanoseconds by which a begin that moves stands

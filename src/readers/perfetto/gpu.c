@@ -8,7 +8,7 @@
  *     interned     hw_queue_iid and stage_iid: entries of InternedData.gpu_specifications
  *     by number    hw_queue_id and stage_id: places in the lists of the last `specifications`
  *
- * The lists may stand after the slices; so names by number are sought when all packets are read.
+ * The lists may be after the slices; so names by number are sought when all packets are read.
  *
  * A vkQueueSubmit is a slice on the track "Vulkan Events" of its process.
  */

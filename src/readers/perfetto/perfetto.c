@@ -421,7 +421,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
     return status;
 }
 
-/* ---- Packets as they stand in the file ---- */
+/* ---- Packets as they are in the file ---- */
 
 static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace_info *head,
                                        struct tv_record_visitor *visitor, struct tv_error *err)

@@ -10,7 +10,7 @@
 
 extern const struct tv_reader tv_reader_perfetto;
 
-/* One packet as it stands in the file, for a record visitor. */
+/* One packet as it is in the file, for a record visitor. */
 struct tv_pf_record {
     uint64_t offset;
     struct tv_bytes bytes;

@@ -181,7 +181,7 @@ void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
 /* User ids of one app that runs for several users differ by a multiple of this. */
 #define USER_RANGE 100000u
 
-/* Most packages of one user that are compared with the name of a process. */
+/* Maximum number of packages of one user that are compared with the name of a process. */
 #define SHARED_MOST 256u
 
 static void pf_add_package(struct tv_pf_reading *reading, struct tv_bytes bytes)

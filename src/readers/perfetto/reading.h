@@ -4,7 +4,7 @@
  *
  * Packets of many writers are interleaved.  Two passes over the frames:
  *
- *     survey   (survey.c)   counts packets by type; collects what may stand after its users:
+ *     survey   (survey.c)   counts packets by type; collects what may be after its users:
  *                           clock snapshots, track descriptors, process trees, the kernel's version
  *     payload  (perfetto.c) for each packet, in the order of the file: state of its sequence
  *                           (sequences.c), its time on the trace's clock (clocks.c), its events
@@ -45,7 +45,7 @@ struct tv_pf_clock_point {
     int64_t from, to;
 };
 
-/* The conversion between two clocks that stand in one snapshot. */
+/* The conversion between two clocks that are in one snapshot. */
 struct tv_pf_clock_hop {
     TV_TABLE(tv_pf_clock_point) points;
     size_t near; /* point of the last conversion */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pass 1: what packets may use before it stands in the file. */
+/* Pass 1: what packets may use before it is in the file. */
 #include "readers/perfetto/reading.h"
 
 enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };

@@ -11,7 +11,7 @@
  *     0, 1, 0                                          end of the words
  *     400000-4c3000 r-xp 00000000 08:01 17  /bin/app
  *
- * The callers' addresses are those that calls return to; one byte less lies in the call.
+ * The callers' addresses are those that calls return to; one byte less is in the call.
  */
 #include "readers/readers.h"
 
@@ -142,7 +142,7 @@ static void gperftools_drop_second(struct gperftools *file, size_t sample)
 }
 
 /*
- * Unwinding starts in the profiler's signal handler, so the return from it may stand after the
+ * Unwinding starts in the profiler's signal handler, so the return from it may be after the
  * leaf: the second address of (nearly) all samples is the same then.  Leave such an address out, at
  * most twice, as pprof does.  A majority vote finds the one candidate without counting all.
  */

@@ -11,7 +11,7 @@
  *     --- contentionz 1 ---               the same of Java, names at the end
  *     --- threadz 1 ---                   "--- Thread 7f01 (name: main/17) stack: ---", addresses
  *
- * Addresses of all of these return to calls, so one byte less lies in the call; Java's are numbers
+ * Addresses of all of these return to calls, so one byte less is in the call; Java's are numbers
  * of places.  Lines of /proc/PID/maps may follow.
  */
 #include "readers/readers.h"

@@ -45,7 +45,7 @@ struct tv_bytes tv_profile_tables_text(struct tv_profile_tables *tables, uint64_
 {
     if (index > 0 && index >= tables->string_count)
         tv_profile_warn(tables->profile, TV_DIAGNOSTIC_BAD_REFERENCE, TV_NO_OFFSET);
-    /* String 0 is the empty one, whatever stands there. */
+    /* String 0 is the empty one, whatever is there. */
     return index > 0 && index < tables->string_count ? tables->strings[index] : TV_BYTES("");
 }
 

@@ -197,7 +197,7 @@ uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_prof
 
 /* ---- A sample read again ---- */
 
-/* Most labels and values of a sample that are shown. */
+/* Maximum number of labels and values of a sample that are shown. */
 #define SHOWN_LABELS 1000
 
 struct shown_sample {

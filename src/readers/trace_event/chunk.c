@@ -365,7 +365,7 @@ static struct tv_bytes te_sketch_id_text(const struct tv_te_chunk *chunk, uint32
     return (struct tv_bytes){text.data + 1, text.length - 1};
 }
 
-/* Name the track by the ids: names of threads may stand anywhere in the file. */
+/* Name the track by the ids: names of threads may be anywhere in the file. */
 static uint32_t te_sketch_find_track(const struct tv_te_chunk *chunk, uint32_t thread)
 {
     char name[TV_SKETCH_NAME];

@@ -380,7 +380,7 @@ static enum tv_status te_container_read_member(struct te_container_reader *reade
 }
 
 /* Return the format of an object without events that its first keys did not identify; NULL:
- * unknown. All members are tried, as a long value may stand in front of the one that identifies it.
+ * unknown. All members are tried, as a long value may be in front of the one that identifies it.
  */
 static const struct tv_foreign *te_container_find_foreign(struct te_container_reader *reader)
 {

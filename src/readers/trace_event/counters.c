@@ -39,7 +39,7 @@ struct te_chunk_counter {
     unsigned colour;
 };
 
-/* A sample; its values stand in `values` after those of the sample before. */
+/* A sample; its values are in `values` after those of the sample before. */
 struct te_counter_sample {
     int64_t time;
     uint64_t offset;
@@ -191,7 +191,7 @@ static void te_counters_number_series(struct tv_te_counters *counters)
     tv_map_release(&places);
 }
 
-/* Add a shape; the raw names are copied, as they lie in the window. */
+/* Add a shape; the raw names are copied, as they are in the window. */
 static void te_counters_add_shape(struct tv_te_counters *counters, uint32_t counter)
 {
     *tv_table_add(&counters->shapes) = (struct te_counter_shape){

@@ -207,7 +207,7 @@ static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trac
     tv_free(frames);
 }
 
-/* Write a list, with addresses replaced by the functions that lie there. */
+/* Write a list, with addresses replaced by the functions that are there. */
 static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace,
                                        struct tv_bytes list, struct tv_te_scratch *scratch)
 {

@@ -3,7 +3,7 @@
  * event_list.c - walking over the list of events, and reading one list in parallel.
  *
  * The parallel split.  Nobody can know where an event begins in the middle of a JSON file: what
- * looks like one may stand inside of a string.  So the boundaries are guesses, and each is verified
+ * looks like one may be inside of a string.  So the boundaries are guesses, and each is verified
  * by the chunk in front of it:
  *
  *     [ {..}, {..}, {..}, {..}, {..}, {..} ]
@@ -130,7 +130,7 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
 /* ---- Sketching a block ---- */
 
 /* At so many places of a block, spread evenly, so many events are marked.  No place costs more
- * than `GUESSED_EVENT` bytes of text, whatever stands there. */
+ * than `GUESSED_EVENT` bytes of text, whatever is there. */
 #define SKETCHED_PLACES 8u
 #define SKETCHED_EVENTS 4u
 

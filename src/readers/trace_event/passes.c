@@ -2,7 +2,7 @@
 /*
  * passes.c - serial passes over the text of a file that build no trace.
  *
- *     records   hands each event and member to a visitor, as it stands in the file
+ *     records   hands each event and member to a visitor, as it is in the file
  *     check     counts what is not strict JSON, and arguments that hide others
  */
 #include <assert.h>

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* Part of the hash stands beside the number, so texts are compared only when they are very likely
+/* Part of the hash is beside the number, so texts are compared only when they are very likely
  * equal. */
 struct tv_te_name_slot {
     uint32_t hash;

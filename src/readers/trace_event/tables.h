@@ -95,7 +95,7 @@ void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *
 
 /* ---- Uses of stack frames ---- */
 
-/* The ids of stack frames that events name.  The table of frames may stand after the events, so
+/* The ids of stack frames that events name.  The table of frames may be after the events, so
  * unknown ids are found at the end. */
 
 struct tv_interner;

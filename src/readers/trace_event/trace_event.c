@@ -11,7 +11,7 @@
  *     embedded    traces of other formats inside the file, each an input of its own
  *
  * B and E are not paired here.  A chunk gathers them as spans that begin or end; which end belongs
- * to which begin is known only when the spans of all chunks stand in the order of time:
+ * to which begin is known only when the spans of all chunks are in the order of time:
  *
  *     thread   B a   B b   E b   E a    by time; at one time by place in the file
  *     open     a     a b   a            an end closes the slice of its name and those above it

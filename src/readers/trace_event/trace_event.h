@@ -46,7 +46,7 @@ enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, 
 
 /* ---- Passes over the text ---- */
 
-/* An event as it stands in the file. */
+/* An event as it is in the file. */
 struct tv_te_record {
     struct tv_te_fields *fields; /* for tv_te_fields_next, too */
     struct tv_bytes text;        /* from '{' to '}'; only the '}' may be missing */

@@ -2,7 +2,7 @@
 /*
  * v8_profiles.c - .cpuprofile and .heapprofile files.
  *
- * The members of the outermost object may stand in any order, so their places are found first; a
+ * The members of the outermost object may be in any order, so their places are found first; a
  * glance at each byte is cheap, as most of the text are arrays of numbers.
  */
 #include <assert.h>

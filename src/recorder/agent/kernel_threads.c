@@ -17,7 +17,7 @@
  *       tag it with its block
  *
  * No handler takes a lock or allocates. Java threads and JNIEnv match by Thread.eetop, HotSpot's
- * address of its native thread object: the JNIEnv lies in this object at a fixed offset.
+ * address of its native thread object: the JNIEnv is in this object at a fixed offset.
  */
 #define _GNU_SOURCE
 #include "recorder/agent/kernel_threads.h"
@@ -301,7 +301,7 @@ static uintptr_t kernel_threads_find_stack_end(FILE *maps, uintptr_t stack)
     return 0;
 }
 
-/* Return HotSpot's address of the thread. The JNIEnv lies at a fixed offset from it. */
+/* Return HotSpot's address of the thread. The JNIEnv is at a fixed offset from it. */
 static uintptr_t kernel_threads_jvm_address(JNIEnv *jni, jthread thread, jfieldID field)
 {
     return (uintptr_t)(*jni)->GetLongField(jni, thread, field);

@@ -6,7 +6,7 @@
 #include "recorder/samples/samples.h"
 #include "recorder/text.h"
 
-/* Most levels of thread groups to search. */
+/* Maximum number of levels of thread groups to search. */
 #define GROUPS 64
 
 /* Copy and release a string of the JVM. `skip` bytes are cut off at both ends; if there are any,

@@ -36,8 +36,8 @@
  * repeat. */
 #define PLACES 4096u
 
-/* Most frames to walk in search of the outermost one. Of a deeper stack, the outermost frame is
- * looked up once and used for all stacks of the thread. */
+/* Maximum number of frames to walk in search of the outermost one. Of a deeper stack, the outermost
+ * frame is looked up once and used for all stacks of the thread. */
 #define WALKED 4096
 
 #define WAITS 2u

@@ -13,7 +13,7 @@
  *     map              ^6             ^11                ^18                 ^27 (handler)
  *
  * An entry of the map is the place of the hook that precedes an instruction, so a branch to a
- * return or a handler runs its hook. Two hooks stand before the mapped place, and no branch reaches
+ * return or a handler runs its hook. Two hooks are before the mapped place, and no branch reaches
  * them: enter and made. Places inside an instruction map to TV_NOWHERE, and a branch to one
  * makes the method stay as it is. A switch needs care: its padding depends on its place, so
  * its length changes.

@@ -228,7 +228,7 @@ void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *roo
     pthread_mutex_lock(&modules.lock);
     const struct tv_module_span *span = tv_module_history_span(&modules.history, key);
     tv_module_history_name(&modules.history, key, method, room, size);
-    /* Other code may lie at the addresses of an unloaded file. */
+    /* Other code may be at the addresses of an unloaded file. */
     if (span && span->to == TV_MODULE_TIME_NOW && !modules.addresses)
         (void)tv_symbols_exported_name(span->dynamic, span->bias, tv_module_key_address(key), room,
                                        size);

@@ -217,7 +217,7 @@ UNCHECKED static void slot_walk_frames(struct sample_slot *slot, uint64_t frame)
     uint64_t low = raw->sp, high = slot->high, own = (uint64_t)(uintptr_t)pthread_self();
     if (low < slot->low || low >= high)
         return;
-    /* The thread's descriptor, at pthread_self, lies at the upper end of its stack. */
+    /* The thread's descriptor, at pthread_self, is at the upper end of its stack. */
     if (own > low && own < high)
         high = own;
 #if defined(__x86_64__)

@@ -94,7 +94,7 @@ static void event_facts_set_snapshot(const struct tv_view *view, const struct tv
     about->length = 0;
 }
 
-/* The time of a flow's end is where its arrow begins or ends, which may lie within the slice. */
+/* The time of a flow's end is where its arrow begins or ends, which may be within the slice. */
 static void event_facts_set_flow(const struct tv_view *view, const struct tv_flow *flow,
                                  bool at_end, struct tv_event_facts *about)
 {

@@ -52,7 +52,7 @@ static bool search_begin_hit(struct tv_view_search *search)
     return !search->count_only;
 }
 
-/* Write a hit if it lies in the range and tracks. */
+/* Write a hit if it is in the range and tracks. */
 static void search_write_hit(struct tv_view_search *search, const struct tv_event_place *place,
                              uint8_t fields)
 {

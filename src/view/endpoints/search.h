@@ -48,7 +48,7 @@ struct tv_view_search {
     struct tv_out *out;
 };
 
-/* Return true if an event that begins at `time` lies in the range and on a wanted track. */
+/* Return true if an event that begins at `time` is in the range and on a wanted track. */
 static inline bool tv_view_search_wants(const struct tv_view_search *search, tv_ns time,
                                         tv_ns length, uint32_t track)
 {

@@ -161,7 +161,7 @@ bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
 #define STEP_BYTES ((uint64_t)64 << 20)
 #define STEP_PLACES ((size_t)65536)
 #define STEP_EVENTS 20000u
-/* The texts of two events are further apart than this: quotes, brackets and a key lie between
+/* The texts of two events are further apart than this: quotes, brackets and a key are between
  * them. */
 #define APART ((size_t)8)
 #define READ_SIZE ((size_t)1 << 20)

@@ -21,7 +21,7 @@ uint64_t tv_run_hash_label(struct tv_bytes label)
     return label.length > 0 ? tv_hash_bytes(label) | 1 : 0;
 }
 
-/* Least classes that tell whether names are obfuscated. */
+/* Minimum number of classes that tells whether names are obfuscated. */
 #define OBFUSCATED_CLASSES 4u
 
 /* Tell whether the last part of a class name is as R8 and ProGuard make it by default: at most two

@@ -19,7 +19,7 @@
 /* Calls above this depth are printed, but their exits are not matched. */
 #define STACK_LIMIT 65536u
 
-/* Most dots that show a depth; deeper lines lose only dots. */
+/* Maximum number of dots that show a depth; deeper lines lose only dots. */
 #define DOTS_LIMIT 1000u
 
 struct dump_thread {

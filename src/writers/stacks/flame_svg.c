@@ -25,7 +25,7 @@
 #define LETTER_TENTHS 67
 #define LABEL_PADDING 8
 
-/* Most levels that are drawn: no browser shows a million pixels. */
+/* Maximum number of levels that are drawn: no browser shows a million pixels. */
 #define LEVEL_LIMIT 4000u
 
 /* Steps of a coordinate in a pixel. */

@@ -57,7 +57,7 @@ struct tv_flame_svg_source {
     enum tv_frame_kind (*kind)(const void *of, const struct tv_flame_frame *frame);
     /* Write attributes of a frame's rectangle (` fill="red"`), instead of a colour. */
     void (*put_look)(struct tv_out *out, const void *of, const struct tv_flame_frame *frame);
-    /* Return what stands in front of a frame's label: "", or one character. */
+    /* Return what is in front of a frame's label: "", or one character. */
     const char *(*mark)(const void *of, const struct tv_flame_frame *frame);
     /* Write a line under the title as the contents of <text>: the first one instead of the sum. */
     void (*put_line)(struct tv_out *out, const void *of, unsigned line);

@@ -416,7 +416,7 @@ static void relations_write_exclusive(const struct relations_writer *w,
 }
 
 /* Write the block of a method: callers, the method itself, its exclusive time, callees.
- * Recursive edges stand outside of the "++++" lines. */
+ * Recursive edges are outside of the "++++" lines. */
 static void relations_write_block(const struct relations_writer *w,
                                   const struct tv_method_cost *row)
 {

@@ -554,7 +554,7 @@ static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
 
 /* ---- Rules of the user ---- */
 
-/* Most rows of a rule that text shows. */
+/* Maximum number of rows of a rule that text shows. */
 #define ROWS_SHOWN 10
 
 static struct tv_bytes check_rows_of(const struct tv_rule_answer *answer)

@@ -736,7 +736,7 @@ static void info_text_value_types(struct tv_out *out, const struct tv_info *info
     tv_sample_values_release(&values);
 }
 
-/* Most event types that the text lists. */
+/* Maximum number of event types that the text lists. */
 #define EVENT_TYPES_SHOWN 5
 
 /* "events                jdk.ExecutionSample 38, ..., and 12 more types" */

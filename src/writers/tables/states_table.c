@@ -19,7 +19,7 @@ struct states_table {
     bool several;   /* several inputs have processors or states, so that rows name their input */
 };
 
-/* Most processors that get a column each; more get a line each. */
+/* Maximum number of processors that get a column each; more get a line each. */
 #define MOST_COLUMNS 16
 #define CPU_WIDTH 12    /* usual width of a column on a screen */
 #define THREAD_WIDTH 20 /* width of the names beside the columns */

@@ -33,7 +33,7 @@ struct tv_text_column {
  * "real" before: "incl-real" still names "incl-wall". */
 bool tv_text_table_is_name(struct tv_bytes choice, struct tv_bytes word);
 
-/* Most columns of a table: 16 processors and their shares, and a few more. */
+/* Maximum number of columns of a table: 16 processors and their shares, and a few more. */
 #define TV_TEXT_TABLE_COLUMNS 40
 
 struct tv_text_table_cell {

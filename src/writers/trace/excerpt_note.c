@@ -14,7 +14,7 @@
 
 #define MS 1000000
 
-/* Most files whose names are listed. */
+/* Maximum number of files whose names are listed. */
 #define NAMED 16
 
 /* Write a place on the axis, which is a sum of weights in a trace without times. */

@@ -2,7 +2,7 @@
 /*
  * perfetto_annotations.c - arguments of events as debug annotations: a tree of named values.
  *
- * Names and texts stand in each annotation instead of in a table of the sequence, so that a reader
+ * Names and texts are in each annotation instead of in a table of the sequence, so that a reader
  * can show one event without the packets before it.
  */
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "writers/trace/perfetto_parts.h"
 
-/* Linux numbers processes and threads up to 2^22; made ids lie above. */
+/* Linux numbers processes and threads up to 2^22; made ids are above. */
 #define FIRST_MADE_ID ((uint64_t)1 << 22)
 
 /* Fields of TrackDescriptor. */

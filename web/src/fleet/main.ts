@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry point of the page of the fleet: the methods that changed most between two versions,
-// the trend of one of them, and the traces behind a version. The choice stands in the address.
+// the trend of one of them, and the traces behind a version. The choice is in the address.
 
 import { breakable, fill, h, iconButton, setText } from '../base/dom';
 import { plural } from '../base/format';

@@ -6,7 +6,7 @@ import type { Api, Hub } from './api';
 import type { Uploads } from './uploads';
 
 export interface Context {
-  /** The base address of the server. All its addresses lie below it. */
+  /** The base address of the server. All its addresses are below it. */
   base: string;
   api: Api;
   uploads: Uploads;

@@ -3,7 +3,7 @@
 // a proxy may have set.
 
 export interface Place {
-  /** Ends with "/". Everything of the server lies below it. */
+  /** Ends with "/". Everything of the server is below it. */
   base: string;
   /** The trace of a trace page; null on the list. */
   trace: string | null;

@@ -42,7 +42,7 @@ export const TABS = [
   'health',
   'info',
 ] as const;
-/** The names of the tabs, as they stand in the address. */
+/** The names of the tabs, as they are in the address. */
 export type Tab = (typeof TABS)[number];
 /** Source of tables and flame graph: calls, or one measure of the samples. */
 export type FlameOf = 'calls' | SampleMeasure;
@@ -62,7 +62,7 @@ export interface PageState {
   base: readonly Run[];
   more: readonly Run[];
   compare: CompareChoice;
-  /** How the time line of the base lies below; null: it is not shown. */
+  /** How the time line of the base is below; null: it is not shown. */
   pairing: Pairing | null;
   view: Span | null;
   range: Span | null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calls side by side: the pinned one and the selected one. What lies between them, the calls
+// Two calls side by side: the pinned one and the selected one. What is between them, the calls
 // that they made, and the arguments that differ.
 
 import { Latest } from '../base/latest';

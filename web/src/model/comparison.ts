@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of the trace with others, the base: what is compared, how that stands in the address,
+// Comparison of the trace with others, the base: what is compared, how that is in the address,
 // and the answer. `traceview diff --format json` has the same numbers.
 
 import { EngineError } from './engine';

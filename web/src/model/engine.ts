@@ -70,7 +70,7 @@ export interface ProfileAnswer {
   cut?: number;
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
-  /** Kind of the figures; those of samples stand in place of real times. Absent: calls. */
+  /** Kind of the figures; those of samples are in place of real times. Absent: calls. */
   measure?: Measure;
 }
 

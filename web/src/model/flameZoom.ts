@@ -22,7 +22,7 @@ export class FlameZoom {
     this.state.set({ of: this.graph(), way });
   }
 
-  /** Zoom to the frame that an address names, along the known path if the frame lies on it. */
+  /** Zoom to the frame that an address names, along the known path if the frame is on it. */
   goTo(frame: FlameFrame | null): void {
     const { way } = this.state.peek();
     const at = way.findIndex((known) => known.path === frame?.path);

@@ -77,7 +77,7 @@ function isUnderSlices(states: Track, above: Track | undefined): boolean {
 }
 
 /**
- * Tell whether a track of states stands below the slices of its thread, which makes a name
+ * Tell whether a track of states is below the slices of its thread, which makes a name
  * needless.
  */
 export function isThin(box: TrackBox, h: Heights): boolean {

@@ -14,7 +14,7 @@ import type { Engine, InstantDetails } from './engine';
 import type { Span } from './span';
 import type { Viewer } from './viewer';
 
-/** Kinds of events that can be selected; the names stand in the address. */
+/** Kinds of events that can be selected; the names are in the address. */
 export const EVENT_KINDS = ['instant', 'object', 'snapshot', 'sample', 'memory'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 export type MarkKind = EventKind | 'counter';

@@ -72,7 +72,7 @@ export function comparedParts(key: string): { package: string; own: string; sign
   };
 }
 
-/** Return what stands before the function, and before its class if it begins with a capital. */
+/** Return what is before the function, and before its class if it begins with a capital. */
 function packageOfName(text: string): string | null {
   const name = /^[^(<\s]*/.exec(text)?.[0] ?? '';
   const colons = name.lastIndexOf('::');
@@ -206,7 +206,7 @@ export class Frames {
     return (this.shorts[frame] ??= this.full(frame).slice(this.packagePrefix(frame).length));
   }
 
-  /** Return what stands before the short name: "android.view.", "libc.so.6.", or an empty text. */
+  /** Return what is before the short name: "android.view.", "libc.so.6.", or an empty text. */
   packagePrefix(frame: number): string {
     const name = this.className(frame);
     if (MODULE.test(this.row(frame)[0])) return `${name}.`;

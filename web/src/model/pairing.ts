@@ -10,9 +10,9 @@ import { signal } from '../base/signal';
 import { clampView, type Span } from './span';
 import type { TraceFacts, Track } from './traceFacts';
 
-/** How the time line of the base lies below that of the page. */
+/** How the time line of the base is below that of the page. */
 export interface Pairing {
-  /** Added to a time of the page's trace, it is the time of the base that stands below. */
+  /** Added to a time of the page's trace, it is the time of the base that is below. */
   shift: number;
   /** The call of the page's trace that chose the shift; null: the traces begin together. */
   at: Call | null;
@@ -37,7 +37,7 @@ export function readPairing(text: string): Pairing | null {
   return { shift: Number(found[1]), at };
 }
 
-/** The state of a time line that stands above or below another one. */
+/** The state of a time line that is above or below another one. */
 export class PairedLines {
   /** Null: the base is not shown. */
   readonly pairing = signal<Pairing | null>(null, samePairing);

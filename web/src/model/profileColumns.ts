@@ -8,7 +8,7 @@ import type { Scale } from './measure';
 import type { Clock, TraceFacts } from './traceFacts';
 import { countsCalls, inTermsOf, type Words } from './words';
 
-/** Names of columns; they also stand in the address. */
+/** Names of columns; they also are in the address. */
 export type ColumnId =
   | 'name'
   | 'incl_cpu_pct'
@@ -128,7 +128,7 @@ function sampleColumns(what: 'incl' | 'excl'): Column[] {
   ];
 }
 
-/** The columns of tables of samples. Their figures stand in the place of real times. */
+/** The columns of tables of samples. Their figures are in the place of real times. */
 const SAMPLE_COLUMNS: readonly Column[] = [
   ...PROFILE_COLUMNS.slice(0, 1),
   ...sampleColumns('incl'),

@@ -107,7 +107,7 @@ export function rankedMethods(answer: ProfileAnswer, frames: Frames): RankedMeth
   return methods;
 }
 
-/** Return the order of a table of samples, whose figures stand in place of real times. */
+/** Return the order of a table of samples, whose figures are in place of real times. */
 export function orderOfMeasure(sort: ProfileSort, of: FlameOf): ProfileSort {
   const { column, descending } = sort;
   if (of === 'calls') return sort;

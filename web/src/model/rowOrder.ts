@@ -16,7 +16,7 @@ import type { Span } from './span';
 import type { IdleThread, Track, TraceFacts } from './traceFacts';
 
 export const ROW_ORDERS = ['usual', 'file', 'busiest', 'name'] as const;
-/** The names of the orders, as they stand in the address. */
+/** The names of the orders, as they are in the address. */
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
 /** The user's choice of rows. */

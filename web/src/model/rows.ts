@@ -14,14 +14,14 @@ interface RowOwner {
   key: string;
   /** Index of the process; -1: no process. */
   process: number;
-  /** Index of the thread that the row belongs to; -1: the row stands below all threads. */
+  /** Index of the thread that the row belongs to; -1: the row is below all threads. */
   thread: number;
 }
 
 export interface CounterRow extends RowOwner {
   kind: 'counter';
   counter: CounterFacts;
-  /** Track of the processor that the counter describes; the row stands below that track. */
+  /** Track of the processor that the counter describes; the row is below that track. */
   under?: number;
 }
 
@@ -105,7 +105,7 @@ const FIRST_PROCESSORS = 2;
 export const UNFOLDED_ROWS = 6;
 
 /**
- * Return the row of a counter. "CPU 3 Clock Frequency" stands below the track of that processor.
+ * Return the row of a counter. "CPU 3 Clock Frequency" is below the track of that processor.
  */
 export function counterRow(
   counter: CounterFacts,
@@ -331,7 +331,7 @@ interface ShownProcessors {
 }
 
 /**
- * Hide all but the first processors under a fold line, as they stand above the threads. `tracks`
+ * Hide all but the first processors under a fold line, as they are above the threads. `tracks`
  * belong to one process.
  */
 export function foldProcessors(

@@ -112,13 +112,13 @@ export function linksOf(
 function compareValues(a: SqlValue, b: SqlValue, numbers: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (!numbers) return a < b ? -1 : Number(a > b);
-  // NaN stands after all numbers.
+  // NaN is after all numbers.
   const [x, y] = [Number(a), Number(b)];
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
   return x - y;
 }
 
-/** Return the rows in order; equal ones keep theirs, and NULL stands last in either direction. */
+/** Return the rows in order; equal ones keep theirs, and NULL is last in either direction. */
 export function sortedRows(answer: SqlAnswer, sort: SqlSort | null): readonly SqlValue[][] {
   const type = sort && answer.columns[sort.column]?.[1];
   if (!sort || !type) return answer.rows;

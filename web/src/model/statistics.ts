@@ -102,7 +102,7 @@ export function cutSlices(rows: readonly StatisticsRow[]): number {
 }
 
 /**
- * Return the indexes of the bounds that are powers of ten and lie at least `apart` bars from each
+ * Return the indexes of the bounds that are powers of ten and are at least `apart` bars from each
  * other and from both ends.
  */
 export function powerTicks(bounds: readonly number[], apart: number): number[] {

@@ -176,7 +176,7 @@ export class TreeStore {
     if (next.length > 0) await this.openLevel(tree, next);
   }
 
-  /** Load all lines: matches may lie below closed ones. */
+  /** Load all lines: matches may be below closed ones. */
   private gather(tree: TreeLines): void {
     if (this.gathered === tree) return;
     this.gathered = tree;

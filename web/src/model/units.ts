@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of the timeline: items that stand together and move as one. A unit is a thread with its
+// Units of the timeline: items that are together and move as one. A unit is a thread with its
 // states, overflow and samples; or the lanes of equally named async slices; or a processor with its
 // counters; or a counter; or the objects of one type.
 

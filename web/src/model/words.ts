@@ -12,7 +12,7 @@ export interface Words {
   /** The property that several slices share. */
   name: string;
   names: string;
-  /** The line that slices lie on. */
+  /** The line that slices are on. */
   track: string;
   events: boolean;
 }

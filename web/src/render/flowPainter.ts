@@ -53,7 +53,7 @@ export interface FlowScene {
 export interface Curve {
   x: readonly [number, number, number, number];
   y: readonly [number, number, number, number];
-  /** -1 if the end lies before the visible time, 1 if it lies after it, else 0. */
+  /** -1 if the end is before the visible time, 1 if it is after it, else 0. */
   cutFrom: -1 | 0 | 1;
   cutTo: -1 | 0 | 1;
 }
@@ -155,7 +155,7 @@ function strokeFlowCurve(g: Surface, c: Curve, scroll: number): void {
 
 /**
  * Draw the arrow head along the last direction of the curve, or pointing out of the view if the end
- * lies outside.
+ * is outside.
  */
 function fillArrowHead(g: Surface, c: Curve, scroll: number, size: number): void {
   const along =

@@ -66,7 +66,7 @@ function byOwner(instants: readonly Instant[]): ByOwner {
   return found;
 }
 
-/** Return the places whose marks or lines lie between two heights of the list: lines first. */
+/** Return the places whose marks or lines are between two heights of the list: lines first. */
 function placesIn(
   placed: TimelineLayout,
   instants: readonly Instant[],

@@ -53,7 +53,7 @@ export function paintSamples(
     paintMarkRowLine(g, s, box.top - scroll);
     const own = lists.get(box.row.thread) ?? [];
     const most = own.reduce((a, sample) => Math.max(a, sample.count), 1);
-    const height = Math.min(box.height, s.theme.heights.collapsed); // stacks may stand below
+    const height = Math.min(box.height, s.theme.heights.collapsed); // stacks may be below
     const room = height - 2 * MARGIN;
     const foot = box.top - scroll + height - MARGIN;
     for (const sample of own) {

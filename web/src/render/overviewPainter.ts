@@ -25,7 +25,7 @@ export interface OverviewScene extends OverviewGround {
 }
 
 const TOP = 4;
-/** The ticks of search hits stand below the lanes. */
+/** The ticks of search hits are below the lanes. */
 const FOOT = 8;
 const HIT_HEIGHT = 5;
 

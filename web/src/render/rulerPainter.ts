@@ -47,7 +47,7 @@ export function paintRuler(g: Surface, s: RulerScene): void {
   paintRulerTicks(g, s, taken);
 }
 
-/** Write what the axis is, unless the pointer or the range stands there. */
+/** Write what the axis is, unless the pointer or the range is there. */
 function paintAxisWords(g: Surface, s: RulerScene, taken: Taken, pill: Pill | null): void {
   const right = s.scale.width - 6;
   const left = right - s.meter.width(s.axis);

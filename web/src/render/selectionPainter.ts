@@ -18,7 +18,7 @@ export function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number
   for (let i = 0; i + 1 < times.length; i += 2) {
     const from = snapToPixel(s, s.scale.x(times[i] ?? 0));
     const to = snapToPixel(s, s.scale.x(times[i + 1] ?? 0));
-    // Merge brackets that would stand within one pixel of each other.
+    // Merge brackets that would be within one pixel of each other.
     if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
     drawn = to;
     if (box.expanded)

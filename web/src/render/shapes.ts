@@ -175,7 +175,7 @@ export function drawThinOutline(g: Surface, colour: string, b: Box): void {
 }
 
 /**
- * Draw a bracket below calls, open upwards. An arrow head marks an end that lies outside the view.
+ * Draw a bracket below calls, open upwards. An arrow head marks an end that is outside the view.
  */
 export function drawBracket(
   g: Surface,

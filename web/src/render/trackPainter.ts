@@ -237,7 +237,7 @@ function paintTrackLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: 
         : (waits.get(box.track.first_row + lane.depth) ?? []),
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
-    // In the rows of an expanded track, density rows stand beside the bars and hide no name.
+    // In the rows of an expanded track, density rows are beside the bars and hide no name.
     taken: lane.depth < 0 || lane.async ? columnsTakenByDensity(excerpts, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);

@@ -39,7 +39,7 @@ const ENCRYPTED = 1;
 /** Flag: the length follows the member in a data descriptor. */
 const DESCRIBED = 8;
 const UTF8 = 0x800;
-/** Marks a length that stands in the zip64 extra field. */
+/** Marks a length that is in the zip64 extra field. */
 const ELSEWHERE = 0xffffffff;
 
 interface LocalHeader {

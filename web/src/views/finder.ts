@@ -8,7 +8,7 @@ import { substringMatcher } from '../model/names';
 /** This many names before and after the chosen one are elements. */
 const AROUND = 100;
 
-/** One of the things that can be found: `dim`, which may be empty, stands before its name. */
+/** One of the things that can be found: `dim`, which may be empty, is before its name. */
 export interface FinderItem {
   dim: string;
   name: string;

@@ -56,7 +56,7 @@ struct te_binding_thread {
     uint32_t count;
 };
 
-/* Return how many tracks of the thread are searched.  Overflow tracks stand after their thread's.
+/* Return how many tracks of the thread are searched.  Overflow tracks are after their thread's.
  */
 static uint32_t te_binding_count_tracks(const struct tv_trace *trace, uint32_t track)
 {
@@ -216,7 +216,7 @@ static void te_binding_advance(const struct tv_trace *trace, struct te_binding_t
     }
 }
 
-/* Find the first slice at the time that stands after `offset` in the file, or else the next one.
+/* Find the first slice at the time that is after `offset` in the file, or else the next one.
  */
 static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding_track *track,
                                  tv_ns time, uint64_t offset, struct te_binding_slice *found)

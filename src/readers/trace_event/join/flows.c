@@ -86,7 +86,7 @@ struct tv_bytes tv_te_flow_id_text(const struct tv_te_flow_id *id, const struct 
 
 /* ---- Keys ---- */
 
-/* The hash stands beside the number, so few keys are compared in vain. */
+/* The hash is beside the number, so few keys are compared in vain. */
 struct tv_te_flow_slot {
     uint32_t hash;
     uint32_t number; /* plus 1; 0: free */

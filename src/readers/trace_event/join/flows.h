@@ -126,7 +126,7 @@ struct tv_te_binding_queries {
  *
  *   enclosing  the deepest slice with start <= time <= end; at a shared boundary the earlier one
  *   next       the first slice, at any depth, that starts after the time; or at it, when its event
- *              stands after `offset` in the file */
+ *              is after `offset` in the file */
 void tv_te_flows_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
                       const struct tv_te_binding_queries *queries, unsigned workers);
 

@@ -248,7 +248,7 @@ static bool te_id_groups_is_id(enum tv_te_id_kind kind)
     return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
 }
 
-/* Return the id as it stands in the event; of "id2" without its object. */
+/* Return the id as it is in the event; of "id2" without its object. */
 static uint32_t te_id_groups_string(struct te_id_grouping *grouping, struct tv_bytes raw)
 {
     struct tv_te_context *context = grouping->context;

@@ -341,7 +341,7 @@ struct tv_te_profiles;
 struct tv_te_profiles *tv_te_profiles_new(struct tv_te_context *context);
 void tv_te_profiles_free(struct tv_te_profiles *profiles);
 
-/* Find the Profile events first: they may stand after their chunks. */
+/* Find the Profile events first: they may be after their chunks. */
 void tv_te_profiles_begin(struct tv_te_profiles *profiles);
 
 /* Add an event of phase P if its name and id make it part of a profile.  False: it is not. */
@@ -365,7 +365,7 @@ void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_co
 
 /* ---- Embedded traces ---- */
 
-/* Traces of other formats that stand beside the events as strings: ftrace text (systemTraceEvents;
+/* Traces of other formats that are beside the events as strings: ftrace text (systemTraceEvents;
  * on Windows an object, etw.h), power samples (powerTraceAsString), lists of processes and control
  * groups (androidProcessDump, cgroupDump). */
 

@@ -19,7 +19,7 @@
  * So the effective sizes of all top allocators add up to the memory that there is.
  *
  * Invariant: a parent has a smaller number than its children.  The passes follow one order of the
- * nodes, or its reverse, in which children stand before parents and owners before what they own.
+ * nodes, or its reverse, in which children are before parents and owners before what they own.
  * Where ownership is circular, numbers decide.  No pass recurses, so depth is harmless.
  */
 #include "readers/trace_event/join/memory_graph.h"

@@ -57,7 +57,7 @@ static void te_nested_take_value(struct te_nested_walk *walk, struct tv_bytes va
         object->pid_ref = value;
 }
 
-/* Enter an object.  Depth is bounded by the text, so the stack lies on the heap. */
+/* Enter an object.  Depth is bounded by the text, so the stack is on the heap. */
 static void te_nested_open_object(struct te_nested_walk *walk, const uint8_t *at)
 {
     walk->open = tv_array_reserve(walk->open, &walk->capacity, walk->depth + 1, sizeof *walk->open);

@@ -31,7 +31,7 @@ void tv_te_nested_visit_references(struct tv_bytes text,
                                    void *context);
 
 /* Write ',"references":[...]' when the arguments refer to objects that had a snapshot at the
- * event's time.  Each reference stands there once: its "id_ref", "scope" and "pid_ref" where given,
+ * event's time.  Each reference is there once: its "id_ref", "scope" and "pid_ref" where given,
  * and the numbers of the "object" and the "snapshot" in the tables. */
 void tv_te_references_write(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                             const struct tv_te_fields *event, struct tv_bytes end_args);

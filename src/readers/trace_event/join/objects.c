@@ -27,7 +27,7 @@ struct te_object_details {
     uint32_t group;
 };
 
-/* A snapshot, before those of one object stand together. */
+/* A snapshot, before those of one object are together. */
 struct te_object_snapshot {
     int64_t time;
     uint64_t offset;

@@ -304,7 +304,7 @@ static uint32_t te_samples_event_path(struct te_samples_reading *reading,
     return path;
 }
 
-/* Return the path of a stack of addresses: the function that lies there, or the address.  The leaf
+/* Return the path of a stack of addresses: the function that is there, or the address.  The leaf
  * comes first. */
 static uint32_t te_samples_address_path(struct te_samples_reading *reading,
                                         const struct tv_te_deferred *event, struct tv_bytes stack)

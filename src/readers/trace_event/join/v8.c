@@ -184,7 +184,7 @@ static bool te_profiles_add_node(struct tv_te_profiles *profiles, uint32_t profi
     return known;
 }
 
-/* Add the nodes of a chunk; parents stand before children. */
+/* Add the nodes of a chunk; parents are before children. */
 static void te_profiles_add_nodes(struct tv_te_profiles *profiles, uint32_t profile,
                                   struct tv_bytes nodes, uint64_t offset)
 {
@@ -353,7 +353,7 @@ void tv_te_profiles_end(struct tv_te_profiles *profiles)
 }
 
 /*
- * Code.  All addresses where code ever begins are known before the first query, so they stand in
+ * Code.  All addresses where code ever begins are known before the first query, so they are in
  * one sorted array; only which of them are live changes with time.  A tree of flags over the array
  * finds the nearest live one on either side:
  *

@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-/* Times of events lie between these: two years before the epoch, three centuries after it.  So the
+/* Times of events are between these: two years before the epoch, three centuries after it.  So the
  * difference of two times fits into an int64_t; 2^53 microseconds do as well. */
 #define TV_TE_EARLIEST (-((int64_t)1 << 56))
 #define TV_TE_LATEST (INT64_MAX + TV_TE_EARLIEST)

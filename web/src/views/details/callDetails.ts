@@ -24,7 +24,7 @@ import { joinParts } from './joinDetails';
 
 const CALLERS_SHOWN = 12;
 
-/** Create the details. `beside` (flows, contexts) stands before the arguments. */
+/** Create the details. `beside` (flows, contexts) is before the arguments. */
 export function callDetails(
   v: Views,
   call: CallDetails,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A qualified name in a cell. If space is short, the package is cut, because the reader looks for
 // the name after it. A signature follows only if other frames have the name, or if the text to
-// find stands there.
+// find is there.
 
 import { h, type Child } from '../../base/dom';
 import { shortened } from '../../base/visible';

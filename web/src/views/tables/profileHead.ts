@@ -90,7 +90,7 @@ export class ProfileHead {
       const clock = column.clock ? ` ${column.clock}` : '';
       const attributes = { class: `group${begins}${clock}`, title: column.title };
       if (column.kind === 'percent') attributes.class += ' wide';
-      // A share and its time stand below one head.
+      // A share and its time are below one head.
       else if (column.head === '') continue;
       heads.push(h('span', attributes, column.group));
     }

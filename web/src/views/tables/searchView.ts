@@ -253,7 +253,7 @@ export class SearchView {
     focus: () => this.grid.scroller.focus(),
   };
 
-  /** Return where the search text stands in a text, or -1. */
+  /** Return where the search text is in a text, or -1. */
   private found(text: string): readonly [at: number, end: number] {
     const { viewer } = this.v;
     const query = viewer.search.peek();

@@ -175,7 +175,7 @@ export class SqlView {
     return h('div', { class: 'pane-bar' }, ...asked, kinds, columns, track, more, this.status);
   }
 
-  /** Run what stands in the box. */
+  /** Run what is in the box. */
   private run(): void {
     const { text } = this.box;
     if (text.trim() === '') return;

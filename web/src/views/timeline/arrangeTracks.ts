@@ -232,7 +232,7 @@ export class ArrangeTracks {
     this.scrolling = requestAnimationFrame(this.scrollNear);
   };
 
-  /** Return the first unit whose middle lies below the pointer: the drop goes before it. */
+  /** Return the first unit whose middle is below the pointer: the drop goes before it. */
   private targetAt(key: string, y: number): Drag['target'] {
     const places = this.places(key);
     const next = places.find((p) => p.top + p.height / 2 > y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracks what lies under the pointer, and shows it in readout and tooltip. The picture can move
+// Tracks what is under the pointer, and shows it in readout and tooltip. The picture can move
 // under a mouse that rests; then the time and the hit change without a mouse event.
 
 import { formatValue } from '../../base/format';

@@ -89,7 +89,7 @@ export class OverviewView {
     });
   }
 
-  /** Return the text beside the first window that says how many events lie outside of it. */
+  /** Return the text beside the first window that says how many events are outside of it. */
   private restLabel(dense: NonNullable<TraceFacts['dense']>): HTMLElement {
     const { viewer } = this.v;
     const { from, to } = viewer.bounds;
@@ -100,7 +100,7 @@ export class OverviewView {
     ];
     const label = h('div', { class: 'rest' }, `${sides.join(', ')} the part shown; 0 shows all`);
     label.title = 'The first view is the part of the trace in which 99 % of the events begin';
-    // The label stands beside the window, on the side with more room.
+    // The label is beside the window, on the side with more room.
     const { firstView } = viewer;
     const isLeft = firstView.from - from > to - firstView.to;
     const edge = isLeft ? to - firstView.from : firstView.to - from;

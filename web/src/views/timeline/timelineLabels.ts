@@ -210,7 +210,7 @@ export class TimelineLabels {
     return process === null ? null : processName(processes, process);
   }
 
-  /** Return the file of a track that stands below no process, if tracks are from several files. */
+  /** Return the file of a track that is below no process, if tracks are from several files. */
   private fileAt({ top }: Line): string | null {
     const { facts } = this.v.viewer;
     const box = facts.order === 'owner' ? null : boxAt(this.placed?.tracks ?? [], top);

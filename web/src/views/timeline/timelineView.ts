@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracks and the ruler above them. This view requests the tiles of the visible rows, paints
-// them, and finds what lies under a point. timelineGestures.ts handles mouse, wheel and touch.
+// them, and finds what is under a point. timelineGestures.ts handles mouse, wheel and touch.
 
 import { h } from '../../base/dom';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';

@@ -33,7 +33,7 @@ import traceview.Recorder;
 public final class Debug {
     /**
      * Flag of {@link #startMethodTracing(String, int, int)}: count allocations too. Their number
-     * and bytes then stand in the file, where the machine can tell.
+     * and bytes then are in the file, where the machine can tell.
      */
     public static final int TRACE_COUNT_ALLOCS = 1;
 

@@ -31,7 +31,7 @@ import traceview.Recorder;
  * profiler.writeHprofData(System.out);
  * }</pre>
  *
- * <p>Every look asks the set for its threads. A thread's START stands in the data when a look finds
+ * <p>Every look asks the set for its threads. A thread's START is in the data when a look finds
  * it in the set and alive for the first time, its END when one does so no more; threads that run,
  * wait and sleep count alike. Samples add up over starts and stops. There may be several profilers,
  * each with a set, a rate and samples of its own. A look that comes late is not made up for.
