@@ -460,9 +460,9 @@ enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err)
 {
     int fd;
     assert(swap.base == NULL); /* once per process */
-    if (budget < TV_SWAP_LEAST)
+    if (budget < TV_SWAP_MIN)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--max-memory: expected at least %uM",
-                       (unsigned)(TV_SWAP_LEAST >> 20));
+                       (unsigned)(TV_SWAP_MIN >> 20));
     enum tv_status status = swap_open_files(&fd, err);
     if (status != TV_OK)
         return status;

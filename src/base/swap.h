@@ -24,7 +24,7 @@
 #define TV_SWAP_FROM ((size_t)16 * 1024)
 
 /* Smallest budget: twice what small blocks, stacks and the program itself need. */
-#define TV_SWAP_LEAST (UINT64_C(128) << 20)
+#define TV_SWAP_MIN (UINT64_C(128) << 20)
 
 #ifdef __wasm__
 
@@ -71,7 +71,7 @@ static inline void tv_swap_prefetch(struct tv_bytes bytes)
 
 /* Put large blocks into a file from now on, for the life of the process.  The file is in TMPDIR, or
  * else in /var/tmp.  Call this once, before there are other threads.  TV_ERR_USAGE: `budget` is
- * below TV_SWAP_LEAST; TV_ERR_IO: no file can be created, or only one in memory. */
+ * below TV_SWAP_MIN; TV_ERR_IO: no file can be created, or only one in memory. */
 enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err) TV_MUST_CHECK;
 
 /* Start the thread that evicts pages.  It is separate from tv_swap_begin because Landlock confines

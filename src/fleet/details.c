@@ -317,7 +317,7 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
     const struct tv_trace_info *info = slices->trace->head;
     const struct tv_path_node *path = &slices->trace->paths.nodes[slice->path];
     if (path->frame >= info->frame_count || !slices->wanted[path->frame] ||
-        slices->count++ >= TV_FLEET_MOST_SLICES)
+        slices->count++ >= TV_FLEET_MAX_SLICES)
         return;
     struct fleet_detail *row =
         fleet_add_detail(slices->batch, TV_FLEET_SLICE, slices->numbers->trace);
@@ -368,7 +368,7 @@ static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_f
             fleet_read_slices(&slices, row, id);
     tv_out_release(&scratch);
     tv_free(slices.wanted);
-    return slices.count > TV_FLEET_MOST_SLICES ? slices.count - TV_FLEET_MOST_SLICES : 0;
+    return slices.count > TV_FLEET_MAX_SLICES ? slices.count - TV_FLEET_MAX_SLICES : 0;
 }
 
 uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,

@@ -80,11 +80,11 @@ struct tv_fleet_batch;
 struct tv_fleet_batch *tv_fleet_batch_new(void);
 void tv_fleet_batch_free(struct tv_fleet_batch *batch);
 
-#define TV_FLEET_MOST_SLICES 1000000u /* rows of the table `slice` for one trace */
+#define TV_FLEET_MAX_SLICES 1000000u /* rows of the table `slice` for one trace */
 
 /* Add the rows of a trace, which the batch does not need afterwards.  A trace that is in the batch
  * already is left out.  Return how many slices that match origin->names have no row, as there are
- * more than TV_FLEET_MOST_SLICES. */
+ * more than TV_FLEET_MAX_SLICES. */
 uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace);
 

@@ -30,9 +30,9 @@ struct tv_html_listed {
 static enum tv_status html_page_add_block(struct tv_html_page *page,
                                           const struct tv_html_block *block, struct tv_error *err)
 {
-    if (page->block_count == TV_HTML_MOST_BLOCKS)
+    if (page->block_count == TV_HTML_MAX_BLOCKS)
         return tv_fail(err, TV_ERR_LIMIT, block->start, "a page with more than %d traces",
-                       TV_HTML_MOST_BLOCKS);
+                       TV_HTML_MAX_BLOCKS);
     page->blocks = tv_array_reserve(page->blocks, &page->block_capacity, page->block_count + 1,
                                     sizeof *page->blocks);
     page->blocks[page->block_count++] = *block;

@@ -61,7 +61,7 @@ enum tv_status tv_html_scan_next(struct tv_html_scan *scan, struct tv_html_block
 /* ---- Traces: a page of systrace has one in each block, a report one in several blocks ---- */
 
 /* Limit on the blocks of a page. Only a page made to exhaust memory has more. */
-#define TV_HTML_MOST_BLOCKS 65536
+#define TV_HTML_MAX_BLOCKS 65536
 
 /* Limit on the size of a report's list of files, in bytes. */
 #define TV_HTML_LONGEST_MANIFEST ((size_t)1024 * 1024)

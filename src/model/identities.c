@@ -451,13 +451,13 @@ static bool known_name_run_on_any_cpu(struct tv_trace *trace, struct cpu_rows *p
 }
 
 /* Give up on a thread after so many misses: inputs with states only have no such slices. */
-#define MOST_MISSES 16
+#define MAX_MISSES 16
 
 static void known_name_runs_of_thread(struct tv_trace *trace, struct cpu_rows *processors,
                                       uint32_t row, uint32_t name)
 {
     uint32_t misses = 0;
-    for (uint32_t i = 0; i < trace->rows[row].count && misses < MOST_MISSES; i++) {
+    for (uint32_t i = 0; i < trace->rows[row].count && misses < MAX_MISSES; i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
         struct tv_flow_end running = {slice.start, row, i};
         if (tv_path_frame(trace, slice.path)->colour == RUNNING_COLOUR)

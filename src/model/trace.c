@@ -429,7 +429,7 @@ uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t 
 #define DEFAULT_SCOPE TV_BYTES("ptr")
 
 /* Number of objects with equal names that a search examines before and after a time. */
-#define MOST_LIVES 16u
+#define MAX_LIVES 16u
 
 /* ---- Objects: sorting ---- */
 
@@ -532,13 +532,13 @@ static const struct tv_object *object_find_life(const struct tv_trace *trace,
     const struct tv_object *objects = trace->tables.objects.rows;
     size_t low = 0, count = trace->tables.objects.count;
     TV_LOWER_BOUND(low, count, i, object_compare_keys(&keys[i], wanted) <= 0);
-    for (size_t i = low, tried = 0; i > 0 && tried < MOST_LIVES; i--, tried++) {
+    for (size_t i = low, tried = 0; i > 0 && tried < MAX_LIVES; i--, tried++) {
         if (object_compare_names(&keys[i - 1], wanted) != 0)
             break;
         if (object_is_alive(&objects[keys[i - 1].object], wanted->created))
             return &objects[keys[i - 1].object];
     }
-    for (size_t i = low; i < count && i - low < MOST_LIVES; i++) {
+    for (size_t i = low; i < count && i - low < MAX_LIVES; i++) {
         if (object_compare_names(&keys[i], wanted) != 0)
             break;
         if (object_is_alive(&objects[keys[i].object], wanted->created))

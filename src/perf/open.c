@@ -40,8 +40,8 @@
 /* Samples with a copied stack are longer. If less memory may be locked, smaller rings are tried. */
 #define RING_PAGES_COPIES 2048u
 #define COPIED_BYTES 16384u
-#define RING_PAGES_LEAST 8u
-#define MOST_THREADS 100000u
+#define RING_PAGES_MIN 8u
+#define MAX_THREADS 100000u
 
 struct perf_cpu {
     int number;
@@ -176,7 +176,7 @@ static int perf_map_ring(struct tv_perf *perf, struct perf_cpu *cpu, int file)
     assert(cpu->file < 0 && file >= 0);
     int error = 0;
     size_t most = perf->options.copies_stacks ? RING_PAGES_COPIES : RING_PAGES;
-    for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
+    for (size_t pages = most; pages >= RING_PAGES_MIN; pages /= 2) {
         void *memory =
             mmap(NULL, (pages + 1) * perf->page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         error = errno;
@@ -254,7 +254,7 @@ static int perf_add_threads(struct tv_perf *perf)
     int error = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)perf->options.pid);
     DIR *tasks = opendir(path);
-    for (size_t i = 0; tasks && error == 0 && i < MOST_THREADS && (entry = readdir(tasks)); i++) {
+    for (size_t i = 0; tasks && error == 0 && i < MAX_THREADS && (entry = readdir(tasks)); i++) {
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0)
             continue;

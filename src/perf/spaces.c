@@ -12,8 +12,8 @@
 #include "perf/symbol_list.h"
 
 /* Limits against damaged or hostile input: mappings per process, files in total. */
-#define MOST_MAPS 65536u
-#define MOST_FILES 1000000u
+#define MAX_MAPS 65536u
+#define MAX_FILES 1000000u
 
 struct perf_map {
     uint64_t start, end;
@@ -63,7 +63,7 @@ static uint32_t perf_file_number(struct tv_perf_spaces *spaces, const struct tv_
     for (size_t i = spaces->file_count; i-- > 0;)
         if (perf_file_equals(&spaces->files[i], wanted))
             return (uint32_t)i;
-    if (spaces->file_count == MOST_FILES)
+    if (spaces->file_count == MAX_FILES)
         return TV_PERF_NO_FILE;
     spaces->files = tv_array_reserve(spaces->files, &spaces->file_capacity, spaces->file_count + 1,
                                      sizeof *spaces->files);
@@ -145,7 +145,7 @@ static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, str
     assert(place <= space->count && map.start < map.end);
     assert(place == 0 || space->maps[place - 1].end <= map.start);
     assert(place == space->count || map.end <= space->maps[place].start);
-    if (space->count >= MOST_MAPS)
+    if (space->count >= MAX_MAPS)
         return false;
     space->maps =
         tv_array_reserve(space->maps, &space->capacity, space->count + 1, sizeof *space->maps);

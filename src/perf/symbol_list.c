@@ -16,7 +16,7 @@
 #include "base/sort.h"
 
 /* The map file of a long-running node has about 50 MB. */
-#define SYMBOL_FILE_MOST ((size_t)512 << 20)
+#define SYMBOL_FILE_MAX ((size_t)512 << 20)
 #define SYMBOL_FILE_FIRST ((size_t)1 << 20)
 
 /* Sort by start. Of two symbols at one start the later line counts: the code was replaced. */
@@ -93,7 +93,7 @@ static char *symbol_list_read_text(int file, size_t *size)
         if (got == 0)
             break;
         length += got > 0 ? (size_t)got : 0;
-        if (got < 0 || length > SYMBOL_FILE_MOST) {
+        if (got < 0 || length > SYMBOL_FILE_MAX) {
             tv_free(text);
             return NULL;
         }
@@ -197,12 +197,12 @@ void tv_symbol_list_release(struct tv_symbol_list *list)
 #define JIT_LOAD_BODY 40u
 #define JIT_MOVE_BODY 48u
 #define JIT_LINE_NUMBERS 48u /* two numbers of 16 digits, with separators */
-#define JIT_NAME_MOST 4096u
+#define JIT_NAME_MAX 4096u
 
 /* Limits of the text: a move is a short record, but repeats the name of a load, which may be long.
  */
 #define TEXT_TIMES 8u
-#define TEXT_MOST ((size_t)512 << 20)
+#define TEXT_MAX ((size_t)512 << 20)
 
 enum jit_record_kind { JIT_CODE_LOAD, JIT_CODE_MOVE };
 
@@ -243,7 +243,7 @@ bool tv_jit_dump_is_name(const char *path)
 static void jit_dump_add_line(struct jit_dump_reading *r, uint64_t start, uint64_t size,
                               const char *name)
 {
-    size_t length = strnlen(name, JIT_NAME_MOST);
+    size_t length = strnlen(name, JIT_NAME_MAX);
     if (r->length + JIT_LINE_NUMBERS + length + 2 > r->most)
         return;
     r->text = tv_array_reserve(r->text, &r->capacity, r->length + JIT_LINE_NUMBERS + length + 2, 1);
@@ -289,7 +289,7 @@ char *tv_jit_dump_to_map(struct tv_bytes dump)
         jit_dump_u32(dump.data + 8) < JIT_DUMP_HEADER || jit_dump_u32(dump.data + 8) > dump.length)
         return NULL;
     size_t at = jit_dump_u32(dump.data + 8);
-    reading.most = dump.length < TEXT_MOST / TEXT_TIMES ? dump.length * TEXT_TIMES : TEXT_MOST;
+    reading.most = dump.length < TEXT_MAX / TEXT_TIMES ? dump.length * TEXT_TIMES : TEXT_MAX;
     while (dump.length - at >= JIT_RECORD_PREFIX) {
         const uint8_t *record = dump.data + at;
         uint32_t kind = jit_dump_u32(record), size = jit_dump_u32(record + 4);

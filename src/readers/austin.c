@@ -43,13 +43,13 @@ static const struct {
     {"memory_dealloc", "bytes"},
 };
 
-#define MOST_NUMBERS 3
+#define MAX_NUMBERS 3
 
 /* A line without its frames. */
 struct austin_line {
     uint64_t pid;
     struct tv_bytes thread, frames; /* frames: separated by ';' */
-    int64_t numbers[MOST_NUMBERS];
+    int64_t numbers[MAX_NUMBERS];
     size_t count;
 };
 
@@ -91,10 +91,10 @@ static bool austin_parse_numbers(struct tv_bytes text, struct austin_line *line)
     for (line->count = 0; more; line->count++) {
         struct tv_bytes number;
         more = tv_bytes_split(&text, ',', &number);
-        if (line->count == MOST_NUMBERS || !tv_parse_i64(number, &line->numbers[line->count]))
+        if (line->count == MAX_NUMBERS || !tv_parse_i64(number, &line->numbers[line->count]))
             return false;
     }
-    return line->count == 1 || line->count == MOST_NUMBERS;
+    return line->count == 1 || line->count == MAX_NUMBERS;
 }
 
 static bool austin_parse_line(struct tv_bytes text, struct austin_line *line)
@@ -266,7 +266,7 @@ static void austin_add_value(struct austin *austin, struct tv_sample sample, enu
 static void austin_add_sample(struct austin *austin, const struct austin_line *line,
                               uint64_t offset)
 {
-    bool full = line->count == MOST_NUMBERS;
+    bool full = line->count == MAX_NUMBERS;
     int64_t time = full || austin->mode != AUSTIN_MEMORY ? line->numbers[0] : 0;
     int64_t bytes = full ? line->numbers[2] : austin->mode == AUSTIN_MEMORY ? line->numbers[0] : 0;
     struct tv_sample sample = {

@@ -31,8 +31,8 @@
 /* Estimated paths below this share of the total are not followed. */
 #define CUT_SHARE 10000
 /* Maximum number of samples of the estimate, and of calls it looks at, over all value types. */
-#define MOST_SAMPLES 1000000u
-#define MOST_STEPS 50000000u
+#define MAX_SAMPLES 1000000u
+#define MAX_STEPS 50000000u
 
 __extension__ typedef unsigned __int128 share_product;
 
@@ -360,7 +360,7 @@ struct graph_walk {
 
 static bool walk_is_full(const struct graph_walk *walk)
 {
-    return walk->samples >= MOST_SAMPLES || walk->steps >= MOST_STEPS;
+    return walk->samples >= MAX_SAMPLES || walk->steps >= MAX_STEPS;
 }
 
 static void walk_add_sample(struct graph_walk *walk, uint32_t path, int64_t weight)
@@ -524,6 +524,6 @@ void tv_call_graph_finish(struct tv_call_graph *graph)
     tv_free(figures.called);
     if (graph->call_count > 0)
         tv_profile_warn(graph->profile, TV_DIAGNOSTIC_ESTIMATED_PATHS, TV_NO_OFFSET);
-    if (samples >= MOST_SAMPLES || steps >= MOST_STEPS)
+    if (samples >= MAX_SAMPLES || steps >= MAX_STEPS)
         tv_profile_warn(graph->profile, TV_DIAGNOSTIC_PATHS_CUT, TV_NO_OFFSET);
 }

@@ -70,7 +70,7 @@ static bool etw_decode_thread(const struct tv_etw_event *event, struct tv_cursor
 /* Skip a TOKEN_USER (two pointers) and its SID; without a SID there are four zeros. */
 static bool etw_skip_sid(struct tv_cursor *cursor, unsigned pointer)
 {
-    enum { REVISION = 1, MOST_AUTHORITIES = 15, SID_SIZE = 8 };
+    enum { REVISION = 1, MAX_AUTHORITIES = 15, SID_SIZE = 8 };
     struct tv_cursor sid = *cursor;
     uint32_t token;
     uint8_t attributes, revision, authorities;
@@ -81,7 +81,7 @@ static bool etw_skip_sid(struct tv_cursor *cursor, unsigned pointer)
     sid = *cursor;
     if (!etw_skip(&sid, (size_t)pointer * 2) || !tv_cursor_take_u8(&sid, &revision) ||
         !tv_cursor_take_u8(&sid, &authorities) || revision != REVISION ||
-        authorities > MOST_AUTHORITIES)
+        authorities > MAX_AUTHORITIES)
         return token == 0 && etw_skip(cursor, 4);
     return etw_skip(cursor, (size_t)pointer * 2 + SID_SIZE + (size_t)authorities * 4);
 }

@@ -61,13 +61,13 @@ enum tv_status tv_side_input_lines(struct tv_side_input *side,
 }
 
 /* No table has more columns of use. */
-#define MOST_WORDS 16
+#define MAX_WORDS 16
 
-/* Split a line without blanks at its ends into at most MOST_WORDS words. */
+/* Split a line without blanks at its ends into at most MAX_WORDS words. */
 static unsigned process_dump_split(struct tv_bytes line, struct tv_bytes *words)
 {
     unsigned count = 0;
-    while (count < MOST_WORDS && (words[count] = tv_bytes_take_word(&line)).length > 0)
+    while (count < MAX_WORDS && (words[count] = tv_bytes_take_word(&line)).length > 0)
         count++;
     return count;
 }
@@ -169,7 +169,7 @@ static bool process_dump_read_row(const struct tv_process_dump *dump, struct tv_
 enum tv_process_dump_kind tv_process_dump_line(struct tv_process_dump *dump, struct tv_bytes line,
                                                struct tv_process_dump_row *row)
 {
-    struct tv_bytes words[MOST_WORDS];
+    struct tv_bytes words[MAX_WORDS];
     /* Positions under a heading count from the first byte of the line. */
     while (line.length > 0 && tv_is_blank(line.data[line.length - 1]))
         line.length--;
@@ -191,7 +191,7 @@ enum tv_process_dump_kind tv_process_dump_line(struct tv_process_dump *dump, str
 /* Return true for "USER PID PPID ...", a table without the title. */
 static bool process_dump_begins_with_heading(struct tv_bytes prefix)
 {
-    struct tv_bytes line, words[MOST_WORDS];
+    struct tv_bytes line, words[MAX_WORDS];
     tv_bytes_split(&prefix, '\n', &line);
     unsigned count = process_dump_split(tv_bytes_trim(line), words);
     return count > 3 && process_dump_is_word(words[0], "USER") &&

@@ -164,7 +164,7 @@ static int options_copy(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
     uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : TV_RECORDING_BUFFER_DEFAULT;
-    if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_LEAST ||
+    if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_MIN ||
         bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
     int failed = options_resolve_path(options->path), spool = options_resolve_spool(options->spool);

@@ -51,7 +51,7 @@ enum tv_recording_notice {
 #define TV_RECORDING_BUFFER_DEFAULT (UINT64_C(8) << 20)
 #define TV_RECORDING_BUFFER_LIMIT                                                                  \
     (UINT64_C(1) << 30) /* also the size that a growing buffer reaches */
-#define TV_RECORDING_BUFFER_LEAST                                                                  \
+#define TV_RECORDING_BUFFER_MIN                                                                    \
     (UINT64_C(1) << 10) /* the minimum of Debug.startMethodTracing                                 \
                          */
 

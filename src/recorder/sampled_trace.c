@@ -82,7 +82,7 @@ int tv_sampled_trace_new(struct tv_sampled_trace **trace,
 {
     *trace = NULL;
     if (options->path == NULL || options->path[0] == '\0' ||
-        options->buffer_bytes < TV_RECORDING_BUFFER_LEAST ||
+        options->buffer_bytes < TV_RECORDING_BUFFER_MIN ||
         options->buffer_bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
     struct tv_sampled_trace *made = calloc(1, sizeof *made);

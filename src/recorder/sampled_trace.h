@@ -20,12 +20,11 @@
 #include "recorder/method_table.h"
 
 struct tv_sampled_trace_options {
-    const char *path; /* it is written as PATH.part, then renamed */
-    const char *vm;   /* the machine that the file names */
-    uint64_t
-        buffer_bytes;     /* of the file's header and records, at least TV_RECORDING_BUFFER_LEAST */
-    uint64_t start_us;    /* since 1970 */
-    uint64_t interval_us; /* from one tick to the next */
+    const char *path;       /* it is written as PATH.part, then renamed */
+    const char *vm;         /* the machine that the file names */
+    uint64_t buffer_bytes;  /* of the file's header and records, at least TV_RECORDING_BUFFER_MIN */
+    uint64_t start_us;      /* since 1970 */
+    uint64_t interval_us;   /* from one tick to the next */
     tv_address_namer namer; /* of the frames that tv_sampled_trace_set_stack gets */
 };
 

@@ -245,7 +245,7 @@ static void trace_writer_put_keys(struct tv_trace_writer *writer)
                            (unsigned long long)writer->written);
     tv_output_buffer_print(writer->out, TV_MT_KEY_OVERHEAD_NS "=%u\n", head->overhead_ns);
     if (head->least_ns > 0)
-        tv_output_buffer_print(writer->out, TV_MT_KEY_LEAST_NS "=%llu\n",
+        tv_output_buffer_print(writer->out, TV_MT_KEY_MIN_NS "=%llu\n",
                                (unsigned long long)head->least_ns);
     if (head->trigger[0])
         tv_output_buffer_print(writer->out, TV_MT_KEY_TRIGGER "=%s\n", head->trigger);

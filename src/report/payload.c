@@ -15,7 +15,7 @@
 /* Bytes that one worker compresses at a time, and the room for them when they do not shrink. */
 #define BLOCK ((size_t)1024 * 1024)
 #define BLOCK_ROOM (BLOCK + BLOCK / 8 + 1024)
-#define MOST_BLOCKS 16u
+#define MAX_BLOCKS 16u
 
 /* Compressed bytes in one element: a multiple of 3, so that base64 needs no padding inside a
  * file. */
@@ -89,7 +89,7 @@ struct payload_packer {
         z_stream stream;
         uint8_t *out;
         size_t packed;
-    } blocks[MOST_BLOCKS];
+    } blocks[MAX_BLOCKS];
     unsigned count; /* of blocks that are compressed in parallel */
     uint32_t crc;
 };
@@ -105,8 +105,8 @@ static void payload_packer_init(struct payload_packer *packer, struct tv_source 
 {
     packer->source = source;
     packer->count = workers > 0 ? workers : tv_workers_available();
-    if (packer->count > MOST_BLOCKS)
-        packer->count = MOST_BLOCKS;
+    if (packer->count > MAX_BLOCKS)
+        packer->count = MAX_BLOCKS;
     while (packer->count > 1 && tv_source_size(source) <= (packer->count - 1) * (uint64_t)BLOCK)
         packer->count--;
     packer->in = tv_alloc(WINDOW + packer->count * BLOCK, 1);

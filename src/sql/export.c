@@ -85,7 +85,7 @@ static const struct export_table export_tables[] = {
 
 /* ---- Reading ---- */
 
-#define MOST_COLUMNS 40
+#define MAX_COLUMNS 40
 
 /* A column of the table that is written. */
 struct export_output {
@@ -104,10 +104,10 @@ struct tv_sql_exporter {
     struct tv_sql_data data;
     struct tv_sql_scratch scratch;
     struct export_table table;
-    const struct tv_sql_table *base;            /* NULL: the table of arguments */
-    uint64_t next, count;                       /* rows of the base */
-    struct tv_sql_vector vectors[MOST_COLUMNS]; /* columns of the base */
-    struct export_output outputs[MOST_COLUMNS];
+    const struct tv_sql_table *base;           /* NULL: the table of arguments */
+    uint64_t next, count;                      /* rows of the base */
+    struct tv_sql_vector vectors[MAX_COLUMNS]; /* columns of the base */
+    struct export_output outputs[MAX_COLUMNS];
     uint32_t output_count;
     struct export_running *running; /* by ts */
     size_t running_count;
@@ -130,7 +130,7 @@ static void export_free_vector(struct tv_sql_vector *vector)
 
 static void export_end_table(struct tv_sql_exporter *exporter)
 {
-    for (size_t i = 0; i < MOST_COLUMNS; i++) {
+    for (size_t i = 0; i < MAX_COLUMNS; i++) {
         export_free_vector(&exporter->vectors[i]);
         export_free_vector(&exporter->outputs[i].vector);
     }
@@ -366,7 +366,7 @@ static const struct tv_sql_table *export_find_base(const char *name)
 static void export_add_output(struct tv_sql_exporter *exporter, const struct export_column *column)
 {
     struct export_output *output = &exporter->outputs[exporter->output_count++];
-    assert(exporter->output_count <= MOST_COLUMNS);
+    assert(exporter->output_count <= MAX_COLUMNS);
     *output = (struct export_output){.name = column->name, .special = column->special};
     if (column->special == EXPORT_BASE)
         output->base = export_column(exporter, column->base ? column->base : column->name);

@@ -666,7 +666,7 @@ static enum tv_status sql_take_chunk(const struct sql_row_taker *taker,
                                      const struct tv_sql_columns *columns,
                                      const struct tv_sql_chunk *chunk, struct tv_error *err)
 {
-    struct tv_sql_value values[TV_SQL_MOST_COLUMNS];
+    struct tv_sql_value values[TV_SQL_MAX_COLUMNS];
     enum tv_status status = TV_OK;
     for (uint64_t row = 0; row < chunk->count && status == TV_OK; row++) {
         for (uint64_t i = 0; i < columns->count; i++)

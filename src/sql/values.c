@@ -263,7 +263,7 @@ static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck
                                             struct tv_error *err)
 {
     columns->count = tv_duck.column_count(from);
-    if (columns->count > TV_SQL_MOST_COLUMNS)
+    if (columns->count > TV_SQL_MAX_COLUMNS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: more than 256 columns");
     columns->items = tv_alloc((size_t)columns->count, sizeof *columns->items);
     for (uint64_t i = 0; i < columns->count; i++) {

@@ -6,7 +6,7 @@
 #include "sql/duckdb.h"
 #include "sql/sql.h"
 
-#define TV_SQL_MOST_COLUMNS 256
+#define TV_SQL_MAX_COLUMNS 256
 
 struct tv_sql_result_column {
     const char *name;
@@ -30,8 +30,8 @@ struct tv_sql_rows {
 struct tv_sql_chunk {
     duck_chunk chunk; /* NULL: not DuckDB's */
     uint64_t count;
-    const void *data[TV_SQL_MOST_COLUMNS];
-    const uint64_t *validity[TV_SQL_MOST_COLUMNS];
+    const void *data[TV_SQL_MAX_COLUMNS];
+    const uint64_t *validity[TV_SQL_MAX_COLUMNS];
 };
 
 enum tv_sql_value_kind {

@@ -25,8 +25,8 @@
 
 /* Space left free on the disk for the catalogue, which must still be able to record a deletion: its
  * log grows by half a megabyte. */
-#define LEAST_RESERVE ((uint64_t)1024 * 1024)
-#define MOST_RESERVE ((uint64_t)16 * 1024 * 1024)
+#define MIN_RESERVE ((uint64_t)1024 * 1024)
+#define MAX_RESERVE ((uint64_t)16 * 1024 * 1024)
 
 struct tv_store_totals tv_store_totals(struct tv_store *store)
 {
@@ -81,8 +81,8 @@ static uint64_t eviction_disk_room(struct tv_store *store)
     uint64_t room = (uint64_t)info.f_bavail * info.f_frsize;
     uint64_t reserve = store->options.reserve_bytes;
     if (reserve == 0) {
-        reserve = size / 16 < MOST_RESERVE ? size / 16 : MOST_RESERVE;
-        reserve = reserve > LEAST_RESERVE ? reserve : LEAST_RESERVE;
+        reserve = size / 16 < MAX_RESERVE ? size / 16 : MAX_RESERVE;
+        reserve = reserve > MIN_RESERVE ? reserve : MIN_RESERVE;
     }
     return room > reserve ? room - reserve : 0;
 }

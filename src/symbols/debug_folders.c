@@ -32,8 +32,8 @@ static const char *debug_place_root(enum tv_debug_place place)
 bool tv_debug_path(enum tv_debug_place place, struct tv_bytes id, char *path, size_t size)
 {
     const char *root = debug_place_root(place);
-    char digits[2 * TV_BUILD_ID_MOST + 1];
-    if (!root || id.length < TV_BUILD_ID_LEAST || id.length > TV_BUILD_ID_MOST)
+    char digits[2 * TV_BUILD_ID_MAX + 1];
+    if (!root || id.length < TV_BUILD_ID_MIN || id.length > TV_BUILD_ID_MAX)
         return false;
     for (size_t i = 0; i < id.length; i++)
         snprintf(digits + 2 * i, 3, "%02x", id.data[i]);
@@ -46,7 +46,7 @@ bool tv_debug_path(enum tv_debug_place place, struct tv_bytes id, char *path, si
 static size_t debug_read_digits(const char *text, uint8_t *id)
 {
     size_t count = 0;
-    while (count < TV_BUILD_ID_MOST) {
+    while (count < TV_BUILD_ID_MAX) {
         int high = tv_hex_digit((uint8_t)text[0]);
         int low = high < 0 ? -1 : tv_hex_digit((uint8_t)text[1]);
         if (low < 0)
@@ -61,7 +61,7 @@ static size_t debug_read_digits(const char *text, uint8_t *id)
 /* The path is made again from its build ID, so no other file can hide behind "..". */
 bool tv_debug_path_is_usual(const char *path)
 {
-    uint8_t id[TV_BUILD_ID_MOST];
+    uint8_t id[TV_BUILD_ID_MAX];
     char usual[PATH_MAX];
     const char *digits = strstr(path, BY_ID);
     bool found = false;

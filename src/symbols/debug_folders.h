@@ -14,8 +14,8 @@
 #define TV_DEBUG_FOLDER "/usr/lib/debug"
 
 /* Sizes of a build ID, in bytes. */
-#define TV_BUILD_ID_LEAST 2
-#define TV_BUILD_ID_MOST 64
+#define TV_BUILD_ID_MIN 2
+#define TV_BUILD_ID_MAX 64
 
 enum tv_debug_place {
     TV_DEBUG_PERF_ELF, /* a whole program; the others may be debug files */

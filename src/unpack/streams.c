@@ -195,7 +195,7 @@ uint64_t tv_zstd_frames_end(struct tv_zstd_frames *frames, struct tv_source *pac
 
 /* Maximum number of carriage returns that terminals put in front of a line feed: a terminal in raw
  * mode inside another one adds two. */
-#define MOST_RETURNS 2
+#define MAX_RETURNS 2
 
 /* The place of the stream in the bytes. */
 struct zlib_position {
@@ -211,7 +211,7 @@ struct zlib_stream {
     bool ended, cut_off;
     struct tv_error error;
     uint8_t in[PIECE];
-    uint8_t plain[PIECE + MOST_RETURNS]; /* without the terminals' carriage returns */
+    uint8_t plain[PIECE + MAX_RETURNS]; /* without the terminals' carriage returns */
 };
 
 /* Find the bytes after a line "TRACE:". Return false when there is no such line. */
@@ -221,7 +221,7 @@ static bool zlib_find_marker(struct tv_bytes head, struct zlib_position *place)
     struct tv_bytes line;
     while (tv_cursor_take_line(&cursor, &line)) {
         size_t returns = 0;
-        while (line.length > 0 && returns < MOST_RETURNS && line.data[line.length - 1] == '\r') {
+        while (line.length > 0 && returns < MAX_RETURNS && line.data[line.length - 1] == '\r') {
             line.length--;
             returns++;
         }
@@ -247,7 +247,7 @@ static size_t zlib_strip_returns(struct zlib_stream *inflating, const uint8_t *f
                                  uint8_t *to)
 {
     size_t length = 0;
-    assert(inflating->pending <= MOST_RETURNS);
+    assert(inflating->pending <= MAX_RETURNS);
     for (size_t i = 0; i < count; i++) {
         if (from[i] == '\r' && inflating->pending < inflating->returns) {
             inflating->pending++;

@@ -2,7 +2,7 @@
 /*
  * fleet.c - adds the traces of the upload server to its fleet.
  *
- * One thread runs `traceview fleet add` for up to MOST_TOGETHER traces with equal labels at a time.
+ * One thread runs `traceview fleet add` for up to MAX_TOGETHER traces with equal labels at a time.
  * The child reads the originals in the folder `traces` of the store, so that the URI of a row is
  * the id of the trace.  Then the ids are appended to the file FOLDER/served.ids.
  *
@@ -29,11 +29,11 @@
 #include "upload/internal.h"
 #include "upload/log.h"
 
-#define MOST_TOGETHER 64u
+#define MAX_TOGETHER 64u
 /* Small batches are joined after so many were written. */
 #define COMPACT_AFTER 32u
 #define LARGEST_IDS ((size_t)256 << 20)
-#define LEAST_MEMORY (UINT64_C(128) << 20)
+#define MIN_MEMORY (UINT64_C(128) << 20)
 
 struct tv_fleet_queue {
     struct tv_upload_server *server;
@@ -156,7 +156,7 @@ static void fleet_find_missing(struct tv_fleet_queue *queue)
 
 /* Traces with equal labels. */
 struct fleet_group {
-    struct tv_store_id ids[MOST_TOGETHER];
+    struct tv_store_id ids[MAX_TOGETHER];
     size_t count;
     struct tv_arena arena;               /* of the labels */
     const char *labels[TV_STORE_LABELS]; /* "KEY=VALUE" */
@@ -197,8 +197,8 @@ static bool fleet_take_group(struct tv_fleet_queue *queue, struct fleet_group *g
     pthread_mutex_lock(&queue->lock);
     while (queue->count == 0 && !atomic_load(&queue->ends))
         pthread_cond_wait(&queue->changed, &queue->lock);
-    size_t count = queue->count < MOST_TOGETHER ? queue->count : MOST_TOGETHER;
-    struct tv_store_id ids[MOST_TOGETHER];
+    size_t count = queue->count < MAX_TOGETHER ? queue->count : MAX_TOGETHER;
+    struct tv_store_id ids[MAX_TOGETHER];
     memcpy(ids, queue->waiting ? queue->waiting : ids, count * sizeof *ids);
     pthread_mutex_unlock(&queue->lock);
     size_t taken = 0;
@@ -232,13 +232,13 @@ static void fleet_run_action(struct tv_fleet_queue *queue, const char *action,
                              size_t count, struct tv_fleet_result *result)
 {
     const struct tv_engines_options *limits = &queue->server->options.engines;
-    const char *arguments[16 + 2 * TV_STORE_LABELS + MOST_TOGETHER];
+    const char *arguments[16 + 2 * TV_STORE_LABELS + MAX_TOGETHER];
     char memory[32];
     struct tv_out out;
     size_t n = 0;
     snprintf(memory, sizeof memory, "%llu",
-             (unsigned long long)(limits->memory_bytes > LEAST_MEMORY ? limits->memory_bytes
-                                                                      : LEAST_MEMORY));
+             (unsigned long long)(limits->memory_bytes > MIN_MEMORY ? limits->memory_bytes
+                                                                    : MIN_MEMORY));
     const char *const begin[] = {"fleet",  action, "--to",         queue->folder, "-q",
                                  "--jobs", "1",    "--max-memory", memory};
     for (size_t i = 0; i < TV_COUNT(begin); i++)

@@ -20,10 +20,10 @@
 #define KILL_SECONDS 20u
 #define QUESTION_MEMORY "512M"
 /* Questions at the same time: each is a process that uses all of its bound of memory. */
-#define MOST_QUESTIONS 2
+#define MAX_QUESTIONS 2
 #define LONGEST_VALUE 1000u
 /* More than the options of any question and its parameters, which tv_query_parse refuses twice. */
-#define MOST_ARGUMENTS 40u
+#define MAX_ARGUMENTS 40u
 
 struct fleet_parameter {
     const char *name, *option; /* option NULL: the argument after the options */
@@ -90,7 +90,7 @@ static const struct fleet_question_kind *fleet_find_question(struct tv_bytes nam
 /* ---- Arguments of the command ---- */
 
 struct fleet_arguments {
-    const char *items[MOST_ARGUMENTS];
+    const char *items[MAX_ARGUMENTS];
     size_t count;
     const char *last; /* after the options; NULL: none */
     struct tv_arena *arena;
@@ -98,7 +98,7 @@ struct fleet_arguments {
 
 static void fleet_add_argument(struct fleet_arguments *arguments, const char *word)
 {
-    assert(arguments->count + 1 < MOST_ARGUMENTS);
+    assert(arguments->count + 1 < MAX_ARGUMENTS);
     arguments->items[arguments->count++] = word;
 }
 
@@ -201,7 +201,7 @@ static void fleet_answer_question(const struct fleet_arguments *arguments, struc
     struct tv_fleet_result result;
     const struct tv_fleet_process process = {
         .arguments = arguments->items, .most_bytes = LARGEST_ANSWER, .seconds = KILL_SECONDS};
-    if (atomic_fetch_add(&running, 1) >= MOST_QUESTIONS) {
+    if (atomic_fetch_add(&running, 1) >= MAX_QUESTIONS) {
         atomic_fetch_sub(&running, 1);
         tv_upload_refuse(answer, TV_HTTP_UNAVAILABLE,
                          "other questions are being answered; try again");

@@ -193,7 +193,7 @@ static enum tv_status facts_store_failure(struct tv_upload_server *server, const
 /* ---- The queue ---- */
 
 /* Maximum number of readers. More than engines may load at once would only wait. */
-#define MOST_READERS 8u
+#define MAX_READERS 8u
 /* Interval of upkeep. */
 #define UPKEEP_SECONDS 60
 /* Maximum size of an answer to "facts". */
@@ -219,7 +219,7 @@ struct tv_reading_queue {
     struct tv_upload_server *server;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct queue_reader readers[MOST_READERS];
+    struct queue_reader readers[MAX_READERS];
     size_t reader_count; /* started ones */
     pthread_t upkeep;
     bool has_upkeep;
@@ -577,7 +577,7 @@ enum tv_status tv_reading_queue_start(struct tv_reading_queue *queue, struct tv_
     const unsigned wanted = queue->server->options.engines.loading;
     queue->has_upkeep =
         tv_thread_start(&queue->upkeep, TV_THREAD_STACK, queue_run_upkeep, queue) == 0;
-    for (size_t i = 0; i < MOST_READERS && i < wanted && queue->has_upkeep; i++) {
+    for (size_t i = 0; i < MAX_READERS && i < wanted && queue->has_upkeep; i++) {
         struct queue_reader *reader = &queue->readers[i];
         reader->queue = queue;
         if (tv_thread_start(&reader->thread, TV_THREAD_STACK, queue_run_reader, reader) != 0)

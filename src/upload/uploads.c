@@ -487,7 +487,7 @@ void tv_upload_tus_delete(struct tv_upload_request *req, struct tv_answer *answe
 #define LABEL "sample"
 #define SAMPLE_BLOCK ((size_t)256 * 1024)
 /* Traces with the label that are compared. Users may give the label to their own traces. */
-#define MOST_LABELLED 100u
+#define MAX_LABELLED 100u
 
 static bool sample_has_same_bytes(struct tv_source *one, struct tv_source *other)
 {
@@ -528,7 +528,7 @@ static bool sample_is_trace(struct tv_upload_server *server, const struct tv_sto
 /* Find the sample among the traces with its label, by comparing the bytes. */
 static bool sample_find(struct tv_upload_server *server, struct tv_source *file)
 {
-    const struct tv_store_query query = {.label = tv_bytes_of(LABEL), .limit = MOST_LABELLED};
+    const struct tv_store_query query = {.label = tv_bytes_of(LABEL), .limit = MAX_LABELLED};
     struct tv_store_page page = {0};
     struct tv_arena arena;
     struct tv_error err;

@@ -15,9 +15,9 @@
 
 /* Limits of answers: a minimum, plus a number of bytes per byte of the trace's files, for answers
  * that a page holds in memory and for those that are saved as a file. */
-#define BOUND_LEAST ((uint64_t)64 << 20)
+#define BOUND_MIN ((uint64_t)64 << 20)
 #define BOUND_SHOWN 16
-#define BOUND_SHOWN_MOST ((uint64_t)512 << 20) /* no browser parses a longer text */
+#define BOUND_SHOWN_MAX ((uint64_t)512 << 20) /* no browser parses a longer text */
 #define BOUND_FILE 64
 
 static const struct {
@@ -190,11 +190,11 @@ bool tv_view_is_large(struct tv_bytes name)
 uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
 {
     const struct tv_trace_info *head = view->trace->head;
-    uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MOST;
+    uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MAX;
     uint64_t each = tv_view_is_large(name) ? BOUND_FILE : BOUND_SHOWN;
     for (uint32_t i = 0; i < head->input_count; i++)
         bytes += head->inputs[i].bytes;
-    return bytes < (most - BOUND_LEAST) / each ? BOUND_LEAST + bytes * each : most;
+    return bytes < (most - BOUND_MIN) / each ? BOUND_MIN + bytes * each : most;
 }
 
 /* Answer within the bound.  If the answer is longer, take back what is still in memory. */
@@ -224,19 +224,19 @@ static enum tv_status view_answer_within(const struct tv_view *view, size_t ques
 
 /* A longer answer is generated twice, once to measure and once to send.  Most reports are
  * shorter, and as many of them as an engine answers at once fit into its memory limit. */
-#define HELD_MOST ((size_t)2 << 20)
+#define HELD_MAX ((size_t)2 << 20)
 
 /* An answer that is held back until it is complete. */
 struct held_answer {
     struct tv_out bytes;
-    bool more; /* longer than HELD_MOST: only counted */
+    bool more; /* longer than HELD_MAX: only counted */
 };
 
 static enum tv_status view_hold_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct held_answer *held = context;
     (void)err;
-    held->more = held->more || bytes.length > HELD_MOST - held->bytes.length;
+    held->more = held->more || bytes.length > HELD_MAX - held->bytes.length;
     if (!held->more)
         tv_out_bytes(&held->bytes, bytes);
     return TV_OK;

@@ -24,7 +24,7 @@
 
 /* Queries get this part of the machine's memory, and never more than a limit. */
 #define MEMORY_SHARE 4
-#define MOST_MEMORY ((uint64_t)4 << 30)
+#define MAX_MEMORY ((uint64_t)4 << 30)
 
 struct tv_trace_sql {
     const struct tv_viewer_sql *options;
@@ -62,7 +62,7 @@ static uint64_t trace_sql_memory(const struct tv_viewer_sql *options)
         pages > 0 && size > 0 ? (uint64_t)pages / MEMORY_SHARE * (uint64_t)size : (uint64_t)1 << 30;
     if (options->max_memory > 0)
         return options->max_memory;
-    return part < MOST_MEMORY ? part : MOST_MEMORY;
+    return part < MAX_MEMORY ? part : MAX_MEMORY;
 }
 
 /* Start the process unless it runs. The caller holds both locks. */

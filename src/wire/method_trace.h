@@ -44,9 +44,9 @@
 #define TV_MT_KEY_SLOW_CALL "slow-call" /* ours: this call ended the recording */
 #define TV_MT_KEY_SLOW_NS "slow-call-nsec"
 #define TV_MT_KEY_SLOW_THREAD "slow-call-thread"
-#define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
-#define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: number of methods without room for hooks */
-#define TV_MT_KEY_VM "vm"                      /* dalvik, art */
+#define TV_MT_KEY_MIN_NS "min-duration-nsec"  /* ours: shorter calls were left out */
+#define TV_MT_KEY_LEFT_OUT "methods-left-out" /* ours: number of methods without room for hooks */
+#define TV_MT_KEY_VM "vm"                     /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
 #define TV_MT_KEY_FIBERS "virtual-threads" /* ours: "mixed": calls of several share a row */
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count"

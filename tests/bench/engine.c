@@ -41,7 +41,7 @@
 #define SCREEN_ROWS 60u
 #define SCREEN_PIXELS 1920
 #define SEARCHES 20
-#define MOST_JOBS 64u
+#define MAX_JOBS 64u
 
 static double now(void)
 {
@@ -287,7 +287,7 @@ static bool read_words(char **words, struct words *read)
         }
         if (!words[1] || !tv_parse_u64(tv_bytes_of(*++words), &number))
             return false;
-        if (strcmp(name, "--jobs") == 0 && number <= MOST_JOBS)
+        if (strcmp(name, "--jobs") == 0 && number <= MAX_JOBS)
             read->jobs = (unsigned)number;
         else if (strcmp(name, "--screens") == 0 && number > 0 && number <= SCREENS)
             read->screens = (unsigned)number;

@@ -22,7 +22,7 @@
 #define LINES 4u /* of a function, that were sampled */
 #define STACKS 40000u
 #define NEAR 300u
-#define MOST_DEPTH 56u
+#define MAX_DEPTH 56u
 #define THREADS 40u
 #define CHUNK_EVENTS 750000u
 #define PERIOD_NS 10000000u
@@ -45,7 +45,7 @@ static void make_stacks(struct generator *g)
 {
     for (uint32_t i = 1; i <= STACKS; i++) {
         uint32_t near = i < NEAR ? i : NEAR, from = i - 1 - below(&g->random, near);
-        if (g->stacks[from].depth == MOST_DEPTH)
+        if (g->stacks[from].depth == MAX_DEPTH)
             from = below(&g->random, near);
         g->stacks[i] =
             (struct stack){from, below(&g->random, FUNCTIONS * LINES), g->stacks[from].depth + 1};

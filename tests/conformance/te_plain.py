@@ -12,14 +12,14 @@ import json
 from fractions import Fraction
 
 # Larger texts take too long here.
-MOST_BYTES = 100_000_000
+MAX_BYTES = 100_000_000
 
 
 def events_of(path):
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         return None
     text = data.decode("utf-8", "replace").strip()
     for end in ("", "]"):

@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define KEY TV_BYTES("fuzzed")
-#define MOST_CHANGES 16
+#define MAX_CHANGES 16
 
 /* A little of everything. */
 static const char trace_text[] =
@@ -74,15 +74,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct tv_sections *sections; /* made once */
     static struct tv_trace *trace;
     struct tv_sections_id id = {TV_VERSION, tv_index_layout(), KEY};
-    struct damage damages[MOST_CHANGES];
+    struct damage damages[MAX_CHANGES];
     size_t count = size / sizeof *damages;
     struct tv_out damaged, answers;
     struct tv_trace *changed;
     struct tv_error err;
     if (!sections)
         sections = make(&id, &trace);
-    if (count > MOST_CHANGES)
-        count = MOST_CHANGES;
+    if (count > MAX_CHANGES)
+        count = MAX_CHANGES;
     if (count > 0)
         memcpy(damages, data, count * sizeof *damages);
     tv_out_init_memory(&damaged);

@@ -9,17 +9,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MOST_DESCRIBED 32
+#define MAX_DESCRIBED 32
 
 static void describe_events(const struct tv_trace *trace)
 {
     struct tv_out out;
     struct tv_error err = {0};
     tv_out_init_memory(&out);
-    for (size_t i = 0; i < trace->tables.instants.count && i < MOST_DESCRIBED; i++)
+    for (size_t i = 0; i < trace->tables.instants.count && i < MAX_DESCRIBED; i++)
         (void)tv_jfr_describe(trace, 0, trace->tables.instants.rows[i].offset, TV_NO_OFFSET, &out,
                               &err);
-    for (size_t i = 0; i < trace->tables.samples.count && i < MOST_DESCRIBED; i++)
+    for (size_t i = 0; i < trace->tables.samples.count && i < MAX_DESCRIBED; i++)
         (void)tv_jfr_describe(trace, 0, trace->tables.samples.rows[i].offset, TV_NO_OFFSET, &out,
                               &err);
     tv_out_release(&out);

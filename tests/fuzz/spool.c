@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* One change: a byte chooses the file, two the offset, eight are written there. */
 #define CHANGE 11u
-#define MOST_CHANGES 16u
+#define MAX_CHANGES 16u
 
 struct folder {
     char path[64], spool[96], names[96], output[96];
@@ -165,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (folder.path[0] == '\0')
         make_folder();
     restore();
-    size_t changes = data[0] % (MOST_CHANGES + 1);
+    size_t changes = data[0] % (MAX_CHANGES + 1);
     data++;
     size--;
     for (; changes > 0 && size >= CHANGE; changes--, data += CHANGE, size -= CHANGE)

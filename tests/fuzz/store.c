@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SLOTS 4u
 #define STEPS 32u
-#define MOST_BYTES 5000u
+#define MAX_BYTES 5000u
 
 /* An upload, or the trace that it became, as it ought to be. */
 struct slot {
@@ -55,7 +55,7 @@ static void require(bool holds, const char *what)
 static void open_store(void)
 {
     struct tv_error err = {0};
-    struct tv_store_options options = {.max_upload_bytes = MOST_BYTES,
+    struct tv_store_options options = {.max_upload_bytes = MAX_BYTES,
                                        .max_store_bytes = 60000,
                                        .reserve_bytes = 1,
                                        .max_uploads = 64};

@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LONGEST_QUESTIONS 1024u
-#define MOST_QUESTIONS 8u
+#define MAX_QUESTIONS 8u
 
 /* No answer about a file of this size is longer. */
 #define LONGEST_FILE ((size_t)64 * 1024)
@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tv_view *view = tv_view_new(trace);
     for (size_t i = 0; questions.length == 0 && i < TV_COUNT(usual); i++)
         ask_view(view, tv_bytes_of(usual[i]));
-    for (unsigned i = 0; questions.length > 0 && i < MOST_QUESTIONS; i++) {
+    for (unsigned i = 0; questions.length > 0 && i < MAX_QUESTIONS; i++) {
         tv_bytes_split(&questions, '\n', &question);
         ask_view(view, question);
     }

@@ -18,8 +18,8 @@
 #include "base/memory.h"
 #include "kept.h"
 
-#define MOST_PARTS 9u
-#define MOST_BYTES ((size_t)64 << 20)
+#define MAX_PARTS 9u
+#define MAX_BYTES ((size_t)64 << 20)
 
 static uint64_t state = 1;
 
@@ -58,12 +58,12 @@ static int compare_starts(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static unsigned draw_starts(uint64_t size, uint64_t starts[MOST_PARTS])
+static unsigned draw_starts(uint64_t size, uint64_t starts[MAX_PARTS])
 {
-    unsigned parts = 2 + (unsigned)below(MOST_PARTS - 1);
+    unsigned parts = 2 + (unsigned)below(MAX_PARTS - 1);
     uint64_t span = below(3) == 0 ? 1 + below(200) : size + 1;
     uint64_t from = below(size + 1);
-    for (unsigned i = 0; i < MOST_PARTS; i++)
+    for (unsigned i = 0; i < MAX_PARTS; i++)
         starts[i] = (from + below(span)) % (size + 1);
     qsort(starts, parts, sizeof *starts, compare_starts);
     return parts;
@@ -71,7 +71,7 @@ static unsigned draw_starts(uint64_t size, uint64_t starts[MOST_PARTS])
 
 static bool is_same(struct tv_bytes bytes, const struct tv_out *serial)
 {
-    uint64_t starts[MOST_PARTS];
+    uint64_t starts[MAX_PARTS];
     unsigned parts = draw_starts(bytes.length, starts);
     struct tv_out got;
     put_reading(bytes, parts, starts, &got);
@@ -95,7 +95,7 @@ static bool check_file(const char *path, unsigned number, unsigned rounds)
     struct tv_out serial;
     char *text;
     size_t length;
-    if (tv_file_read_text(path, MOST_BYTES, &text, &length, &err) != TV_OK)
+    if (tv_file_read_text(path, MAX_BYTES, &text, &length, &err) != TV_OK)
         bail_out(path, &err);
     struct tv_bytes bytes = {(const uint8_t *)text, length};
     put_reading(bytes, 1, NULL, &serial);

@@ -83,7 +83,7 @@ static void check_style(const struct test_case *test, const char *what, enum rec
     tv_out_release(&got);
 }
 
-#define MOST_PARTS 13
+#define MAX_PARTS 13
 #define ROUNDS 8
 
 /* Repeatable numbers (a linear congruence's upper bits). */
@@ -102,7 +102,7 @@ static int compare_starts(const void *left, const void *right)
 static bool splits_agree(const struct test_case *test, const struct tv_out *serial, unsigned parts,
                          uint64_t *state)
 {
-    uint64_t starts[MOST_PARTS] = {0};
+    uint64_t starts[MAX_PARTS] = {0};
     struct tv_out got;
     for (unsigned i = 1; i < parts; i++)
         starts[i] = random_below(state, test->input.length + 1);
@@ -125,7 +125,7 @@ static void check_splits(const struct test_case *test)
     tv_out_init_memory(&serial);
     print_reading(test, 1, NULL, RECORDING_PLAIN, true, &serial);
     for (unsigned round = 0; round < ROUNDS && good; round++)
-        for (unsigned parts = 2; parts <= MOST_PARTS && good; parts++)
+        for (unsigned parts = 2; parts <= MAX_PARTS && good; parts++)
             good = splits_agree(test, &serial, parts, &state);
     report(good, test, "2 to 13 parts read what one part reads");
     tv_out_release(&serial);

@@ -19,7 +19,7 @@
 #define EVENTS 40000
 #define THREADS 7 /* the last two are not listed */
 #define METHODS 300
-#define MOST_PARTS 13
+#define MAX_PARTS 13
 
 enum layout { TEXT_1, TEXT_2, TEXT_3, STREAM_2, STREAM_3, PACKETS_4, PACKETS_5, LAYOUTS };
 
@@ -344,8 +344,8 @@ static int compare_starts(const void *left, const void *right)
 static bool splits_agree(struct plan *plan, const struct recording *serial, unsigned *kept_parts)
 {
     bool good = true;
-    for (unsigned parts = 2; good && parts <= MOST_PARTS; parts++) {
-        uint64_t starts[MOST_PARTS] = {0};
+    for (unsigned parts = 2; good && parts <= MAX_PARTS; parts++) {
+        uint64_t starts[MAX_PARTS] = {0};
         for (unsigned i = 1; i < parts; i++)
             starts[i] = below(plan, (uint32_t)plan->file.length + 1);
         qsort(starts, parts, sizeof *starts, compare_starts);

@@ -91,7 +91,7 @@ static void check_expected(const struct te_case *test)
     tv_out_release(&got);
 }
 
-#define MOST_PARTS 13
+#define MAX_PARTS 13
 #define ROUNDS 8
 
 /* Repeatable numbers (a linear congruence's upper bits). */
@@ -110,7 +110,7 @@ static int compare_starts(const void *left, const void *right)
 static bool split_agrees(const struct te_case *test, const struct tv_out *serial, unsigned parts,
                          uint64_t *state)
 {
-    uint64_t starts[MOST_PARTS] = {0};
+    uint64_t starts[MAX_PARTS] = {0};
     struct tv_out got;
     for (unsigned i = 0; i + 1 < parts; i++)
         starts[i] = random_below(state, test->input.length + 1);
@@ -133,7 +133,7 @@ static void check_splits(const struct te_case *test)
     put_reading(bytes_of(&test->input), 1, NULL, te_model_dump, &serial);
     for (unsigned round = 0; round < ROUNDS && good; round++) {
         tv_workers_run_inline(round > 0); /* to start threads takes most of the time */
-        for (unsigned parts = 2; parts <= MOST_PARTS && good; parts++)
+        for (unsigned parts = 2; parts <= MAX_PARTS && good; parts++)
             good = split_agrees(test, &serial, parts, &state);
     }
     tv_workers_run_inline(false);

@@ -462,13 +462,13 @@ FAILING(THREAD, int, pthread_create,
         (thread, attributes, start, context), faults.error)
 FAILING(THREAD, pid_t, fork, (void), (), -1)
 
-#define MOST_VARIABLES 64
+#define MAX_VARIABLES 64
 
 /* Copy the environment of a child and add the variables of this library. */
 static void add_variables(char *const *environment, char **all)
 {
     size_t count = 0;
-    while (environment[count] && count < MOST_VARIABLES - VARIABLES - 1) {
+    while (environment[count] && count < MAX_VARIABLES - VARIABLES - 1) {
         all[count] = environment[count];
         count++;
     }
@@ -485,7 +485,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 {
     static int (*next)(pid_t *, const char *, const posix_spawn_file_actions_t *,
                        const posix_spawnattr_t *, char *const *, char *const *);
-    char *all[MOST_VARIABLES];
+    char *all[MAX_VARIABLES];
     if (fails(THREAD))
         return faults.error;
     if (!next)

@@ -36,9 +36,9 @@ enum tv_status tv_transforms_add(struct tv_transforms *transforms, struct tv_byt
                        "transforms: expected focus, callers, merge, collapse-package or drop");
     if (name.length == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: expected a name", words[kind]);
-    if (transforms->count == TV_TRANSFORMS_MOST)
+    if (transforms->count == TV_TRANSFORMS_MAX)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: there are already %zu transforms",
-                       words[kind], TV_TRANSFORMS_MOST);
+                       words[kind], TV_TRANSFORMS_MAX);
     transforms->list[transforms->count++] =
         (struct tv_transform){(enum tv_transform_kind)kind, name};
     return TV_OK;
@@ -284,7 +284,7 @@ enum tv_status tv_transforms_apply(const struct tv_transforms *transforms,
                                    const struct tv_call_tree *tree, struct tv_call_tree **changed,
                                    uint32_t *node, struct tv_error *err)
 {
-    assert(transforms->count > 0 && transforms->count <= TV_TRANSFORMS_MOST);
+    assert(transforms->count > 0 && transforms->count <= TV_TRANSFORMS_MAX);
     struct tv_trace_info *own =
         tv_transforms_frames(transforms) > 0 ? tv_trace_info_extend(tree->head) : NULL;
     struct tv_call_tree *last = NULL;

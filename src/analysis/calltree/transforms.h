@@ -30,10 +30,10 @@ struct tv_transform {
     struct tv_bytes name; /* of functions, or of a package; never empty */
 };
 
-#define TV_TRANSFORMS_MOST ((size_t)32)
+#define TV_TRANSFORMS_MAX ((size_t)32)
 
 struct tv_transforms {
-    struct tv_transform list[TV_TRANSFORMS_MOST];
+    struct tv_transform list[TV_TRANSFORMS_MAX];
     size_t count;
 };
 

@@ -27,13 +27,13 @@
 #include "base/memory.h"
 #include "base/types.h"
 
-#define LEAST_WINDOW 5u
-#define LEVEL 20u           /* columns whose median is the level beside a point */
-#define NEIGHBOURS 10u      /* of the running median, on either side */
-#define MEDIAN_TAKES 0.1    /* the running median takes so much of the correlation off */
-#define LEAST_STEP 2.0      /* of z^2 between two bounds */
-#define SHRINKAGE 50.0      /* values that the median of all dependences is worth */
-#define MOST_DEPENDENCE 0.8 /* series that depend more drift: they are not judged */
+#define MIN_WINDOW 5u
+#define LEVEL 20u          /* columns whose median is the level beside a point */
+#define NEIGHBOURS 10u     /* of the running median, on either side */
+#define MEDIAN_TAKES 0.1   /* the running median takes so much of the correlation off */
+#define MIN_STEP 2.0       /* of z^2 between two bounds */
+#define SHRINKAGE 50.0     /* values that the median of all dependences is worth */
+#define MAX_DEPENDENCE 0.8 /* series that depend more drift: they are not judged */
 
 /* ---- Statistic ---- */
 
@@ -55,7 +55,7 @@ double tv_change_statistic(const double *values, uint32_t count, uint32_t *place
     static const uint32_t windows[] = {5, 10, 20, 30};
     double largest = 0;
     *place = 0;
-    for (uint32_t at = LEAST_WINDOW; at + LEAST_WINDOW <= count; at++) {
+    for (uint32_t at = MIN_WINDOW; at + MIN_WINDOW <= count; at++) {
         for (size_t i = 0; i < TV_COUNT(windows); i++) {
             uint32_t before = at < windows[i] ? at : windows[i];
             uint32_t after = count - at < windows[i] ? count - at : windows[i];
@@ -116,8 +116,8 @@ static void points_find_bounds(uint32_t count, double dependence, double bounds[
             bound[upper + 1][left][i] * (1 - column) + bound[upper + 1][left + 1][i] * column;
         bounds[i] = short_one * (1 - share) + long_one * share;
         /* Short series have a largest possible statistic, which many reach. */
-        if (i > 0 && bounds[i] * bounds[i] < bounds[i - 1] * bounds[i - 1] + LEAST_STEP)
-            bounds[i] = sqrt(bounds[i - 1] * bounds[i - 1] + LEAST_STEP);
+        if (i > 0 && bounds[i] * bounds[i] < bounds[i - 1] * bounds[i - 1] + MIN_STEP)
+            bounds[i] = sqrt(bounds[i - 1] * bounds[i - 1] + MIN_STEP);
     }
 }
 
@@ -125,7 +125,7 @@ double tv_change_statistic_p(double statistic, uint32_t count, double dependence
 {
     double bounds[BOUND_LEVELS];
     uint32_t level = 0;
-    if (dependence > MOST_DEPENDENCE || count < TV_LEAST_VERSIONS)
+    if (dependence > MAX_DEPENDENCE || count < TV_MIN_VERSIONS)
         return 1;
     points_find_bounds(count, dependence < 0 ? 0 : dependence, bounds);
     while (level + 2 < BOUND_LEVELS && statistic > bounds[level + 1])
@@ -227,9 +227,9 @@ static double points_limit(const struct points_series *series, uint32_t count)
 static void points_split(struct tv_change_points *points, const struct points_series *series,
                          uint32_t from, uint32_t end, double limit)
 {
-    /* At most one point for LEAST_WINDOW values, so recursion is not deep; the larger part loops.
+    /* At most one point for MIN_WINDOW values, so recursion is not deep; the larger part loops.
      */
-    while (end - from >= 2 * LEAST_WINDOW) {
+    while (end - from >= 2 * MIN_WINDOW) {
         uint32_t place;
         double z = tv_change_statistic(series->values + from, end - from, &place);
         double p = tv_change_statistic_p(z, series->count, series->dependence);
@@ -240,7 +240,7 @@ static void points_split(struct tv_change_points *points, const struct points_se
         uint32_t last = end - at > LEVEL ? at + LEVEL : end;
         double difference =
             points_level(series->values, at, last) - points_level(series->values, first, at);
-        if (fabs(exp(difference) - 1) < TV_LEAST_POINT)
+        if (fabs(exp(difference) - 1) < TV_MIN_POINT)
             return;
         points->items = tv_array_reserve(points->items, &points->capacity, points->count + 1,
                                          sizeof *points->items);
@@ -276,7 +276,7 @@ static uint32_t points_judge(struct points_series *series, uint32_t rows, const 
     for (uint32_t row = 0; row < rows; row++) {
         struct points_series *one = &series[judged];
         *one = points_read_row(logs, row, columns);
-        if (one->count < TV_LEAST_VERSIONS) {
+        if (one->count < TV_MIN_VERSIONS) {
             points_release_row(one);
             continue;
         }

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TV_LEAST_VERSIONS 20u    /* shorter series are not judged */
-#define TV_LEAST_POINT 0.03      /* smaller changes of the median are no points */
+#define TV_MIN_VERSIONS 20u      /* shorter series are not judged */
+#define TV_MIN_POINT 0.03        /* smaller changes of the median are no points */
 #define TV_POINT_FALSE_RATE 0.01 /* of the promise */
 
 struct tv_change_point {

@@ -30,11 +30,11 @@
 
 #define FEW_ROWS 5u
 #define RELABELINGS 1000u
-#define LEAST_RELABELINGS 200u
-#define LEAST_VARIANCE 1e-12
-#define LEAST_SPREAD 0.01
+#define MIN_RELABELINGS 200u
+#define MIN_VARIANCE 1e-12
+#define MIN_SPREAD 0.01
 #define MEDIAN_TO_VARIANCE 2.2
-#define MOST_PRIOR_FREEDOM 200.0
+#define MAX_PRIOR_FREEDOM 200.0
 /* Width of the 10 to 90 % range of a normal distribution, in standard deviations. */
 #define RANGE_80 2.563
 
@@ -124,7 +124,7 @@ void tv_changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor
     double squares = 0;
     for (uint32_t run = 0; run < runs; run++)
         squares += factor[run] * factor[run];
-    squares = squares > LEAST_VARIANCE ? squares : LEAST_VARIANCE;
+    squares = squares > MIN_VARIANCE ? squares : MIN_VARIANCE;
     struct loading_fit *fits = tv_alloc(rows, sizeof *fits);
     double *excess = tv_alloc(rows, sizeof *excess);
     for (uint32_t row = 0; row < rows; row++) {
@@ -133,7 +133,7 @@ void tv_changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor
     }
     changes_sort(excess, rows);
     double spread = changes_quantile(excess, rows, 0.5) * MEDIAN_TO_VARIANCE;
-    spread = spread > LEAST_SPREAD ? spread : LEAST_SPREAD;
+    spread = spread > MIN_SPREAD ? spread : MIN_SPREAD;
     for (uint32_t row = 0; row < rows; row++) {
         double trust = spread / (spread + fits[row].uncertainty);
         double loading = 1 + trust * (fits[row].slope - 1);
@@ -158,7 +158,7 @@ static struct variance_prior changes_find_prior(const double *variances, uint32_
         return (struct variance_prior){0, 0};
     double *logs = tv_alloc(count, sizeof *logs);
     for (uint32_t i = 0; i < count; i++) {
-        double variance = variances[i] > LEAST_VARIANCE ? variances[i] : LEAST_VARIANCE;
+        double variance = variances[i] > MIN_VARIANCE ? variances[i] : MIN_VARIANCE;
         logs[i] = log(variance) - tv_digamma(freedom / 2) + log(freedom / 2);
     }
     changes_sort(logs, count);
@@ -168,8 +168,7 @@ static struct variance_prior changes_find_prior(const double *variances, uint32_
         (changes_quantile(logs, count, 0.9) - changes_quantile(logs, count, 0.1)) / RANGE_80;
     double extra = width * width - tv_trigamma(freedom / 2);
     tv_free(logs);
-    double prior_freedom =
-        extra > LEAST_SPREAD ? 2 * tv_trigamma_inverse(extra) : MOST_PRIOR_FREEDOM;
+    double prior_freedom = extra > MIN_SPREAD ? 2 * tv_trigamma_inverse(extra) : MAX_PRIOR_FREEDOM;
     return (struct variance_prior){
         exp(mean + tv_digamma(prior_freedom / 2) - log(prior_freedom / 2)), prior_freedom};
 }
@@ -274,7 +273,7 @@ static void changes_moderate(struct tv_changes *changes, const struct tv_run_mat
         double variance =
             (prior.freedom * prior.variance + freedom * variances[row]) / (prior.freedom + freedom);
         change->freedom = freedom > 0 ? prior.freedom + freedom : 0;
-        double error = sqrt((variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE) * inverse);
+        double error = sqrt((variance > MIN_VARIANCE ? variance : MIN_VARIANCE) * inverse);
         change->t = change->freedom > 0 ? change->difference / error : 0;
         changes_set_interval(change, error);
     }
@@ -429,8 +428,8 @@ static double relabeling_statistic(const struct relabeling *r, uint32_t row, con
     double freedom = n + k - 2;
     double variance = (r->prior.freedom * r->prior.variance + (within > 0 ? within : 0)) /
                       (r->prior.freedom + freedom);
-    double t = difference /
-               sqrt((variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE) * (1 / n + 1 / k));
+    double t =
+        difference / sqrt((variance > MIN_VARIANCE ? variance : MIN_VARIANCE) * (1 / n + 1 / k));
     return r->direction == TV_CHANGE_ANY ? fabs(t) : r->direction == TV_CHANGE_UP ? t : -t;
 }
 
@@ -501,7 +500,7 @@ void tv_changes_relabel(const struct tv_changes *changes, const uint32_t *rows, 
     for (uint32_t i = 0; i < count; i++)
         p[i] = 0;
     if (count == 0 ||
-        changes_count_choices(changes->runs, changes->new_runs, RELABELINGS) < LEAST_RELABELINGS)
+        changes_count_choices(changes->runs, changes->new_runs, RELABELINGS) < MIN_RELABELINGS)
         return;
     struct relabeling r = {changes, rows, count, direction, NULL, NULL, {0, 0}};
     relabeling_prepare(&r);
@@ -569,7 +568,7 @@ struct tv_change tv_change_by_welch(const double *logs, const uint8_t *is_new, u
         change.freedom = spread > 1e-30 ? variance * variance / spread : counts[0] + counts[1] - 2;
         change.freedom = change.freedom > 1 ? change.freedom : 1;
     }
-    double error = sqrt(variance > LEAST_VARIANCE ? variance : LEAST_VARIANCE);
+    double error = sqrt(variance > MIN_VARIANCE ? variance : MIN_VARIANCE);
     change.t = can_test ? change.difference / error : 0;
     changes_set_interval(&change, error);
     return change;

@@ -165,7 +165,7 @@ static void display_take_argument(const struct tv_trace *trace, uint32_t frame, 
 }
 
 /* Frames of one name that are looked at: one for each category or input, as a rule. */
-#define MOST_NAMESAKES 16
+#define MAX_NAMESAKES 16
 
 static void display_take_arguments(const struct tv_trace *trace,
                                    struct tv_display_interval *intervals)
@@ -176,7 +176,7 @@ static void display_take_arguments(const struct tv_trace *trace,
             tv_interner_find(head->strings, tv_bytes_of(interval_arguments[kind].event));
         uint32_t found = 0;
         for (uint32_t i = 0; name != TV_NONE && i < head->frame_count; i++)
-            if (head->frames[i].name == name && found++ < MOST_NAMESAKES)
+            if (head->frames[i].name == name && found++ < MAX_NAMESAKES)
                 display_take_argument(trace, i, kind, intervals);
     }
 }

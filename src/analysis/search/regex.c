@@ -19,7 +19,7 @@
 #include "base/memory.h"
 
 #define GROUPS 100
-#define MOST_TIMES 1000
+#define MAX_TIMES 1000
 #define NO_STATE UINT16_MAX
 #define NO_CHARACTER UINT32_MAX
 #define LAST_CHARACTER 0x10ffffu
@@ -346,7 +346,7 @@ static bool regex_read_number(struct regex_parser *r, unsigned *number)
     *number = 0;
     while (r->rest.length > 0 && r->rest.data[0] >= '0' && r->rest.data[0] <= '9') {
         *number = *number * 10 + (unsigned)(r->rest.data[0] - '0');
-        if (*number > MOST_TIMES) {
+        if (*number > MAX_TIMES) {
             r->fault = "it is too long";
             return false;
         }

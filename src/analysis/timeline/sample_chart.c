@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 
-#define GRAIN_MOST 64u
+#define GRAIN_MAX 64u
 
 /* Limit on the frames that are visited: stacks may be thousands deep. */
 #define STEP_LIMIT ((uint64_t)1 << 26)
@@ -289,7 +289,7 @@ void tv_chart_draw(const struct tv_trace *trace, const struct tv_chart_question 
         d.slot[question->threads[i]] = i + 1;
     chart_find_durations(&d);
     chart_draw_all(&d);
-    while (chart->left_out > 0 && chart->grain < GRAIN_MOST) {
+    while (chart->left_out > 0 && chart->grain < GRAIN_MAX) {
         chart->grain *= 2;
         chart_draw_all(&d);
     }

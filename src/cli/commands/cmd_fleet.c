@@ -159,7 +159,7 @@ static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const c
     if (left_out > 0)
         tv_message("traceview: %s: %" PRIu64
                    " slices that match --names have no row: %u are the most for a trace",
-                   file, left_out, TV_FLEET_MOST_SLICES);
+                   file, left_out, TV_FLEET_MAX_SLICES);
     tv_trace_free(trace);
     return TV_OK;
 }

@@ -231,7 +231,7 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
     };
     struct tv_out query;
     tv_out_init_memory(&query);
-    enum tv_status status = tv_fleet_ask_series(&query, &question, TV_LEAST_VERSIONS, err);
+    enum tv_status status = tv_fleet_ask_series(&query, &question, TV_MIN_VERSIONS, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
         status = changes_read_versions(store, (const char *)query.buffer, series, err);
@@ -242,11 +242,11 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
         status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
                                      series, err);
     tv_out_release(&query);
-    if (status == TV_OK && series->versions.count < TV_LEAST_VERSIONS)
+    if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "changes need at least %u versions; the fleet has %zu (regressions compares "
                        "two)",
-                       TV_LEAST_VERSIONS, series->versions.count);
+                       TV_MIN_VERSIONS, series->versions.count);
     return status;
 }
 

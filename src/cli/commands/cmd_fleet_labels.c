@@ -16,14 +16,14 @@
 #include "base/memory.h"
 
 #define LARGEST_TABLE ((size_t)256 << 20)
-#define MOST_COLUMNS 256u
+#define MAX_COLUMNS 256u
 
 /* A table that is being read. */
 struct labels_reader {
     struct tv_fleet_labels *table;
     char *at, *end;
     unsigned line;
-    const char *names[MOST_COLUMNS]; /* of the columns, in the text */
+    const char *names[MAX_COLUMNS]; /* of the columns, in the text */
     size_t columns, file_column;
 };
 
@@ -72,16 +72,16 @@ static enum tv_status labels_take_cell(struct labels_reader *reader, const char 
 }
 
 /* Take a row; *count: its cells. */
-static enum tv_status labels_take_row(struct labels_reader *reader, const char *cells[MOST_COLUMNS],
+static enum tv_status labels_take_row(struct labels_reader *reader, const char *cells[MAX_COLUMNS],
                                       size_t *count, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     *count = 0;
     reader->line++;
     for (bool last = false; !last && status == TV_OK;) {
-        if (*count == MOST_COLUMNS)
+        if (*count == MAX_COLUMNS)
             return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "line %u: more than %u columns",
-                           reader->line, MOST_COLUMNS);
+                           reader->line, MAX_COLUMNS);
         status = labels_take_cell(reader, &cells[*count], &last, err);
         ++*count;
     }
@@ -107,7 +107,7 @@ static enum tv_status labels_take_header(struct labels_reader *reader, struct tv
 }
 
 /* Add the labels of a row, as "KEY=VALUE". */
-static void labels_add_row(struct labels_reader *reader, const char *cells[MOST_COLUMNS])
+static void labels_add_row(struct labels_reader *reader, const char *cells[MAX_COLUMNS])
 {
     struct tv_fleet_labels *table = reader->table;
     uint32_t file = tv_interner_add(table->files, tv_bytes_of(cells[reader->file_column]));
@@ -133,7 +133,7 @@ static enum tv_status labels_read(struct tv_fleet_labels *table, char *text, siz
                                   struct tv_error *err)
 {
     struct labels_reader reader = {.table = table, .at = text, .end = text + length};
-    const char *cells[MOST_COLUMNS];
+    const char *cells[MAX_COLUMNS];
     size_t count;
     if (memchr(text, '\0', length))
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "is not text");

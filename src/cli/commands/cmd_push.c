@@ -93,7 +93,7 @@ static void curl_unload(struct curl_library *curl)
 }
 
 /* Retries after a network failure: after 1, 2, 4, ... seconds, at most 30. */
-#define MOST_TRIES 10u
+#define MAX_TRIES 10u
 #define LONGEST_PAUSE 30u
 /* Largest answer of the server: an error message, or facts about a trace. */
 #define LONGEST_ANSWER ((size_t)1 << 18)
@@ -336,7 +336,7 @@ static bool sender_pause(unsigned *tries)
 {
     unsigned seconds = *tries < 5 ? 1u << *tries : LONGEST_PAUSE;
     struct timespec pause = {.tv_sec = (time_t)seconds};
-    if (++*tries > MOST_TRIES)
+    if (++*tries > MAX_TRIES)
         return false;
     nanosleep(&pause, NULL);
     return true;

@@ -30,7 +30,7 @@
 #include "cli/confine.h"
 #include "cli/input/user_folder.h"
 
-#define MOST_BYTES (UINT64_C(10) << 30)
+#define MAX_BYTES (UINT64_C(10) << 30)
 
 /* The cache may take 1/PART_OF_DISK of the free space plus its own size. */
 #define PART_OF_DISK 4
@@ -136,7 +136,7 @@ static uint64_t cache_find_room(int folder)
         return 0;
     uint64_t room =
         ((uint64_t)disk.f_bavail * disk.f_frsize + cache_survey(folder).bytes) / PART_OF_DISK;
-    return room < MOST_BYTES ? room : MOST_BYTES;
+    return room < MAX_BYTES ? room : MAX_BYTES;
 }
 
 /* ---- Its files ---- */

@@ -3,7 +3,7 @@
  * inputs.c - from FILE arguments to sources that a reader knows (inputs.h).
  *
  * Containers can hold containers.  A stack of pending sources replaces recursion, because the
- * nesting is decided by the input; MOST_NESTING and the unpacking ceiling bound it.  A member that
+ * nesting is decided by the input; MAX_NESTING and the unpacking ceiling bound it.  A member that
  * no reader knows and that is not a container is skipped; the first one whose format is known
  * improves the error message.
  */
@@ -24,7 +24,7 @@
 #include "unpack/unpack.h"
 
 /* Containers are unpacked up to this depth of nesting. */
-#define MOST_NESTING 3
+#define MAX_NESTING 3
 
 static bool input_exists(const char *path)
 {
@@ -324,7 +324,7 @@ static void inputs_push_members(struct tv_inputs *inputs, const struct tv_inputs
                                 const struct container_members *taken,
                                 struct tv_inputs_pending *stack, size_t *depth)
 {
-    assert(container->nesting < MOST_NESTING);
+    assert(container->nesting < MAX_NESTING);
     assert(taken->count <= TV_UNPACK_MEMBERS);
     struct tv_inputs_pending joined[TV_UNPACK_MEMBERS];
     uint32_t machines = inputs->machine_count;
@@ -462,7 +462,7 @@ static enum tv_status inputs_look_whether_packed(const struct tv_inputs_pending 
         return TV_OK;
     if (tv_source_read(next->source, 0, head, sizeof head, &got, err) != TV_OK)
         return tv_error_prefix(err, "%s", tv_source_name(next->source));
-    *packed = next->nesting < MOST_NESTING && tv_unpack_knows((struct tv_bytes){head, got});
+    *packed = next->nesting < MAX_NESTING && tv_unpack_knows((struct tv_bytes){head, got});
     return TV_OK;
 }
 
@@ -471,7 +471,7 @@ static enum tv_status inputs_add_unpacked(struct tv_inputs *inputs,
                                           const struct tv_inputs_pending *file,
                                           struct tv_error *err)
 {
-    struct tv_inputs_pending stack[TV_UNPACK_MEMBERS * (MOST_NESTING + 1)];
+    struct tv_inputs_pending stack[TV_UNPACK_MEMBERS * (MAX_NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
     stack[depth++] = *file;

@@ -25,7 +25,7 @@
 
 /* Lines that are longer are cut off, and so many are remembered. */
 #define LONGEST_LINE ((uint32_t)1 << 20)
-#define MOST_LINES 1000
+#define MAX_LINES 1000
 
 /* Behind these characters a word to complete begins. */
 #define BREAKS " \t\n\"\\'`@$><=;|&{(,.)+-*/%!"
@@ -131,7 +131,7 @@ static _Noreturn void editor_main(const struct editor_library *library, const ch
         uselocale(characters);
     *library->complete = editor_complete;
     *library->breaks = BREAKS;
-    library->stifle_history(MOST_LINES);
+    library->stifle_history(MAX_LINES);
     if (kept)
         library->read_history(path);
     while (tv_file_read_fully(prompts, &length, 1) && length > 0 && length < sizeof prompt &&

@@ -21,12 +21,12 @@
 #include "symbols/elf.h"
 
 /* A profile may name any number of files: look for so many, and keep so many open. */
-#define BUILD_IDS_MOST 4096
+#define BUILD_IDS_MAX 4096
 #define BUILD_IDS_OPEN 128
 
 /* A build ID that a profile asked for. */
 struct symbol_build_id {
-    uint8_t id[TV_BUILD_ID_MOST];
+    uint8_t id[TV_BUILD_ID_MAX];
     size_t length;
     struct tv_elf *elf; /* NULL: this machine does not have it */
 };
@@ -115,7 +115,7 @@ static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_
         const struct symbol_build_id *known = &files->by_id[number];
         return tv_bytes_equal((struct tv_bytes){known->id, known->length}, id) ? known->elf : NULL;
     }
-    if (files->by_id_count == BUILD_IDS_MOST)
+    if (files->by_id_count == BUILD_IDS_MAX)
         return NULL;
     files->by_id = tv_array_reserve(files->by_id, &files->by_id_capacity, files->by_id_count + 1,
                                     sizeof *files->by_id);
@@ -157,7 +157,7 @@ static bool symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped_a
                 symbols_find_offset(files->elfs[i], address, place);
     if (known) {
         symbols_write_as_source(files, place);
-    } else if (id.length >= TV_BUILD_ID_LEAST && id.length <= TV_BUILD_ID_MOST) {
+    } else if (id.length >= TV_BUILD_ID_MIN && id.length <= TV_BUILD_ID_MAX) {
         struct tv_elf *elf = symbols_of_build_id(files, id);
         known = elf && symbols_find_offset(elf, address, place);
     }

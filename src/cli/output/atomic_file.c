@@ -16,7 +16,7 @@
 
 #include "cli/confine.h"
 
-#define MOST_LINKS 40 /* the limit of the kernel */
+#define MAX_LINKS 40 /* the limit of the kernel */
 #define TRIES 100
 #define COPY_SIZE 65536
 
@@ -88,8 +88,8 @@ static bool atomic_file_follow_links(struct tv_atomic_file *file, const char *pa
         return false;
     for (int i = 0; lstat(file->path, &found) == 0 && S_ISLNK(found.st_mode); i++) {
         ssize_t length = readlink(file->path, link, sizeof link - 1);
-        if (length < 0 || i == MOST_LINKS) {
-            errno = i == MOST_LINKS ? ELOOP : errno;
+        if (length < 0 || i == MAX_LINKS) {
+            errno = i == MAX_LINKS ? ELOOP : errno;
             return false;
         }
         link[length] = '\0';

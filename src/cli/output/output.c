@@ -44,7 +44,7 @@ struct terminal_info {
 /* The size of a terminal that does not tell its own, and the largest size that is believed. */
 #define USUAL_COLUMNS 80
 #define USUAL_ROWS 24
-#define MOST_CELLS 10000
+#define MAX_CELLS 10000
 
 /* Return the value of an environment variable; "" if it is not set. */
 static const char *terminal_variable(const char *name)
@@ -59,9 +59,9 @@ static uint32_t terminal_choose_size(const char *variable, uint32_t told, uint32
 {
     uint64_t value;
     if (tv_parse_u64(tv_bytes_of(terminal_variable(variable)), &value) && value > 0 &&
-        value <= MOST_CELLS)
+        value <= MAX_CELLS)
         return (uint32_t)value;
-    return told > 0 && told <= MOST_CELLS ? told : usual;
+    return told > 0 && told <= MAX_CELLS ? told : usual;
 }
 
 /* Does the locale use UTF-8? The first variable that is set decides, as in setlocale. */
@@ -99,7 +99,7 @@ static void terminal_look(struct terminal_info *terminal, int descriptor,
 /* A command with one of these characters is run by a shell; any other is a program with its
  * arguments. */
 #define FOR_SHELLS "|&;<>()$`\\\"'*?[#~=%\n\t"
-#define MOST_WORDS 32
+#define MAX_WORDS 32
 #define CONFINED_PAGER 1 /* stands for the pager that the broker has started */
 
 /* Return the pager's command line, or NULL. */
@@ -126,7 +126,7 @@ static void pager_split_command(char *command, char **words)
         words[3] = NULL;
         return;
     }
-    while (*command && count < MOST_WORDS) {
+    while (*command && count < MAX_WORDS) {
         command += strspn(command, " ");
         if (*command)
             words[count++] = command;
@@ -187,7 +187,7 @@ bool tv_pager_start(int *descriptor, pid_t *process)
         return true;
     }
     const char *command = pager_choose();
-    char *words[MOST_WORDS + 1];
+    char *words[MAX_WORDS + 1];
     int ends[2];
     if (!command || pipe2(ends, O_CLOEXEC) != 0)
         return false;

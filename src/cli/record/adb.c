@@ -20,7 +20,7 @@
 
 #define ADB_WORDS 16
 #define ADB_SHELL_LIMIT_MS 60000
-#define ADB_LIST_MOST 400
+#define ADB_LIST_MAX 400
 
 extern char **environ;
 
@@ -254,7 +254,7 @@ static enum tv_status adb_check_state(const struct adb_device *device, struct tv
 
 static enum tv_status adb_choose_named(const char *text, const char *serial, struct tv_error *err)
 {
-    char list[ADB_LIST_MOST];
+    char list[ADB_LIST_MAX];
     struct adb_device device;
     for (const char *at = text; (at = adb_next_device(at, &device));)
         if (strcmp(device.serial, serial) == 0)
@@ -267,7 +267,7 @@ static enum tv_status adb_choose_named(const char *text, const char *serial, str
 /* Choose the only device; with several the user must choose. */
 static enum tv_status adb_choose_only(const char *text, char *serial, struct tv_error *err)
 {
-    char list[ADB_LIST_MOST];
+    char list[ADB_LIST_MAX];
     struct adb_device device, other;
     const char *rest = adb_next_device(text, &device);
     if (!rest)

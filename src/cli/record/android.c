@@ -32,7 +32,7 @@
 #define START_LOOKS 100 /* until the app is running */
 #define FILE_POLLS 75   /* until the file appears, and until its size is stable */
 #define SAME_SIZES 4
-#define NAME_MOST 223u /* limit of PackageManager */
+#define NAME_BYTES_MAX 223u /* limit of PackageManager */
 #define FOLDER "/data/local/tmp"
 
 extern char **environ;
@@ -41,10 +41,10 @@ struct android {
     const struct tv_record_plan *plan;
     struct tv_adb adb;
     sigset_t blocked;
-    char package[NAME_MOST + 1], process[2 * NAME_MOST + 2];
-    char quoted[2 * NAME_MOST + 8]; /* the process, for the device's shell */
-    char file[128];                 /* on the device */
-    char part[TV_RECORD_PATH + 16]; /* here */
+    char package[NAME_BYTES_MAX + 1], process[2 * NAME_BYTES_MAX + 2];
+    char quoted[2 * NAME_BYTES_MAX + 8]; /* the process, for the device's shell */
+    char file[128];                      /* on the device */
+    char part[TV_RECORD_PATH + 16];      /* here */
 };
 
 /* ---- names ---- */
@@ -67,7 +67,7 @@ static bool android_is_name(const char *name, size_t length, bool wants_point)
         else
             return false;
     }
-    return length > 0 && length <= NAME_MOST && !begins && (has_point || !wants_point);
+    return length > 0 && length <= NAME_BYTES_MAX && !begins && (has_point || !wants_point);
 }
 
 static enum tv_status android_parse_names(struct android *a, const char *text, struct tv_error *err)
@@ -153,7 +153,7 @@ static enum tv_status android_find_process(const struct android *a, bool *runs,
 
 static enum tv_status android_check_package(const struct android *a, struct tv_error *err)
 {
-    char quoted[NAME_MOST + 8];
+    char quoted[NAME_BYTES_MAX + 8];
     struct tv_adb_answer answer;
     if (!tv_adb_quote(a->package, quoted, sizeof quoted))
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s: too long", a->package);

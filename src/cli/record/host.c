@@ -31,9 +31,9 @@
 #include "base/types.h"
 #include "cli/record/record.h"
 
-#define MOST_SEGMENTS 1024u
-#define MOST_DYNAMIC_ENTRIES 65536u /* of the dynamic section */
-#define MOST_NAME_BYTES ((uint64_t)64 << 20)
+#define MAX_SEGMENTS 1024u
+#define MAX_DYNAMIC_ENTRIES 65536u /* of the dynamic section */
+#define MAX_NAME_BYTES ((uint64_t)64 << 20)
 
 #if UINTPTR_MAX > UINT32_MAX
 #define OWN_CLASS ELFCLASS64
@@ -64,7 +64,7 @@ static bool program_read_bytes(int file, uint64_t at, void *to, size_t size)
 /* Read a table of names, to be freed with program_free_name_table; NULL data when there is none. */
 static struct tv_bytes program_read_name_table(int file, uint64_t at, uint64_t size)
 {
-    if (size == 0 || size > MOST_NAME_BYTES)
+    if (size == 0 || size > MAX_NAME_BYTES)
         return (struct tv_bytes){NULL, 0};
     uint8_t *names = tv_alloc((size_t)size, 1);
     if (program_read_bytes(file, at, names, (size_t)size))
@@ -103,7 +103,7 @@ static uint16_t program_own_machine(void)
 static bool program_read_segment(int file, const ElfW(Ehdr) * head, unsigned number,
                                  ElfW(Phdr) * segment)
 {
-    return number < head->e_phnum && number < MOST_SEGMENTS &&
+    return number < head->e_phnum && number < MAX_SEGMENTS &&
            program_read_bytes(file, head->e_phoff + number * sizeof *segment, segment,
                               sizeof *segment);
 }
@@ -122,7 +122,7 @@ static uint64_t program_offset_of_address(int file, const ElfW(Ehdr) * head, uin
 static bool program_read_dynamic_entry(int file, const ElfW(Phdr) * dynamic, size_t number,
                                        ElfW(Dyn) * entry)
 {
-    return number < MOST_DYNAMIC_ENTRIES && number < dynamic->p_filesz / sizeof *entry &&
+    return number < MAX_DYNAMIC_ENTRIES && number < dynamic->p_filesz / sizeof *entry &&
            program_read_bytes(file, dynamic->p_offset + number * sizeof *entry, entry,
                               sizeof *entry) &&
            entry->d_tag != DT_NULL;

@@ -151,7 +151,7 @@ static enum tv_status rules_parse_ms(const char *name, const char *text, uint64_
     return TV_OK;
 }
 
-#define LONGEST_LEAST_NS (INT64_C(3600) * 1000000000)
+#define LONGEST_MIN_NS (INT64_C(3600) * 1000000000)
 
 /* Parse the shortest time of a call or a wait. */
 static enum tv_status rules_parse_least(const char *name, const char *text, uint64_t *us,
@@ -159,7 +159,7 @@ static enum tv_status rules_parse_least(const char *name, const char *text, uint
 {
     tv_ns time = 0;
     if (text && (!tv_parse_time(tv_bytes_of(text), INT64_C(1000000000), &time) || time < 1000 ||
-                 time > LONGEST_LEAST_NS))
+                 time > LONGEST_MIN_NS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--%s: expected a time from 1us to 1 hour, found '%s'", name, text);
     *us = (uint64_t)time / 1000;
@@ -178,7 +178,7 @@ static enum tv_status rules_parse_slow(const char *text, struct tv_record_plan *
         return TV_OK;
     if (length == 0 || length >= sizeof plan->slow ||
         !tv_parse_time(tv_bytes_of(colon + 1), INT64_C(1000000000), &time) || time < 1000 ||
-        time > LONGEST_LEAST_NS)
+        time > LONGEST_MIN_NS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--stop-after-slow: expected a method and a time from 1us to 1 hour, as "
                        "'*.handle:500ms', found '%.100s'",

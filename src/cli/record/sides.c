@@ -34,7 +34,7 @@
 #include "recorder/labels.h"
 
 #define SIDES 2u
-#define MOST_RUNS 9999u
+#define MAX_RUNS 9999u
 #define LABEL_BYTES 64u
 #define RUN_NAME_BYTES (LABEL_BYTES + 16u)
 #define DEFAULT_FOLDER "runs"
@@ -84,9 +84,9 @@ static enum tv_status sides_check_options(const struct tv_option *table,
                        "--side: expected two sides, as --side base='COMMAND' --side new='COMMAND', "
                        "found %zu",
                        settings->record.sides.count);
-    if (settings->record.runs < 1 || settings->record.runs > MOST_RUNS)
+    if (settings->record.runs < 1 || settings->record.runs > MAX_RUNS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--runs: expected a number from 1 to %u",
-                       MOST_RUNS);
+                       MAX_RUNS);
     return TV_OK;
 }
 

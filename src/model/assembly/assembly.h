@@ -270,6 +270,6 @@ void tv_assembly_add_state_tracks(struct tv_assembly *assembly, const struct tv_
                                   size_t slice_count, unsigned workers);
 
 /* Minimum number of slices for a second group. */
-#define TV_STATE_GROUP_LEAST 65536u
+#define TV_STATE_GROUP_MIN 65536u
 
 #endif

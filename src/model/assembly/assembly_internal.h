@@ -30,7 +30,7 @@ struct tv_span_extra {
 };
 
 #define TV_EXTRA_NO_OFFSET TV_OFFSET_MASK
-#define TV_EXTRA_MOST_INSIDE 0xffffffu
+#define TV_EXTRA_MAX_INSIDE 0xffffffu
 
 /* Reference values of packed spans, which store differences. */
 struct tv_span_bases {

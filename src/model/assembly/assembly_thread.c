@@ -356,7 +356,7 @@ void tv_spans_sort_by_start(struct tv_spans *spans)
 /* ---- Scratch memory ---- */
 
 /* Larger memory is rare, and would add to the memory of the rows. */
-#define KEPT_MOST ((size_t)32 << 20)
+#define KEPT_MAX ((size_t)32 << 20)
 
 #define FIRST_SIZE ((size_t)4 << 10)
 
@@ -366,7 +366,7 @@ void *tv_scratch_get(struct tv_scratch *scratch, size_t count, size_t size)
     if (bytes <= scratch->size)
         return scratch->memory;
     tv_scratch_release(scratch);
-    while (roomy < bytes && roomy < KEPT_MOST)
+    while (roomy < bytes && roomy < KEPT_MAX)
         roomy *= 2; /* untouched pages cost nothing */
     scratch->size = roomy < bytes ? bytes : roomy;
     scratch->memory = tv_pages_alloc(scratch->size);
@@ -375,7 +375,7 @@ void *tv_scratch_get(struct tv_scratch *scratch, size_t count, size_t size)
 
 void tv_scratch_trim(struct tv_scratch *scratch)
 {
-    if (scratch->size > KEPT_MOST)
+    if (scratch->size > KEPT_MAX)
         tv_scratch_release(scratch);
 }
 

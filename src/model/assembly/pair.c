@@ -63,7 +63,7 @@ static uint32_t pair_count_inside(struct pair_state *p, const struct tv_span *sp
     if (time > span->time)
         return 0;
     uint32_t inside = (*p->empty)++ - span->side;
-    return inside < TV_EXTRA_MOST_INSIDE ? inside : TV_EXTRA_MOST_INSIDE;
+    return inside < TV_EXTRA_MAX_INSIDE ? inside : TV_EXTRA_MAX_INSIDE;
 }
 
 /* End the span at `time`; its `length` holds its CPU time at the begin. */
@@ -86,7 +86,7 @@ static void pair_end_span(struct pair_state *p, struct tv_span *span, int64_t ti
         .cpu_start = has_cpu ? cpu : TV_NO_TIME,
         .cpu_length = has_cpu ? cpu_end - cpu : TV_NO_TIME,
         .end_offset = end_offset & TV_OFFSET_MASK,
-        .inside = inside & TV_EXTRA_MOST_INSIDE,
+        .inside = inside & TV_EXTRA_MAX_INSIDE,
     };
 }
 

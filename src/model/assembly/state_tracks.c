@@ -266,7 +266,7 @@ void tv_assembly_add_state_tracks(struct tv_assembly *assembly, const struct tv_
     uint32_t *counts = tv_alloc(state_count, sizeof *counts);
     if (slice_count >= TV_NONE)
         tv_memory_exhausted();
-    if (slice_count < TV_STATE_GROUP_LEAST)
+    if (slice_count < TV_STATE_GROUP_MIN)
         workers = 1;
     else if (workers == 0)
         workers = tv_workers_available();

@@ -9,7 +9,7 @@
 #define NS_PER_S 1000000000
 
 /* No writer produces numbers with more digits. */
-#define MOST_DIGITS 300
+#define MAX_DIGITS 300
 
 static bool ft_args_is_gap(uint8_t c)
 {
@@ -99,7 +99,7 @@ static bool ft_args_parse_whole(struct tv_bytes text, double *number)
             return false;
         *number = *number * 10 + (text.data[i] - '0');
     }
-    return text.length > 0 && text.length < MOST_DIGITS;
+    return text.length > 0 && text.length < MAX_DIGITS;
 }
 
 bool tv_ft_parse_quantity(struct tv_bytes text, double *number)

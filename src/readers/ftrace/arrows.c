@@ -22,7 +22,7 @@
 #include "readers/trace_event/join/flows.h"
 
 /* With fewer arrows, one worker looks up all. */
-#define LEAST_STRETCH 4096u
+#define MIN_STRETCH 4096u
 
 struct ft_flow_search {
     const struct tv_ft_merge *merge;
@@ -226,7 +226,7 @@ void tv_ft_merge_flows(struct tv_ft_merge *merge)
     struct ft_flow_search search = {.merge = merge, .count = merge->flows.count, .workers = 1};
     search.flows = tv_alloc(search.count, sizeof *search.flows);
     /* Use as many workers as read the file. */
-    if (search.count >= LEAST_STRETCH)
+    if (search.count >= MIN_STRETCH)
         search.workers = (unsigned)merge->reader_count;
     ft_flow_place_ends(merge);
     tv_workers_run(search.workers, ft_flow_find_range, &search);

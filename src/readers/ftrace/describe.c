@@ -388,10 +388,10 @@ void tv_ft_visit_args(struct tv_bytes event, struct tv_bytes details,
 }
 
 /* Lines of one event that are shown. */
-#define MOST_LINES 256
+#define MAX_LINES 256
 
 /* Maximum number of arguments that describe lists; "details" has all. */
-#define MOST_ARGS 64
+#define MAX_ARGS 64
 
 struct ft_described_event {
     struct tv_ft_line line;
@@ -470,7 +470,7 @@ static enum tv_status ft_describe_read_more(struct ft_described_event *event,
 {
     size_t details = (size_t)(event->line.details.data - event->text.buffer);
     size_t first = event->text.length;
-    for (unsigned i = 0; i < MOST_LINES; i++) {
+    for (unsigned i = 0; i < MAX_LINES; i++) {
         struct tv_text_line line;
         struct tv_ft_line parsed;
         enum tv_status status = tv_text_lines_next(lines, &line, err);
@@ -495,7 +495,7 @@ static enum tv_status ft_describe_read_allocation(struct ft_described_event *eve
                                                   struct tv_text_lines *lines, struct tv_error *err)
 {
     struct tv_bytes id = tv_ft_arg(event->line.details, "transaction");
-    for (unsigned i = 0; id.length > 0 && i < MOST_LINES; i++) {
+    for (unsigned i = 0; id.length > 0 && i < MAX_LINES; i++) {
         struct tv_text_line line;
         struct tv_ft_line parsed;
         enum tv_status status = tv_text_lines_next(lines, &line, err);
@@ -530,7 +530,7 @@ static enum tv_status ft_describe_read_event(struct ft_described_event *event,
 /* Arguments written so far: the first value of a key counts. */
 struct ft_described_args {
     struct tv_out *out;
-    struct tv_bytes keys[MOST_ARGS];
+    struct tv_bytes keys[MAX_ARGS];
     size_t count;
 };
 
@@ -541,7 +541,7 @@ static void ft_describe_put_pair(struct ft_described_args *args, struct tv_bytes
     for (size_t i = 0; i < args->count; i++)
         if (tv_bytes_equal(args->keys[i], key))
             return;
-    if (args->count == MOST_ARGS)
+    if (args->count == MAX_ARGS)
         return;
     if (args->count > 0)
         tv_out_char(args->out, ',');

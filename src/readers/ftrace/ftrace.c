@@ -14,7 +14,7 @@
 #include "readers/text_lines.h"
 
 /* A smaller chunk costs more than it gains. */
-#define LEAST_PART ((uint64_t)256 * 1024)
+#define MIN_PART ((uint64_t)256 * 1024)
 
 #define SURE 95
 #define LIKELY 80
@@ -137,13 +137,13 @@ static enum tv_status ft_find_line_start(struct tv_source *source, uint64_t offs
     return status;
 }
 
-/* Return the number of chunks: one per worker, but none smaller than LEAST_PART, except in tests
+/* Return the number of chunks: one per worker, but none smaller than MIN_PART, except in tests
  * that cut by hand. */
 static unsigned ft_count_chunks(const struct tv_read_options *options, uint64_t size)
 {
     unsigned chunks = options->parts ? options->parts : tv_workers_available();
-    if (!options->part_starts && size / LEAST_PART + 1 < chunks)
-        chunks = (unsigned)(size / LEAST_PART) + 1;
+    if (!options->part_starts && size / MIN_PART + 1 < chunks)
+        chunks = (unsigned)(size / MIN_PART) + 1;
     return chunks;
 }
 

@@ -27,7 +27,7 @@
 #define TICK_DENOMINATOR 12
 
 /* More ticks between two events of one job show a damaged line. */
-#define MOST_TICKS ((int64_t)1 << 50)
+#define MAX_TICKS ((int64_t)1 << 50)
 
 enum { VALUE_ID, VALUE_FIRST, VALUE_LAST, VALUE_ORDER = 0 };
 
@@ -360,7 +360,7 @@ static void ft_timelines_end_job(struct tv_ft_timelines *lines, struct ft_timeli
 
 static bool ft_gpu_are_ticks_near(int64_t from, int64_t to)
 {
-    return from >= 0 && to >= from && to - from <= MOST_TICKS;
+    return from >= 0 && to >= from && to - from <= MAX_TICKS;
 }
 
 static int64_t ft_gpu_ticks_to_ns(int64_t ticks)

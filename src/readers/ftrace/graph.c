@@ -20,7 +20,7 @@
 
 #define NS_PER_US 1000
 #define NS_PER_S 1000000000
-#define MOST_CPUS 65535
+#define MAX_CPUS 65535
 
 /* Longer calls are damaged lines. */
 #define LONGEST ((tv_ns)1 << 60)
@@ -102,10 +102,9 @@ static bool ft_graph_take_cpu(struct tv_bytes *text, struct tv_ft_graph_line *li
 {
     size_t length = 0;
     uint32_t cpu = 0;
-    for (; length < text->length && tv_ft_is_digit(text->data[length]) && cpu <= MOST_CPUS;
-         length++)
+    for (; length < text->length && tv_ft_is_digit(text->data[length]) && cpu <= MAX_CPUS; length++)
         cpu = cpu * 10 + (uint32_t)(text->data[length] - '0');
-    if (length == 0 || length == text->length || text->data[length] != ')' || cpu > MOST_CPUS)
+    if (length == 0 || length == text->length || text->data[length] != ')' || cpu > MAX_CPUS)
         return false;
     line->cpu = cpu;
     line->has_cpu = true;

@@ -14,10 +14,10 @@
 #define FRACTION_DIGITS 9
 
 /* More seconds do not fit into 64-bit nanoseconds. */
-#define MOST_SECONDS ((uint64_t)INT64_MAX / NS_PER_S - 1)
+#define MAX_SECONDS ((uint64_t)INT64_MAX / NS_PER_S - 1)
 
 /* The tables store a processor in 16 bits. */
-#define MOST_CPUS 65535
+#define MAX_CPUS 65535
 
 /* Longest text from "(" to ")" with spaces, digits or dashes between. */
 #define WIDEST_TGID 32
@@ -28,8 +28,8 @@
 #define LATENCY_COMM_WIDTH 8
 
 /* Bounds of the number of flag characters (ftrace.md section 2). */
-#define LEAST_FLAGS 4
-#define MOST_FLAGS 8
+#define MIN_FLAGS 4
+#define MAX_FLAGS 8
 
 /* The rest of a line that is not parsed yet. */
 struct ft_unread {
@@ -182,7 +182,7 @@ TV_INLINE bool ft_line_take_time(struct ft_unread *rest, struct tv_ft_line *line
     line->time = (int64_t)whole;
     if (line->clock == TV_FT_CLOCK_TICKS)
         return true;
-    if (whole > MOST_SECONDS || !ft_line_take_fraction(rest, &fraction))
+    if (whole > MAX_SECONDS || !ft_line_take_fraction(rest, &fraction))
         return false;
     line->time = (int64_t)whole * NS_PER_S + fraction;
     return true;
@@ -201,9 +201,9 @@ TV_INLINE bool ft_line_is_flag(uint8_t c)
 static size_t ft_line_count_touching_flags(struct ft_unread rest)
 {
     size_t left = (size_t)(rest.end - rest.at);
-    if (left <= LEAST_FLAGS)
+    if (left <= MIN_FLAGS)
         return 0;
-    return tv_ft_is_digit(rest.at[LEAST_FLAGS]) ? LEAST_FLAGS : LEAST_FLAGS + 1;
+    return tv_ft_is_digit(rest.at[MIN_FLAGS]) ? MIN_FLAGS : MIN_FLAGS + 1;
 }
 
 /* Parse the flags, if there are any, and the time with its ':'. */
@@ -221,7 +221,7 @@ static bool ft_line_take_flags_and_time(struct ft_unread *rest, struct tv_ft_lin
     size_t length = (size_t)(rest->at - start.at);
     if (rest->at < rest->end && !ft_line_is_space(*rest->at))
         length = ft_line_count_touching_flags(start);
-    if (length < LEAST_FLAGS || length > MOST_FLAGS)
+    if (length < MIN_FLAGS || length > MAX_FLAGS)
         return false;
     line->flags.length = length;
     rest->at = start.at + length;
@@ -345,7 +345,7 @@ static bool ft_line_parse_from_cpu(const uint8_t *open, const uint8_t *end, stru
 {
     struct ft_unread rest = {open + 1, end};
     uint64_t cpu;
-    if (!ft_line_take_number(&rest, MOST_CPUS, &cpu) || !ft_line_take_char(&rest, ']'))
+    if (!ft_line_take_number(&rest, MAX_CPUS, &cpu) || !ft_line_take_char(&rest, ']'))
         return false;
     line->cpu = (uint32_t)cpu;
     return ft_line_take_flags_and_time(&rest, line) && ft_line_parse_event(rest, line);
@@ -376,13 +376,13 @@ static bool ft_line_parse_latency_at(const uint8_t *from, const uint8_t *at, con
 {
     struct ft_unread rest = {at, end};
     uint64_t cpu;
-    if (!ft_line_take_number(&rest, MOST_CPUS, &cpu))
+    if (!ft_line_take_number(&rest, MAX_CPUS, &cpu))
         return false;
     const uint8_t *flags = rest.at;
     while (rest.at < rest.end && ft_line_is_flag(*rest.at))
         rest.at++;
     size_t length = (size_t)(rest.at - flags);
-    if (length < LEAST_FLAGS || length > MOST_FLAGS || rest.at == rest.end ||
+    if (length < MIN_FLAGS || length > MAX_FLAGS || rest.at == rest.end ||
         !ft_line_is_space(*rest.at))
         return false;
     line->cpu = (uint32_t)cpu;
@@ -410,10 +410,10 @@ static bool ft_line_parse_latency(struct tv_bytes text, struct tv_ft_line *line)
 /* ---- Fast path: the layout of nearly all lines ---- */
 
 /* Minimum length of a line in the usual layout, from its '[' on. */
-#define LEAST_USUAL (sizeof "[000] .... 0.000000: e: " - 1)
+#define MIN_USUAL (sizeof "[000] .... 0.000000: e: " - 1)
 
 /* Lines with more digits of seconds take the slow path. */
-#define MOST_SECOND_DIGITS 9
+#define MAX_SECOND_DIGITS 9
 
 #define MICRO_DIGITS 6
 
@@ -424,7 +424,7 @@ TV_INLINE bool ft_line_take_usual_cpu(struct ft_unread *rest, struct tv_ft_line 
     unsigned a = at[1] - (unsigned)'0', b = at[2] - (unsigned)'0', c = at[3] - (unsigned)'0';
     if (a > 9 || b > 9 || c > 9 || at[4] != ']' || at[5] != ' ')
         return false;
-    size_t length = at[6 + LEAST_FLAGS] == ' ' ? LEAST_FLAGS : LEAST_FLAGS + 1;
+    size_t length = at[6 + MIN_FLAGS] == ' ' ? MIN_FLAGS : MIN_FLAGS + 1;
     if (at[6 + length] != ' ' || !ft_line_is_flag(at[6]) || !ft_line_is_flag(at[7]) ||
         !ft_line_is_flag(at[8]) || !ft_line_is_flag(at[9]) || !ft_line_is_flag(at[5 + length]))
         return false;
@@ -443,7 +443,7 @@ TV_INLINE bool ft_line_take_usual_time(struct ft_unread *rest, struct tv_ft_line
     const uint8_t *first = at;
     int64_t seconds = 0, micros = 0;
     for (; at < rest->end && tv_ft_is_digit(*at); at++) {
-        if (at - first == MOST_SECOND_DIGITS)
+        if (at - first == MAX_SECOND_DIGITS)
             return false;
         seconds = seconds * 10 + (*at - '0');
     }
@@ -521,7 +521,7 @@ TV_INLINE bool ft_line_parse_usual(struct tv_ft_task_cache *owners, struct tv_by
                                    const uint8_t *open, struct tv_ft_line *line)
 {
     struct ft_unread rest = {open, text.data + text.length};
-    if ((size_t)(rest.end - open) < LEAST_USUAL)
+    if ((size_t)(rest.end - open) < MIN_USUAL)
         return false;
     line->clock = TV_FT_CLOCK_SECONDS;
     return ft_line_take_usual_cpu(&rest, line) && ft_line_take_usual_time(&rest, line) &&

@@ -72,7 +72,7 @@ struct ft_sched_amount {
 };
 
 /* The tables store a processor in 16 bits. */
-#define MOST_PROCESSORS ((size_t)1 << 16)
+#define MAX_PROCESSORS ((size_t)1 << 16)
 
 /* Share of one worker: it counts a range of the rows, then replays all rows for a range of
  * threads. */
@@ -338,7 +338,7 @@ static void ft_sched_count_rows(void *context, unsigned index)
     bool last = index + 1 == f->stretch_count;
     size_t switch_end = last ? s->switch_count : switches * (index + 1);
     size_t wakeup_end = last ? s->wakeup_count : wakeups * (index + 1);
-    stretch->switched = tv_alloc(MOST_PROCESSORS, sizeof *stretch->switched);
+    stretch->switched = tv_alloc(MAX_PROCESSORS, sizeof *stretch->switched);
     stretch->by_thread = tv_alloc(s->head->thread_count, sizeof *stretch->by_thread);
     for (size_t i = switches * index; i < switch_end; i++) {
         stretch->switched[s->switches[i].cpu] = true;
@@ -359,12 +359,12 @@ static void ft_sched_sum_counts(struct ft_sched_pass *f)
     struct ft_sched_share *all = &f->stretches[0];
     for (unsigned i = 1; i < f->stretch_count; i++) {
         const struct ft_sched_share *other = &f->stretches[i];
-        for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
+        for (size_t cpu = 0; cpu < MAX_PROCESSORS; cpu++)
             all->switched[cpu] |= other->switched[cpu];
         for (uint32_t thread = 0; thread < f->schedule->head->thread_count; thread++)
             all->by_thread[thread] += other->by_thread[thread];
     }
-    for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
+    for (size_t cpu = 0; cpu < MAX_PROCESSORS; cpu++)
         if (all->switched[cpu])
             f->schedule->processor_count = cpu + 1;
 }
@@ -400,7 +400,7 @@ static void ft_sched_lay_out_tracks(struct ft_sched_pass *f)
     for (size_t i = 0; i < strips; i++)
         slices += f->counts[i];
     ends[0] = strips;
-    if (f->stretch_count > 1 && slices >= TV_STATE_GROUP_LEAST) {
+    if (f->stretch_count > 1 && slices >= TV_STATE_GROUP_MIN) {
         ends[0] = s->processor_count;
         for (unsigned i = 0; i < f->stretch_count; i++) {
             f->stretches[i].group = i + 1;

@@ -15,8 +15,8 @@
 #include "readers/jfr/chunk.h"
 #include "readers/profile_input.h"
 
-#define MOST_NESTED 6
-#define MOST_ELEMENTS 256
+#define MAX_NESTED 6
+#define MAX_ELEMENTS 256
 
 static void jfr_describe_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
                                const struct tv_jfr_value *value, unsigned depth);
@@ -100,7 +100,7 @@ static void jfr_describe_array(struct tv_out *out, struct tv_jfr_chunk *chunk,
     tv_out_char(out, '[');
     if (!tv_jfr_take(&cursor, 4, &count))
         count = 0;
-    for (uint64_t i = 0; i < count && i < MOST_ELEMENTS; i++) {
+    for (uint64_t i = 0; i < count && i < MAX_ELEMENTS; i++) {
         const uint8_t *before = cursor.at;
         size_t length = out->length;
         if (i > 0)
@@ -163,7 +163,7 @@ static void jfr_describe_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
     struct tv_bytes text = tv_jfr_summary(chunk, value);
     if (text.length > 0 || (value->field->kind == TV_JFR_STRING && !value->field->constant))
         tv_out_json(out, text);
-    else if (depth < MOST_NESTED && tv_jfr_follow(chunk, value, &type, &at))
+    else if (depth < MAX_NESTED && tv_jfr_follow(chunk, value, &type, &at))
         jfr_describe_fields(out, chunk, type, at, depth);
     else
         tv_out_text(out, "null");

@@ -15,7 +15,7 @@
 
 #include "readers/jfr/chunk.h"
 
-#define MOST_NESTED 32
+#define MAX_NESTED 32
 
 enum jfr_element {
     JFR_OTHER,
@@ -178,8 +178,8 @@ static enum jfr_element jfr_metadata_add_element(struct jfr_metadata *metadata,
 /* Children of an annotation, a setting or a region have no meaning: they become annotations. */
 static bool jfr_metadata_read_tree(struct jfr_metadata *metadata)
 {
-    uint64_t children[MOST_NESTED + 1] = {1};
-    enum jfr_element elements[MOST_NESTED + 1] = {JFR_OTHER};
+    uint64_t children[MAX_NESTED + 1] = {1};
+    enum jfr_element elements[MAX_NESTED + 1] = {JFR_OTHER};
     unsigned depth = 0;
     for (;;) {
         while (children[depth] == 0) {
@@ -189,7 +189,7 @@ static bool jfr_metadata_read_tree(struct jfr_metadata *metadata)
         struct tv_bytes name;
         struct jfr_attributes attributes;
         children[depth]--;
-        if (depth == MOST_NESTED || !jfr_metadata_take_text(metadata, &name) ||
+        if (depth == MAX_NESTED || !jfr_metadata_take_text(metadata, &name) ||
             !jfr_metadata_take_attributes(metadata, &attributes) ||
             !tv_jfr_take(&metadata->cursor, 4, &children[depth + 1]))
             return false;

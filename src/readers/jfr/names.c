@@ -8,7 +8,7 @@ enum jfr_stack_slot { JFR_STACK_TRUNCATED, JFR_STACK_FRAMES, JFR_STACK_SLOTS };
 enum jfr_frame_slot { JFR_FRAME_METHOD, JFR_FRAME_LINE, JFR_FRAME_TYPE, JFR_FRAME_SLOTS };
 
 /* Virtual threads without a name that have a track each; further ones share one. */
-#define MOST_UNNAMED 4096
+#define MAX_UNNAMED 4096
 
 void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *profile)
 {
@@ -320,7 +320,7 @@ static uint32_t jfr_names_make_thread(struct tv_jfr_names *names, uint32_t type,
     uint64_t key = (uint64_t)number & ~(OS_THREAD | SHARED_THREAD);
     bool unnamed = is_virtual.field && is_virtual.raw != 0 && name.length == 0;
     if (unnamed && tv_map_find(&names->thread_keys, key) == TV_NONE &&
-        ++names->unnamed > MOST_UNNAMED)
+        ++names->unnamed > MAX_UNNAMED)
         return jfr_names_add_thread(names, SHARED_THREAD, TV_BYTES("other virtual threads"));
     return jfr_names_add_thread(names, key, name);
 }

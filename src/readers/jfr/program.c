@@ -14,9 +14,9 @@
 
 #include "readers/jfr/chunk.h"
 
-#define MOST_OPS 4096u
-#define MOST_FIELDS 65536u
-#define MOST_INLINED 32u
+#define MAX_OPS 4096u
+#define MAX_FIELDS 65536u
+#define MAX_INLINED 32u
 
 struct jfr_compiler {
     const struct tv_jfr_chunk *chunk;
@@ -30,7 +30,7 @@ struct jfr_compiler {
 static void jfr_emit(struct jfr_compiler *c, struct tv_jfr_op op)
 {
     struct tv_jfr_program *program = &c->program;
-    if (program->count >= MOST_OPS) {
+    if (program->count >= MAX_OPS) {
         program->unusable = true;
         return;
     }
@@ -106,10 +106,10 @@ static void jfr_compile_field(struct jfr_compiler *c, const struct tv_jfr_field 
 static void jfr_compile_struct(struct jfr_compiler *c, uint32_t type, unsigned depth)
 {
     const struct tv_jfr_type *t = &c->chunk->types.rows[type];
-    if (depth >= MOST_INLINED)
+    if (depth >= MAX_INLINED)
         c->program.unusable = true;
     for (uint32_t i = 0; i < t->field_count && !c->program.unusable; i++) {
-        if (++c->fields > MOST_FIELDS)
+        if (++c->fields > MAX_FIELDS)
             c->program.unusable = true;
         else
             jfr_compile_field(c, &c->chunk->fields.rows[t->first_field + i], depth);

@@ -246,7 +246,7 @@ bool tv_jfr_follow(const struct tv_jfr_chunk *chunk, const struct tv_jfr_value *
 }
 
 /* Longest way from a value to its text: a class, its symbol, the text of that. */
-#define MOST_STEPS 8
+#define MAX_STEPS 8
 
 /* Read a text that is at a place; follow it once if it is a constant itself. */
 static struct tv_bytes jfr_text_at(struct tv_jfr_chunk *chunk, uint64_t at)
@@ -269,7 +269,7 @@ static struct tv_bytes jfr_text_at(struct tv_jfr_chunk *chunk, uint64_t at)
 struct tv_bytes tv_jfr_get_text(struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value)
 {
     struct tv_jfr_value now = *value;
-    for (unsigned step = 0; step < MOST_STEPS && now.field && !now.field->array; step++) {
+    for (unsigned step = 0; step < MAX_STEPS && now.field && !now.field->array; step++) {
         uint32_t type;
         uint64_t at;
         if (now.field->kind == TV_JFR_STRING && !now.field->constant)

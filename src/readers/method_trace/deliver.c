@@ -25,7 +25,7 @@
 /* With fewer bytes, another worker costs more than it gains. */
 #define SMALLEST_PART ((uint64_t)4 << 20)
 
-#define MOST_PARTS 1024u
+#define MAX_PARTS 1024u
 
 /* How an attempt ended. */
 enum mt_outcome {
@@ -337,7 +337,7 @@ static unsigned mt_deliver_choose_chunk_count(const struct tv_mt_file *file,
     if (sink->ops->writes || file->ids.id_change_count > 0 || file->unit_count == 0)
         return 1;
     if (options->parts > 0)
-        return options->parts < MOST_PARTS ? options->parts : MOST_PARTS;
+        return options->parts < MAX_PARTS ? options->parts : MAX_PARTS;
     uint64_t worth = tv_mt_file_record_bytes(file) / SMALLEST_PART + 1;
     unsigned available = tv_workers_available();
     return worth < available ? (unsigned)worth : available;

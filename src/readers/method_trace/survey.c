@@ -300,8 +300,8 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
  * that left or entered a single method lower it. A few gaps prove little, so with few gaps the
  * share must be that of whole stacks.
  */
-#define SAMPLING_LEAST_GAP_NS 100000
-#define SAMPLING_LEAST_RECORDS 16
+#define SAMPLING_MIN_GAP_NS 100000
+#define SAMPLING_MIN_RECORDS 16
 #define SAMPLING_EQUAL_PERCENT 30
 #define SAMPLING_DEEP_PERCENT 90
 #define SAMPLING_FEW_GAPS 16
@@ -358,7 +358,7 @@ static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sam
     if (gap <= 0 || survey->gap_count == SAMPLING_GAPS)
         return;
     gap = gap > INT64_MAX / input->tick_ns ? INT64_MAX : gap * input->tick_ns;
-    if (gap < SAMPLING_LEAST_GAP_NS)
+    if (gap < SAMPLING_MIN_GAP_NS)
         survey->instrumented = true;
     survey->gaps =
         tv_array_reserve(survey->gaps, &survey->gap_capacity, survey->gap_count + 1, sizeof gap);
@@ -394,7 +394,7 @@ static tv_ns mt_survey_choose_interval(struct mt_sampling_survey *survey)
 {
     unsigned share =
         survey->gap_count < SAMPLING_FEW_GAPS ? SAMPLING_FEW_EQUAL_PERCENT : SAMPLING_EQUAL_PERCENT;
-    if (survey->instrumented || survey->gap_count < 2 || survey->seen < SAMPLING_LEAST_RECORDS ||
+    if (survey->instrumented || survey->gap_count < 2 || survey->seen < SAMPLING_MIN_RECORDS ||
         survey->equal * 100 < survey->followers * share)
         return 0;
     qsort(survey->gaps, survey->gap_count, sizeof *survey->gaps, mt_survey_compare_gaps);

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 
 #define HEADER_OF_PIPE 16
-#define LEAST_HEADER 104
-#define LEAST_ATTR 48   /* up to the flags */
+#define MIN_HEADER 104
+#define MIN_ATTR 48     /* up to the flags */
 #define SECTION_SIZE 16 /* offset and size */
 
 /* Bits of the flags of an attribute. */
@@ -108,7 +108,7 @@ void tv_perf_file_take_attr(struct tv_perf_data_file *file, struct tv_bytes payl
     struct tv_bytes attr = payload;
     if (!tv_cursor_take_u32(&cursor, &type) || !tv_cursor_take_u32(&cursor, &size))
         return;
-    size = size < LEAST_ATTR ? LEAST_ATTR : size;
+    size = size < MIN_ATTR ? MIN_ATTR : size;
     if (size > payload.length)
         return;
     attr.length = size;
@@ -121,7 +121,7 @@ static void perf_file_read_attrs(struct tv_perf_data_file *file, struct tv_bytes
 {
     struct tv_cursor cursor = tv_cursor_over(attrs);
     struct tv_bytes entry, ids;
-    if (entry_size < LEAST_ATTR + SECTION_SIZE)
+    if (entry_size < MIN_ATTR + SECTION_SIZE)
         return;
     while (entry_size <= tv_cursor_left(&cursor) &&
            tv_cursor_take_bytes(&cursor, (size_t)entry_size, &entry)) {
@@ -175,7 +175,7 @@ bool tv_perf_file_read(struct tv_perf_data_file *file, struct tv_bytes bytes)
     file->piped = size == HEADER_OF_PIPE;
     if (file->piped)
         file->records = perf_file_section(file, HEADER_OF_PIPE, bytes.length - HEADER_OF_PIPE);
-    return file->piped || (size >= LEAST_HEADER && perf_file_read_header(file, &cursor));
+    return file->piped || (size >= MIN_HEADER && perf_file_read_header(file, &cursor));
 }
 
 void tv_perf_file_release(struct tv_perf_data_file *file)

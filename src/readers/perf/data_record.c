@@ -211,13 +211,13 @@ uint64_t tv_perf_record_time(const struct tv_perf_data_file *file, const struct 
 /* Bytes of MMAP2 between the offset and the path: device and inode, or a build id; protection. */
 #define MMAP2_MORE 32
 #define MMAP2_HAS_BUILD_ID (1u << 14) /* of misc */
-#define MMAP2_BUILD_ID_MOST 20
+#define MMAP2_BUILD_ID_MAX 20
 
 /* Its size in one byte, three bytes of nothing, and the build id. */
 static struct tv_bytes perf_map_build_id(const struct tv_perf_raw *record, struct tv_bytes more)
 {
     struct tv_bytes id = {more.data + 4, more.data[0]};
-    if (!(record->misc & MMAP2_HAS_BUILD_ID) || id.length > MMAP2_BUILD_ID_MOST)
+    if (!(record->misc & MMAP2_HAS_BUILD_ID) || id.length > MMAP2_BUILD_ID_MAX)
         id.length = 0;
     return id;
 }

@@ -9,8 +9,8 @@
 
 /* Maximum number of mappings of one process, and of all: a file of forks and mappings in turn would
  * need memory by the square of its size. */
-#define MOST_OF_SPACE 16384u
-#define MOST_OF_ALL ((size_t)4 << 20)
+#define MAX_OF_SPACE 16384u
+#define MAX_OF_ALL ((size_t)4 << 20)
 
 void tv_perf_data_spaces_init(struct tv_perf_data_spaces *spaces)
 {
@@ -55,7 +55,7 @@ static struct perf_space *perf_spaces_own(struct tv_perf_data_spaces *spaces, ui
         number = perf_spaces_add_space(spaces, pid);
     if (spaces->spaces[number].users > 1) {
         size_t count = spaces->spaces[number].count;
-        if (count > MOST_OF_ALL - spaces->map_count)
+        if (count > MAX_OF_ALL - spaces->map_count)
             return NULL;
         spaces->spaces[number].users--;
         uint32_t shared = number;
@@ -96,7 +96,7 @@ bool tv_perf_data_spaces_add(struct tv_perf_data_spaces *spaces, uint64_t pid,
 {
     struct perf_space *space = perf_spaces_own(spaces, pid);
     assert(mapped->start < mapped->end);
-    if (!space || space->count + 2 > MOST_OF_SPACE || spaces->map_count + 2 > MOST_OF_ALL)
+    if (!space || space->count + 2 > MAX_OF_SPACE || spaces->map_count + 2 > MAX_OF_ALL)
         return false;
     struct perf_mapped others[3];
     size_t from = perf_space_find(space, mapped->start), to = from, count = 0;

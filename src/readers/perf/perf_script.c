@@ -9,7 +9,7 @@
 #include "readers/text_lines.h"
 
 /* Smallest part that is worth a worker. */
-#define LEAST_PART ((uint64_t)1 << 20)
+#define MIN_PART ((uint64_t)1 << 20)
 
 /* The shape of the heads shows within so many bytes: no stack is longer. */
 #define SURVEY_SIZE ((uint64_t)1 << 20)
@@ -174,8 +174,8 @@ static enum tv_status script_find_start(const struct script_reading *reading, ui
 static unsigned script_count_parts(const struct tv_read_options *options, uint64_t size)
 {
     unsigned parts = options->parts ? options->parts : tv_workers_available();
-    if (!options->part_starts && size / LEAST_PART + 1 < parts)
-        parts = (unsigned)(size / LEAST_PART) + 1;
+    if (!options->part_starts && size / MIN_PART + 1 < parts)
+        parts = (unsigned)(size / MIN_PART) + 1;
     return parts;
 }
 

@@ -9,14 +9,14 @@
 #include "readers/perfetto/packets.h"
 
 /* Limit of the list; numbers that later packets define stay unknown. */
-#define MOST_NAMES ((size_t)4 << 20)
+#define MAX_NAMES ((size_t)4 << 20)
 
 /* ---- Reading ---- */
 
 static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t sequence,
                                 uint64_t offset, const struct tv_protobuf_field *entry)
 {
-    if (list->name_count == MOST_NAMES)
+    if (list->name_count == MAX_NAMES)
         return;
     list->names = tv_array_reserve(list->names, &list->name_capacity, list->name_count + 1,
                                    sizeof *list->names);
@@ -32,7 +32,7 @@ static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t seq
 static void annotation_add_start(struct tv_pf_annotation_list *list, uint32_t sequence,
                                  uint64_t offset)
 {
-    if (list->start_count == MOST_NAMES)
+    if (list->start_count == MAX_NAMES)
         return;
     list->starts = tv_array_reserve(list->starts, &list->start_capacity, list->start_count + 1,
                                     sizeof *list->starts);

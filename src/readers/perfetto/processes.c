@@ -182,7 +182,7 @@ void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
 #define USER_RANGE 100000u
 
 /* Maximum number of packages of one user that are compared with the name of a process. */
-#define SHARED_MOST 256u
+#define SHARED_MAX 256u
 
 static void pf_add_package(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
@@ -247,7 +247,7 @@ static struct tv_pf_package *pf_find_package(const struct tv_pf_reading *reading
                          : tv_map_find(&reading->processes.user_packages, user % USER_RANGE);
     struct tv_bytes name = tv_interner_get(head->strings, process->name);
     unsigned steps = 0;
-    for (uint32_t i = first; i != TV_NONE && steps++ < SHARED_MOST;
+    for (uint32_t i = first; i != TV_NONE && steps++ < SHARED_MAX;
          i = reading->processes.packages.rows[i].next) {
         struct tv_pf_package *package = &reading->processes.packages.rows[i];
         if (pf_is_named_after(name, tv_interner_get(reading->chunk->texts, package->name)))

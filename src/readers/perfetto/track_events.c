@@ -31,8 +31,8 @@
 
 #define EVENT_CATEGORIES 1u
 #define EVENT_NAMES 2u
-#define MOST_CATEGORIES 8
-#define MOST_EXTRA 16
+#define MAX_CATEGORIES 8
+#define MAX_EXTRA 16
 #define LONGEST_CATEGORIES 256
 
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE };
@@ -50,9 +50,9 @@ struct pf_event {
     int64_t time_delta, time_absolute;
     int64_t cpu_time;            /* TV_NO_TIME: unknown */
     struct tv_bytes annotations; /* the first debug annotation */
-    uint64_t categories[MOST_CATEGORIES];
-    struct tv_bytes category_texts[MOST_CATEGORIES];
-    uint64_t extra_values[MOST_EXTRA], extra_tracks[MOST_EXTRA];
+    uint64_t categories[MAX_CATEGORIES];
+    struct tv_bytes category_texts[MAX_CATEGORIES];
+    uint64_t extra_values[MAX_EXTRA], extra_tracks[MAX_EXTRA];
 };
 
 /* The event with what follows from its sequence. */
@@ -96,7 +96,7 @@ static void pf_event_take_rare(struct tv_pf_reading *reading, struct pf_event *e
         event->cpu_time = (int64_t)(field->value * 1000u);
         break;
     case 22:
-        if (event->category_text_count < MOST_CATEGORIES)
+        if (event->category_text_count < MAX_CATEGORIES)
             event->category_texts[event->category_text_count++] = field->bytes;
         break;
     case 36:
@@ -123,7 +123,7 @@ static void pf_event_add_numbers(const struct tv_protobuf_field *field, uint64_t
 {
     struct tv_pf_numbers walk = tv_pf_numbers_of(field, 0);
     uint64_t number;
-    while (*count < MOST_EXTRA && tv_pf_numbers_next(&walk, &number))
+    while (*count < MAX_EXTRA && tv_pf_numbers_next(&walk, &number))
         numbers[(*count)++] = number;
 }
 
@@ -132,7 +132,7 @@ static void pf_event_add_categories(struct pf_event *event, const struct tv_prot
 {
     struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
     uint64_t iid;
-    while (event->category_count < MOST_CATEGORIES && tv_pf_numbers_next(&numbers, &iid))
+    while (event->category_count < MAX_CATEGORIES && tv_pf_numbers_next(&numbers, &iid))
         event->categories[event->category_count++] = iid;
 }
 

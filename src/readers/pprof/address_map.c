@@ -102,13 +102,13 @@ static struct tv_bytes address_map_base_name(struct tv_bytes path)
     return (struct tv_bytes){path.data + start, path.length - start};
 }
 
-#define BUILD_ID_MOST 64
+#define BUILD_ID_MAX 64
 
 /* Read the digits of a build ID. Return its size, or 0 when it is another text. */
 static size_t address_read_build_id(struct tv_bytes text, uint8_t *id)
 {
     size_t size = text.length / 2;
-    if (text.length % 2 != 0 || size > BUILD_ID_MOST)
+    if (text.length % 2 != 0 || size > BUILD_ID_MAX)
         return 0;
     for (size_t i = 0; i < size; i++) {
         int high = tv_hex_digit(text.data[2 * i]), low = tv_hex_digit(text.data[2 * i + 1]);
@@ -123,7 +123,7 @@ static size_t address_read_build_id(struct tv_bytes text, uint8_t *id)
 static bool address_find_mapped(struct tv_namer *namer, const struct tv_mapped_file *file,
                                 uint64_t address, struct tv_address_place *place)
 {
-    uint8_t id[BUILD_ID_MOST];
+    uint8_t id[BUILD_ID_MAX];
     struct tv_mapped_address mapped = {
         .file = address_map_base_name(file->name),
         .build_id = {id, address_read_build_id(file->build_id, id)},

@@ -123,12 +123,12 @@ bool tv_address_profile_take_java_name(struct tv_address_profile *profile, struc
 /* ---- The end ---- */
 
 /* Inlined functions at one address that are shown. */
-#define MOST_INLINED 64
+#define MAX_INLINED 64
 
 /* Push the functions at an address, from the caller to the innermost. */
 static void address_profile_push(struct tv_address_profile *profile, uint64_t address)
 {
-    uint32_t numbers[MOST_INLINED];
+    uint32_t numbers[MAX_INLINED];
     size_t count = 0;
     uint32_t name = tv_map_find(&profile->first_names, address);
     if (name == TV_NONE) {
@@ -141,7 +141,7 @@ static void address_profile_push(struct tv_address_profile *profile, uint64_t ad
         tv_profile_stack_push(&profile->profile, frame, 0);
         return;
     }
-    for (; name != TV_NONE && count < MOST_INLINED; name = profile->names[name].next)
+    for (; name != TV_NONE && count < MAX_INLINED; name = profile->names[name].next)
         numbers[count++] = name;
     while (count-- > 0) {
         const struct tv_address_name *entry = &profile->names[numbers[count]];

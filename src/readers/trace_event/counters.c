@@ -406,13 +406,13 @@ static bool te_counter_samples_sorted(const struct te_merged_sample *moved, size
 }
 
 /* A file that names new series in each event must not take memory of the square of its size. */
-#define LEAST_VALUES ((size_t)1 << 20)
+#define MIN_VALUES ((size_t)1 << 20)
 #define VALUES_A_TOLD 16
 
 /* Return how many series of a counter are kept. */
 static size_t te_counter_series_limit(const struct te_merged_counter *joined)
 {
-    size_t most = LEAST_VALUES + joined->value_count * VALUES_A_TOLD;
+    size_t most = MIN_VALUES + joined->value_count * VALUES_A_TOLD;
     size_t kept = joined->count > 0 ? most / joined->count : joined->series_count;
     return kept < joined->series_count ? kept : joined->series_count;
 }

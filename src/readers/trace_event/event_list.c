@@ -36,11 +36,11 @@
 /* After so many bytes were searched in vain, only shorter events are believed in; then none. */
 #define WASTE_ALLOWED ((uint64_t)256 << 20)
 #define LONGEST_AFTER_WASTE ((uint64_t)1 << 20)
-#define WASTE_MOST ((uint64_t)4 << 30)
+#define WASTE_MAX ((uint64_t)4 << 30)
 
 /* Limits of a guess. */
 #define GUESSED_EVENT ((size_t)64 << 10)
-#define GUESS_MOST ((uint64_t)16 << 20)
+#define GUESS_MAX ((uint64_t)16 << 20)
 
 void tv_te_list_init(struct tv_te_list *list, struct tv_source *source, uint64_t start,
                      uint64_t end)
@@ -104,7 +104,7 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
     struct te_list_guess guess = {0, false, 0};
     struct tv_bytes bytes;
     *start = TV_NO_OFFSET;
-    for (; guess.cost < GUESS_MOST; guess.cost++) {
+    for (; guess.cost < GUESS_MAX; guess.cost++) {
         enum tv_status status = tv_window_at(window, from, GUESSED_EVENT, &bytes, err);
         if (status != TV_OK || bytes.length == 0)
             return status;
@@ -429,7 +429,7 @@ static enum tv_status te_list_resume(struct tv_te_list *list, bool cut, bool *fo
 {
     uint64_t next = TV_NO_OFFSET;
     list->clean = false;
-    if (list->wasted <= WASTE_MOST) {
+    if (list->wasted <= WASTE_MAX) {
         enum tv_status status = tv_te_list_guess(&list->window, list->at + 1, &next, &list->error);
         if (status != TV_OK)
             return status;
@@ -508,7 +508,7 @@ enum tv_status tv_te_list_read(struct tv_te_list *list)
 #define SMALLEST_CHUNK ((uint64_t)1 << 20)
 
 /* Every chunk has tables of its own, so their number is limited. */
-#define MOST_CHUNKS 1024u
+#define MAX_CHUNKS 1024u
 
 static void te_lists_free_chunk(struct tv_te_list *list)
 {
@@ -544,7 +544,7 @@ static unsigned te_lists_count_chunks(const struct tv_read_options *options, uin
         if (count > size / SMALLEST_CHUNK)
             count = (unsigned)(size / SMALLEST_CHUNK);
     }
-    return count < 1 ? 1 : count > MOST_CHUNKS ? MOST_CHUNKS : count;
+    return count < 1 ? 1 : count > MAX_CHUNKS ? MAX_CHUNKS : count;
 }
 
 /* Return roughly where chunk `index` of `count` begins. */

@@ -20,7 +20,7 @@
 /* Most events fit into the first size; none is longer than the last, or reading would not have
  * taken it. */
 #define FIRST_WANT ((size_t)4096)
-#define MOST_WANT ((size_t)128 << 20)
+#define MAX_WANT ((size_t)128 << 20)
 
 /* Read the event if it fits into `want` bytes.  False: it is longer, or *status says what failed.
  */
@@ -50,7 +50,7 @@ enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_s
                                      uint64_t offset, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
+    for (size_t want = FIRST_WANT; want <= MAX_WANT && status == TV_OK; want *= 4)
         if (te_event_text_try(event, source, offset, want, &status, err))
             return TV_OK;
     return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;

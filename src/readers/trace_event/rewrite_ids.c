@@ -120,11 +120,11 @@ struct te_rewrite_change {
     void (*put)(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out);
 };
 
-#define MOST_CHANGES 2
+#define MAX_CHANGES 2
 
 /* Write an object, changing the values of some keys. */
 static void te_rewrite_put_object(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
-                                  const struct te_rewrite_change changes[MOST_CHANGES],
+                                  const struct te_rewrite_change changes[MAX_CHANGES],
                                   struct tv_out *out)
 {
     struct tv_bytes key, value;
@@ -138,9 +138,9 @@ static void te_rewrite_put_object(struct tv_te_id_rewriter *rewriter, struct tv_
     while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
         size_t i = 0;
         te_rewrite_put_key(out, &any, key);
-        while (i < MOST_CHANGES && !(changes[i].name && tv_te_key_is(key, changes[i].name)))
+        while (i < MAX_CHANGES && !(changes[i].name && tv_te_key_is(key, changes[i].name)))
             i++;
-        if (i < MOST_CHANGES)
+        if (i < MAX_CHANGES)
             changes[i].put(rewriter, value, out);
         else
             te_rewrite_put_value(value, out);
@@ -225,7 +225,7 @@ static void te_rewrite_put_sync_id(struct tv_te_id_rewriter *rewriter, struct tv
 static void te_rewrite_put_id2(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                struct tv_out *out)
 {
-    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"global", te_rewrite_put_id}};
+    static const struct te_rewrite_change changes[MAX_CHANGES] = {{"global", te_rewrite_put_id}};
     te_rewrite_put_object(rewriter, value, changes, out);
 }
 
@@ -252,8 +252,7 @@ static void te_rewrite_put_frame(struct tv_te_id_rewriter *rewriter, struct tv_b
 void tv_te_id_rewriter_write_frames(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
                                     bool *any, struct tv_out *out)
 {
-    static const struct te_rewrite_change changes[MOST_CHANGES] = {
-        {"parent", te_rewrite_put_frame}};
+    static const struct te_rewrite_change changes[MAX_CHANGES] = {{"parent", te_rewrite_put_frame}};
     struct tv_bytes key, value;
     if (object.length == 0 || object.data[0] != '{')
         return;
@@ -282,7 +281,7 @@ static void te_rewrite_put_frames(struct tv_te_id_rewriter *rewriter, struct tv_
 static void te_rewrite_put_profile_data(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                         struct tv_out *out)
 {
-    static const struct te_rewrite_change changes[MOST_CHANGES] = {
+    static const struct te_rewrite_change changes[MAX_CHANGES] = {
         {"startTime", te_rewrite_put_time}};
     te_rewrite_put_object(rewriter, value, changes, out);
 }
@@ -425,7 +424,7 @@ static void te_rewrite_put_object_id(const struct te_rewrite_event *w, const cha
 static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_bytes args,
                                    struct tv_out *out)
 {
-    static const struct te_rewrite_change changes[MOST_CHANGES] = {
+    static const struct te_rewrite_change changes[MAX_CHANGES] = {
         {"linked_id", te_rewrite_put_linked_id}, {"linked id", te_rewrite_put_linked_id}};
     struct tv_bytes linked = tv_te_member(args, "linked_id");
     linked = linked.data ? linked : tv_te_member(args, "linked id");
@@ -447,12 +446,12 @@ static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_b
 static void te_rewrite_put_args(const struct te_rewrite_event *w, struct tv_bytes value,
                                 struct tv_out *out)
 {
-    static const struct te_rewrite_change none[MOST_CHANGES] = {{NULL, NULL}};
-    static const struct te_rewrite_change frames[MOST_CHANGES] = {
+    static const struct te_rewrite_change none[MAX_CHANGES] = {{NULL, NULL}};
+    static const struct te_rewrite_change frames[MAX_CHANGES] = {
         {"stackFrames", te_rewrite_put_frames}};
-    static const struct te_rewrite_change clock[MOST_CHANGES] = {
+    static const struct te_rewrite_change clock[MAX_CHANGES] = {
         {"issue_ts", te_rewrite_put_time}, {"sync_id", te_rewrite_put_sync_id}};
-    static const struct te_rewrite_change profile[MOST_CHANGES] = {
+    static const struct te_rewrite_change profile[MAX_CHANGES] = {
         {"data", te_rewrite_put_profile_data}};
     const struct te_rewrite_change *changes = none;
     struct tv_bytes name = w->fields->name;
@@ -570,7 +569,7 @@ void tv_te_id_rewriter_write_event(struct tv_te_id_rewriter *rewriter,
 void tv_te_id_rewriter_write_sample(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
                                     struct tv_out *out)
 {
-    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"ts", te_rewrite_put_time},
-                                                                   {"sf", te_rewrite_put_frame}};
+    static const struct te_rewrite_change changes[MAX_CHANGES] = {{"ts", te_rewrite_put_time},
+                                                                  {"sf", te_rewrite_put_frame}};
     te_rewrite_put_object(rewriter, object, changes, out);
 }

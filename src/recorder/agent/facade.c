@@ -91,7 +91,7 @@ static jstring JNICALL facade_debug_start(JNIEnv *jni, jclass class, jbyteArray 
     char *name = facade_byte_array(jni, path);
     struct tv_agent_trace wanted = {
         .path = name,
-        .buffer_bytes = bytes < TV_RECORDING_BUFFER_LEAST   ? TV_RECORDING_BUFFER_LEAST
+        .buffer_bytes = bytes < TV_RECORDING_BUFFER_MIN     ? TV_RECORDING_BUFFER_MIN
                         : bytes > TV_RECORDING_BUFFER_LIMIT ? TV_RECORDING_BUFFER_LIMIT
                                                             : bytes,
         .interval_us = interval_us,

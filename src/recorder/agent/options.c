@@ -55,7 +55,7 @@ static const struct agent_option table[] = {
     {"file", ANY, TEXT, "PATH", AT(file), 0, 0, "%p: process id, %t: time, %%: %"},
     {"force", ANY, FLAG, "y|n", AT(force), 0, 0, "overwrite the file"},
     {"clock", CALLS, CHOICE, "wall|cpu|dual", AT(clock), 0, 0, "of the trace"},
-    {"buffer", CALLS, SIZE, "8m", AT(buffer), TV_RECORDING_BUFFER_LEAST, TV_RECORDING_BUFFER_LIMIT,
+    {"buffer", CALLS, SIZE, "8m", AT(buffer), TV_RECORDING_BUFFER_MIN, TV_RECORDING_BUFFER_LIMIT,
      "bytes of the trace's file"},
     {"least", CALLS, TIME, "0s", AT(least_us), 0, UINT64_C(1000000) * 60 * 60,
      "calls that last less are left out"},

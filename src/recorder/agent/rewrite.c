@@ -20,7 +20,7 @@
 #define HIGHEST_SHORT 32767u
 
 /* constant_pool_count has 16 bits and is the last index plus one. */
-#define MOST_CONSTANTS 65535u
+#define MAX_CONSTANTS 65535u
 
 /* A class being rewritten. */
 struct rewrite_work {
@@ -35,8 +35,8 @@ struct rewrite_work {
 
 static unsigned constants_add(struct rewrite_work *work)
 {
-    assert(work->constant_count <= MOST_CONSTANTS);
-    if (work->constant_count >= MOST_CONSTANTS) {
+    assert(work->constant_count <= MAX_CONSTANTS);
+    if (work->constant_count >= MAX_CONSTANTS) {
         work->pool.failed = true;
         return 0;
     }

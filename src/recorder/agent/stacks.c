@@ -49,10 +49,10 @@
 #define SIGNAL SIGPROF
 #define SLOTS 16
 #define PATIENCE_MS 50
-#define MOST_REFERENCES 4096 /* local references that HotSpot grants at once */
-#define DEAF 3           /* missed signals in a row before a thread counts as blocking the signal */
-#define ASK_DEAF 64      /* ask a thread that blocks the signal once in this many samples */
-#define MOST_CALLERS 16u /* frames to unwind, from a stub or C function to Java code */
+#define MAX_REFERENCES 4096 /* local references that HotSpot grants at once */
+#define DEAF 3          /* missed signals in a row before a thread counts as blocking the signal */
+#define ASK_DEAF 64     /* ask a thread that blocks the signal once in this many samples */
+#define MAX_CALLERS 16u /* frames to unwind, from a stub or C function to Java code */
 
 /* HotSpot's ASGCT_CallFrame and ASGCT_CallTrace. */
 struct agct_frame {
@@ -106,7 +106,7 @@ static void agct_walk_from_callers(struct agct_slot *slot, const struct tv_kerne
         return;
     now = before;
     bool more = tv_registers_leave_leaf(&now, thread->stack_end);
-    for (unsigned i = 0; more && i < MOST_CALLERS; i++) {
+    for (unsigned i = 0; more && i < MAX_CALLERS; i++) {
         tv_registers_write(context, &now);
         slot->trace.depth = 0;
         agct.take(&slot->trace, slot->most, context);
@@ -349,7 +349,7 @@ void tv_agent_agct_begin(JNIEnv *jni)
     if (!atomic_load(&agct.works) || !agct_is_wanted())
         return;
     /* Only a hint: HotSpot makes room for more references than this. */
-    bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
+    bool framed = (*jni)->PushLocalFrame(jni, MAX_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
     agct_give_all_method_ids(jni);

@@ -24,7 +24,7 @@
 #define LONGEST_NAME 65536
 
 /* HotSpot accepts no larger capacity for PushLocalFrame. */
-#define MOST_REFERENCES 4096
+#define MAX_REFERENCES 4096
 
 /* Totals for tv_agent_tracing_report. */
 static atomic_uint classes, methods, refused, not_understood;
@@ -185,8 +185,8 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
  * Tomcat with 4,539 classes, a call stops the program for 14 ms plus 20 us per class. So batches
  * double while pauses are short and halve when they are long, but not below 256 classes or 1/64 of
  * all. */
-#define LEAST_BATCH 256
-#define MOST_CALLS 64
+#define MIN_BATCH 256
+#define MAX_CALLS 64
 #define LARGEST_BATCH 1024
 #define SHORT_PAUSE_NS 40000000
 #define LONG_PAUSE_NS 80000000
@@ -313,7 +313,7 @@ static bool retransform_batch_bisecting(struct retransform_passage *passage, con
 static void retransform_in_batches(struct retransform_passage *passage, const jclass *wanted,
                                    jint count)
 {
-    const jint least = count / MOST_CALLS > LEAST_BATCH ? count / MOST_CALLS : LEAST_BATCH;
+    const jint least = count / MAX_CALLS > MIN_BATCH ? count / MAX_CALLS : MIN_BATCH;
     jint most = least;
     while (count > 0) {
         jint batch = most < count ? most : count;
@@ -358,7 +358,7 @@ void tv_agent_tracing_retransform(void)
         (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return;
     /* Only a hint: HotSpot makes room for more references than this. */
-    bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
+    bool framed = (*jni)->PushLocalFrame(jni, MAX_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
     retransform_loaded_classes(tv_agent.jvmti, jni);

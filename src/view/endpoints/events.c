@@ -423,7 +423,7 @@ void tv_view_write_joins(struct tv_out *out, const struct tv_trace *trace, uint3
 /* ---- The input files: their problems, the event at an offset, their bytes ----
  */
 
-#define MOST_BYTES 4096
+#define MAX_BYTES 4096
 
 enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
@@ -502,15 +502,15 @@ static void view_file_write_hex(struct tv_out *out, const uint8_t *bytes, size_t
 enum tv_status tv_view_bytes(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_parameter_bounds lengths = {1, MOST_BYTES};
-    uint8_t bytes[MOST_BYTES];
+    const struct tv_parameter_bounds lengths = {1, MAX_BYTES};
+    uint8_t bytes[MAX_BYTES];
     uint32_t input;
     uint64_t offset;
     int64_t length;
     size_t got = 0;
     enum tv_status status = view_file_read_place(parameters, view->trace, &input, &offset, err);
     if (status == TV_OK)
-        status = tv_parameter_integer(parameters, "length", lengths, MOST_BYTES, &length, err);
+        status = tv_parameter_integer(parameters, "length", lengths, MAX_BYTES, &length, err);
     if (status != TV_OK)
         return status;
     struct tv_source *source = view->trace->head->inputs[input].source;

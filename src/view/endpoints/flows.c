@@ -381,7 +381,7 @@ enum tv_status tv_view_flow_categories(const struct tv_view *view,
 #define ARROW_LIMIT 2000
 #define PLACES 8192 /* slots of the hash table: a power of two, well above ARROW_LIMIT */
 
-#define MOST_LOSS 6 /* 32 pixels */
+#define MAX_LOSS 6 /* 32 pixels */
 
 /* Begin and end of an arrow: rows or tracks (after all of them threads, for instants), and
  * pixels from 1 (0: before the range; pixels + 1: after it). */
@@ -507,9 +507,9 @@ static uint32_t arrow_track(const struct tv_trace *trace, uint32_t row)
 /* Make room: merge more coarsely, or leave out half of the arrows. */
 static void arrows_coarsen(struct arrow_set *joining)
 {
-    assert(joining->loss <= MOST_LOSS);
+    assert(joining->loss <= MAX_LOSS);
     const struct tv_trace *trace = joining->index->trace;
-    if (joining->loss == MOST_LOSS)
+    if (joining->loss == MAX_LOSS)
         joining->limit /= 2;
     else
         joining->loss++;

@@ -22,13 +22,13 @@
 
 /* Limits per step. */
 #define STEP_SLICES ((uint64_t)16 << 20)
-#define MOST_HITS 20000
+#define MAX_HITS 20000
 #define USUAL_HITS 1000
 /* Work of a slice in bytes, when the progress of a search is computed. */
 #define SLICE_WORK 8
 
 /* Bytes of a metadata value in an answer. */
-#define MOST_VALUE 96
+#define MAX_VALUE 96
 
 static const char phase_letters[] = "sicofmtda";
 
@@ -317,8 +317,8 @@ static void search_write_metadata(struct tv_view_search *search, uint32_t number
     if (!tv_view_search_wants(search, about.time, about.length, about.track) ||
         !search_begin_hit(search))
         return;
-    if (value.length > MOST_VALUE)
-        value.length = MOST_VALUE;
+    if (value.length > MAX_VALUE)
+        value.length = MAX_VALUE;
     tv_event_facts_write(search->out, search->view, &place, &about);
     tv_out_format(search->out, ",%u,", fields);
     tv_out_json(search->out, value);
@@ -471,7 +471,7 @@ static enum tv_status search_read_question(const struct tv_parameters *parameter
 {
     static const char *const choices[] = {"0", "1", NULL};
     struct tv_bytes text = tv_parameter_text(parameters, "q");
-    const struct tv_parameter_bounds limits = {1, MOST_HITS};
+    const struct tv_parameter_bounds limits = {1, MAX_HITS};
     unsigned match_case = 0, pattern = 0, count_only = 0;
     int64_t limit;
     enum tv_status status = tv_parameter_choice(parameters, "case", choices, &match_case, err);

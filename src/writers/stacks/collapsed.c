@@ -532,11 +532,11 @@ static uint32_t collapsed_write_lines(struct tv_out *out, const struct collapsed
 /* ---- Several threads ---- */
 
 /* Lines of one thread's share of a round: FIRST_SHARE in the first round; then the share is
- * doubled or halved to keep its text between LAST_TEXT and MOST_TEXT bytes. */
+ * doubled or halved to keep its text between LAST_TEXT and MAX_TEXT bytes. */
 #define FIRST_SHARE 64u
-#define LEAST_TEXT ((size_t)2 * 1024 * 1024)
-#define MOST_TEXT ((size_t)16 * 1024 * 1024)
-#define MOST_WORKERS 8u
+#define MIN_TEXT ((size_t)2 * 1024 * 1024)
+#define MAX_TEXT ((size_t)16 * 1024 * 1024)
+#define MAX_WORKERS 8u
 
 struct collapsed_share {
     const struct collapsed_listing *l;
@@ -548,7 +548,7 @@ static void collapsed_write_share(void *context, unsigned index)
 {
     struct collapsed_share *share = &((struct collapsed_share *)context)[index];
     share->written =
-        collapsed_write_lines(&share->text, share->l, share->first, share->count, MOST_TEXT);
+        collapsed_write_lines(&share->text, share->l, share->first, share->count, MAX_TEXT);
 }
 
 /* Write the results of a round, up to the first share that was cut short. Return the number of
@@ -588,8 +588,8 @@ static void collapsed_write_in_rounds(struct tv_out *out, const struct collapsed
             first += shares[i].count;
         }
         tv_workers_run(workers, collapsed_write_share, shares);
-        bool much = shares[0].text.length >= MOST_TEXT / 2;
-        bool little = shares[0].text.length < LEAST_TEXT;
+        bool much = shares[0].text.length >= MAX_TEXT / 2;
+        bool little = shares[0].text.length < MIN_TEXT;
         done += collapsed_write_shares(out, shares, workers);
         if (much)
             share = share / 2 + 1;
@@ -664,7 +664,7 @@ void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
     if (workers == 0)
         workers = tv_workers_available();
     if (workers > 1 && l.below[TV_ROOT_PATH] > FIRST_SHARE && l.longest <= LONGEST_PREFIX)
-        collapsed_write_in_rounds(out, &l, workers < MOST_WORKERS ? workers : MOST_WORKERS);
+        collapsed_write_in_rounds(out, &l, workers < MAX_WORKERS ? workers : MAX_WORKERS);
     else
         collapsed_write_lines(out, &l, 0, UINT32_MAX, SIZE_MAX);
     tv_free(l.keys);

@@ -20,7 +20,7 @@ struct states_table {
 };
 
 /* Maximum number of processors that get a column each; more get a line each. */
-#define MOST_COLUMNS 16
+#define MAX_COLUMNS 16
 #define CPU_WIDTH 12    /* usual width of a column on a screen */
 #define THREAD_WIDTH 20 /* width of the names beside the columns */
 #define TOP_THREADS 3
@@ -222,9 +222,9 @@ static void states_text_inputs(const struct states_table *t)
 static void states_text_cpu_columns(const struct states_table *t)
 {
     const struct tv_states *states = t->states;
-    char titles[MOST_COLUMNS][16];
+    char titles[MAX_COLUMNS][16];
     struct tv_text_table table;
-    assert(t->states->cpu_count <= MOST_COLUMNS);
+    assert(t->states->cpu_count <= MAX_COLUMNS);
     states_text_inputs(t);
     tv_text_table_begin(&table, t->out, "Thread");
     for (uint32_t i = 0; i < states->cpu_count; i++) {
@@ -309,7 +309,7 @@ static uint32_t states_most_cpu_columns(const struct states_table *t)
 {
     uint32_t width = tv_layout_width(t->out);
     uint32_t most = width > THREAD_WIDTH ? (width - THREAD_WIDTH) / CPU_WIDTH : 0;
-    return width == 0 || most > MOST_COLUMNS ? MOST_COLUMNS : most;
+    return width == 0 || most > MAX_COLUMNS ? MAX_COLUMNS : most;
 }
 
 static void states_write_text(const struct states_table *t)

@@ -54,7 +54,7 @@ static void pass_over_notes(void)
 static void begin(void)
 {
     struct tv_error err = {0};
-    if (tv_swap_begin(TV_SWAP_LEAST, &err) != TV_OK || tv_swap_start_thread(&err) != TV_OK) {
+    if (tv_swap_begin(TV_SWAP_MIN, &err) != TV_OK || tv_swap_start_thread(&err) != TV_OK) {
         fprintf(stderr, "%s\n", err.message);
         _Exit(77);
     }
@@ -196,7 +196,7 @@ static void hold_the_budget(void)
 {
     pass_over_notes();
     begin();
-    long most = (long)(TV_SWAP_LEAST / 1024), before = kilobytes("RssAnon:");
+    long most = (long)(TV_SWAP_MIN / 1024), before = kilobytes("RssAnon:");
     uint64_t *words = tv_pages_alloc(STEPS * MIB);
     tv_workers_run(WORK, write_and_read, words);
     HOLD(kilobytes("RssAnon:") < before + most / 2);
@@ -225,7 +225,7 @@ static void map_a_file(void)
     HOLD(tv_file_map(fd, &bytes, &err) == TV_OK);
     for (unsigned i = 0; i < STEPS; i++)
         HOLD(is_all(bytes.data + i * MIB, MIB, (uint8_t)i));
-    HOLD(wait_until_below("RssFile:", (long)(TV_SWAP_LEAST / 1024)));
+    HOLD(wait_until_below("RssFile:", (long)(TV_SWAP_MIN / 1024)));
     HOLD(bytes.data[5 * MIB] == 5);
     tv_file_unmap(bytes);
     close(fd);
@@ -324,7 +324,7 @@ static void what_is_expected_is_there(void **state)
 static void ask_for_too_little(void)
 {
     struct tv_error err = {0};
-    HOLD(tv_swap_begin(TV_SWAP_LEAST - 1, &err) == TV_ERR_USAGE);
+    HOLD(tv_swap_begin(TV_SWAP_MIN - 1, &err) == TV_ERR_USAGE);
     HOLD(strcmp(err.message, "--max-memory: expected at least 128M") == 0);
     HOLD(!tv_swap_wants(MIB));
 }
@@ -336,7 +336,7 @@ static void ask_for_a_file_in_memory(void)
     if (access("/dev/shm", W_OK) != 0)
         _Exit(77);
     setenv("TMPDIR", "/dev/shm", 1);
-    HOLD(tv_swap_begin(TV_SWAP_LEAST, &err) == TV_ERR_IO);
+    HOLD(tv_swap_begin(TV_SWAP_MIN, &err) == TV_ERR_IO);
     HOLD(strstr(err.message, "temporary files lie in memory") != NULL);
     HOLD(!tv_swap_wants(MIB));
 }

@@ -22,7 +22,7 @@
 #include "readers/readers.h"
 #include "unit.h"
 
-#define MOST_LINES 64
+#define MAX_LINES 64
 
 struct small {
     const struct tv_trace *trace;
@@ -92,9 +92,9 @@ static int small_compare(const void *left, const void *right)
 static void small_tell_samples(struct small *small)
 {
     const struct tv_tables *tables = &small->trace->tables;
-    char *lines[MOST_LINES];
+    char *lines[MAX_LINES];
     size_t count = 0;
-    for (; count < tables->samples.count && count < MOST_LINES; count++) {
+    for (; count < tables->samples.count && count < MAX_LINES; count++) {
         const struct tv_sample *sample = &tables->samples.rows[count];
         struct tv_out line;
         tv_out_init_memory(&line);

@@ -318,14 +318,14 @@ static void ends_when_it_is_full(void **state)
 {
     (void)state;
     struct tv_recording_info info;
-    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_STOP);
+    begin_with(TV_RECORDING_BUFFER_MIN, TV_RECORDING_STOP);
     for (int i = 0; i < 1000; i++)
         tv_recording_enter(method_a);
     assert_false(tv_recording_active());
     end(&info, NULL);
     assert_true(info.overflow);
     assert_int_equal(info.records,
-                     (TV_RECORDING_BUFFER_LEAST - TV_MT_HEADER_SIZE) / TV_MT_RECORD_SIZE_V2);
+                     (TV_RECORDING_BUFFER_MIN - TV_MT_HEADER_SIZE) / TV_MT_RECORD_SIZE_V2);
 }
 
 static void keeps_the_last_in_a_ring(void **state)
@@ -769,7 +769,7 @@ static void streams_fibers_that_rest(void **state)
     enum { FIBERS = 2000 };
     static struct tv_recorder_thread *fibers[FIBERS];
     struct tv_recording_info info = {0};
-    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_STREAM);
+    begin_with(TV_RECORDING_BUFFER_MIN, TV_RECORDING_STREAM);
     for (int i = 0; i < FIBERS; i++) {
         tv_recording_mount(NULL, 0);
         tv_recording_enter(method_a);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const uint8_t id_bytes[TV_BUILD_ID_MOST + 1] = {0xab, 0x0c, 0xde};
+static const uint8_t id_bytes[TV_BUILD_ID_MAX + 1] = {0xab, 0x0c, 0xde};
 
 static void assert_path(enum tv_debug_place place, size_t length, const char *expected)
 {
@@ -39,7 +39,7 @@ static void build_ids_have_a_usual_size(void **state)
     (void)state;
     char path[PATH_MAX];
     setenv("HOME", "/home/me", 1);
-    static const size_t unusual[] = {0, 1, TV_BUILD_ID_MOST + 1};
+    static const size_t unusual[] = {0, 1, TV_BUILD_ID_MAX + 1};
     for (size_t i = 0; i < TV_COUNT(unusual); i++)
         assert_false(tv_debug_path(TV_DEBUG_SYSTEM, (struct tv_bytes){id_bytes, unusual[i]}, path,
                                    sizeof path));

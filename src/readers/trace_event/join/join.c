@@ -51,14 +51,14 @@ void tv_te_join_after_placing(struct tv_te_context *context)
 #define FIRST_WANT ((size_t)4096)
 
 /* Longer events were not taken in the first place (event_list.c). */
-#define MOST_WANT ((size_t)128 << 20)
+#define MAX_WANT ((size_t)128 << 20)
 
 bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_te_fields *fields)
 {
     struct tv_bytes bytes;
     const uint8_t *end;
     struct tv_error reason;
-    for (size_t want = FIRST_WANT; want <= MOST_WANT; want *= 4) {
+    for (size_t want = FIRST_WANT; want <= MAX_WANT; want *= 4) {
         if (tv_window_at(&context->window, offset, want, &bytes, &reason) != TV_OK)
             return false;
         enum tv_te_read read =

@@ -121,7 +121,7 @@ static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 }
 
 /* Each label is compared with all before it. */
-#define MOST_LABELS 1000u
+#define MAX_LABELS 1000u
 
 /* Add labels to those of other events, without duplicates. */
 static bool te_metadata_label_process(struct te_metadata_target *applying,
@@ -136,7 +136,7 @@ static bool te_metadata_label_process(struct te_metadata_target *applying,
     tv_out_bytes(&labels, tv_trace_info_text(applying->head, process->labels));
     struct tv_bytes text = tv_te_decode_text(raw, &applying->context->scratch);
     bool more = true;
-    for (unsigned i = 0; more && i < MOST_LABELS && labels.length < LONGEST_VALUE; i++) {
+    for (unsigned i = 0; more && i < MAX_LABELS && labels.length < LONGEST_VALUE; i++) {
         more = tv_bytes_split(&text, ',', &label);
         label = te_metadata_trim(label);
         if (label.length > 0)

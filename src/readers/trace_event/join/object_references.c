@@ -171,7 +171,7 @@ void tv_te_nested_visit_references(struct tv_bytes text,
 }
 
 /* Limits the length of a description. */
-#define MOST_REFERENCES 1000u
+#define MAX_REFERENCES 1000u
 
 struct te_references {
     struct tv_out *out;
@@ -243,7 +243,7 @@ static void te_references_put_raw(struct tv_out *out, const char *key, struct tv
 static void te_references_take(void *context, const struct tv_te_nested *nested)
 {
     struct te_references *references = context;
-    if (references->tried >= MOST_REFERENCES || te_references_is_known(references, nested))
+    if (references->tried >= MAX_REFERENCES || te_references_is_known(references, nested))
         return;
     references->tried++;
     uint32_t snapshot = te_references_find_snapshot(references, nested);

@@ -40,7 +40,7 @@ public final class Debug {
     private static final String DEFAULT_NAME = "dmtrace";
     private static final String ENDING = ".trace";
     private static final int DEFAULT_BUFFER = 8 << 20;
-    private static final int LEAST_BUFFER = 1024;
+    private static final int MIN_BUFFER = 1024;
 
     private Debug() {}
 
@@ -127,7 +127,7 @@ public final class Debug {
         if (path.isEmpty()) {
             throw new IllegalArgumentException("traceName is empty");
         }
-        if (buffer != 0 && buffer < LEAST_BUFFER) {
+        if (buffer != 0 && buffer < MIN_BUFFER) {
             throw new IllegalArgumentException("buffer size < 1024: " + buffer);
         }
         if (!path.endsWith(ENDING)) {
