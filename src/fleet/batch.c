@@ -270,7 +270,7 @@ static void fleet_count_slices(const struct tv_trace *trace, const struct fleet_
     }
 }
 
-/* Give the rows of a trace, which begin at `first`, their sketches. */
+/* Make the sketches of a trace's rows, which begin at `first`. */
 static void fleet_add_sketches(struct tv_fleet_batch *batch, size_t first,
                                struct fleet_lengths *lengths)
 {
@@ -303,7 +303,7 @@ static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
     tv_free(lengths.entries);
 }
 
-/* Is a path large enough for a row?  Its callers are then, too. */
+/* Return whether a path is large enough for a row.  Then its callers are large enough, too. */
 static bool fleet_keeps_path(const struct tv_call_tree *tree, const struct tv_profile *profile,
                              uint32_t share, uint32_t node)
 {
@@ -313,7 +313,8 @@ static bool fleet_keeps_path(const struct tv_call_tree *tree, const struct tv_pr
            (double)cost->cpu > (double)profile->total_cpu * part;
 }
 
-/* Add a row for each path that is large enough, and take its time off its caller's own. */
+/* Add a row for each path that is large enough, and subtract its time from its caller's self time.
+ */
 static void fleet_add_paths(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_call_tree *tree, const struct tv_profile *profile,
                             struct fleet_frames *frames)
@@ -378,7 +379,7 @@ static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *ro
     row->label_count++;
 }
 
-/* Add the given labels; of the declared ones the others are taken from the trace. */
+/* Add the labels of the command line; take the other declared labels from the trace. */
 static void fleet_add_labels(struct tv_fleet_batch *batch, struct fleet_trace *row,
                              const struct tv_fleet_origin *origin, const struct tv_trace_info *info)
 {

@@ -13,7 +13,7 @@ enum fleet_declared { FLEET_VERSION, FLEET_COMMIT, FLEET_DEVICE, FLEET_SCENARIO,
 #define FLEET_DECLARED 5u
 extern const char *const tv_fleet_declared[FLEET_DECLARED];
 
-/* Texts are numbers of strings. */
+/* A row of the table trace.  Texts are string numbers. */
 struct fleet_trace {
     struct tv_fleet_hash hash;
     uint64_t number, threads, calls, bytes, health;
@@ -52,8 +52,7 @@ struct fleet_path {
     int64_t incl, self, incl_cpu, self_cpu;
 };
 
-/* A row of a table from THREAD to SLICE; fleet_put_detail (tables.c) gives the values their
- * columns. */
+/* A row of a detail table; fleet_put_detail (tables.c) maps the values to the table's columns. */
 struct fleet_detail {
     uint64_t trace, method;
     size_t order; /* of the rows of one trace */
@@ -102,9 +101,9 @@ static inline struct fleet_details *tv_fleet_details(struct tv_fleet_batch *batc
 void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                        const struct tv_frame *frame, uint64_t method);
 
-/* Add the rows of the tables from THREAD to SLICE.  `tree` is that of the calls, or of the samples
- * of a trace that has no calls.  Return how many slices have no row, as too many match. (details.c)
- */
+/* Add the rows of the detail tables.  `tree` is the call tree, or the tree of samples of a trace
+ * without calls.  Return how many matching slices got no row because there were too many.
+ * (details.c) */
 uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                               const struct tv_trace *trace, const struct tv_call_tree *tree,
                               const struct fleet_numbers *numbers);

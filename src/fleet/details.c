@@ -56,7 +56,7 @@ struct fleet_threads {
 /* Numbers of a row, in the order of its columns. */
 enum { THREADS, THREAD_CALLS, THREAD_WALL, THREAD_CPU, THREAD_RAN, THREAD_WAITED, THREAD_SLEPT };
 
-/* Return the form of a thread's name in which numbers do not count. */
+/* Return a thread's name with a placeholder for each number: "worker-#". */
 static uint32_t fleet_thread_form(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                                   uint32_t thread)
 {
@@ -288,13 +288,13 @@ struct fleet_slices {
     uint64_t count; /* of wanted slices */
 };
 
-/* Is a track one whose slices are in the table `slice` of SQL? */
+/* Return whether SQL's table `slice` has the slices of a track. */
 static bool fleet_has_slices(const struct tv_track *track)
 {
     return track->kind != TV_TRACK_CPU && track->kind != TV_TRACK_STATES;
 }
 
-/* Match a method's name, or its class and name, with the patterns. */
+/* Return whether a method's name, or its class and name, matches one of the patterns. */
 static bool fleet_is_wanted(const struct tv_fleet_origin *origin, const struct tv_trace_info *info,
                             const struct tv_frame *frame, struct tv_out *scratch)
 {
@@ -349,7 +349,7 @@ static void fleet_read_slices(struct fleet_slices *slices, uint32_t row, uint64_
     }
 }
 
-/* Return how many wanted slices have no row. */
+/* Add the rows of the wanted slices.  Return how many got none because there were too many. */
 static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                                  const struct fleet_numbers *numbers, const struct tv_trace *trace)
 {

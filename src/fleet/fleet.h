@@ -37,7 +37,7 @@ enum tv_fleet_table {
     TV_FLEET_FOLDERS,
 };
 
-/* Is a table a detail table, one of those from THREAD to SLICE? */
+/* Return whether a table is a detail table, one of THREAD to SLICE. */
 static inline bool tv_fleet_is_detail(enum tv_fleet_table table)
 {
     return table >= TV_FLEET_THREAD && table < TV_FLEET_TRACE;
@@ -62,7 +62,7 @@ uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash);
 
 /* ---- The map step (batch.c) ---- */
 
-/* A trace is told apart by its bytes; everything else here is kept as it is given. */
+/* Where a trace comes from.  Its bytes alone identify it; everything here is stored as given. */
 struct tv_fleet_origin {
     struct tv_fleet_hash hash;
     const char *uri;
@@ -82,20 +82,19 @@ void tv_fleet_batch_free(struct tv_fleet_batch *batch);
 
 #define TV_FLEET_MAX_SLICES 1000000u /* rows of the table `slice` for one trace */
 
-/* Add the rows of a trace, which the batch does not need afterwards.  A trace that is in the batch
- * already is left out.  Return how many slices that match origin->names have no row, as there are
- * more than TV_FLEET_MAX_SLICES. */
+/* Add the rows of a trace, unless the batch has them.  The batch keeps no reference to the trace.
+ * Return how many slices that match origin->names got no row: those beyond TV_FLEET_MAX_SLICES. */
 uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace);
 
-/* Is the trace in the batch? */
+/* Return whether the batch has the trace. */
 bool tv_fleet_batch_has(const struct tv_fleet_batch *batch, uint64_t trace);
 
-/* Return the number of traces; is the batch so large that it should be written? */
+/* Return the number of traces; return whether the batch is so large that it should be written. */
 size_t tv_fleet_batch_count(const struct tv_fleet_batch *batch);
 bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch);
 
-/* Has the batch a file of the table? (tables.c) */
+/* Return whether the batch has rows, and so a file, of a table. (tables.c) */
 bool tv_fleet_batch_has_table(const struct tv_fleet_batch *batch, enum tv_fleet_table table);
 
 /* Sort the rows and return the number of the batch, a hash of its traces.  Call it before
@@ -105,7 +104,8 @@ uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch);
 /* Write the numbers of the traces, 8 bytes each, little-endian. */
 void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out);
 
-/* The same two of traces, given by their numbers in ascending order. */
+/* Return the number of a batch of these traces, and write its list.  `traces` is in ascending
+ * order. */
 uint64_t tv_fleet_number_of(const uint64_t *traces, size_t count);
 void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out);
 
@@ -114,21 +114,21 @@ enum tv_fleet_form {
     TV_FLEET_PARQUET,
 };
 
-/* Write a table; of a NULL batch a Parquet file without rows. (tables.c) */
+/* Write a table of a batch; a NULL batch gives a Parquet file without rows. (tables.c) */
 enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_fleet_table table,
                                     enum tv_fleet_form form, struct tv_out *out,
                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- Batches of a folder (merge.c) ---- */
 
-/* The part of the traces of some batches. */
+/* Which traces of the merged batches are kept. */
 enum tv_fleet_part {
     TV_FLEET_ALL,
     TV_FLEET_BEFORE, /* those that began before a time */
     TV_FLEET_SINCE,  /* the others */
 };
 
-/* Batches of which one is made; its number is that of its traces (tv_fleet_number_of). */
+/* Batches that are merged into one.  Its number follows from its traces (tv_fleet_number_of). */
 struct tv_fleet_merge {
     const uint64_t *batches;
     size_t count;
@@ -137,8 +137,8 @@ struct tv_fleet_merge {
     int64_t edge; /* of the part, in microseconds since 1970 */
 };
 
-/* Append the SELECT of the traces in these batches, in ascending order: those whose first batch is
- * among them. */
+/* Append a SELECT that returns the numbers of the traces whose first batch is among these, in
+ * ascending order. */
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge);
 
 /* Write a table of the merged batch as a Parquet file. */
@@ -146,13 +146,13 @@ enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_me
                                     enum tv_fleet_table table, struct tv_out *out,
                                     struct tv_error *err) TV_MUST_CHECK;
 
-/* Append the SELECT of how many columns of this version the file of a batch has. */
+/* Append a SELECT that returns how many of this version's columns the file of a batch has. */
 void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch);
 
 /* Return how many columns a table has in this version. */
 size_t tv_fleet_column_count(enum tv_fleet_table table);
 
-/* Write the rollup of a batch, but without these traces, which other rollups have. */
+/* The rollup of a batch, without the traces that other rollups have already. */
 struct tv_fleet_rollup {
     uint64_t batch;
     const uint64_t *without;
@@ -161,14 +161,14 @@ struct tv_fleet_rollup {
 enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
                                      struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
-/* Append the SELECT of what is wrong with the rows of a batch, which fails if a file of it cannot
- * be read: the number of rows of `method` and `path` of other traces or batches, of methods without
- * a name, and of traces whose number is not that of their hash. */
+/* Append a SELECT that counts what is wrong with a batch: rows of `method` and `path` that belong
+ * to other traces or batches, methods without a name, and traces whose number does not match their
+ * hash.  The query fails if a file of the batch cannot be read. */
 void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
 #define TV_FLEET_FAULTS 4u
 
-/* Append the SELECT of the number of rows of other traces or batches in the file that a batch has
- * of a detail table. */
+/* Append a SELECT that counts the rows of other traces or batches in a batch's file of a detail
+ * table. */
 void tv_fleet_ask_strangers(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch);
 
 /* ---- Questions (questions.c) ---- */
@@ -194,10 +194,10 @@ struct tv_fleet_question {
 /* Words of --figure, "|" between them. */
 #define TV_FLEET_FIGURES "excl|incl|excl_cpu|incl_cpu|calls|max|p50|p95|p99"
 
-/* Append the SELECT of a trend, or of outliers.  TV_ERR_USAGE when `where` is not of that form. */
+/* Append the SELECT of a trend.  TV_ERR_USAGE when `where` is malformed. */
 enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
                                   struct tv_error *err) TV_MUST_CHECK;
-/* See above. */
+/* Append the SELECT of outliers; errors as above. */
 enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err) TV_MUST_CHECK;
 
@@ -228,9 +228,9 @@ void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    unsigned least, struct tv_error *err) TV_MUST_CHECK;
 
-/* The name of each method, its class, its name without signature, and without class, too; and for
- * each device and scenario, method and version, which are numbers, the median of the logarithms of
- * the figure. */
+/* Two queries on these tables.  The first returns a row for each method: name, class, name without
+ * signature, name without class and signature.  The second returns a row for each (device and
+ * scenario, method, version), all three as numbers, with the median of the figure's logarithms. */
 extern const char tv_fleet_series_methods[], tv_fleet_series_cells[];
 
 /* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the

@@ -53,7 +53,7 @@ static void merge_put_details(struct tv_out *sql, enum tv_fleet_table table,
     tv_out_text(sql, "))");
 }
 
-/* Append "stored_trace" with the rows of these batches, and of this part, alone. */
+/* Append the common table "stored_trace" with the rows of these batches and this part. */
 static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
     tv_out_text(sql, "(select * from stored_trace where batch in (");
@@ -125,7 +125,7 @@ static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
     tv_out_char(sql, '\0');
 }
 
-/* Put the values of a list that was read as a text. */
+/* Write the values of a list that DuckDB returned as a text. */
 static enum tv_status merge_put_list(struct fleet_merging *merging, size_t column,
                                      struct tv_bytes text, struct tv_error *err)
 {

@@ -19,7 +19,7 @@ const char *const tv_fleet_views[] = {
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
-    /* The bucket of the p-th of all calls, of one sketch; NULL without calls. */
+    /* The bucket that holds percentile p of the calls in a sketch; NULL without calls. */
     "create macro sketch_percentile(keys, counts, p) as round(sketch_value(keys[1 + "
     "len(list_filter(range(1, len(counts)), lambda i: list_sum(counts[1:i]) < "
     "ceil(p * list_sum(counts))))]))::bigint",
@@ -322,7 +322,7 @@ static void fleet_put_limit(struct tv_out *sql, const char *value,
     tv_out_format(sql, "%s %s %.17g", value, ways[limit->way], limit->number);
 }
 
-/* Is a condition about the figures of one trace alone? */
+/* Return whether a condition needs the figures of one trace only. */
 static bool fleet_is_condition(const struct tv_gate_rule *rule)
 {
     return rule->p <= 0 && rule->runs == 0 && rule->low.way == TV_GATE_NO_LIMIT &&
@@ -340,7 +340,7 @@ static void fleet_put_further_limit(struct tv_out *sql, const char *value,
     fleet_put_limit(sql, value, limit);
 }
 
-/* Append the traces of one condition, with its figure and the longest call after it. */
+/* Append the traces that meet one condition, each with its figure and its longest call. */
 static enum tv_status fleet_put_condition(struct tv_out *sql, const char *text,
                                           struct tv_error *err)
 {

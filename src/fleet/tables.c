@@ -75,7 +75,7 @@ static void fleet_put_bytes(struct fleet_writer *to, size_t column, struct tv_by
     tv_out_json(to->json, text);
 }
 
-/* Put a text; the empty one is missing, but not in a list. */
+/* Write a text.  An empty text means NULL, except in a list. */
 static void fleet_put_text(struct fleet_writer *to, size_t column, uint32_t string)
 {
     if (string != TV_EMPTY_STRING || to->columns[column].list)

@@ -33,7 +33,7 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
 /* End a running child, and the thread.  The next start continues.  NULL is allowed. */
 void tv_fleet_queue_free(struct tv_fleet_queue *queue);
 
-/* Add a trace, which was read.  A NULL queue does nothing. */
+/* Queue a trace that was read.  A NULL queue does nothing. */
 void tv_fleet_queue_push(struct tv_fleet_queue *queue, const char *id);
 
 /* The absolute path of the folder. */

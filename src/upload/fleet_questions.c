@@ -19,10 +19,10 @@
 #define QUESTION_SECONDS "10"
 #define KILL_SECONDS 20u
 #define QUESTION_MEMORY "512M"
-/* Questions at the same time: each is a process that uses all of its bound of memory. */
+/* Questions answered at a time: each is a process that may use its whole memory limit. */
 #define MAX_QUESTIONS 2
 #define LONGEST_VALUE 1000u
-/* More than the options of any question and its parameters, which tv_query_parse refuses twice. */
+/* More than any question has: tv_query_parse refuses repeated parameters. */
 #define MAX_ARGUMENTS 40u
 
 struct fleet_parameter {
@@ -120,7 +120,7 @@ static const struct fleet_parameter *fleet_find_parameter(const struct fleet_que
     return NULL;
 }
 
-/* Turn parameters of the request into arguments; NULL, or why not. */
+/* Turn the request's parameters into arguments.  Return NULL, or the reason for a refusal. */
 static const char *fleet_take_parameters(const struct fleet_question_kind *kind,
                                          const struct tv_query *query,
                                          struct fleet_arguments *arguments)
@@ -164,8 +164,8 @@ static void fleet_complete_arguments(const struct fleet_question_kind *kind,
 
 /* ---- Answers ---- */
 
-/* Turn the end of the command into a status.  Its exit codes: 0; 1 for damaged files that it left
- * out, or a failure; 2 for a question that is wrong; 3 for a rule that fired. */
+/* Map the end of the command to an HTTP status.  Its exit codes: 0 success; 1 damaged files left
+ * out, or a failure; 2 a wrong question; 3 a rule that fired. */
 static void fleet_refuse_question(const struct tv_fleet_result *result, struct tv_answer *answer)
 {
     static const char prefix[] = "traceview fleet: ";
