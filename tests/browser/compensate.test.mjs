@@ -69,8 +69,8 @@ test('figures without what recording cost, which is said and remembered', async 
   await until(() => button.innerText(), 'Compensated: 2 × 10,000 ns a call', 'the switch');
   assert.deepEqual(await times(page), LESS);
   const words =
-    'Compensated: 10,000 ns off each call and as much off its caller, ' +
-    '0.095 ms real, 0.095 ms CPU in all';
+    'Compensated: 10,000 ns subtracted from each call and as much from its caller, ' +
+    '0.095 ms real, 0.095 ms CPU in total';
   assert.ok((await page.locator('.profile .head').textContent()).includes(words));
   await page.locator('.profile .row.method').first().click();
   await until(

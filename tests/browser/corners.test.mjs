@@ -171,7 +171,7 @@ test('a trace without calls has no time to draw, and no rows', async () => {
     async (page) => {
       assert.match(await page.locator('.overview .key').innerText(), /no calls/);
       assert.doesNotMatch(await page.locator('.page').innerText(), /\d ns/);
-      assert.match(await page.locator('.profile .empty').innerText(), /holds no call/);
+      assert.match(await page.locator('.profile .empty').innerText(), /has no call/);
       assert.equal(await page.locator('.profile .row.method').count(), 0);
       assert.equal(await page.locator('.ruler canvas').isVisible(), false);
     },

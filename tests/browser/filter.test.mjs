@@ -94,9 +94,9 @@ test('where nothing is left that is said, and one click leads back, to what was 
   const opened = (await levels()).join();
   await filter('thread:main', '4 of 6 slices');
   await filter('nothing', '0 of 6 slices');
-  assert.equal(await page.locator('.readout .name').innerText(), 'The filter leaves no slice.');
+  assert.equal(await page.locator('.readout .name').innerText(), 'No slice matches the filter.');
   const table = page.locator('.profile');
-  await table.getByText('The filter leaves no slice.').waitFor();
+  await table.getByText('No slice matches the filter.').waitFor();
   await table.getByRole('button', { name: 'Clear the filter' }).click();
   await until(share, (now) => now === '', 'all of the trace');
   assert.equal(await box().inputValue(), '');

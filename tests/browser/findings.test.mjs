@@ -136,7 +136,7 @@ test('lines open, move and sort by keyboard, and come back with the address', as
     // What has no place in time stands last; what found nothing below all.
     await until(
       async () => (await cells(page, 1, 'name')).map((text) => text.split(/ \d| 1 /)[0]).join(),
-      (text) => /^Slow frames,Waiting .*,Unbalanced events,Looked for/.test(text),
+      (text) => /^Slow frames,Waiting .*,Unbalanced events,Also checked/.test(text),
       'by the first place',
     );
     await table(page).focus();
@@ -172,7 +172,7 @@ test('findings are those of the selected range and tracks', async () => {
   await onFindings(
     async (page) => {
       await shows(page, [ALL[0], ALL[2]]);
-      const not = rows(page, 1).filter({ hasText: 'Not looked for' });
+      const not = rows(page, 1).filter({ hasText: 'Not checked' });
       if ((await not.getAttribute('aria-expanded')) === 'false') await not.click();
       await rows(page, 2).filter({ hasText: 'a main thread that is known' }).first().waitFor();
     },
@@ -199,7 +199,7 @@ test('when nothing is found it is said what was looked for', async () => {
         'Nothing found in the trace.',
       );
       const heads = () => cells(page, 1, 'name');
-      await until(async () => (await heads()).join(), 'Looked for, and not found,Not looked for');
+      await until(async () => (await heads()).join(), 'Checked, and not found,Not checked');
       const rest = (text) => rows(page, 2).filter({ hasText: text }).first().innerText();
       assert.match(
         await rest('Slow frames'),

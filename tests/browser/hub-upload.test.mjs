@@ -203,7 +203,10 @@ test('hub: what the server does not take is not sent, or says why', () =>
       await page.waitForSelector('.drop-zone');
       assert.match(await page.locator('.drop-zone').textContent(), /Files up to 2\.5 kB/);
       await choose(page, small, other);
-      assert.match(await line(page, 'small.trace').textContent(), /larger than this server takes/);
+      assert.match(
+        await line(page, 'small.trace').textContent(),
+        /larger than this server accepts/,
+      );
       await until(
         () => line(page, 'other.json').locator('.message').textContent(),
         'The file is too large.',

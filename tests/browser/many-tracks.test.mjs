@@ -18,8 +18,8 @@ test('of very many tracks those in view are elements', async () => {
   assert.ok((await elements(page)) < MOST, `${await elements(page)} elements`);
 
   await page.getByRole('tab', { name: 'Info' }).click();
-  const info = page.getByRole('region', { name: 'What the file says of itself' });
-  await info.getByText(/^and [\d,]+ more: /).waitFor();
+  const info = page.getByRole('region', { name: 'Metadata of the file' });
+  await info.getByText(/^and [\d,]+ more; /).waitFor();
   assert.ok((await elements(page)) < MOST, `${await elements(page)} elements`);
 
   await page.locator('#tracks').evaluate((list) => (list.scrollTop = list.scrollHeight));

@@ -239,12 +239,12 @@ test('an error names file, place and remedy, and leads back', async () => {
 
 const WRONG = {
   // As many words as it takes to know what to do next.
-  'empty.trace': ['', /found an empty file/, /end the recording before the file is copied/],
+  'empty.trace': ['', /found an empty file/, /end the recording before you copy the file/],
   'other.json': ['{"a": 1}', /expected the key "traceEvents"/, /CPU profiles of hprof/],
   'net.trace': [
     'Nettrace\x14\0\0\0!FastSerialization.1',
     /dotnet-trace convert/,
-    /Is it the file you meant/,
+    /Check that this is the right file/,
   ],
   'cut.json.gz': [
     gzipSync('{}').subarray(0, 10),
@@ -302,7 +302,7 @@ test('no room on the disk is said, and what was open stays', async () => {
     await drop(page, second);
     await button(page, 'Open instead').click();
     await page.getByRole('heading', { name: 'second.json could not be opened' }).waitFor();
-    assert.match(await dialog(page).innerText(), /no room for 9\.0 GB[^]*Make room on that disk/);
+    assert.match(await dialog(page).innerText(), /no room for 9\.0 GB[^]*Free space on that disk/);
     await button(page, 'Close').click();
     assert.match(await page.title(), /^first\.json/);
   };
@@ -322,7 +322,7 @@ test('Cancel ends the taking in', async () => {
     await drop(page, second);
     await button(page, 'Open instead').click();
     await until(() => go !== null, true, 'the piece');
-    assert.match(await dialog(page).innerText(), /Taking in second\.json[^]*0 bytes of \d+ bytes/);
+    assert.match(await dialog(page).innerText(), /Adding second\.json[^]*0 bytes of \d+ bytes/);
     await button(page, 'Cancel').click();
     await until(() => dialog(page).count(), 0, 'the dialog');
     await until(() => dropped, 1, 'the drop');
@@ -338,7 +338,7 @@ test('Cancel of a reading leads to the empty page, which reads it again', async 
     await button(page, 'Cancel').click();
     assert.equal(
       await page.locator('.said').innerText(),
-      'The reading of slow.json and 1 more was cancelled.',
+      'Reading slow.json and 1 more was cancelled.',
     );
     await button(page, 'first.json').click();
     await ready(page);
@@ -348,7 +348,7 @@ test('Cancel of a reading leads to the empty page, which reads it again', async 
   });
 });
 
-test('Cancel of a reading leads back to what was open', async () => {
+test('Cancel of a reading returns to the trace that was open', async () => {
   const pipe = join(folder, 'silent.json');
   execFileSync('mkfifo', [pipe]);
   await onProgram([pipe, first], async (page) => {
@@ -357,7 +357,7 @@ test('Cancel of a reading leads back to what was open', async () => {
     await ready(page);
     // As a link does that somebody kept.
     await page.evaluate(() => (location.hash = '#files=0,1'));
-    await page.getByText('leads back to what was open').waitFor();
+    await page.getByText('returns to the trace that was open').waitFor();
     await button(page, 'Cancel').click();
     await ready(page);
     await title(page, 'first.json');

@@ -79,7 +79,7 @@ test('Cancel ends the reading and says so', async () => {
       await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
       assert.equal(
         await page.locator('.screen .said').innerText(),
-        'The reading of a.trace was cancelled.',
+        'Reading a.trace was cancelled.',
       );
       assert.equal(server.asked.cancel, 1);
       await page.getByRole('button', { name: 'Quit' }).click();

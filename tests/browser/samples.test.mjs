@@ -102,7 +102,7 @@ async function below(expected, what) {
 
 test('the flame graph is of slices or of samples', async () => {
   await page.getByRole('tab', { name: 'Flame' }).click();
-  const choice = page.getByLabel('What the flame graph is of');
+  const choice = page.getByLabel('Figure of the flame graph');
   assert.equal(await choice.inputValue(), 'calls');
   await choice.selectOption('count');
   await page.keyboard.press('Escape');
@@ -167,7 +167,7 @@ test('a trace of samples alone shows them at once', async () => {
   );
   assert.deepEqual(await lone.page.locator('.label .name').allInnerTexts(), ['worker']);
   await lone.page.getByRole('tab', { name: 'Flame' }).click();
-  const choice = lone.page.getByLabel('What the flame graph is of');
+  const choice = lone.page.getByLabel('Figure of the flame graph');
   assert.equal(await choice.inputValue(), 'count');
   assert.equal(await choice.locator('option').count(), 3);
   assert.deepEqual(lone.troubles, []);

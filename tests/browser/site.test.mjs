@@ -336,7 +336,7 @@ test(
     await page.evaluate(() => (location.hash = 'files=77'));
     await until(
       () => notice.textContent(),
-      (text) => text.startsWith('The files of that address are not there'),
+      (text) => text.startsWith('The files of that address are no longer open'),
       'the error',
     );
     assert.notEqual(await notice.evaluate(colour), plain);
@@ -421,7 +421,7 @@ test('what is too large for a page is said, with the command for it', { skip }, 
   await page.getByRole('alert').waitFor();
   const words = await page.locator('.screen main').innerText();
   assert.match(words, /the memory that a page can have is not enough/);
-  assert.match(words, /The program reads it with all the memory of the machine/);
+  assert.match(words, /The program can use all the memory of the machine/);
   assert.ok(words.includes("traceview 'it'\\''s large.json'"), words);
   await choose(page, file('small.json', events));
   await ready(page);
@@ -435,7 +435,7 @@ test('a reload says that the files are gone', { skip }, async () => {
   await choose(page, file('gone.json', events));
   await ready(page);
   await page.reload();
-  await page.getByText('The files of that address are not there any more').waitFor();
+  await page.getByText('The files of that address are no longer open').waitFor();
   await invites(page);
   await close();
 });

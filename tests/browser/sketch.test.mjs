@@ -169,7 +169,7 @@ test('a packed file tells how far its unpacking is, and Cancel ends it', async (
   await page.locator('.sketch canvas').first().waitFor();
   assert.match(await page.locator('h1, h2').first().textContent(), /^Unpacking/);
   await page.keyboard.press('Escape');
-  await page.getByText('The reading of large.json.gz was cancelled.').waitFor();
+  await page.getByText('Reading large.json.gz was cancelled.').waitFor();
   assert.deepEqual(troubles, []);
   await close();
   await viewer.stop();

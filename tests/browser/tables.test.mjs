@@ -220,7 +220,7 @@ test('what is typed into the find box is all that findings and health show', asy
   await until(() => faults.count(), 0, 'none');
   assert.equal(
     await page.locator('#health .empty').innerText(),
-    'Nothing here holds the text to find.',
+    'Nothing here contains the search text.',
   );
   assert.match(await page.locator('.find .count').innerText(), /^0 of \d+$/);
   assert.ok((await page.locator('.find.miss').count()) === 1);

@@ -254,7 +254,7 @@ test('the keyboard opens the menu, moves in it and comes back', async () => {
     await page.keyboard.press('ArrowDown');
     await until(focused, 'Show callers', 'the second');
     await page.keyboard.press('d');
-    await until(focused, 'Drop with all calls inside', 'by its letter');
+    await until(focused, 'Drop it with all calls inside', 'by its letter');
     await page.keyboard.press('Escape');
     await until(() => menu.isVisible(), false, 'closed');
     assert.equal(await table.evaluate((grid) => grid === document.activeElement), true);

@@ -225,7 +225,7 @@ test('only matches are those of the whole tree, opened or not', async () => {
   await find.fill('no such method');
   await until(
     () => page.locator('#pane-top-down .empty').innerText(),
-    'No line of the tree holds the text to find.',
+    'No line of the tree contains the search text.',
   );
   await only.click();
   await find.fill('');

@@ -55,7 +55,7 @@ test('so do an opened name, the details of a slice, its flows and the help', asy
   await page.locator('.details.beside').getByRole('button', { name: 'First slice' }).click();
   await page.locator('.details.beside').getByText('Slices inside').waitFor();
   assert.deepEqual(await wrong(), []);
-  for (const entry of ['Show what is around it', 'Merge into what is around it']) {
+  for (const entry of ['Show parents', 'Merge into its parents']) {
     await page.locator('.profile .row.method').first().click({ button: 'right' });
     assert.deepEqual(await wrong(), []);
     await page.getByRole('menuitem', { name: entry }).click();

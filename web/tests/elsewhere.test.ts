@@ -25,14 +25,14 @@ test('a trace without slices of threads is sent to what it has', () => {
   assert.equal(at([], 0), 'health');
   assert.match(
     otherEventsHint({ order: 'busiest', tracks: [], samples: 0 }).text,
-    /holds no call\.$/,
+    /has no call\.$/,
   );
 });
 
 test('where the filter leaves nothing the way is back to all', () => {
   const filtered = { slices: 0, of: 7 };
   const nothing = otherEventsHint({ order: 'busiest', tracks: [], samples: 3, filtered });
-  assert.deepEqual([nothing.text, nothing.tab], ['The filter leaves no call.', null]);
+  assert.deepEqual([nothing.text, nothing.tab], ['No call matches the filter.', null]);
   assert.equal(
     otherEventsHint({
       ...{ order: 'busiest', tracks: [], samples: 3 },
@@ -59,7 +59,7 @@ test('what the reader found is told in the words of events', () => {
   assert.equal(inTermsOf(wordsFor({ order: 'busiest' }), text), text);
   assert.equal(
     inTermsOf(events, 'calls closed by the exit of a caller: their own exit is missing'),
-    'slices closed by the end of a slice around it: their own end is missing',
+    'slices closed by the end of a parent: their own end is missing',
   );
 });
 

@@ -172,7 +172,7 @@ describe('times and words', () => {
     );
     assert.equal(
       hubErrorOf(502, '<html>bad gateway', null).message,
-      'The server refuses with 502.',
+      'The server answers with 502.',
     );
     assert.equal(hubErrorOf(503, 'null', '7').retryAfter, 7);
     assert.equal(hubErrorOf(503, '{"error":5}', 'soon').retryAfter, null);

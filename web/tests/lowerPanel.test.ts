@@ -99,11 +99,11 @@ test('a file of events has slices and names, a method trace calls and methods', 
     inTermsOf(events, 'Calls of the method, call by call'),
     'Slices of the name, slice by slice',
   );
+  assert.equal(inTermsOf(events, 'first call inside, caller'), 'first slice inside, parent');
   assert.equal(
-    inTermsOf(events, 'first call inside, caller'),
-    'first slice inside, slice around it',
+    inTermsOf(events, 'Callers: called by its callers'),
+    'Parents: children of its parents',
   );
-  assert.equal(inTermsOf(events, 'up to who called it'), 'up to what it lies in');
   assert.equal(inTermsOf(methods, 'Calls of the method'), 'Calls of the method');
   assert.equal(inTermsOf(events, 'recalls methodically'), 'recalls methodically');
 });

@@ -265,7 +265,7 @@ test('a tar with a damaged head gives the members before', () => {
   assert.match(notes(packed).join(), /damaged/);
 });
 
-test('a container without a trace says so, and what is in it', () => {
+test('a container without a trace in it says so, and what is in it', () => {
   assert.throws(() => found('x', zip({ a: strToU8('words') })), /without a trace in it/);
   assert.throws(() => found('x', gzip('foreign')), /found a foreign file/);
   assert.throws(() => found('x', new Uint8Array([0x1f, 0x8b, 8, 0, 1, 2])), /damaged/);

@@ -126,7 +126,7 @@ export class LocalHost implements Host {
     if (number !== null && !trace)
       return jsonResponse(GONE, { error: 'that trace is not open any more' });
     if (trace?.state !== 'ready')
-      return jsonResponse(NOT_READY, { error: 'the trace is not there yet' });
+      return jsonResponse(NOT_READY, { error: 'the trace is not loaded yet' });
     return await trace.ask(address.slice('api/'.length), init.signal);
   };
 

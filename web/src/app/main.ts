@@ -24,7 +24,7 @@ import { Pages } from './pages';
 const SQL_ELSEWHERE =
   'SQL needs the program: open the file with "traceview FILE", or ask in a terminal, ' +
   "traceview sql 'select name, sum(dur) from slice group by name' FILE";
-const GONE_FILES = 'The files of that address are not there any more: open them again.';
+const GONE_FILES = 'The files of that address are no longer open: open them again.';
 /**
  * The poll intervals while a trace loads, in ms. The first polls are frequent, because small traces
  * load quickly.
@@ -279,7 +279,7 @@ class App {
   }
 
   private cancel(): Promise<void> {
-    return this.back(`The reading of ${fileName(this.status.name)} was cancelled.`);
+    return this.back(`Reading ${fileName(this.status.name)} was cancelled.`);
   }
 
   private showError(status: LoadingStatus): void {

@@ -92,8 +92,8 @@ export class Opener {
     if (this.dialog.open) return;
     if (folder === undefined && !this.refuses) return this.take(files, 'open');
     const why = this.refuses
-      ? 'this page shows one trace of a server: send it others on the server’s first page'
-      : 'expected files, found a folder: drop the traces that lie in it';
+      ? 'this page shows one trace of a server: upload others on the server’s first page'
+      : 'expected files, found a folder: drop the traces in it';
     this.dialog.failed(folder ?? files[0]?.name ?? '', why, 'unsupported');
   }
 

@@ -30,7 +30,7 @@ export function copyButton(
     void copyText(text()).then((copied) => {
       // Keep the width, so that neighbours do not move.
       made.style.minWidth = `${made.offsetWidth}px`;
-      const said = copied ? 'Copied' : 'Select it and copy by hand';
+      const said = copied ? 'Copied' : 'Select the text and copy it';
       fill(made, said);
       ctx.say(said);
       clearTimeout(timer);

@@ -53,7 +53,7 @@ function serverPicture(address: string, words: string, className: string): HTMLE
     const { naturalWidth, naturalHeight, clientWidth, clientHeight } = image;
     const cut = naturalHeight * clientWidth > (clientHeight + 1) * naturalWidth;
     note.hidden = !cut || className === 'cut';
-    setText(note, 'The tops of the flames are cut off here. Open the picture for all of it.');
+    setText(note, 'The deepest levels are cut off here. Open the picture to see all of it.');
   });
   image.addEventListener('error', () => {
     link.hidden = true;

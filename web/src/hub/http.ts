@@ -44,7 +44,7 @@ export const noAnswer = (): HubError =>
  */
 export function hubErrorOf(status: number, body: string, retryAfter: string | null): HubError {
   const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
-  let message = `The server refuses with ${status}.`;
+  let message = `The server answers with ${status}.`;
   try {
     const said = (JSON.parse(body) as { error?: unknown } | null)?.error;
     if (typeof said === 'string' && said) message = asHubSentence(said);

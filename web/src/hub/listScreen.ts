@@ -146,7 +146,7 @@ export class ListScreen implements Screen {
     await this.trouble.during(async () => {
       await this.ctx.api.remove(line.id);
       this.store.replace(line.id, null);
-      this.ctx.say(`${singleLine(line.name, 60)} is deleted.`);
+      this.ctx.say(`${singleLine(line.name, 60)} was deleted.`);
       await this.ctx.again();
     });
   }

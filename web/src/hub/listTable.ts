@@ -232,7 +232,7 @@ export class ListTable {
     const pin = iconButton('pin', `${line.pinned ? 'Unpin' : 'Pin'} ${name}`, () =>
       this.act.pin(line),
     );
-    pin.title = line.pinned ? 'Unpin' : 'Pin: it is kept whatever its age';
+    pin.title = line.pinned ? 'Unpin' : 'Pin: keep it whatever its age';
     setAttribute(pin, 'aria-pressed', line.pinned);
     pin.dataset['role'] = 'pin';
     const remove = iconButton('bin', `Delete ${name}…`, () => {

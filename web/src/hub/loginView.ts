@@ -65,7 +65,7 @@ export class LoginView {
       input,
       submit,
     );
-    const words = 'This server wants the token that its owner has given you.';
+    const words = 'This server requires the token that its owner gave you.';
     return [h('p', { class: 'second' }, words), form, this.trouble.element];
   }
 
@@ -99,7 +99,7 @@ export class LoginView {
       h(
         'p',
         { class: 'second' },
-        'This server wants a name and a password: your browser asks for them.',
+        'This server requires a name and a password; your browser asks for them.',
       ),
       h(
         'p',

@@ -204,7 +204,7 @@ class App {
     const name = singleLine(upload.file.name, 60);
     const phase = upload.phase.peek();
     if (phase === 'stopped') this.say(`The upload of ${name} stopped. ${upload.message.peek()}`);
-    if (phase === 'cancelled') this.say(`The upload of ${name} is cancelled.`);
+    if (phase === 'cancelled') this.say(`The upload of ${name} was cancelled.`);
     if (phase !== 'done') return;
     this.say(`${name} is uploaded.`);
     void this.again().catch(() => undefined);

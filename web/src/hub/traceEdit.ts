@@ -102,7 +102,7 @@ function labelsView(e: Edited): HTMLElement {
     if (label === '') return;
     const done =
       labels.includes(label) ||
-      (await e.change({ labels: [...labels, label] }, `The label ${label} is added.`));
+      (await e.change({ labels: [...labels, label] }, `The label ${label} was added.`));
     if (done) input.value = '';
   };
   const form = h(
@@ -120,7 +120,7 @@ function labelsView(e: Edited): HTMLElement {
   );
   const drop = async (label: string): Promise<void> => {
     const labels = e.trace.peek().labels.filter((one) => one !== label);
-    if (await e.change({ labels }, `The label ${label} is gone.`)) input.focus();
+    if (await e.change({ labels }, `The label ${label} was removed.`)) input.focus();
   };
   const own = (label: string): HTMLElement =>
     h(
@@ -209,7 +209,7 @@ function retentionView(e: Edited): HTMLElement {
       const { pinned, expires, name } = e.trace.peek();
       if (pinned) fill(words, 'Pinned: kept whatever its age, and when room is made.');
       else if (expires !== null) fill(words, 'Kept until ', timeElement(expires), '.');
-      else fill(words, 'Kept until somebody deletes it, or room is made for newer ones.');
+      else fill(words, 'Kept until somebody deletes it, or until newer traces need the space.');
       fill(pin, pinned ? 'Unpin' : 'Pin');
       setAttribute(pin, 'aria-pressed', pinned);
       const held = actions.contains(document.activeElement);

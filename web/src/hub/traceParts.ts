@@ -119,7 +119,7 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
       h(
         'a',
         { class: 'link', attrs: { href: `${viewer}#tab=health` } },
-        'See the places in the viewer',
+        'Show the places in the viewer',
       ),
     ),
   );

@@ -100,7 +100,7 @@ export class TraceScreen implements Screen {
     const login = error instanceof HubError && error.status === LOGIN_WANTED;
     const absent = error instanceof HubError && error.absent;
     const words = absent
-      ? 'There is no trace at this address. It may have been deleted, or its time was over.'
+      ? 'There is no trace at this address. It may have been deleted, or it has expired.'
       : login
         ? 'Log in to see this trace.'
         : messageOf(error);
@@ -132,7 +132,7 @@ export class TraceScreen implements Screen {
       remove: () =>
         this.trouble.during(async () => {
           await this.ctx.api.remove(this.id);
-          this.ctx.say(`${singleLine(trace.peek().name, 60)} is deleted.`);
+          this.ctx.say(`${singleLine(trace.peek().name, 60)} was deleted.`);
           this.ctx.go(this.ctx.base);
         }),
     };
@@ -234,7 +234,7 @@ export class TraceScreen implements Screen {
 }
 
 function throwMissing(): never {
-  throw new Error('the trace is not there yet');
+  throw new Error('the trace is not loaded yet');
 }
 
 function readingPart(trace: Trace): HTMLElement {
@@ -251,9 +251,6 @@ function readingPart(trace: Trace): HTMLElement {
   );
   if (part !== null) line.setAttribute('aria-valuenow', String(part));
   const note = h('p', { class: 'second' });
-  setText(
-    note,
-    'The pictures appear here by themselves. The address is good already: you can pass it on.',
-  );
+  setText(note, 'The pictures will appear here. You can share the address already.');
   return h('section', { class: 'reading' }, text, line, note);
 }

@@ -257,7 +257,7 @@ async function readFileOrExplain<T>(reading: Promise<T>): Promise<T> {
 function stopWords(message: string, status: number | null, sent: number): string {
   const kept = sent > 0 ? ` ${formatBytes(sent)} are there and stay.` : '';
   if (status === NO_ROOM) return `${message}${kept} Continue when there is room.`;
-  if (status === LOGIN_WANTED) return `The server wants you to log in.${kept}`;
+  if (status === LOGIN_WANTED) return `The server requires you to log in.${kept}`;
   return status === null || FINAL.has(status) ? message : `${message}${kept}`;
 }
 
@@ -268,6 +268,6 @@ export function whyNotUploadable(
 ): string | null {
   if (file.size === 0) return 'The file is empty.';
   if (most !== null && file.size > most)
-    return `The file is larger than this server takes, ${formatBytes(most)}.`;
+    return `The file is larger than this server accepts, ${formatBytes(most)}.`;
   return null;
 }

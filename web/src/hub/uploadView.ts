@@ -222,7 +222,11 @@ export class UploadView {
         screenButton('Choose it again…', 'primary', choose),
         screenButton('Forget', '', () => void this.ctx.uploads.dropLeft(key)),
       ),
-      h('p', { class: 'message' }, 'Choose or drop the same file again: it goes on where it was.'),
+      h(
+        'p',
+        { class: 'message' },
+        'Choose or drop the same file again: the upload continues where it stopped.',
+      ),
     );
   }
 }

@@ -109,7 +109,7 @@ export function sidesText(
 }
 
 const REASONS = {
-  unsure: 'Not sure: may be chance, is too small, or not in all runs',
+  unsure: 'Not certain: may be chance, too small, or missing in some runs',
   more: '',
   less: '',
   appeared: 'Only in the new runs',

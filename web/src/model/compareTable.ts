@@ -72,8 +72,8 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
   if (row.side === 'new') return ['+', 'Only in the new runs'];
   if (row.side === 'base') return ['−', 'Only in the base runs'];
   if (row.match === 'renamed') return ['=', `Renamed: ${row.base_key ?? ''}`];
-  if (row.match === 'similar') return ['~', `Matched but for numbers: ${row.base_key ?? ''}`];
-  return row.calls_differ ? ['!', 'The number of calls certainly differs'] : ['', ''];
+  if (row.match === 'similar') return ['~', `Matched except for numbers: ${row.base_key ?? ''}`];
+  return row.calls_differ ? ['!', 'The number of calls differs for certain'] : ['', ''];
 }
 
 /** Ten times and more is shown as a factor: nobody reads "+2251365.5 %". */
@@ -119,7 +119,7 @@ export function compareHead(
     new: [figure('New'), 'Median over the new runs'],
     effect: [figure('Difference'), 'New minus base'],
     change: ['Change', 'Relative change'],
-    interval: ['95 % interval', 'The change is in this interval in 95 of 100 cases'],
+    interval: ['95 % interval', 'The 95 % confidence interval of the change'],
     p: ['p', 'Probability of such a change by chance, adjusted for all rows'],
     calls: [answer.unit === undefined ? 'Calls' : 'Samples', 'Base → new'],
   };

@@ -37,8 +37,8 @@ export function nameOfTable(viewer: Viewer, name: string): string {
 }
 
 /**
- * Describe the compensation: "Compensated: 431 ns off each call and as much off its caller, 12.3 ms
- * CPU, 12.4 ms real in all"
+ * Describe the compensation: "Compensated: 431 ns subtracted from each call and as much from its
+ * caller, 12.3 ms CPU, 12.4 ms real in total".
  */
 export function compensationWords(answer: ProfileAnswer, unit: Unit): string | null {
   const { compensated } = answer;
@@ -47,5 +47,6 @@ export function compensationWords(answer: ProfileAnswer, unit: Unit): string | n
   const part = (ns: number | null, clock: string): string[] =>
     ns === null ? [] : [`${formatTimeUnit(ns, unit)} ${clock}`];
   const all = [...part(compensated.real_ns, 'real'), ...part(compensated.cpu_ns, 'CPU')];
-  return `Compensated: ${cost} off each call and as much off its caller, ${all.join(', ')} in all`;
+  const total = `${all.join(', ')} in total`;
+  return `Compensated: ${cost} subtracted from each call and as much from its caller, ${total}`;
 }

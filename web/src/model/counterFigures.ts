@@ -67,13 +67,13 @@ export const FIGURES: readonly Figure[] = FIGURE_COLUMNS.filter((column) => colu
 export const FIGURE_HEADS: Record<FigureColumn, [head: string, title: string]> = {
   name: ['Counter', 'Counter, and its series if it has several'],
   samples: ['Values', 'Number of values in the range'],
-  mean: ['Mean', 'Mean over time: each value counts for as long as it holds'],
+  mean: ['Mean', 'Mean over time: each value is weighted by how long it holds'],
   min: ['Min', 'Smallest value'],
   max: ['Max', 'Largest value'],
   first: ['First', 'First value in the range'],
   last: ['Last', 'Last value in the range'],
   change: ['Change', 'Last minus first value'],
-  rate_per_s: ['Per s', 'Change per second of the time in which it has a value'],
+  rate_per_s: ['Per s', 'Change per second, over the time in which the counter has a value'],
 };
 
 export interface FigureSort {

@@ -44,12 +44,12 @@ export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
     ...found,
     ...rulesWithoutFinding(
       'looked-for',
-      found.length > 0 ? 'Looked for as well, and not found' : 'Looked for, and not found',
+      found.length > 0 ? 'Also checked, and not found' : 'Checked, and not found',
       without.filter((rule) => rule.missing === null),
     ),
     ...rulesWithoutFinding(
       'not-looked-for',
-      'Not looked for',
+      'Not checked',
       without.filter((rule) => rule.missing !== null),
     ),
   ];

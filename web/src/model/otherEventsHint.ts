@@ -25,7 +25,7 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
   const { slice } = wordsFor(facts);
   if (facts.filtered?.slices === 0 && facts.filtered.of > 0)
     return {
-      text: `The filter leaves no ${slice}.`,
+      text: `No ${slice} matches the filter.`,
       brief: `no ${slice} left`,
       way: 'Clear the filter',
       tab: null,
@@ -39,20 +39,20 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
     };
   if (hasStates(facts))
     return {
-      text: 'The trace holds no slice; it shows what processors and threads did.',
+      text: 'The trace has no slices; it shows what processors and threads did.',
       brief: 'states of threads',
       way: 'States of threads',
       tab: 'states',
     };
   if (facts.samples > 0)
     return {
-      text: 'The trace holds no slice, but samples.',
+      text: 'The trace has no slices, only samples.',
       brief: 'samples',
       way: 'Flame graph of samples',
       tab: 'flame',
     };
   return {
-    text: `The trace holds no ${slice}.`,
+    text: `The trace has no ${slice}.`,
     brief: null,
     way: 'What the reader found',
     tab: 'health',

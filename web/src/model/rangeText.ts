@@ -60,7 +60,7 @@ function notATime(text: string): string {
  */
 export function readRange(text: string, unit: Unit, bounds: Span): Span | string {
   const parts = PARTS.exec(text.trim());
-  if (!parts) return 'two times, as in 1.5 .. 20 ms';
+  if (!parts) return 'two times, for example 1.5 .. 20 ms';
   const [, first = '', between = '', second = ''] = parts;
   const a = first === '' ? null : readTime(first);
   const b = second === '' ? null : readTime(second);

@@ -101,7 +101,7 @@ function stateColumns(answer: StatesAnswer): StatesColumn[] {
     {
       id: 'longest_wait',
       head: 'Longest wait',
-      title: 'Longest time in which it waited for a processor',
+      title: 'Longest wait for a processor',
       kind: 'time',
       value: (l) => l.thread?.[6] ?? null,
     },

@@ -62,10 +62,10 @@ export function isStatisticsColumn(id: string): id is StatisticsColumn {
 /** Heads and explanations of the columns. */
 export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
   name: ['Name', 'Name'],
-  count: ['Count', 'How many touch the selection; each counts with its part in the range'],
+  count: ['Count', 'Number that overlap the selection; of each, only the part in the range counts'],
   total: ['Real', 'Sum of their lengths'],
-  self: ['Self', 'Sum in the chosen clock, less what lies inside of them'],
-  cpu: ['CPU', 'Sum of the CPU time of those that have one'],
+  self: ['Self', 'Sum in the chosen clock, without the slices inside'],
+  cpu: ['CPU', 'Sum of the CPU times; slices without one are left out'],
   min: ['Min', 'The shortest, in the chosen clock'],
   average: ['Average', 'Sum / count'],
   median: ['Median', 'Half of them are shorter, half longer'],

@@ -7,7 +7,7 @@ import { formatCount, plural } from '../base/format';
 import { debounce } from '../base/latest';
 
 const REST = 300;
-const HINT = 'Only events that all terms want, everywhere (Shift+Ctrl+F)';
+const HINT = 'Show only events that match every term, in all views (Shift+Ctrl+F)';
 const WORDS = 'Filter: thread:main -name:init dur>2ms';
 
 /** The filter box. */

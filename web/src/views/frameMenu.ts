@@ -102,7 +102,7 @@ export class FrameMenu {
             ),
           ]
         : []),
-      change(this.words('Drop with all calls inside'), 'drop', name),
+      change(this.words('Drop it with all calls inside'), 'drop', name),
       h('div', { class: 'line', attrs: { role: 'separator' } }),
       this.item('Copy the name', false, () => void this.copy(frames.full(frame))),
       this.item('Search for it', frames.isPackage(frame), () => this.search(frame)),

@@ -41,8 +41,8 @@ const SECTIONS: readonly Section[] = [
       ['Shift+click', 'range from the selected call, or the range, to this call: measures between'],
       ['Right Left, . ,', 'next, previous call or state in the row'],
       ['Down Up', 'first call inside, caller'],
-      ['C', 'pins the selected call: what is selected next stands beside it, with the differences'],
-      ['] [', 'along the flow, and back; again from the same call: its next one'],
+      ['C', 'pins the selected call, to compare it with the next selection'],
+      ['] [', 'along the flow, and back; again from the same call: its next flow'],
       ['click on an arrow', 'goes to its other end'],
       [
         'click on a counter',
@@ -65,7 +65,7 @@ const SECTIONS: readonly Section[] = [
       ['P', 'on a name: pins the track to the top, or takes it back'],
       ['H', 'on a name: hides the track or process; "n hidden" over the names shows all again'],
       ['Alt+Up Alt+Down', 'on a name: moves it; dragging the name does as well'],
-      ['drag beside the names', 'makes them wider; a double click there as wide as usual'],
+      ['drag beside the names', 'changes their width; a double click resets it'],
       ['lens over the names', 'shows only tracks that have a text in their names'],
     ],
   ],
@@ -73,10 +73,10 @@ const SECTIONS: readonly Section[] = [
     'Searching',
     [
       ['/, Ctrl+F', 'search; Enter, Shift+Enter go to the next, previous hit in time'],
-      ['Shift+Ctrl+F', 'filter: only such events, everywhere; Esc clears it'],
+      ['Shift+Ctrl+F', 'filter: only events that match, in all views; Esc clears it'],
       [
         'typing in the table',
-        'finds in the table; Enter selects and goes on. With the pointer on the time line keys move that',
+        'finds in the table; Enter selects and goes to the next. Over the time line, keys move that',
       ],
     ],
   ],
@@ -95,14 +95,14 @@ const SECTIONS: readonly Section[] = [
         'right click, Shift+F10, menu key',
         'on a method anywhere: focus, callers, merge, collapse its package, drop, copy, search',
       ],
-      ['× on a chip', 'takes that change of the stacks back; Ctrl+Z too'],
+      ['× on a chip', 'undoes that change of the stacks; Ctrl+Z too'],
     ],
   ],
   [
     'Panels',
     [
       ['Q', 'opens and closes the lower panel'],
-      ['V', 'bands for each beat of the display, where the trace has a counter or slices VSYNC'],
+      ['V', 'bands for each vsync of the display, if the trace has a counter or slices VSYNC'],
       ['1 2 3 4', 'flame graph: in time order, left heavy, sandwich of a method, inverted'],
       [
         'click in the flame graph',
@@ -117,7 +117,7 @@ const SECTIONS: readonly Section[] = [
         'Right opens, Left closes or goes to the parent, * opens all below, Enter selects',
       ],
       ['Ctrl+O', 'opens files, or adds them to the trace; dropping them on the page does as well'],
-      ['Ctrl+S', 'saves the selection, or all, as a trace; what is seen as a picture'],
+      ['Ctrl+S', 'saves the selection or everything as a trace, or the view as a picture'],
       ['?', 'this help'],
     ],
   ],

@@ -39,7 +39,7 @@ export function askToQuit(): Promise<boolean> {
       h(
         'p',
         null,
-        'The program ends. Open pages keep what they show, but nothing new can be asked.',
+        'The program ends. Open pages keep what they show, but cannot load anything new.',
       ),
       h(
         'div',

@@ -133,9 +133,9 @@ export class EmptyScreen extends Screen {
         h(
           'p',
           null,
-          'Several files at once are put on one time line, each of which can be moved. ',
+          'Several files share one time line; each of them can be shifted. ',
           act.alone
-            ? 'What is larger than a page can hold opens in a terminal: '
+            ? 'Files that are too large for a page open in a terminal: '
             : 'In a terminal: ',
           h('span', { class: 'mono' }, 'traceview app.trace'),
         ),

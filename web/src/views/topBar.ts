@@ -189,7 +189,7 @@ export class TopBar {
           'button',
           {
             class: 'text-button',
-            title: 'What changed since another recording, or since several',
+            title: 'What changed since one or several other recordings',
             attrs: { type: 'button' },
             on: { click: actions.compare },
           },
@@ -244,7 +244,7 @@ export class TopBar {
     return h(
       'div',
       { class: 'segments', attrs: { role: 'group', 'aria-label': 'Clock' } },
-      button('real', 'Real', 'Time on the wall, with all waiting'),
+      button('real', 'Real', 'Wall time, with all waiting'),
       button('cpu', 'CPU', 'Time the thread was running'),
     );
   }

@@ -139,9 +139,7 @@ function pinButton({ viewer }: Views, call: CallDetails): HTMLElement {
   const button = linkButton(text, () =>
     viewer.pinnedCall.set(pinned ? null : { row: call.row, index: call.index }),
   );
-  button.title = pinned
-    ? 'Do not hold it any more (C)'
-    : 'Hold it beside what is selected next, with the differences (C)';
+  button.title = pinned ? 'Unpin it (C)' : 'Pin it to compare it with the next selection (C)';
   return button;
 }
 
@@ -153,8 +151,8 @@ function callNotes(call: CallDetails, { events }: Words): HTMLElement[] {
   if (call.missing_exit)
     notes.push(
       events
-        ? 'Its end is missing; it is as long as what it lies in allows.'
-        : 'Its exit is missing; it ends where its caller goes on.',
+        ? 'Its end is missing; it is drawn to the end of the slice around it.'
+        : 'Its exit is missing; it ends where its caller continues.',
     );
   if (call.unrolled) notes.push('Left by an exception (unrolled).');
   return notes.map((text) => h('p', { class: 'state-note' }, text));
@@ -167,8 +165,7 @@ async function goToNeighbour(v: Views, call: [number, number] | null): Promise<v
 function callerLines(v: Views, call: CallDetails): HTMLElement[] {
   const { frames } = v.viewer;
   const { events } = wordsFor(v.viewer.facts);
-  if (call.path.length === 0)
-    return events ? [] : [h('h3', null, 'Called from nowhere in the trace')];
+  if (call.path.length === 0) return events ? [] : [h('h3', null, 'No caller in the trace')];
   const nearest = [...call.path].reverse();
   const rest = nearest.length - CALLERS_SHOWN;
   return [

@@ -62,8 +62,8 @@ export class DetailsView {
     if (mark) return markDetails(this.v, mark, this.flows.element);
     if (frame === null) {
       const hint =
-        'Nothing is selected. Click on a call in the time line, or on a ' +
-        'method in the table: its details stand here.';
+        'Nothing is selected. Click a call in the time line or a ' +
+        'method in the table to see its details here.';
       return [h('p', { class: 'nothing' }, inTermsOf(wordsFor(viewer.facts), hint))];
     }
     const answer = profile.answer.get();

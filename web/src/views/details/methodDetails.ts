@@ -41,7 +41,7 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
   const ofSamples = v.profile.measure.of !== 'calls';
   const scoped =
     viewer.range.get() || viewer.tracks.get().length > 0
-      ? 'in what is selected'
+      ? 'in the selection'
       : 'in the whole trace';
   if (!f)
     return [

@@ -69,7 +69,7 @@ function stateBasics(v: Views, call: CallDetails): (HTMLElement | null)[] {
 
 function stateNotes(call: CallDetails): HTMLElement[] {
   return call.open_at_end
-    ? [h('p', { class: 'state-note' }, 'It went on when the trace ended.')]
+    ? [h('p', { class: 'state-note' }, 'It was still running when the trace ended.')]
     : [];
 }
 
@@ -240,7 +240,7 @@ export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[
   if (lines.length === 0) return [];
   return [
     detailsSection(
-      'States of the thread meanwhile',
+      'States of the thread during that time',
       h('table', { class: 'states-inside' }, h('tbody', null, ...lines)),
     ),
   ];

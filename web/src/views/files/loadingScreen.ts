@@ -61,7 +61,7 @@ export class LoadingScreen extends Screen {
         'div',
         { class: 'actions' },
         stop,
-        behind && h('p', { class: 'second' }, 'leads back to what was open'),
+        behind && h('p', { class: 'second' }, 'returns to the trace that was open'),
       ),
       this.sketch.element,
     );

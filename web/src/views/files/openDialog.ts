@@ -74,13 +74,13 @@ export class OpenDialog {
           'div',
           { class: 'choices' },
           screenButton('Open instead', 'primary', answer('instead')),
-          h('span', null, 'what is open now is put away; Back leads to it'),
+          h('span', null, 'replaces the trace that is open; Back returns to it'),
           screenButton('Add to this trace', '', answer('beside')),
           h('span', null, 'together on one time line; Info moves one against the other'),
           ...(compares
             ? [
                 screenButton('Compare with it', '', answer('compare')),
-                h('span', null, 'what is open is the new version, these files are the old one'),
+                h('span', null, 'the open trace is the new version, these files are the old one'),
               ]
             : []),
         ),
@@ -94,15 +94,15 @@ export class OpenDialog {
     const bar = h('i', null);
     const progress = h(
       'div',
-      { class: 'bar', attrs: { role: 'progressbar', 'aria-label': 'Taking in' } },
+      { class: 'bar', attrs: { role: 'progressbar', 'aria-label': 'Adding' } },
       bar,
     );
     const figures = h('p', { class: 'second' }, '\u00a0');
     this.recent = [];
     this.show(
-      'Taking in files',
+      'Adding files',
       cancel,
-      h('h1', null, `Taking in ${filesWords(names)}`),
+      h('h1', null, `Adding ${filesWords(names)}`),
       progress,
       figures,
       h('div', { class: 'actions' }, screenButton('Cancel', '', cancel)),

@@ -178,8 +178,8 @@ export function pictureEntries(v: Views, line: TimelineView, flame: FlameView): 
   const ofLine = (ratio: number): Picture => timelinePicture(v, line, ratio);
   const ofFlame = (): Picture => flamePicture(v, flame);
   const shown = (): boolean => v.viewer.tab.peek() === 'flame' && flame.size.height > 0;
-  const asShapes = 'A picture of shapes, as it is seen now: sharp at any size, can be changed';
-  const asPixels = 'A picture of pixels, as it is seen now, for reports';
+  const asShapes = 'A vector image of the current view: sharp at any size, can be edited';
+  const asPixels = 'An image of the current view, for reports';
   const entry = (name: string, title: string, ending: string): Omit<SaveEntry, 'make'> => ({
     ...{ name, title, ending },
   });

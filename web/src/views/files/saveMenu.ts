@@ -39,7 +39,7 @@ const disguise: Disguise = { names: false, args: false };
 const DISGUISES: Record<keyof Disguise, { name: string; title: string }> = {
   names: {
     name: 'Hash names',
-    title: 'Hashes in the place of all names and texts of a saved trace; pictures keep theirs',
+    title: 'Replace all names and texts of a saved trace by hashes; pictures keep them',
   },
   args: {
     name: 'Leave arguments out',
@@ -98,7 +98,7 @@ export class SaveMenu {
       'button',
       {
         class: 'text-button',
-        title: 'Save the selection, or all, as a file (Ctrl+S)',
+        title: 'Save the selection or everything as a file (Ctrl+S)',
         attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
         hidden: entries.length === 0,
         on: { click: () => this.toggle() },

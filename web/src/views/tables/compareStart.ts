@@ -41,7 +41,7 @@ async function offerFiles(v: Views, start: HTMLElement, more: number): Promise<v
       more > 0
         ? `The trace of this page and ${plural(more, 'more run')} are the new version. `
         : 'The trace of this page is the new version. ',
-      'Open what it was before, one run or several:',
+      'Open the old version, one run or several:',
     ),
     h(
       'div',

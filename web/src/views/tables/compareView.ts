@@ -208,7 +208,7 @@ export class CompareView {
       'button',
       {
         class: 'toggle',
-        title: 'Leave out rows that did not change, or may have changed by chance',
+        title: 'Hide rows that did not change, or may have changed by chance',
         attrs: { type: 'button' },
         on: { click: () => this.choose({ changed: !viewer.compare.peek().changed }) },
       },
@@ -390,7 +390,7 @@ export class CompareView {
     viewer.unit.get();
     settings.theme.get();
     settings.density.get();
-    const empty = answer ? 'Nothing in the comparison holds the text to find.' : '';
+    const empty = answer ? 'Nothing in the comparison contains the search text.' : '';
     untracked(() => this.grid.show(lines.length, empty));
   }
 

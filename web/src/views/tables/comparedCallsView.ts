@@ -131,7 +131,7 @@ export function comparedCallsParts(v: Views, calls: ComparedCalls): HTMLElement[
   const head = h('h2', null, h('span', { class: 'text', title: shortened(own) }, shortened(own)));
   const about = some
     ? `Lengths of its calls, ${clock}: share of each side`
-    : 'No call of it is known by itself.';
+    : 'None of its calls is known individually.';
   const left = h(
     'div',
     { class: 'one-name' },

@@ -12,13 +12,13 @@ import {
 import type { Views } from '../context';
 
 const MISSING =
-  'The file does not state what reading its clock cost: ' + 'nothing can be taken off';
-const IN_TIME = 'In the order of time calls stand as they were recorded';
+  'The file does not state what reading its clock cost: ' + 'nothing can be subtracted';
+const IN_TIME = 'In the order of time, calls appear as they were recorded';
 
 function usualTitle(cost: number): string {
   const ns = `${formatCount(cost)} ns`;
   return (
-    `Take off what recording cost: reading the clock took ${ns}, once within each call ` +
+    `Subtract the cost of recording: reading the clock took ${ns}, once within each call ` +
     'and once in its caller'
   );
 }

@@ -152,7 +152,7 @@ export class CountersView {
     const answer = this.store.answer.get();
     this.v.settings.theme.get();
     this.v.settings.density.get();
-    const empty = answer === null ? '' : 'No counter holds the text to find.';
+    const empty = answer === null ? '' : 'No counter contains the search text.';
     untracked(() => this.grid.show(lines.length, empty));
   }
 

@@ -16,7 +16,8 @@ function fileRow(input: OpenedInput, moved: (offset: bigint) => void): HTMLEleme
   const wrong = h('span', { class: 'wrong', attrs: { role: 'alert' } });
   const box = h('input', {
     class: 'offset',
-    title: 'Added to all times of this file; without a unit ms. Esc puts it back',
+    title:
+      'Added to all times of this file, in ms unless a unit is given. Esc restores the old value',
     attrs: {
       type: 'text',
       'aria-label': `Offset of ${name}`,
@@ -84,8 +85,8 @@ export function filesPart({ inputs, choose, move }: TraceFiles): HTMLElement {
       h(
         'p',
         null,
-        'Clocks that are known to be the same, or tied by marks, are put together already. ' +
-          'What is moved is read again.',
+        'Files whose clocks are the same, or linked by marks, are aligned already. ' +
+          'Files that are shifted are read again.',
       ),
     !several && h('p', null, ...inputs.map((input) => h('span', null, input.name))),
     h('p', null, add),

@@ -49,7 +49,7 @@ export class FindBox {
       'button',
       {
         class: 'icon-button toggle',
-        title: 'Show only lines that have the text, and what they lie under',
+        title: 'Show only lines that contain the text, and their parents',
         attrs: { type: 'button', 'aria-label': 'Only matches' },
         on: { click: () => viewer.onlyFound.update((on) => !on) },
       },

@@ -123,21 +123,25 @@ export class FindingsView {
         cell: (item) => this.nameCell(item),
       },
       {
-        ...{ id: 'severity', head: 'Severity', title: 'Warnings are graver than notes' },
+        ...{ id: 'severity', head: 'Severity', title: 'Warnings are more serious than notes' },
         ...{ number: false, value: severity, text: severity },
       },
       {
-        ...{ id: 'count', head: 'Count', title: 'How often; of a place how many, or levels' },
+        ...{
+          id: 'count',
+          head: 'Count',
+          title: 'Number of places; for one place, its own count or its depth',
+        },
         ...{ number: true, value: countOfFinding, text: times },
       },
       {
         id: 'time',
         head: unitHead('Time', unit),
-        title: 'What lies in the range in all; of a place its length, wait or cost of the clock',
+        title: 'Total in the range; for one place, its duration, its wait or the cost of the clock',
         ...{ number: true, value: timeOfFinding, text: (item) => time(timeOfFinding(item)) },
       },
       {
-        ...{ id: 'start', head: unitHead('Start', unit), title: 'When the first place begins' },
+        ...{ id: 'start', head: unitHead('Start', unit), title: 'Start of the first place' },
         ...{ number: true, value: startOfFinding },
         text: (item) => (item.is === 'place' ? time(startOfFinding(item)) : ''),
       },
@@ -206,7 +210,7 @@ export class FindingsView {
       return;
     }
     const all = answer.findings.rules.filter((rule) => rule.finding).length;
-    const what = Object.keys(answer.scope).length > 0 ? 'what is selected' : 'the trace';
+    const what = Object.keys(answer.scope).length > 0 ? 'the selection' : 'the trace';
     const some = found < all ? `${formatCount(found)} of ` : '';
     const order = sort || found < 2 ? '.' : ', the gravest first.';
     this.status.textContent =
@@ -214,7 +218,7 @@ export class FindingsView {
   }
 
   private emptyText(): string {
-    return this.store.answer.peek() ? 'Nothing here holds the text to find.' : '';
+    return this.store.answer.peek() ? 'Nothing here contains the search text.' : '';
   }
 
   /** Explain the line under the cursor in whole sentences. */
@@ -237,9 +241,9 @@ export class FindingsView {
         finding.places.length > 0 &&
         left > 0 &&
         h('p', { class: 'second' }, `The worst are listed, ${formatCount(left)} more are not.`),
-      h('p', { class: 'second' }, `${SEVERITIES[severity]}. Looked at: ${said(rule.looks_at)}.`),
-      rule.missing !== null && h('p', null, `Not looked for: ${this.lookedFor(rule)}.`),
-      rule.threshold !== 'any' && h('p', { class: 'second' }, `Told when: ${rule.threshold}.`),
+      h('p', { class: 'second' }, `${SEVERITIES[severity]}. Examined: ${said(rule.looks_at)}.`),
+      rule.missing !== null && h('p', null, `Not checked: ${this.lookedFor(rule)}.`),
+      rule.threshold !== 'any' && h('p', { class: 'second' }, `Reported when: ${rule.threshold}.`),
       h('p', { class: 'second' }, `Why: ${said(rule.reason)}.`),
       h('p', { class: 'second' }, 'Rule: ', h('code', null, rule.name)),
     );

@@ -14,17 +14,17 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
     'time',
     '1',
     'Time order',
-    'Calls as they followed each other, equal ones merged; threads apart',
+    'Calls in the order of time, equal neighbours merged; each thread by itself',
   ],
-  ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
-  ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
+  ['left-heavy', '2', 'Left heavy', 'Equal call stacks merged, the longest at the left'],
+  ['by-name', '', 'By name', 'Equal call stacks merged, sorted by name'],
   [
     'sandwich',
     '3',
     'Sandwich',
-    'The selected method: what is around its calls above, what is inside them below',
+    'The selected method: its callers above, the calls inside it below',
   ],
-  ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
+  ['inverted', '4', 'Inverted', 'From the methods that took the time up to their callers'],
 ];
 
 export function orderName(order: FlameOrder): string {
@@ -150,7 +150,10 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
   );
   const folded = flameToggle(
     'Fold recursion',
-    inTermsOf(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
+    inTermsOf(
+      wordsFor(viewer.facts),
+      'Calls that a method makes through recursion appear directly on it',
+    ),
     flameFold,
     () => ({ pressed: flameFold.get(), disabled: false }),
   );
@@ -164,7 +167,7 @@ export function kindSwitch({ frames }: Viewer, settings: Settings): HTMLElement 
     'button',
     {
       class: 'toggle',
-      title: 'Colours tell what kind of code a frame is',
+      title: 'Colours show what kind of code a frame is',
       attrs: { type: 'button' },
       on: { click: () => settings.toggleByKind() },
     },

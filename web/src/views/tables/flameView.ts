@@ -69,7 +69,7 @@ export class FlameView {
     this.canvas.element.style.top = '0';
     this.place.append(this.none, this.inner);
     const switches = [
-      flameContentSwitch(viewer, 'What the flame graph is of'),
+      flameContentSwitch(viewer, 'Figure of the flame graph'),
       valueTypeSwitch(viewer),
       orderSwitch(viewer),
       ...flameToggles(viewer),
@@ -330,7 +330,7 @@ export class FlameView {
       );
     }
     const text =
-      'Select a method to see its callers above it and its callees below. Longest by themselves:';
+      'Select a method to see its callers above it and its callees below. Largest self times:';
     const clock = viewer.clock.get();
     const rows = [...(profile.answer.get()?.rows ?? [])];
     const self = (row: ProfileRow): number => row[clock === 'cpu' ? 6 : 4] ?? 0;

@@ -60,7 +60,7 @@ export class FramesView {
       shown,
       go: (item) => this.go(item),
       selected: (item) => this.isSelected(item),
-      whenEmpty: () => (store.answer.peek() ? 'No frame of a display in what is selected.' : ''),
+      whenEmpty: () => (store.answer.peek() ? 'No display frame in the selection.' : ''),
       sheet: (items) => displaySheet(items, this.words, fixedUnit(viewer.unit.peek())),
     });
     this.findable = this.table.findable(() => store.answer.get() !== null);
@@ -102,18 +102,22 @@ export class FramesView {
       },
       {
         ...{ id: 'duration', head: unitHead('Duration', unit), number: true },
-        title: 'How long the frame took; of a process its longest frame',
+        title: 'Duration of the frame; for a process, of its longest frame',
         value: durationOf,
         text: (item) => time(durationOf(item)),
       },
-      times('deadline', 'Deadline', 'How long it had from its start; below 0: it began too late'),
-      times('late', 'Late by', 'How long after its deadline it was done'),
+      times(
+        'deadline',
+        'Deadline',
+        'Time from its start to its deadline; negative if it began too late',
+      ),
+      times('late', 'Late by', 'Time by which it missed its deadline'),
       times('main', 'Main', 'Time of the main thread'),
       times('render', 'Render', 'Time of the render thread'),
       {
         ...{ id: 'cause', head: 'What took the time', number: false, width: 220, least: 120 },
         title:
-          'The name with most time of its own in the frame; or the reason that the trace gives',
+          'The name with the largest self time in the frame, or the reason that the trace gives',
         value: cause,
         text: cause,
       },

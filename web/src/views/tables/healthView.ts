@@ -80,14 +80,14 @@ export class HealthView {
   private hint(): string {
     const kinds = healthKinds(this.v.viewer.facts, this.answer.peek());
     if (kinds.every(({ places }) => places.length === 0)) return '';
-    return 'A click on a place shows the bytes there, and goes to the event.';
+    return 'Click a place to see its bytes and go to its event.';
   }
 
   private emptyText(): string {
     const { viewer } = this.v;
     return healthKinds(viewer.facts, this.answer.peek()).length === 0
       ? 'The file was read without anything to repair or to skip.'
-      : 'Nothing here holds the text to find.';
+      : 'Nothing here contains the search text.';
   }
 
   private columns(): GroupColumn<HealthItem>[] {
@@ -118,13 +118,13 @@ export class HealthView {
       item.place ? '' : of(item);
     return [
       {
-        ...column('name', 'What was found', 'What was found, and what stands there', name),
+        ...column('name', 'What was found', 'What was found, and the text at that place', name),
         ...{ width: 0, least: 320, cell: (item) => this.nameCell(item) },
       },
       column(
         'severity',
         'Severity',
-        'Of errors data are lost or invented, of warnings something beside them is lost or guessed',
+        'Errors: data was lost or invented. Warnings: something else was lost or guessed',
         head(({ kind }) => SEVERITIES[kind.severity]),
       ),
       column(

@@ -33,7 +33,7 @@ function infoTable<T>(
 ): HTMLElement {
   const left = all.length - MOST;
   const more: [string, string][] =
-    left > 0 ? [['', `and ${formatCount(left)} more: what is exported has them all`]] : [];
+    left > 0 ? [['', `and ${formatCount(left)} more; exported tables have all of them`]] : [];
   return h(
     'table',
     null,
@@ -99,8 +99,8 @@ function weightAxisWords(f: TraceFacts): string {
   const types = (f.value_types ?? []).map(({ name, unit }) => (unit ? `${name} (${unit})` : name));
   const several = types.length > 1 ? ` Each value type has its own: ${types.join(', ')}.` : '';
   return (
-    `This axis is ${WEIGHT_AXIS}: the file has stacks with weights and no times. They lie one ` +
-    'after another, each as wide as its weight; what is further right is not later.' +
+    `This axis is ${WEIGHT_AXIS}: the file has stacks with weights and no times. They are drawn one ` +
+    'after another, each as wide as its weight; the position is not a time.' +
     several
   );
 }
@@ -146,7 +146,7 @@ function showInfo(
           h(
             'p',
             null,
-            'Tracing slows the program, small methods most of all: absolute times are too long. ' +
+            'Tracing slows the program, short methods most of all: absolute times are too long. ' +
               'Compare methods with each other, or two recordings made in the same way.',
           ),
         f.sampled &&
@@ -198,7 +198,7 @@ export class InfoView {
   readonly element = h('div', {
     class: 'info-pane scroller',
     tabIndex: 0,
-    attrs: { role: 'region', 'aria-label': 'What the file says of itself' },
+    attrs: { role: 'region', 'aria-label': 'Metadata of the file' },
   });
   readonly findable = null;
 

@@ -40,14 +40,8 @@ export interface CellContext {
 const GROUP_WORDS: Record<RelationGroup, [string, string]> = {
   parents: ['▴ Parents', 'callers of the outermost calls'],
   children: ['▾ Children', 'called by the outermost calls'],
-  recursive_parents: [
-    '↻▴ Parents while recursive',
-    'callers of the calls inside a call of this method',
-  ],
-  recursive_children: [
-    '↻▾ Children while recursive',
-    'called by the calls inside a call of this method',
-  ],
+  recursive_parents: ['↻▴ Parents while recursive', 'callers of the recursive calls'],
+  recursive_children: ['↻▾ Children while recursive', 'called by the recursive calls'],
 };
 
 export function lineKey(line: ProfileLine): string {
@@ -84,7 +78,7 @@ export function rowElement(line: ProfileLine, c: CellContext): HTMLElement {
 function groupRow(group: RelationGroup, exceeds: boolean, words: Words): HTMLElement {
   const [title, text] = GROUP_WORDS[group];
   const how = inTermsOf(words, text);
-  const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
+  const about = exceeds ? `${how}; they can be nested, so the sum can exceed 100 %` : how;
   return h(
     'div',
     { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
@@ -180,7 +174,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
   appendChildren(cell, [h('span', null, text)]);
   // In a recursive group each level counts, so inclusive shares may add up to more than 100.
-  if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
+  if (Number(text) > 100) cell.title = 'More than 100 %: recursive calls count more than once';
   return cell;
 }
 

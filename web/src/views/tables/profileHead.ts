@@ -15,7 +15,7 @@ const NAME_LEAST = 200;
 /** The padding on both sides and the line between groups. */
 const PADDING = 18;
 const HINT =
-  'Tracing slows every call, small ones most: compare these times with each other, ' +
+  'Tracing slows every call, short ones most: compare these times with each other, ' +
   'do not take them as absolute.';
 
 /** Make each column as wide as its longest number, so that digits are never cut off. */

@@ -141,7 +141,7 @@ export class ProfileTable {
     const { viewer, profile } = this.v;
     const answer = profile.answer.get();
     if (answer === null) return '';
-    if (answer.rows.length > 0) return 'No name holds the text to find.';
+    if (answer.rows.length > 0) return 'No name contains the search text.';
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     const { slice: what, track } = wordsFor(viewer.facts);
     const { of } = profile.measure;

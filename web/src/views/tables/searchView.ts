@@ -102,7 +102,7 @@ export class SearchView {
       ),
       this.toggle(
         'Match case',
-        'Capitals and small letters differ. Without it they do only when the text holds a capital',
+        'Match case. Without it, case matters only if the text contains a capital letter',
         () => viewer.matchCase.get(),
         () => viewer.matchCase.update((on) => !on),
       ),
@@ -211,11 +211,11 @@ export class SearchView {
     const state = this.list.state.get();
     const left = this.list.count.get() > 0;
     const empty = left
-      ? 'No hit holds the text to find in the table.'
+      ? 'No hit contains the search text of the table.'
       : text === ''
-        ? 'Type into the search box above: all that holds the text stands here.'
+        ? 'Type into the search box above; the matches appear here.'
         : state === 'done'
-          ? `Nothing ${this.v.viewer.regex.get() ? 'matches this pattern' : 'holds this text'}.`
+          ? `Nothing ${this.v.viewer.regex.get() ? 'matches this pattern' : 'contains this text'}.`
           : '';
     untracked(() => this.grid.show(this.list.order.length, empty));
   }

@@ -149,7 +149,7 @@ export class SqlView {
     run.className = 'button primary';
     const cancel = this.button('Cancel', 'Stop the query (Esc)', () => this.store.cancel());
     const keep = this.button('Keep', '', () => this.keep());
-    const more = this.button('More rows', 'Get the next part of the rows', () => this.store.more());
+    const more = this.button('More rows', 'Load more rows', () => this.store.more());
     const track = this.button('As a track', 'Draw the rows above the tracks', () => this.asTrack());
     const current = signal('');
     this.box.area.addEventListener('input', () => current.set(this.box.text));
@@ -168,7 +168,7 @@ export class SqlView {
       setAttribute(keep, 'aria-pressed', on);
       keep.title = on
         ? 'Remove the query from the list'
-        : 'Keep the query in the list; a comment in its first line is its name';
+        : 'Save the query; a comment in its first line becomes its name';
     });
     const { kinds, columns } = this.chart;
     const asked = [run, cancel, this.list, keep];

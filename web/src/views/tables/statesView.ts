@@ -89,7 +89,7 @@ export class StatesView {
         button('state', 'By state', 'How long each thread ran, waited, slept and was blocked'),
         button('cpu', 'By CPU', 'How long each thread ran on which processor'),
       ),
-      h('span', { class: 'second' }, 'A click goes to where the thread waited longest for a CPU'),
+      h('span', { class: 'second' }, 'Click to go to the longest wait of the thread for a CPU'),
     );
   }
 
@@ -175,8 +175,8 @@ export class StatesView {
   /** Return the text that stands instead of lines: an empty table must say why it is empty. */
   private whyEmpty({ threads }: StatesAnswer): string {
     return threads.length === 0
-      ? 'No thread has a state in what is selected.'
-      : 'No thread holds the text to find.';
+      ? 'No thread has a state in the selection.'
+      : 'No thread contains the search text.';
   }
 
   exported(): Exported {

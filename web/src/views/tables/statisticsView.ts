@@ -155,8 +155,8 @@ export class StatisticsView {
       answer === null
         ? ''
         : answer.length === 0
-          ? `No ${what} touches what is selected.`
-          : 'No name holds the text to find.';
+          ? `No ${what} overlaps the selection.`
+          : 'No name contains the search text.';
     untracked(() => this.grid.show(rows.length, empty));
   }
 
@@ -178,7 +178,7 @@ export class StatisticsView {
     const measured = d.slowest.length > 0;
     const figures =
       count === 0
-        ? `No ${this.words.slice} of it touches what is selected.`
+        ? `No ${this.words.slice} of it overlaps the selection.`
         : !measured
           ? `${countSlices(this.words, count)} without a CPU time.`
           : `${countSlices(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +

@@ -9,11 +9,11 @@ import type { Viewer } from '../../model/viewer';
 import { inTermsOf, wordsFor } from '../../model/words';
 
 const MEANINGS: Record<TransformWord, string> = {
-  focus: 'Only the outermost calls of it and everything inside them',
-  callers: 'Only its callers, caller above caller',
-  merge: 'Left out; its own time is in its callers',
-  'collapse-package': 'Each run of calls within it is one call',
-  drop: 'Left out with everything inside, and their time',
+  focus: 'Only its outermost calls and everything inside them',
+  callers: 'Only its callers, the direct ones first',
+  merge: 'Merged: its self time is in its callers',
+  'collapse-package': 'Neighbouring calls within it become one call',
+  drop: 'Dropped with everything inside, and with their time',
 };
 
 function chip(viewer: Viewer, transform: Transform, at: number): HTMLElement {

@@ -86,10 +86,10 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const bar = measureBar(viewer, `What the tree ${label} is of`);
+    const bar = measureBar(viewer, `Figure of the tree ${label} is of`);
     const about = store.bottomUp
-      ? 'from where the time was spent up to who called it'
-      : 'from the first calls down to what they call';
+      ? 'from the methods that took the time up to their callers'
+      : 'from the outermost calls down to the calls inside';
     this.grid.scroller.title = inTermsOf(wordsFor(viewer.facts), `${label}: ${about}`);
     this.element = h('div', { class: bar ? 'tree with-bar' : 'tree' }, bar, this.grid.element);
     effect(() => this.showColumns());
@@ -226,14 +226,14 @@ export class TreeView {
     if (!none || this.store.lines.get() === null) return '';
     if (viewer.onlyFound.get() && viewer.find.get() !== '')
       return this.store.pending.get()
-        ? 'Looking through the whole tree ...'
+        ? 'Searching the whole tree ...'
         : this.tree?.isWhole === false
-          ? `None of the upper ${formatCount(this.tree.count)} lines holds the text to find.`
-          : 'No line of the tree holds the text to find.';
+          ? `None of the first ${formatCount(this.tree.count)} lines contains the search text.`
+          : 'No line of the tree contains the search text.';
     const { slice, track } = wordsFor(viewer.facts);
     const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
     return scoped
-      ? `No ${what} lies in the selected range and ${track}s. Esc selects all of the trace again.`
+      ? `No ${what} lies in the selected range and ${track}s. Esc selects the whole trace again.`
       : otherEventsHint(viewer.facts).text;
   }
 

@@ -18,7 +18,7 @@ export function labelEdge(
 ): HTMLElement {
   const edge = h('div', {
     class: 'label-edge',
-    title: 'Width of the names: drag; a double click makes them as wide as usual',
+    title: 'Width of the names: drag to change it, double-click to reset it',
     attrs: role
       ? {
           role,

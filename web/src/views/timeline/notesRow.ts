@@ -122,7 +122,7 @@ export class NotesRow {
       'button',
       {
         class: 'note-text',
-        title: `${name}: selects its range; F2 or a double click writes, Delete removes`,
+        title: `${name}: selects its range; F2 or a double click edits its text, Delete removes it`,
         attrs: { type: 'button', 'data-note': i },
         on: {
           click: () => this.select(note),

@@ -161,7 +161,7 @@ export class PairedLine {
         ? null
         : await viewer.engine.besides(trace, () => {
             viewer.paired.pairing.set(null);
-            viewer.wrong('The base was closed, as other traces needed its memory');
+            viewer.wrong('The base was closed because other traces needed its memory');
           });
     if (!engine) {
       tooLarge.add(key);
@@ -364,8 +364,8 @@ export class PairedLine {
     const align = screenButton('Align at selection', '', () => void this.align(viewer));
     align.title = inTermsOf(
       wordsFor(main.facts),
-      'Put the selected call above its partner: the call that is selected below, else the call ' +
-        'with the same number of the same method in the same thread',
+      'Align the selected call with its partner: the call that is selected below, else the call ' +
+        'with the same number among the calls of the method in the thread',
     );
     effect(() => setAttribute(align, 'aria-disabled', !main.call.get() && !viewer.call.get()));
     const starts = screenButton('Align starts', '', () =>

@@ -69,7 +69,7 @@ export class QueryStrip {
       const some = track.leftOut > 0 ? `${formatCount(track.bars)} of ` : '';
       setText(about, `${some}${plural(all, 'row')}`);
       about.title =
-        some && 'The others are outside of the trace, have no time, or lie above six others';
+        some && 'The others are outside of the trace, have no time, or overlap six others';
       element.setAttribute(
         'aria-label',
         `Rows of the query ${titleOf(track.of)}, ${about.textContent}`,

@@ -25,7 +25,7 @@ export class RangeDialog {
       { class: 'finder range-dialog', attrs: { 'aria-label': 'Type a range' } },
       this.input,
       this.words,
-      h('p', { class: 'second' }, 'As in 1.5 .. 20 ms, 300 µs .. 2 s, 1.5 + 3 ms, .. 20'),
+      h('p', { class: 'second' }, 'For example 1.5 .. 20 ms, 300 µs .. 2 s, 1.5 + 3 ms, .. 20'),
     );
     this.input.addEventListener('input', () => this.show());
     blurWhenClosed(this.element);

@@ -38,7 +38,7 @@ export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElem
       order === 'owner'
         ? [`in ${processes}`, chosen].filter((text) => text).join(', ')
         : chosen || usual;
-    words.title = `${threads} with events${left ? ' that the filter leaves' : ''}, ${where}`;
+    words.title = `${threads} with events${left ? ' that match the filter' : ''}, ${where}`;
     fill(words, h('span', null, threads), h('span', { class: 'dim' }, more));
   });
   const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });

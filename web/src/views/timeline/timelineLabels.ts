@@ -286,7 +286,7 @@ export class TimelineLabels {
       }
       case 'thread': {
         const { instants } = row.of;
-        const has = instants > 0 ? plural(instants, 'instant') : 'its async slices stand below';
+        const has = instants > 0 ? plural(instants, 'instant') : 'its async slices are below';
         const words = `${row.of.name}, a thread without slices of its own: ${has}`;
         return this.named(box, row.of.name, '', words, row.of.key ?? String(row.of.thread_id));
       }
@@ -384,7 +384,7 @@ export class TimelineLabels {
           'button',
           {
             class: 'pick',
-            title: 'Select this counter: its values and figures stand in the details',
+            title: 'Select this counter; the details show its values and figures',
             attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': box.row.key },
             on: { click: () => selectCounter(viewer, counter, counterTime(viewer)) },
           },

@@ -28,7 +28,11 @@ export function hiddenButton(viewer: Viewer, placed: ReadSignal<TimelineLayout>)
 export function trackFilter(viewer: Viewer, words: HTMLElement): HTMLElement[] {
   const input = h('input', {
     attrs: {
-      ...{ type: 'text', 'aria-label': 'Show only tracks with this text', spellcheck: false },
+      ...{
+        type: 'text',
+        'aria-label': 'Show only tracks whose names contain this text',
+        spellcheck: false,
+      },
       ...{ placeholder: 'Only tracks with …', autocomplete: 'off' },
     },
   });

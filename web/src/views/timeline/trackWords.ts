@@ -41,7 +41,7 @@ export function trackKind(
   const mark = (text: string): HTMLElement =>
     h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
   if (track.beside)
-    return { title: 'what another trace of the file tells of this thread', mark: mark('beside') };
+    return { title: 'data of this thread from another trace in the file', mark: mark('beside') };
   if (track.kind === 'overflow')
     return {
       title: 'slices of this thread that overlap its others without nesting',
