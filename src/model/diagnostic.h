@@ -37,16 +37,15 @@ enum tv_severity tv_severity_find(const char *name);
       "calls closed by the exit of a caller: their own exit is missing")                           \
     X(IGNORED_EXIT, "ignored-exit", E, "exits of a method that is not on the stack, ignored")      \
     X(TITLE_MISMATCH, "title-mismatch", W,                                                         \
-      "ends of another name than the call that they end: it keeps its own")                        \
+      "ends whose name differs from that of the call: the call keeps its name")                    \
     X(OVERLAP, "overlap", N,                                                                       \
       "slices that overlap others of their thread without nesting: in rows of their own")          \
     X(OVERHANG, "overhang", N,                                                                     \
-      "slices that end less than 1 us after the one around them or the start of the next: "        \
+      "slices that end less than 1 us after the enclosing slice or the start of the next: "        \
       "cut to fit")                                                                                \
     X(TIME_BACKWARDS, "time-backwards", E,                                                         \
-      "times earlier than the thread's previous one, set to it")                                   \
-    X(WRAPPED_CLOCK, "wrapped-clock", N,                                                           \
-      "clock values that wrapped around 2^32 and were put right")                                  \
+      "times earlier than the thread's previous one: set to that one")                             \
+    X(WRAPPED_CLOCK, "wrapped-clock", N, "clock values that wrapped around 2^32: corrected")       \
     X(TRUNCATED, "truncated", E,                                                                   \
       "the file ends in the middle of a record or packet: what came before is kept")               \
     X(CONTAINER_CUT, "container-cut", E,                                                           \
@@ -54,78 +53,80 @@ enum tv_severity tv_severity_find(const char *name);
     X(NO_SUMMARY, "no-summary", W,                                                                 \
       "the summary at the end is missing: clock and threads were inferred")                        \
     X(CLOCK_UNKNOWN, "clock-unknown", W, "no known clock named: taken as thread CPU time")         \
-    X(OVERFLOW, "overflow", E, "the buffer was full: what came later was not recorded")            \
+    X(OVERFLOW, "overflow", E, "the buffer was full: later events were not recorded")              \
     X(UNLISTED_THREAD, "unlisted-thread", N, "records of threads that are not in the thread list") \
     X(UNLISTED_METHOD, "unlisted-method", N, "records of methods that are not in the method list") \
     X(PROXY_METHOD, "proxy-method", N,                                                             \
       "method ids named by the line of their proxy's interface method")                            \
     X(BAD_ACTION, "bad-action", E, "records with the undefined action 3, skipped")                 \
-    X(BAD_LINE, "bad-line", E, "lines that do not have the form they must have, skipped")          \
+    X(BAD_LINE, "bad-line", E, "malformed lines, skipped")                                         \
     X(UNENDED_LINE, "unended-line", W,                                                             \
-      "the last line has no line break: its number may have been cut, and is taken as it stands")  \
+      "the last line has no line break: its number may have been cut, and is taken as it is")      \
     X(BAD_FIELDS, "bad-fields", E,                                                                 \
-      "events of a known name whose fields cannot be read, shown as instants alone")               \
+      "events of a known name whose fields cannot be read, shown as instants only")                \
     X(END_MISSING, "end-missing", W,                                                               \
       "the line *end is missing: the text was read up to the header of the records")               \
     X(DUPLICATE_THREAD, "duplicate-thread", N,                                                     \
-      "thread ids listed more than once: the last name stands")                                    \
+      "thread ids listed more than once: the last name counts")                                    \
     X(DUPLICATE_METHOD, "duplicate-method", N,                                                     \
-      "method ids listed more than once: the last line stands")                                    \
+      "method ids listed more than once: the last line counts")                                    \
     X(BAD_PACKET, "bad-packet", E, "packets that could not be decoded, skipped")                   \
     X(RECODED_TEXT, "recoded-text", E,                                                             \
       "the binary part was re-encoded as text: its records are lost")                              \
     X(PADDED_RECORDS, "padded-records", N,                                                         \
       "records longer than the header says (14 bytes, not 10)")                                    \
-    X(COUNT_MISMATCH, "count-mismatch", N, "the header announces another number of records")       \
+    X(COUNT_MISMATCH, "count-mismatch", N, "the header states another number of records")          \
     X(TOO_DEEP, "too-deep", E, "calls nested deeper than 65536 levels, left out")                  \
     X(SKIPPED_SECTION, "skipped-section", N,                                                       \
-      "parts of an hprof file that hold no CPU profile (heap, monitors), or an earlier one: "      \
-      "skipped")                                                                                   \
+      "parts of an hprof file that contain no CPU profile (heap, monitors), or an earlier "        \
+      "one: skipped")                                                                              \
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes after the last packet, skipped")                 \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
     X(BAD_EVENT, "bad-event", E,                                                                   \
-      "what stands among the events and is no object that can be read, left out")                  \
+      "entries among the events that are not readable objects, left out")                          \
     X(BAD_JSON, "bad-json", N,                                                                     \
-      "text that is not quite JSON (commas, quotes, comments, 0x), read all the same")             \
-    X(NOT_UTF8, "not-utf8", N, "names and texts with bytes that are no UTF-8, shown as U+FFFD")    \
+      "text that is not quite JSON (commas, quotes, comments, 0x), read anyway")                   \
+    X(NOT_UTF8, "not-utf8", N, "names and texts with bytes that are not UTF-8, shown as U+FFFD")   \
     X(TOO_NESTED, "too-nested", W,                                                                 \
-      "events and values nested deeper than 10000 levels: what lies deeper is shown as null")      \
+      "events and values nested deeper than 10000 levels: the deeper ones are shown as null")      \
     X(UNKNOWN_PHASE, "unknown-phase", E,                                                           \
-      "events whose ph is missing or no phase of the format, left out")                            \
+      "events whose ph is missing or not a phase of the format, left out")                         \
     X(BAD_TIMESTAMP, "bad-timestamp", E,                                                           \
-      "events whose ts is missing, no number or out of range, left out")                           \
-    X(PID_MISSING, "pid-missing", N, "events without a pid: of process 0")                         \
-    X(TID_MISSING, "tid-missing", N, "events without a tid: of the thread numbered as their pid")  \
+      "events whose ts is missing, not a number or out of range, left out")                        \
+    X(PID_MISSING, "pid-missing", N, "events without a pid: assigned to process 0")                \
+    X(TID_MISSING, "tid-missing", N,                                                               \
+      "events without a tid: assigned to the thread with the number of their pid")                 \
     X(NAME_MISSING, "name-missing", W, "events without a name: shown as [No name]")                \
     X(ARGS_HIDDEN, "args-hidden", N,                                                               \
-      "ends with arguments of other values than their beginning has: those of the end count, "     \
+      "ends whose arguments differ in value from those of the beginning: the end's count, "        \
       "both are shown")                                                                            \
     X(BAD_DURATION, "bad-duration", E,                                                             \
-      "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
+      "durations that are null (taken as 0), not numbers (taken as missing) or too long "          \
+      "(cut)")                                                                                     \
     X(NEGATIVE_DURATION, "negative-duration", E, "negative durations, taken as 0")                 \
     X(TIME_SATURATED, "time-saturated", E,                                                         \
-      "sums of times or weights that no number of 64 bits holds: they stop at the largest, 292 "   \
-      "years (weights of collapsed stacks at 2^60 ns)")                                            \
-    X(BAD_SCOPE, "bad-scope", E, "instants whose s is none of t, p and g, left out")               \
+      "sums of times or weights that do not fit into 64 bits: they stop at the largest "           \
+      "value, 292 years (weights of collapsed stacks at 2^60 ns)")                                 \
+    X(BAD_SCOPE, "bad-scope", E, "instants whose s is not t, p or g, left out")                    \
     X(BAD_COLOUR, "bad-colour", N,                                                                 \
-      "cnames that are no reserved colour: coloured by the name of the event")                     \
+      "cnames that are not a reserved colour: coloured by the name of the event")                  \
     X(BAD_COUNTER, "bad-counter", E,                                                               \
-      "counter events without values, or with some that are no numbers: these are left out")       \
+      "counter events without values, or with values that are not numbers: these are left "        \
+      "out")                                                                                       \
     X(MANY_SERIES, "many-series", E,                                                               \
       "series of counters that hardly any event has a value for, beyond those that are kept")      \
     X(TRACING_OVERHEAD, "tracing-overhead", N,                                                     \
       "slices of the tracing itself (trace_event_overhead), left out")                             \
     X(METADATA_UNKNOWN, "metadata-unknown", N,                                                     \
-      "metadata events of names without a meaning: listed as metadata")                            \
+      "metadata events with unknown names: listed as metadata")                                    \
     X(METADATA_BAD, "metadata-bad", W,                                                             \
-      "metadata events without the argument that their name asks for, or with one that cannot "    \
-      "be it, left out")                                                                           \
-    X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is none of ms, us and ns: taken as ms")            \
+      "metadata events whose argument is missing or invalid, left out")                            \
+    X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is not ms, us or ns: taken as ms")                 \
     X(ODD_UNIT, "odd-unit", N,                                                                     \
-      "displayTimeUnit is us, which the format does not have: taken as it stands")                 \
+      "displayTimeUnit is us, which the format does not have: used anyway")                        \
     X(SUBTRACE_UNREAD, "subtrace-unread", W,                                                       \
-      "traces inside the file in a format that is not known, not read: listed as metadata")        \
+      "traces inside the file in an unknown format, not read: listed as metadata")                 \
     X(ID_MISSING, "id-missing", E, "events that need an id and have none, left out")               \
     X(ID_AMBIGUOUS, "id-ambiguous", E,                                                             \
       "events with both id and id2, or an id2 that is not one of global and local, left out")      \
@@ -165,12 +166,12 @@ enum tv_severity tv_severity_find(const char *name);
     X(SNAPSHOT_TWICE, "snapshot-twice", E,                                                         \
       "snapshots at the time of another of the same object, left out")                             \
     X(STACK_UNKNOWN, "stack-unknown", W,                                                           \
-      "stack frames that no table has: the event is kept without its stack")                       \
+      "stack frames that are in no table: the event is kept without its stack")                    \
     X(STACK_TWICE, "stack-twice", W,                                                               \
       "events with both sf and stack, or esf and estack: neither counts")                          \
     X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
-      "stack frames whose parent is not in the table: roots")                                      \
-    X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \
+      "stack frames whose parent is not in the table: taken as roots")                             \
+    X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: taken as roots")  \
     X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
       "samples without a tid: of no thread; of one that no event has: its thread was made")        \
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
@@ -181,13 +182,13 @@ enum tv_severity tv_severity_find(const char *name);
     X(SAMPLES_SORTED, "samples-sorted", N,                                                         \
       "threads whose samples are not in the order of their times: sorted")                         \
     X(NEWER_VERSION, "newer-version", W,                                                           \
-      "files of a newer version than is known: what is known of them was read")                    \
+      "files of a newer version than is known: the known parts were read")                         \
     X(PROFILE_BAD, "profile-bad", E,                                                               \
-      "parts of V8 profiles that fit no profile, node or time, left out")                          \
+      "parts of V8 profiles that belong to no profile, node or time, left out")                    \
     X(BAD_REFERENCE, "bad-reference", W,                                                           \
-      "references of a profile to something that it does not have: shown as [unknown]")            \
+      "references of a profile to something that it does not contain: shown as [unknown]")         \
     X(DUPLICATE_ID, "duplicate-id", W,                                                             \
-      "ids of a profile that name two things of a kind: the last one stands")                      \
+      "ids of a profile that name two things of a kind: the last one counts")                      \
     X(VALUE_COUNT, "value-count", E,                                                               \
       "samples with fewer or more values than the profile has value types: the first ones count")  \
     X(SIGNAL_FRAME, "signal-frame", N,                                                             \
@@ -196,19 +197,19 @@ enum tv_severity tv_severity_find(const char *name);
       "inputs with calls but no stacks: the tree is an estimate, the figures of functions are "    \
       "exact")                                                                                     \
     X(PATHS_CUT, "paths-cut", W,                                                                   \
-      "estimated trees of more than a million paths: what lies deeper stays with its caller")      \
+      "estimated trees of more than a million paths: deeper figures stay with their caller")       \
     X(MANY_TYPES, "many-types", E, "value types beyond the 64th, left out")                        \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
       "memory dump events without args.dumps: the dump has no figures of them")                    \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \
-      "memory dump events with a level of detail that is none or another than that of the "        \
-      "dump, a number that cannot be read, or a bad path: the rest is kept")                       \
+      "memory dump events with a wrong level of detail, a number that cannot be read, or a "       \
+      "bad path: the rest is kept")                                                                \
     X(MEMORY_NO_GUID, "memory-no-guid", N,                                                         \
       "memory allocators without a guid: kept, but nothing can own them")                          \
     X(MEMORY_LINK, "memory-link", N,                                                               \
       "ownerships between allocators that are unknown or taken: ignored")                          \
     X(CONTEXT_UNMATCHED, "context-unmatched", W,                                                   \
-      "contexts that are left but are not the last entered, ignored")                              \
+      "contexts that are left but were not the last entered, ignored")                             \
     X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
       "clock sync markers without a sync_id, or whose two parts differ, left out")                 \
     X(EVENTS_LOST, "events-lost", E, "places where the tracer lost events: its buffer was full")   \
@@ -217,7 +218,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(CLOCK_UNITLESS, "clock-unitless", W,                                                         \
       "times of a clock of unknown unit, taken as nanoseconds")                                    \
     X(SWITCH_MISSED, "switch-missed", N,                                                           \
-      "processors that left another task than they had turned to")                                 \
+      "processors that left another task than the one that they had switched to")                  \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
       "clock sync markers of an id that two clocks have already, left out")                        \
     X(UNFINISHED_CHUNK, "unfinished-chunk", W,                                                     \
@@ -226,7 +227,8 @@ enum tv_severity tv_severity_find(const char *name);
     X(BAD_CONSTANTS, "bad-constants", E,                                                           \
       "lists of constants that are damaged: names and stacks after the damage are missing")        \
     X(UNRESOLVED_CONSTANT, "unresolved-constant", W,                                               \
-      "names, threads and stacks that no list of constants has: the event is kept without them")   \
+      "names, threads and stacks that are in no list of constants: the event is kept "             \
+      "without them")                                                                              \
     X(UNKNOWN_EVENT, "unknown-event", W,                                                           \
       "events of types that the file does not describe, left "                                     \
       "out")                                                                                       \
@@ -234,7 +236,7 @@ enum tv_severity tv_severity_find(const char *name);
       "samples whose stack was deeper than the recorder keeps: the frames at the root are "        \
       "missing")                                                                                   \
     X(FIELD_UNKNOWN, "field-unknown", W, "fields of the trace that are no packets, skipped")       \
-    X(PACKET_UNKNOWN, "packet-unknown", W, "packets with a content that no table knows, skipped")  \
+    X(PACKET_UNKNOWN, "packet-unknown", W, "packets with unknown content, skipped")                \
     X(PACKET_UNREAD, "packet-unread", N,                                                           \
       "packets of known types that are counted and shown by dump, but not drawn")                  \
     X(PACKETS_COMPRESSED, "packets-compressed", E, "compressed packets that were not unpacked")    \
@@ -243,26 +245,27 @@ enum tv_severity tv_severity_find(const char *name);
     X(STATE_MISSING, "state-missing", E,                                                           \
       "packets that need names sent earlier, which were lost: skipped")                            \
     X(INTERNED_MISSING, "interned-missing", W,                                                     \
-      "names, frames or stacks that packets refer to and nothing defines")                         \
+      "names, frames or stacks that packets refer to but nothing defines")                         \
     X(INTERNED_TWICE, "interned-twice", W,                                                         \
       "names, frames or stacks that are defined twice differently: the first counts")              \
     X(CLOCK_NO_PATH, "clock-no-path", E,                                                           \
-      "events with a time on a clock that nothing relates to that of the trace, left out")         \
+      "events with a time on a clock that cannot be converted to that of the trace, left "         \
+      "out")                                                                                       \
     X(TRACK_UNKNOWN, "track-unknown", W,                                                           \
       "events and descriptors of tracks that nothing describes, or whose parents form a loop")     \
     X(TRACK_CONFLICT, "track-conflict", W,                                                         \
       "descriptors that contradict an earlier one of their track: the first counts")               \
     X(COUNTER_TRACK, "counter-track", E,                                                           \
-      "counter values on tracks that are no counters, left out")                                   \
+      "counter values on tracks that are not counters, left out")                                  \
     X(COMPACT_MISMATCH, "compact-mismatch", E,                                                     \
       "columns of compact scheduling data that do not fit together: complete rows are kept")       \
     X(EVENT_UNKNOWN, "event-unknown", W,                                                           \
-      "events of the kernel that no table knows: instants named by their number")                  \
+      "kernel events of unknown types: instants named by their number")                            \
     X(EVENT_RAW, "event-raw", N,                                                                   \
-      "track events of kinds without a meaning here: instants, or only in dump")                   \
+      "track events of kinds without a meaning here: shown as instants, or only in dump")          \
     X(LOG_OUTSIDE, "log-outside", N, "log lines from before or after the trace: only in dump")     \
     X(CLOCK_UNTIED, "clock-untied", W,                                                             \
-      "inputs whose clock no marker ties to that of another: put where the others begin")          \
+      "inputs whose clock no marker links to that of another: aligned at their beginnings")        \
     X(RECORDS_PACKED, "records-packed", E,                                                         \
       "records that perf compressed (perf record -z), which a page cannot unpack: open the file "  \
       "with the program")                                                                          \
@@ -271,7 +274,8 @@ enum tv_severity tv_severity_find(const char *name);
       "unwound: they have the frames that the kernel saw")                                         \
     X(STACK_BROKEN, "stack-broken", W, "stacks that the recorder could not follow to their root")  \
     X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
-      "mappings of processes with more than are kept: addresses in them have no names")
+      "mappings of processes beyond the number that is kept: addresses in them have no "           \
+      "names")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,
