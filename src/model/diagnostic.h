@@ -274,8 +274,10 @@ enum tv_severity tv_severity_find(const char *name);
       "unwound: they have the frames that the kernel saw")                                         \
     X(STACK_BROKEN, "stack-broken", W, "stacks that the recorder could not follow to their root")  \
     X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
-      "mappings of processes beyond the number that is kept: addresses in them have no "           \
-      "names")
+      "mappings of processes beyond the number that is kept: addresses in them have no names")     \
+    X(BAD_XML, "bad-xml", E,                                                                       \
+      "elements of an XML file that are damaged, nested too deep or hold no number: left out")     \
+    X(TABLE_UNREAD, "table-unread", N, "tables of an export that hold no samples: not read")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,

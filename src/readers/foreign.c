@@ -8,8 +8,8 @@
 #define FLAMEGRAPH " (https://github.com/brendangregg/FlameGraph)"
 #define HTML_PAGE "an HTML page (systrace, perhaps)"
 #define INSTRUMENTS                                                                                \
-    "an export of Apple's Instruments (XML)",                                                      \
-        "speedscope (https://www.speedscope.app) opens what \"Deep Copy\" of Instruments copied"
+    "a table of contents of Apple's Instruments (XML)",                                            \
+        "\"xctrace export --xpath\" writes the table time-profile or cpu-profile of the recording"
 
 const struct tv_foreign tv_foreign_heap_dump = {"a dump of the Java heap (hprof)",
                                                 "Eclipse Memory Analyzer and VisualVM open it"};
@@ -98,9 +98,9 @@ static const struct {
     SIGNATURE("<!DOCTYPE html", HTML_PAGE, NULL),
     SIGNATURE("<!doctype html", HTML_PAGE, NULL),
     SIGNATURE("<html", HTML_PAGE, NULL),
-    SIGNATURE("<trace-query-result", INSTRUMENTS),
-    SIGNATURE("<?xml version=\"1.0\"?>\n<trace-", INSTRUMENTS),
-    SIGNATURE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<trace-", INSTRUMENTS),
+    SIGNATURE("<trace-toc", INSTRUMENTS),
+    SIGNATURE("<?xml version=\"1.0\"?>\n<trace-toc", INSTRUMENTS),
+    SIGNATURE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<trace-toc", INSTRUMENTS),
     SIGNATURE("<?xml", "an XML file", NULL),
 #undef TRACY
 #undef CTF

@@ -44,6 +44,7 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_heapprofile,
     &tv_reader_speedscope,
     &tv_reader_firefox,
+    &tv_reader_instruments,
     &tv_reader_perfetto,
     &tv_reader_collapsed,
     NULL,

@@ -12,6 +12,7 @@ extern const struct tv_reader tv_reader_austin;
 extern const struct tv_reader tv_reader_callgrind;
 extern const struct tv_reader tv_reader_collapsed;
 extern const struct tv_reader tv_reader_gperftools;
+extern const struct tv_reader tv_reader_instruments;
 extern const struct tv_reader tv_reader_jfr;
 extern const struct tv_reader tv_reader_ninja_log;
 extern const struct tv_reader tv_reader_otlp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* small_profiles.c - fuzzes the readers of Austin, callgrind, collapsed stacks, cProfile, strace
- * and ninja into a trace. */
+/* small_profiles.c - fuzzes the readers of Austin, callgrind, collapsed stacks, cProfile, strace,
+ * ninja and Instruments into a trace. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,9 +22,9 @@ static void fuzz_reader(const struct tv_reader *reader, struct tv_source *source
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct tv_reader *const readers[] = {&tv_reader_austin,    &tv_reader_callgrind,
-                                                      &tv_reader_pstats,    &tv_reader_strace,
-                                                      &tv_reader_ninja_log, &tv_reader_collapsed};
+    static const struct tv_reader *const readers[] = {
+        &tv_reader_austin,    &tv_reader_callgrind, &tv_reader_pstats,     &tv_reader_strace,
+        &tv_reader_ninja_log, &tv_reader_collapsed, &tv_reader_instruments};
     struct tv_bytes bytes = {data, size};
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     for (size_t i = 0; i < TV_COUNT(readers); i++)

@@ -65,6 +65,7 @@ const FORMATS = [
   ['V8, speedscope, Firefox Profiler', '.cpuprofile, .heapprofile, profiles in JSON'],
   ['CPU profile of hprof', 'text or binary'],
   ['Callgrind, cachegrind, cProfile, Austin', 'profiles, also of Xdebug'],
+  ['Instruments', 'samples that xctrace export writes as XML'],
   ['strace and ninja', 'text with times, .ninja_log'],
   ['Profile of perf', 'text of perf script, perf.data, reports of simpleperf'],
   ['Collapsed stacks', 'of any tool'],

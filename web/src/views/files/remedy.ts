@@ -8,7 +8,7 @@ const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', 
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
     'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles, perf, V8, speedscope, ' +
     'the Firefox Profiler, CPU profiles of hprof, callgrind, cachegrind, cProfile, Austin, strace text, ' +
-    '.ninja_log and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
+    'XML of Instruments, .ninja_log and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
     'Check that this is the right file, and that it is complete.',
   empty:
     'Nothing was written to it: end the recording before you copy the file, and check that there is space on the ' +
