@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/protobuf.h"
 #include "readers/pprof/profile_tables.h"
@@ -52,6 +53,20 @@ struct pprof_header {
     struct pprof_value_type period_type;
 };
 
+/* A stack as it stands in the file, packed locations, and its step. */
+struct pprof_known_stack {
+    struct tv_bytes locations;
+    uint32_t step;
+};
+
+/* Stacks that samples had.  Samples of one stack are many, and then the bytes are compared instead
+ * of a step being taken for each location. */
+struct pprof_known_stacks {
+    struct tv_map places; /* hash of the locations -> row */
+    struct pprof_known_stack *rows;
+    size_t count, capacity;
+};
+
 struct pprof {
     struct tv_profile_input profile;
     struct tv_profile_text text;
@@ -61,6 +76,7 @@ struct pprof {
     size_t type_count, type_capacity, comment_count, comment_capacity;
     struct tv_profile_tables tables;
     struct tv_sample_labels labels;
+    struct pprof_known_stacks stacks;
     uint32_t *stack; /* locations of the current sample, leaf first */
     int64_t *values;
     size_t stack_capacity;
@@ -272,9 +288,12 @@ static void pprof_add_header(struct pprof *pprof)
 
 /* A sample while it is read. */
 struct pprof_sample {
-    size_t depth;       /* locations in pprof->stack */
+    struct tv_protobuf_field
+        packed;         /* the locations, if one field has all of them; else no bytes */
+    size_t depth;       /* locations in pprof->stack, without these */
     size_t value_count; /* also those beyond the value types */
     bool damaged;
+    bool unknown; /* it has locations that the file has not */
 };
 
 static void pprof_take_stack(struct pprof *pprof, const struct tv_protobuf_field *field,
@@ -287,10 +306,26 @@ static void pprof_take_stack(struct pprof *pprof, const struct tv_protobuf_field
     pprof->stack =
         tv_array_reserve(pprof->stack, &pprof->stack_capacity, most, sizeof *pprof->stack);
     while (tv_protobuf_next_number(&list, field, &id)) {
-        pprof->stack[sample->depth++] =
-            tv_profile_tables_location(&pprof->tables, id, field->bytes.data);
+        uint32_t location = tv_profile_tables_location(&pprof->tables, id, field->bytes.data);
+        sample->unknown |= location == TV_NONE;
+        pprof->stack[sample->depth++] = location;
     }
     sample->damaged |= !tv_protobuf_is_sound(&list);
+}
+
+/* Take locations: the first packed ones as they are, for pprof_find_step. */
+static void pprof_take_locations(struct pprof *pprof, const struct tv_protobuf_field *field,
+                                 struct pprof_sample *sample)
+{
+    struct tv_protobuf_field before = sample->packed;
+    if (field->wire == TV_PROTOBUF_BYTES && before.bytes.length == 0 && sample->depth == 0) {
+        sample->packed = *field;
+        return;
+    }
+    sample->packed.bytes.length = 0;
+    if (before.bytes.length > 0)
+        pprof_take_stack(pprof, &before, sample);
+    pprof_take_stack(pprof, field, sample);
 }
 
 static void pprof_take_values(struct pprof *pprof, const struct tv_protobuf_field *field,
@@ -314,13 +349,46 @@ static void pprof_parse_sample(struct pprof *pprof, struct tv_bytes message,
     *sample = (struct pprof_sample){.depth = 0};
     while (tv_protobuf_next(&cursor, &field)) {
         if (field.number == 1)
-            pprof_take_stack(pprof, &field, sample);
+            pprof_take_locations(pprof, &field, sample);
         else if (field.number == 2)
             pprof_take_values(pprof, &field, sample);
         else if (field.number == 3 && field.wire == TV_PROTOBUF_BYTES)
             tv_sample_labels_take(&pprof->labels, field.bytes);
     }
     sample->damaged |= !tv_protobuf_is_sound(&cursor);
+}
+
+static uint32_t pprof_make_step(struct pprof *pprof, const struct pprof_sample *sample)
+{
+    uint32_t step = 0;
+    for (size_t i = sample->depth; i-- > 0;)
+        step = tv_profile_tables_step(&pprof->tables, step, pprof->stack[i]);
+    return step;
+}
+
+/* Return the step of a sample's stack.  One that cannot be read, or has a location that the file
+ * has not, is read again each time, so that each counts. */
+static uint32_t pprof_find_step(struct pprof *pprof, struct pprof_sample *sample)
+{
+    struct pprof_known_stacks *stacks = &pprof->stacks;
+    struct tv_bytes locations = sample->packed.bytes;
+    if (locations.length == 0)
+        return pprof_make_step(pprof, sample);
+    uint64_t hash = tv_hash_bytes(locations);
+    uint32_t row = tv_map_find(&stacks->places, hash);
+    if (row != TV_NONE && tv_bytes_equal(stacks->rows[row].locations, locations))
+        return stacks->rows[row].step;
+    struct pprof_sample stack = {.depth = 0};
+    pprof_take_stack(pprof, &sample->packed, &stack);
+    sample->damaged |= stack.damaged;
+    uint32_t step = pprof_make_step(pprof, &stack);
+    if (row != TV_NONE || stack.damaged || stack.unknown || stacks->count >= TV_NONE - 1)
+        return step;
+    stacks->rows =
+        tv_array_reserve(stacks->rows, &stacks->capacity, stacks->count + 1, sizeof *stacks->rows);
+    stacks->rows[stacks->count] = (struct pprof_known_stack){locations, step};
+    tv_map_set(&stacks->places, hash, (uint32_t)stacks->count++);
+    return step;
 }
 
 static void pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
@@ -330,12 +398,10 @@ static void pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
     uint64_t offset = pprof_offset(pprof, message.data);
     tv_sample_labels_begin(&pprof->labels);
     pprof_parse_sample(pprof, message, &parsed);
+    uint32_t step = pprof_find_step(pprof, &parsed);
     tv_profile_tables_check(&pprof->tables, !parsed.damaged, message);
     if (parsed.value_count != pprof->type_count)
         tv_profile_warn(profile, TV_DIAGNOSTIC_VALUE_COUNT, offset);
-    uint32_t step = 0;
-    for (size_t i = parsed.depth; i-- > 0;)
-        step = tv_profile_tables_step(&pprof->tables, step, pprof->stack[i]);
     struct tv_sample sample = {
         .time = pprof->labels.end_time,
         .offset = offset,
@@ -409,6 +475,8 @@ static void pprof_release(struct pprof *pprof)
     tv_free(pprof->types);
     tv_free(pprof->comments);
     tv_free(pprof->stack);
+    tv_free(pprof->stacks.rows);
+    tv_map_release(&pprof->stacks.places);
     tv_free(pprof->values);
     tv_free(pprof->value_types);
     tv_profile_tables_release(&pprof->tables);
@@ -429,6 +497,7 @@ static enum tv_status pprof_assemble(struct tv_source *source, struct tv_builder
     tv_profile_input_begin(&pprof->profile, source, builder, TV_SAMPLE_LABELS_FORMAT);
     struct tv_input *input = &pprof->profile.info->inputs[pprof->profile.input];
     input->describe = tv_sample_labels_describe;
+    tv_map_init(&pprof->stacks.places);
     tv_profile_tables_init(&pprof->tables, &pprof->profile, pprof->text.bytes.data, false);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, pprof->text.bytes.length,
