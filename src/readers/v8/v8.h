@@ -69,6 +69,20 @@ void tv_v8_nodes_find_paths(struct tv_v8_nodes *nodes);
 /* Return the node with an id, or NULL. */
 const struct tv_v8_node *tv_v8_nodes_find(const struct tv_v8_nodes *nodes, uint64_t id);
 
+/* ---- Sums of samples (v8_sums.c) ---- */
+
+/* Begin and end of a recording in nanoseconds; equal when the end is unknown. */
+struct tv_v8_span {
+    int64_t start, end;
+};
+
+/* Add up the samples of two lists, the ids of their nodes and the microseconds since the sample
+ * before, into the trace's sums.  Return false, and add nothing, when they must be read one by one.
+ */
+bool tv_v8_sum_samples(struct tv_v8_nodes *nodes, struct tv_json_stream ids,
+                       struct tv_json_stream deltas, const struct tv_v8_span *span,
+                       uint64_t *count);
+
 /* ---- Samples (v8_samples.c) ---- */
 
 struct tv_v8_sample {

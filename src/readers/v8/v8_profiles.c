@@ -220,8 +220,6 @@ static void v8_cpu_deliver(struct v8_file *file)
         if (from->state != TV_V8_IDLE)
             tv_profile_add_sample_at(profile, sample, from->path, from->line_path);
     }
-    tv_profile_reach(profile, file->start);
-    tv_profile_reach(profile, file->end > file->start ? file->end : file->start);
 }
 
 /* Without "samples" the hits of each node remain: no times. */
@@ -255,6 +253,30 @@ static void v8_file_count(struct v8_file *file, struct tv_bytes name, uint64_t c
                            tv_profile_string(profile, name), count);
 }
 
+/* Add up the samples when only their sums are wanted; false: they must be read one by one. */
+static bool v8_cpu_sum_samples(struct v8_file *file, const struct tv_json_stream *stream)
+{
+    struct tv_v8_span span = {file->start, file->end};
+    struct tv_json_stream deltas;
+    uint64_t count;
+    if (file->profile.trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE ||
+        !v8_file_at(file, V8_DELTAS, &deltas) ||
+        !tv_v8_sum_samples(&file->nodes, *stream, deltas, &span, &count))
+        return false;
+    v8_file_count(file, TV_V8_SAMPLES, count);
+    return true;
+}
+
+static void v8_cpu_read_samples(struct v8_file *file, struct tv_json_stream *stream)
+{
+    if (!v8_cpu_sum_samples(file, stream)) {
+        v8_file_count(file, TV_V8_SAMPLES, v8_cpu_take_samples(file, stream));
+        v8_cpu_deliver(file);
+    }
+    tv_profile_reach(&file->profile, file->start);
+    tv_profile_reach(&file->profile, file->end > file->start ? file->end : file->start);
+}
+
 static enum tv_status v8_cpu_assemble(struct tv_source *source, struct tv_builder *builder,
                                       const struct tv_read_options *options, struct tv_error *err)
 {
@@ -268,8 +290,7 @@ static enum tv_status v8_cpu_assemble(struct tv_source *source, struct tv_builde
     v8_cpu_take_times(&file, old ? 9 : 3);
     v8_file_take_nodes(&file);
     if (v8_file_at(&file, V8_SAMPLES, &stream)) {
-        v8_file_count(&file, TV_V8_SAMPLES, v8_cpu_take_samples(&file, &stream));
-        v8_cpu_deliver(&file);
+        v8_cpu_read_samples(&file, &stream);
     } else {
         v8_file_count(&file, TV_BYTES("hitCount"),
                       v8_file_deliver_weights(&file, TV_V8_SAMPLES, TV_BYTES("count")));
