@@ -490,25 +490,48 @@ static void instruments_complete(struct instruments *file, struct instruments_el
 
 /* ---- References ---- */
 
+/* The number of an id that is none stands behind this bit, so that ids count up as in the file. */
+#define NAMED (UINT32_C(1) << 31)
+
+/* Return the number of an id, or INSTRUMENTS_NO_ID when it was never added. */
+static uint32_t instruments_find_id(struct instruments *file, struct tv_bytes text, bool add)
+{
+    uint64_t number;
+    if (text.length == 0)
+        return INSTRUMENTS_NO_ID;
+    if (text.data[0] != '0' && tv_parse_u64(text, &number) && number <= file->most_id)
+        return (uint32_t)number;
+    uint32_t named = add ? tv_interner_add(file->ids, text) : tv_interner_find(file->ids, text);
+    return named < NAMED ? NAMED | named : INSTRUMENTS_NO_ID;
+}
+
+static struct instruments_values *instruments_values_of(struct instruments *file, uint32_t id)
+{
+    return id & NAMED ? &file->named_values : &file->values;
+}
+
 static void instruments_define(struct instruments *file, const struct instruments_element *element)
 {
-    file->values = tv_array_reserve(file->values, &file->value_capacity, (size_t)element->id + 1,
-                                    sizeof *file->values);
-    while (file->value_count <= element->id)
-        file->values[file->value_count++] = (struct instruments_value){.kind = INSTRUMENTS_OTHER};
-    if (file->values[element->id].known)
+    struct instruments_values *values = instruments_values_of(file, element->id);
+    size_t row = element->id & ~NAMED;
+    values->rows = tv_array_reserve(values->rows, &values->capacity, row + 1, sizeof *values->rows);
+    while (values->count <= row)
+        values->rows[values->count++] = (struct instruments_value){.kind = INSTRUMENTS_OTHER};
+    if (values->rows[row].known)
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_DUPLICATE_ID, element->offset);
-    file->values[element->id] = element->value;
+    values->rows[row] = element->value;
 }
 
 /* Give an element the value that it refers to. */
 static void instruments_refer(struct instruments *file, struct instruments_element *element,
                               struct tv_bytes reference)
 {
-    uint32_t id = tv_interner_find(file->ids, reference);
+    uint32_t id = instruments_find_id(file, reference, false);
+    const struct instruments_values *values = instruments_values_of(file, id);
+    size_t row = id & ~NAMED;
     element->referred = true;
-    if (id < file->value_count && file->values[id].kind == element->kind)
-        element->value = file->values[id];
+    if (id != INSTRUMENTS_NO_ID && row < values->count && values->rows[row].kind == element->kind)
+        element->value = values->rows[row];
     else if (element->kind != INSTRUMENTS_OTHER)
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_REFERENCE, element->offset);
 }
@@ -520,7 +543,7 @@ static void instruments_end_element(struct instruments *file)
     struct instruments_element *element = &file->open[--file->open_count];
     if (!element->referred)
         instruments_complete(file, element);
-    if (element->id != TV_EMPTY_STRING && element->kind != INSTRUMENTS_OTHER)
+    if (element->id != INSTRUMENTS_NO_ID && element->kind != INSTRUMENTS_OTHER)
         instruments_define(file, element);
     if (element->kind == INSTRUMENTS_STACK)
         file->frame_count = element->frames;
@@ -544,8 +567,7 @@ void instruments_open(struct instruments *file, const struct tv_xml_token *tag)
     element.value.kind = element.kind;
     struct tv_bytes id = tv_xml_attribute(tag->attributes, TV_BYTES("id"));
     struct tv_bytes reference = tv_xml_attribute(tag->attributes, TV_BYTES("ref"));
-    if (id.length > 0)
-        element.id = tv_interner_add(file->ids, id);
+    element.id = instruments_find_id(file, id, true);
     if (reference.length > 0)
         instruments_refer(file, &element, reference);
     if (element.kind == INSTRUMENTS_ROW)

@@ -57,12 +57,20 @@ struct instruments_value {
 struct instruments_element {
     enum instruments_kind kind;
     struct tv_bytes tag, attributes, text;
-    uint32_t id; /* in `ids`; TV_EMPTY_STRING: it has none */
+    uint32_t id; /* INSTRUMENTS_NO_ID: it has none */
     uint64_t offset;
     bool referred; /* the value is another element's */
     struct instruments_value value;
     struct instruments_value tid, process, binary, source; /* of the elements inside */
     size_t frames; /* of the first frame inside in `frames` */
+};
+
+#define INSTRUMENTS_NO_ID 0
+
+/* Values by the number of their id. */
+struct instruments_values {
+    struct instruments_value *rows;
+    size_t count, capacity;
 };
 
 struct instruments_frame {
@@ -81,9 +89,9 @@ struct instruments_row {
 struct instruments {
     struct tv_profile_input profile;
     struct tv_out scratch;
-    struct tv_interner *ids;
-    struct instruments_value *values; /* by number of the id */
-    size_t value_count, value_capacity;
+    struct tv_interner *ids;                        /* those that are no small numbers */
+    uint64_t most_id;                               /* largest id that stands for itself */
+    struct instruments_values values, named_values; /* of ids that are numbers, and of `ids` */
     struct instruments_element *open; /* elements that have not ended, the outermost first */
     size_t open_count, open_capacity;
     uint64_t ignored;                 /* open elements below the deepest that is read */

@@ -19,6 +19,10 @@
  * refers to a list has 29 bytes or more, and lists of real stacks have about ten addresses. */
 #define FRAMES_PER_BYTE 4
 
+/* Bytes of the file for each id that is a number, at least: an element that defines one is longer.
+ */
+#define BYTES_PER_ID 8
+
 /* ---- Tables ---- */
 
 void instruments_begin_table(struct instruments *file)
@@ -241,6 +245,9 @@ static void instruments_init(struct instruments *file, struct tv_bytes text)
     file->budget = text.length * FRAMES_PER_BYTE;
     file->timeless = !instruments_has_times(text);
     file->ids = tv_interner_new();
+    file->most_id = text.length / BYTES_PER_ID;
+    if (file->most_id > INT32_MAX)
+        file->most_id = INT32_MAX;
     tv_out_init_memory(&file->scratch);
     tv_map_init(&file->address_frames);
     tv_map_init(&file->nameless);
@@ -255,7 +262,8 @@ static void instruments_release(struct instruments *file)
     tv_out_release(&file->scratch);
     tv_map_release(&file->address_frames);
     tv_map_release(&file->nameless);
-    tv_free(file->values);
+    tv_free(file->values.rows);
+    tv_free(file->named_values.rows);
     tv_free(file->open);
     tv_free(file->frames);
     tv_free(file->addresses);
