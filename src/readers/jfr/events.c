@@ -43,6 +43,7 @@ struct jfr_plan {
     uint32_t frame;                 /* the same */
     struct jfr_stack_sum *sums;     /* of the value type, by the stack's place in the array of its
                                        pool; NULL: none yet */
+    uint64_t *summed;               /* a bit for each of them: it has samples */
 };
 
 /* The samples of one stack, where single samples are not kept. */
@@ -209,6 +210,7 @@ static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
             return NULL;
         moment->recording->sum_room -= size;
         plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
+        plan->summed = tv_alloc((size_t)pool->span / 64 + 1, sizeof *plan->summed);
     }
     return &plan->sums[place];
 }
@@ -233,6 +235,7 @@ static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr
         profile->info->inputs[profile->input].samples += plan->sums[i].samples;
     }
     tv_free(plan->sums);
+    tv_free(plan->summed);
     plan->sums = NULL;
 }
 
@@ -240,6 +243,25 @@ static void jfr_sum_add(struct jfr_stack_sum *sum, int64_t weight)
 {
     sum->samples++;
     tv_time_add(&sum->weight, weight);
+}
+
+/* Add a sample to a sum soon.  Samples meet the sums in no order, and there are more of these than
+ * the cache has room for: each is fetched while the next samples are read. */
+static void jfr_sum_add_later(struct tv_jfr_recording *recording, struct jfr_stack_sum *sum,
+                              int64_t weight)
+{
+    struct tv_jfr_waiting *waiting = &recording->waiting[recording->waiting_at++ % TV_JFR_WAITING];
+    if (waiting->sum)
+        jfr_sum_add(waiting->sum, waiting->weight);
+    *waiting = (struct tv_jfr_waiting){sum, weight};
+    TV_PREFETCH(sum);
+}
+
+/* Add the samples that wait for their sums, in their order. */
+static void jfr_add_waiting(struct tv_jfr_recording *recording)
+{
+    for (unsigned i = 0; i < TV_JFR_WAITING; i++)
+        jfr_sum_add_later(recording, NULL, 0);
 }
 
 static void jfr_take_sample(const struct jfr_moment *moment)
@@ -250,12 +272,14 @@ static void jfr_take_sample(const struct jfr_moment *moment)
         plan->value_type = jfr_value_type(moment, kind->unit ? kind->unit : "count");
     int64_t weight = plan->fields[JFR_WEIGHT] ? jfr_moment_amount(moment, JFR_WEIGHT) : 1;
     struct jfr_stack_sum *sum = jfr_find_sum(moment);
-    if (sum && sum->samples > 0) {
-        jfr_sum_add(sum, weight);
+    uint64_t place = sum ? (uint64_t)(sum - plan->sums) : 0;
+    if (sum && (plan->summed[place / 64] >> place % 64 & 1) != 0) {
+        jfr_sum_add_later(moment->recording, sum, weight);
         return;
     }
     struct tv_jfr_stack stack = jfr_moment_stack(moment);
     if (sum && stack.path != TV_ROOT_PATH && !stack.cut) {
+        plan->summed[place / 64] |= UINT64_C(1) << place % 64;
         jfr_sum_add(sum, weight);
         return;
     }
@@ -722,6 +746,7 @@ static void jfr_finish_plans(struct tv_jfr_recording *recording, const struct tv
                              struct jfr_plan *plans)
 {
     struct tv_profile_input *profile = recording->profile;
+    jfr_add_waiting(recording);
     for (size_t i = 0; i < chunk->types.count; i++) {
         jfr_add_sums(recording, chunk, &plans[i]);
         if (plans[i].count > 0)

@@ -31,6 +31,14 @@ struct tv_jfr_jvm {
     uint32_t process;
 };
 
+/* A sample that waits for its sum to be fetched into the cache (events.c). */
+struct tv_jfr_waiting {
+    struct jfr_stack_sum *sum; /* NULL: none */
+    int64_t weight;
+};
+
+#define TV_JFR_WAITING 16
+
 struct tv_jfr_recording {
     struct tv_profile_input *profile;
     struct tv_jfr_names names;
@@ -41,6 +49,8 @@ struct tv_jfr_recording {
     struct tv_map facts;          /* key << 32 | value of metadata -> 0: told already */
     struct tv_map tracks;         /* process << 32 | name -> thread that is a line */
     uint64_t sum_room; /* bytes that sums by stack may still take in this chunk (events.c) */
+    struct tv_jfr_waiting waiting[TV_JFR_WAITING]; /* a ring */
+    unsigned waiting_at;
 };
 
 void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile);
