@@ -37,6 +37,13 @@ static uint64_t jfr_search_header(struct tv_bytes file, uint64_t offset)
     return file.length;
 }
 
+uint64_t tv_jfr_chunk_size(struct tv_bytes header)
+{
+    bool finished = jfr_is_header(header, 0) && header.data[64] == 0;
+    uint64_t size = finished ? jfr_header_number(header.data, 8, 8) : 0;
+    return size >= TV_JFR_HEADER_SIZE ? size : 0;
+}
+
 bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chunk *chunk,
                        uint64_t *next, bool *skipped)
 {

@@ -225,6 +225,10 @@ struct tv_jfr_chunk {
     struct tv_diagnostics diagnostics;
 };
 
+/* Return the size that a header of TV_JFR_HEADER_SIZE bytes tells of its chunk; 0: it is no header,
+ * or its recorder has not finished the chunk. */
+uint64_t tv_jfr_chunk_size(struct tv_bytes header);
+
 /* Find the chunk at or after an offset; *next becomes the offset after it.  Return false when
  * there is none.  `skipped`: bytes before it belong to no chunk. */
 bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chunk *chunk,

@@ -18,7 +18,9 @@
 #include "readers/readers.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "readers/jfr/describe.h"
 #include "readers/jfr/events.h"
 
@@ -75,14 +77,72 @@ static enum tv_status jfr_read_chunk(struct tv_jfr_recording *recording, struct 
     return status;
 }
 
-static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct tv_bytes file,
+/* ---- The file ---- */
+
+/* The part of the file that is in memory: a chunk, as recordings of hundreds of megabytes have
+ * chunks of twelve; or all that is left, from a chunk on whose end is not known. */
+struct jfr_window {
+    struct tv_source *source;
+    uint64_t begin, file_size;
+    struct tv_bytes bytes;
+    uint8_t *data;
+    size_t capacity;
+};
+
+/* Let the window begin at an offset and have so many bytes, and zeros behind them. */
+static enum tv_status jfr_window_read(struct jfr_window *window, uint64_t offset, uint64_t size,
+                                      struct tv_error *err)
+{
+    size_t got = 0;
+    /* A quarter leaves room for the slack, and for a larger chunk, on 32-bit machines. */
+    if (size > SIZE_MAX / 4)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "too large for this machine");
+    size_t wanted = (size_t)size + TV_WINDOW_SLACK;
+    if (wanted > window->capacity) {
+        tv_pages_free(window->data, window->capacity);
+        window->capacity = wanted + (offset + size < window->file_size ? wanted / 8 : 0);
+        window->data = tv_pages_alloc(window->capacity);
+    }
+    enum tv_status status =
+        tv_source_read(window->source, offset, window->data, (size_t)size, &got, err);
+    memset(window->data + got, 0, TV_WINDOW_SLACK);
+    window->begin = offset;
+    window->bytes = (struct tv_bytes){window->data, got};
+    return status;
+}
+
+/* Let the window have the chunk at an offset, if there is one, or else everything behind it. */
+static enum tv_status jfr_window_move(struct jfr_window *window, uint64_t offset,
+                                      struct tv_error *err)
+{
+    uint64_t end = window->begin + window->bytes.length;
+    if (end >= window->file_size && window->bytes.length > 0)
+        return TV_OK; /* it has everything behind it already */
+    uint64_t left = window->file_size - offset;
+    uint64_t header = left < TV_JFR_HEADER_SIZE ? left : TV_JFR_HEADER_SIZE;
+    enum tv_status status = jfr_window_read(window, offset, header, err);
+    if (status != TV_OK)
+        return status;
+    uint64_t size = tv_jfr_chunk_size(window->bytes);
+    return jfr_window_read(window, offset, size > 0 && size < left ? size : left, err);
+}
+
+static void jfr_window_release(struct jfr_window *window)
+{
+    tv_pages_free(window->data, window->capacity);
+}
+
+static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct jfr_window *window,
                                       struct tv_progress *progress, struct tv_error *err)
 {
     struct tv_jfr_chunk chunk;
     uint64_t at = 0, next = 0;
     bool skipped, first = true;
     enum tv_status status = TV_OK;
-    while (status == TV_OK && tv_jfr_chunk_find(file, at, &chunk, &next, &skipped)) {
+    while (at < window->file_size && (status = jfr_window_move(window, at, err)) == TV_OK &&
+           tv_jfr_chunk_find(window->bytes, at - window->begin, &chunk, &next, &skipped)) {
+        next += window->begin;
+        chunk.offset += window->begin;
         assert(next > at);
         if (skipped)
             tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
@@ -93,8 +153,10 @@ static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct
         if (status == TV_OK)
             status = tv_reader_add_progress(progress, next - at, err);
         at = next;
+        if (status != TV_OK)
+            break;
     }
-    if (status == TV_OK && at < file.length)
+    if (status == TV_OK && at < window->file_size)
         tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
     return status;
 }
@@ -102,22 +164,23 @@ static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct
 static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *builder,
                                    const struct tv_read_options *options, struct tv_error *err)
 {
-    struct tv_profile_text text;
     struct tv_profile_input profile;
     struct tv_jfr_recording recording;
-    enum tv_status status = tv_profile_text_read(source, &text, err);
+    struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
+    uint8_t header[TV_JFR_HEADER_SIZE];
+    size_t got = 0;
+    enum tv_status status = tv_source_read(source, 0, header, sizeof header, &got, err);
+    if (status == TV_OK)
+        status = jfr_check_version((struct tv_bytes){header, got}, err);
     if (status != TV_OK)
         return status;
-    status = jfr_check_version(text.bytes, err);
-    if (status == TV_OK) {
-        tv_profile_input_begin(&profile, source, builder, FORMAT);
-        profile.info->inputs[profile.input].describe = tv_jfr_describe;
-        tv_jfr_recording_init(&recording, &profile);
-        status = jfr_read_chunks(&recording, text.bytes, options->progress, err);
-        tv_jfr_recording_finish(&recording);
-        tv_profile_input_end(&profile, options);
-    }
-    tv_profile_text_release(&text);
+    tv_profile_input_begin(&profile, source, builder, FORMAT);
+    profile.info->inputs[profile.input].describe = tv_jfr_describe;
+    tv_jfr_recording_init(&recording, &profile);
+    status = jfr_read_chunks(&recording, &window, options->progress, err);
+    tv_jfr_recording_finish(&recording);
+    tv_profile_input_end(&profile, options);
+    jfr_window_release(&window);
     return status;
 }
 
