@@ -79,6 +79,8 @@ static bool instruments_split_brackets(struct tv_bytes *text, struct tv_bytes *i
 static bool instruments_split_tid(struct tv_bytes *name, uint64_t *tid)
 {
     struct tv_bytes before = *name, word;
+    if (name->length == 0)
+        return false;
     if (!instruments_split_brackets(&before, &word)) {
         size_t at = before.length;
         while (at > 0 && !tv_is_blank(before.data[at - 1]))
