@@ -77,6 +77,9 @@ struct tv_sql_table {
 extern const struct tv_sql_table *const tv_sql_tables[];
 extern const size_t tv_sql_table_count;
 
+/* All slices and instants. (slices.c) */
+extern const struct tv_sql_table tv_sql_slice_table;
+
 /* The frames of a display. (display_frames.c) */
 extern const struct tv_sql_table tv_sql_display_table;
 
