@@ -165,6 +165,73 @@ static tv_ns decoder_end(const struct row_decoder *d, uint32_t index)
     return end * d->tick + d->offset;
 }
 
+/* Return the number of slices in [first, first + count) that lie in one block. */
+static uint32_t decoder_run(uint32_t first, uint32_t count)
+{
+    uint32_t left = TV_BLOCK_SLICES - first % TV_BLOCK_SLICES;
+    return count < left ? count : left;
+}
+
+void tv_slices_read_starts(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                           uint32_t count, tv_ns *starts)
+{
+    struct row_decoder d = decoder_for_row(trace, row);
+    const uint32_t *column = d.cpu_axis ? d.columns->cpu_start : d.columns->start;
+    assert(first <= d.row->count && count <= d.row->count - first);
+    for (uint32_t done = 0; done < count;) {
+        uint32_t at = first + done, here = decoder_run(at, count - done);
+        const struct tv_slice_block *block = &d.blocks[at / TV_BLOCK_SLICES];
+        tv_ns *put = starts + done;
+        if (block->wide != TV_NONE) {
+            for (uint32_t i = 0; i < here; i++)
+                put[i] = decoder_start(&d, at + i);
+        } else {
+            const uint32_t *ticks = column + d.row->first + at;
+            int64_t base = d.cpu_axis ? block->cpu_base : block->wall_base;
+            for (uint32_t i = 0; i < here; i++)
+                put[i] = (base + (uint32_t)(ticks[i] - (uint32_t)base)) * d.tick + d.offset;
+        }
+        done += here;
+    }
+}
+
+/* Decode the lengths of one clock. */
+static void decoder_read_lengths(const struct row_decoder *d, bool cpu, uint32_t first,
+                                 uint32_t count, tv_ns *lengths)
+{
+    const uint32_t *column = cpu ? d->columns->cpu_length : d->columns->length;
+    assert(first <= d->row->count && count <= d->row->count - first);
+    for (uint32_t done = 0; done < count;) {
+        uint32_t at = first + done, here = decoder_run(at, count - done);
+        const uint32_t *ticks = column + d->row->first + at;
+        tv_ns *put = lengths + done;
+        if (d->blocks[at / TV_BLOCK_SLICES].wide == TV_NONE) {
+            for (uint32_t i = 0; i < here; i++)
+                put[i] = ticks[i] * d->tick;
+        } else {
+            for (uint32_t i = 0; i < here; i++) {
+                struct tv_wide_time wide = decoder_ticks(d, at + i);
+                put[i] = (cpu ? wide.cpu_length : wide.length) * d->tick;
+            }
+        }
+        done += here;
+    }
+}
+
+void tv_slices_read_lengths(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                            uint32_t count, tv_ns *lengths)
+{
+    struct row_decoder d = decoder_for_row(trace, row);
+    decoder_read_lengths(&d, d.cpu_axis, first, count, lengths);
+}
+
+void tv_slices_read_cpu_lengths(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                                uint32_t count, tv_ns *lengths)
+{
+    struct row_decoder d = decoder_for_row(trace, row);
+    decoder_read_lengths(&d, true, first, count, lengths);
+}
+
 tv_ns tv_slice_start(const struct tv_trace *trace, uint32_t row, uint32_t index)
 {
     struct row_decoder d = decoder_for_row(trace, row);

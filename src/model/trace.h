@@ -191,6 +191,14 @@ void tv_slices_read(const struct tv_trace *trace, uint32_t row, uint32_t first, 
                     struct tv_slice *slices);
 struct tv_slice tv_slice_get(const struct tv_trace *trace, uint32_t row, uint32_t index);
 
+/* Decode one of their members alone.  CPU lengths: the row's columns must have that clock. */
+void tv_slices_read_starts(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                           uint32_t count, tv_ns *starts);
+void tv_slices_read_lengths(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                            uint32_t count, tv_ns *lengths);
+void tv_slices_read_cpu_lengths(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                                uint32_t count, tv_ns *lengths);
+
 /* Return the start or the end alone, for searches. */
 tv_ns tv_slice_start(const struct tv_trace *trace, uint32_t row, uint32_t index);
 tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index);

@@ -21,30 +21,6 @@ uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id)
     return after - 1;
 }
 
-/* Decode the slices of some ids. */
-static void sql_decode_slices(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                              uint64_t first, uint32_t count)
-{
-    const struct tv_trace *trace = data->trace;
-    uint64_t end = data->first_id[trace->row_count];
-    if (scratch->first == first && scratch->count == count)
-        return;
-    scratch->first = first;
-    scratch->count = count;
-    for (uint32_t done = 0; done < count && first + done < end;) {
-        uint32_t row = tv_sql_row_of(data, first + done);
-        uint64_t left = data->first_id[row + 1] - (first + done);
-        uint32_t here = left < count - done ? (uint32_t)left : count - done;
-        uint32_t index = (uint32_t)(first + done - data->first_id[row]);
-        tv_slices_read(trace, row, index, here, scratch->slices + done);
-        for (uint32_t i = 0; i < here; i++) {
-            scratch->rows[done + i] = row;
-            scratch->indices[done + i] = index + i;
-        }
-        done += here;
-    }
-}
-
 static uint64_t sql_slice_count(const struct tv_sql_data *data)
 {
     return data->first_id[data->trace->row_count] + data->trace->tables.instants.count;
@@ -110,24 +86,6 @@ static const struct tv_sql_column slice_columns[] = {
     [SLICE_IO_WAIT] = {"io_wait", TV_SQL_BOOLEAN},
 };
 
-/* Return the length of a slice without that of its children. */
-static int64_t sql_self_of(const struct tv_trace *trace, uint32_t row, uint32_t index,
-                           const struct tv_slice *slice, bool cpu)
-{
-    struct tv_slice children[64];
-    uint32_t first, count;
-    int64_t self = cpu ? slice->cpu_length : slice->length;
-    tv_slice_children(trace, row, index, &first, &count);
-    for (uint32_t done = 0; done < count;) {
-        uint32_t here = count - done < TV_COUNT(children) ? count - done : TV_COUNT(children);
-        tv_slices_read(trace, row + 1, first + done, here, children);
-        for (uint32_t i = 0; i < here; i++)
-            self -= cpu ? children[i].cpu_length : children[i].length;
-        done += here;
-    }
-    return self > 0 ? self : 0;
-}
-
 /* Put what a slice has from its frame. */
 static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
                                  uint32_t frame, struct tv_sql_vector *vector)
@@ -171,30 +129,17 @@ static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector
         tv_sql_put_null(vector, i);
 }
 
-/* Put a column that depends on other slices. */
-static void sql_put_related(const struct tv_sql_data *data, const struct tv_sql_scratch *scratch,
-                            uint32_t column, uint32_t i, uint32_t parent_row,
-                            struct tv_sql_vector *vector)
+/* Put the name of the caller. */
+static void sql_put_parent_name(const struct tv_sql_data *data, struct tv_slice_place place,
+                                uint64_t i, struct tv_sql_vector *vector)
 {
     const struct tv_trace *trace = data->trace;
-    const struct tv_slice *slice = &scratch->slices[i];
-    uint32_t row = scratch->rows[i], index = scratch->indices[i];
-    if (column == SLICE_SELF_DUR || column == SLICE_SELF_THREAD_DUR) {
-        bool cpu = column == SLICE_SELF_THREAD_DUR;
-        if (cpu && !trace->columns[trace->rows[row].columns].cpu_start)
-            tv_sql_put_null(vector, i);
-        else
-            tv_sql_put_integer(vector, i, sql_self_of(trace, row, index, slice, cpu));
-        return;
-    }
-    uint32_t parent = tv_slice_parent(trace, row, index);
+    uint32_t parent = tv_slice_parent(trace, place.row, place.index);
     if (parent == TV_NONE)
         tv_sql_put_null(vector, i);
-    else if (column == SLICE_PARENT)
-        tv_sql_put_integer(vector, i, (int64_t)(data->first_id[parent_row] + parent));
     else
         tv_sql_put_name(data, vector, i,
-                        trace->paths.nodes[tv_slice_get(trace, parent_row, parent).path].frame);
+                        trace->paths.nodes[tv_slice_get(trace, place.row - 1, parent).path].frame);
 }
 
 static enum tv_state sql_state_of(const struct tv_trace *trace, uint32_t path)
@@ -221,7 +166,7 @@ static const struct tv_blocking *sql_find_blocking(const struct tv_trace *trace,
 }
 
 /* Put who ended the wait before a state, or why the thread was blocked in it. */
-static void sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint32_t i,
+static void sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
                                  struct tv_slice_place place, struct tv_sql_vector *vector)
 {
     const struct tv_trace *trace = data->trace;
@@ -243,29 +188,17 @@ static void sql_put_state_column(const struct tv_sql_data *data, uint32_t column
         tv_sql_put_null(vector, i);
 }
 
-static void sql_put_slice_column(const struct tv_sql_data *data,
-                                 const struct tv_sql_scratch *scratch, uint32_t column, uint32_t i,
+/* Put a column that sql_fill_run does not fill. */
+static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv_slice *slice,
+                                 struct tv_slice_place place, uint32_t column, uint64_t i,
                                  struct tv_sql_vector *vector)
 {
     const struct tv_trace *trace = data->trace;
-    const struct tv_slice *slice = &scratch->slices[i];
-    const struct tv_row *row = &trace->rows[scratch->rows[i]];
+    const struct tv_row *row = &trace->rows[place.row];
     const struct tv_track *track = &trace->tracks[row->track];
     bool has_cpu = trace->columns[row->columns].cpu_start && trace->columns[row->columns].start &&
                    !(slice->flags & TV_SLICE_NO_CPU);
     switch (column) {
-    case SLICE_TS:
-        tv_sql_put_integer(vector, i, slice->start);
-        break;
-    case SLICE_DUR:
-        tv_sql_put_integer(vector, i, slice->flags & TV_SLICE_OPEN ? -1 : slice->length);
-        break;
-    case SLICE_TRACK:
-        tv_sql_put_integer(vector, i, row->track);
-        break;
-    case SLICE_DEPTH:
-        tv_sql_put_integer(vector, i, row->depth);
-        break;
     case SLICE_THREAD_TS:
     case SLICE_THREAD_DUR:
         if (has_cpu)
@@ -274,40 +207,32 @@ static void sql_put_slice_column(const struct tv_sql_data *data,
         else
             tv_sql_put_null(vector, i);
         break;
-    case SLICE_UTID:
-        tv_sql_put_index(vector, i, track->thread);
-        break;
     case SLICE_UPID:
         tv_sql_put_index(vector, i,
                          track->thread != TV_NONE ? trace->head->threads[track->thread].process
                                                   : track->process);
         break;
     case SLICE_ARGS:
-        sql_put_args_id(data, vector, i, row->input,
-                        data->first_id[scratch->rows[i]] + scratch->indices[i]);
+        sql_put_args_id(data, vector, i, row->input, data->first_id[place.row] + place.index);
         break;
     case SLICE_PATH:
         tv_sql_put_integer(vector, i, slice->path);
         break;
-    case SLICE_KIND:
-        tv_sql_put_integer(vector, i, (int64_t)track->kind);
-        break;
     case SLICE_EVENT:
-        tv_sql_put_integer(vector, i,
-                           (int64_t)tv_slice_offset(trace, scratch->rows[i], scratch->indices[i]));
+        tv_sql_put_integer(vector, i, (int64_t)tv_slice_offset(trace, place.row, place.index));
         break;
-    case SLICE_PARENT:
     case SLICE_PARENT_NAME:
-    case SLICE_SELF_DUR:
+        sql_put_parent_name(data, place, i, vector);
+        break;
+    case SLICE_UTID:
+    case SLICE_PARENT:
     case SLICE_SELF_THREAD_DUR:
-        sql_put_related(data, scratch, column, i, scratch->rows[i] - 1, vector);
+        tv_sql_put_null(vector, i); /* sql_fill_run has those that are known */
         break;
     case SLICE_WAKER:
     case SLICE_BLOCKED_FUNCTION:
     case SLICE_IO_WAIT:
-        sql_put_state_column(data, column, i,
-                             (struct tv_slice_place){scratch->rows[i], scratch->indices[i]},
-                             vector);
+        sql_put_state_column(data, column, i, place, vector);
         break;
     default:
         sql_put_frame_column(data, column, i, trace->paths.nodes[slice->path].frame, vector);
@@ -362,20 +287,237 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     }
 }
 
+/* ---- Columns of many slices ----
+ *
+ * The columns that most queries name are filled for all slices of a row at once, from the packed
+ * columns themselves. */
+
+/* Slices [index, index + count) of a row, which are [at, at + count) of the vector. */
+struct sql_run {
+    uint32_t row, index, count, at;
+};
+
+static void sql_fill_with(struct tv_sql_vector *vector, const struct sql_run *run, int64_t value)
+{
+    int64_t *put = (int64_t *)vector->data + run->at;
+    for (uint32_t i = 0; i < run->count; i++)
+        put[i] = value;
+}
+
+static const uint8_t *sql_flags_of(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    return tv_row_columns(trace, row)->flags + trace->rows[row].first + index;
+}
+
+static const uint32_t *sql_paths_of(const struct tv_trace *trace, const struct sql_run *run)
+{
+    return tv_row_columns(trace, run->row)->path + trace->rows[run->row].first + run->index;
+}
+
+static void sql_fill_dur(const struct tv_trace *trace, const struct sql_run *run, int64_t *put)
+{
+    const uint8_t *flags = sql_flags_of(trace, run->row, run->index);
+    tv_slices_read_lengths(trace, run->row, run->index, run->count, put);
+    for (uint32_t i = 0; i < run->count; i++)
+        put[i] = flags[i] & TV_SLICE_OPEN ? -1 : put[i];
+}
+
+static void sql_fill_name(const struct tv_sql_data *data, const struct sql_run *run,
+                          struct tv_sql_vector *vector)
+{
+    const struct tv_path_node *nodes = data->trace->paths.nodes;
+    const uint32_t *paths = sql_paths_of(data->trace, run), *name_of = data->name_of;
+    uint32_t count = run->count;
+    if (vector->plain) {
+        for (uint32_t i = 0; i < count; i++)
+            tv_sql_put_name(data, vector, run->at + i, nodes[paths[i]].frame);
+    } else if (vector->name_bytes == 1) {
+        uint8_t *put = (uint8_t *)vector->data + run->at;
+        for (uint32_t i = 0; i < count; i++)
+            put[i] = (uint8_t)name_of[nodes[paths[i]].frame];
+    } else if (vector->name_bytes == 2) {
+        uint16_t *put = (uint16_t *)vector->data + run->at;
+        for (uint32_t i = 0; i < count; i++)
+            put[i] = (uint16_t)name_of[nodes[paths[i]].frame];
+    } else {
+        uint32_t *put = (uint32_t *)vector->data + run->at;
+        for (uint32_t i = 0; i < count; i++)
+            put[i] = name_of[nodes[paths[i]].frame];
+    }
+}
+
+/* Lengths of calls in the row below, read one after another. */
+struct sql_children {
+    const struct tv_trace *trace;
+    const uint8_t *flags;
+    uint32_t row, row_count;
+    uint32_t next;         /* index of the next child */
+    uint32_t first, count; /* what `lengths` has */
+    bool cpu;
+    tv_ns lengths[256];
+};
+
+/* Return the lengths of the children of one call together; the next call's follow. */
+static tv_ns sql_sum_children(struct sql_children *children)
+{
+    tv_ns sum = 0;
+    do {
+        if (children->next >= children->first + children->count) {
+            uint32_t left = children->row_count - children->next;
+            uint32_t most = TV_COUNT(children->lengths);
+            children->first = children->next;
+            children->count = left < most ? left : most;
+            (children->cpu ? tv_slices_read_cpu_lengths : tv_slices_read_lengths)(
+                children->trace, children->row, children->first, children->count,
+                children->lengths);
+        }
+        sum += children->lengths[children->next++ - children->first];
+    } while (children->next < children->row_count &&
+             !(children->flags[children->next] & TV_SLICE_FIRST_CHILD));
+    return sum;
+}
+
+/* Fill lengths without those of the children.  The children of neighbours are neighbours, so the
+ * first ones alone are searched for. */
+static void sql_fill_self(const struct tv_trace *trace, const struct sql_run *run, bool cpu,
+                          int64_t *put)
+{
+    const uint8_t *flags = sql_flags_of(trace, run->row, run->index);
+    struct sql_children children;
+    uint32_t i = 0, unused;
+    (cpu ? tv_slices_read_cpu_lengths : tv_slices_read_lengths)(trace, run->row, run->index,
+                                                                run->count, put);
+    while (i < run->count && !(flags[i] & TV_SLICE_HAS_CHILDREN))
+        i++;
+    if (i == run->count)
+        return;
+    children.trace = trace;
+    children.row = run->row + 1;
+    children.row_count = trace->rows[children.row].count;
+    children.flags = sql_flags_of(trace, children.row, 0);
+    children.cpu = cpu;
+    children.first = children.count = 0;
+    tv_slice_children(trace, run->row, run->index + i, &children.next, &unused);
+    for (; i < run->count; i++) {
+        if (!(flags[i] & TV_SLICE_HAS_CHILDREN) || children.next >= children.row_count)
+            continue;
+        int64_t self = put[i] - sql_sum_children(&children);
+        put[i] = self > 0 ? self : 0;
+    }
+}
+
+/* Fill the callers: each first child belongs to the next one in the row above that has any. */
+static void sql_fill_parent(const struct tv_sql_data *data, const struct sql_run *run, int64_t *put)
+{
+    const struct tv_trace *trace = data->trace;
+    uint32_t above = run->row - 1;
+    const uint8_t *flags = sql_flags_of(trace, run->row, run->index);
+    const uint8_t *parents = sql_flags_of(trace, above, 0);
+    uint32_t parent = tv_slice_parent(trace, run->row, run->index);
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (i > 0 && flags[i] & TV_SLICE_FIRST_CHILD)
+            do
+                parent++;
+            while (parent + 1 < trace->rows[above].count &&
+                   !(parents[parent] & TV_SLICE_HAS_CHILDREN));
+        put[i] = (int64_t)(data->first_id[above] + parent);
+    }
+}
+
+/* Fill a column that is the same for all slices of a row; false: it is not one. */
+static bool sql_fill_of_row(const struct tv_sql_data *data, uint32_t column,
+                            const struct sql_run *run, struct tv_sql_vector *vector)
+{
+    const struct tv_trace *trace = data->trace;
+    const struct tv_row *row = &trace->rows[run->row];
+    const struct tv_track *track = &trace->tracks[row->track];
+    if (column == SLICE_TRACK)
+        sql_fill_with(vector, run, row->track);
+    else if (column == SLICE_DEPTH)
+        sql_fill_with(vector, run, row->depth);
+    else if (column == SLICE_KIND)
+        sql_fill_with(vector, run, (int64_t)track->kind);
+    else if (column == SLICE_UTID && track->thread != TV_NONE)
+        sql_fill_with(vector, run, track->thread);
+    else
+        return false;
+    return true;
+}
+
+/* Fill a column for slices of a row; false: it is not one of those that are filled at once. */
+static bool sql_fill_run(const struct tv_sql_data *data, uint32_t column, const struct sql_run *run,
+                         struct tv_sql_vector *vector)
+{
+    const struct tv_trace *trace = data->trace;
+    int64_t *integers = (int64_t *)vector->data + run->at;
+    switch (column) {
+    case SLICE_TS:
+        tv_slices_read_starts(trace, run->row, run->index, run->count, integers);
+        return true;
+    case SLICE_DUR:
+        sql_fill_dur(trace, run, integers);
+        return true;
+    case SLICE_NAME:
+        sql_fill_name(data, run, vector);
+        return true;
+    case SLICE_SELF_DUR:
+        sql_fill_self(trace, run, false, integers);
+        return true;
+    case SLICE_SELF_THREAD_DUR:
+        if (!tv_row_columns(trace, run->row)->cpu_start)
+            return false;
+        sql_fill_self(trace, run, true, integers);
+        return true;
+    case SLICE_PARENT:
+        if (trace->rows[run->row].depth == 0)
+            return false;
+        sql_fill_parent(data, run, integers);
+        return true;
+    default:
+        return sql_fill_of_row(data, column, run, vector);
+    }
+}
+
+/* Fill a column for slices of a row, one after another. */
+static void sql_fill_each(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                          uint32_t column, const struct sql_run *run, struct tv_sql_vector *vector)
+{
+    struct tv_slice *slices = scratch->slices;
+    uint64_t first = data->first_id[run->row] + run->index;
+    if (scratch->first != first || scratch->count != run->count)
+        tv_slices_read(data->trace, run->row, run->index, run->count, slices);
+    scratch->first = first;
+    scratch->count = run->count;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct tv_slice_place place = {run->row, run->index + i};
+        sql_put_slice_column(data, &slices[i], place, column, run->at + i, vector);
+    }
+}
+
 static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
                            uint32_t column, uint64_t first, uint32_t count,
                            struct tv_sql_vector *vector)
 {
     uint64_t slices = data->first_id[data->trace->row_count];
-    if (column != SLICE_ID)
-        sql_decode_slices(data, scratch, first, count);
-    for (uint32_t i = 0; i < count; i++)
-        if (column == SLICE_ID)
+    uint32_t done = 0;
+    if (column == SLICE_ID) {
+        for (uint32_t i = 0; i < count; i++)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
-        else if (first + i < slices)
-            sql_put_slice_column(data, scratch, column, i, vector);
-        else
-            sql_put_instant_column(data, column, i, first + i - slices, vector);
+        return;
+    }
+    while (done < count && first + done < slices) {
+        uint32_t row = tv_sql_row_of(data, first + done);
+        uint64_t left = data->first_id[row + 1] - (first + done);
+        struct sql_run run = {.row = row,
+                              .index = (uint32_t)(first + done - data->first_id[row]),
+                              .count = left < count - done ? (uint32_t)left : count - done,
+                              .at = done};
+        if (!sql_fill_run(data, column, &run, vector))
+            sql_fill_each(data, scratch, column, &run, vector);
+        done += run.count;
+    }
+    for (; done < count; done++)
+        sql_put_instant_column(data, column, done, first + done - slices, vector);
 }
 
 const struct tv_sql_table tv_sql_slice_table = {

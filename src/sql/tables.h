@@ -37,11 +37,10 @@ struct tv_sql_data {
     struct tv_display_cache *display;
 };
 
-/* Slices of the rows that are being filled, decoded once for all columns. */
+/* Slices of a row that are being filled, decoded once for the columns that need it. */
 struct tv_sql_scratch {
-    uint64_t first; /* of the decoded rows */
+    uint64_t first; /* id of the first decoded one */
     uint32_t count;
-    uint32_t rows[TV_SQL_ROWS], indices[TV_SQL_ROWS];
     struct tv_slice slices[TV_SQL_ROWS];
 };
 

@@ -77,6 +77,25 @@ static void assert_family(const struct tv_trace *trace, const struct tv_track *t
     }
 }
 
+/* Members that are read alone, from some slice of the row to some other one. */
+static void assert_members(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                           uint32_t count)
+{
+    tv_ns *found = tv_alloc((size_t)count + 1, sizeof *found);
+    tv_slices_read_starts(trace, row, first, count, found);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(found[i], tv_slice_get(trace, row, first + i).start);
+    tv_slices_read_lengths(trace, row, first, count, found);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(found[i], tv_slice_get(trace, row, first + i).length);
+    if (tv_row_columns(trace, row)->cpu_start) {
+        tv_slices_read_cpu_lengths(trace, row, first, count, found);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(found[i], tv_slice_get(trace, row, first + i).cpu_length);
+    }
+    tv_free(found);
+}
+
 static void assert_track(const struct feed *feed, const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_track *track = &trace->tracks[number];
@@ -89,8 +108,11 @@ static void assert_track(const struct feed *feed, const struct tv_trace *trace, 
         place[call] = next[calls[call].depth]++;
         assert_call(feed, trace, track->first_row + calls[call].depth, place[call], calls, call);
     }
-    for (uint32_t depth = 0; depth < track->row_count; depth++)
+    for (uint32_t depth = 0; depth < track->row_count; depth++) {
         assert_int_equal(trace->rows[track->first_row + depth].count, next[depth]);
+        assert_members(trace, track->first_row + depth, 0, next[depth]);
+        assert_members(trace, track->first_row + depth, next[depth] / 3, next[depth] / 2);
+    }
     assert_family(trace, track, calls, count, place);
     tv_free(calls);
     tv_free(next);
