@@ -115,9 +115,11 @@ enum duck_statement {
     X(void *, bind_get_extra_info, (duck_bind))                                                    \
     X(void, bind_add_result_column, (duck_bind, const char *, duck_type))                          \
     X(duck_value, bind_get_parameter, (duck_bind, uint64_t))                                       \
+    X(bool, is_null_value, (duck_value))                                                           \
     X(int64_t, get_int64, (duck_value))                                                            \
     X(void, destroy_value, (duck_value *))                                                         \
     X(void, bind_set_bind_data, (duck_bind, void *, void (*)(void *)))                             \
+    X(void, bind_set_error, (duck_bind, const char *))                                             \
     X(void, bind_set_cardinality, (duck_bind, uint64_t, bool))                                     \
     X(void *, init_get_extra_info, (duck_init))                                                    \
     X(void *, init_get_bind_data, (duck_init))                                                     \

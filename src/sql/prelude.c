@@ -8,9 +8,9 @@
  *
  * The tables are functions in C over the model, in the words of the model.  The views give them the
  * names and columns of Perfetto's trace processor, so that queries written for it run here.  A view
- * costs nothing until a query uses it.
+ * is made when a query names it (views.c).
  *
- * The statements run in this order, and a view may use only what is before it.
+ * A view may use only what is before it.
  */
 #include <string.h>
 
@@ -22,12 +22,11 @@ const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait), slice_kind(kind_id) as kind from any_slice where kind_id not in (3, 4)",
+    "io_wait), slice_kind(kind_id) as kind from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
     "blocked_function, io_wait), slice_kind(kind_id) as kind, least(case when dur < 0 then (select "
     "end_ts from trace_bounds) "
-    "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1) where "
-    "kind_id not in (3, 4) and ts < t1 and (ts >= t0 or dur < 0 or ts + dur > t0)",
+    "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1)",
     "create view slices as select * from slice",
     "create view track_slice as select columns(c -> c not in ('utid', 'upid')) from slice",
     "create view instant as select * from slice where kind = 'instant'",

@@ -8,7 +8,7 @@
  *
  * DuckDB hands no conditions down.  So that a small range of a large trace does not cost a scan of
  * it, tv_slice_in(from, to) has the range as parameters and scans pieces of rows, found by
- * bisection.
+ * bisection.  tv_slice() leaves out thread states and what processors ran.
  */
 #include "sql/sql.h"
 #include "sql/rewrite.h"
@@ -31,10 +31,17 @@
 /* Time between two interruptions of a statement. */
 #define INTERRUPT_MS 20
 
+/* The rows of a table that a function has. */
+enum sql_rows {
+    SQL_ALL_ROWS,
+    SQL_SLICES, /* of any_slice: slices and instants */
+    SQL_RANGE,  /* those of them that overlap the range of the two parameters */
+};
+
 struct sql_table_info {
     const struct tv_sql_data *data;
     const struct tv_sql_table *table;
-    bool ranged; /* has two parameters: rows of any_slice that may overlap [from, to) */
+    enum sql_rows rows;
 };
 
 /* A thread that interrupts statements that run too long, or that are cancelled. */
@@ -55,6 +62,8 @@ struct tv_sql {
     struct tv_sql_data data;
     bool has_trace;
     struct sql_table_info *infos;
+    bool *made, *named; /* of the views and macros of the prelude (views.c) */
+    bool has_creations; /* a query has created or dropped something */
     const char *longer; /* advice about max_seconds */
     void (*stuck)(void *context, const struct tv_error *why);
     void *stuck_context;
@@ -111,8 +120,9 @@ struct sql_range {
 /* A scan of a table. */
 struct sql_scan {
     const struct sql_table_info *info;
-    struct sql_piece *pieces; /* NULL: all rows */
-    uint64_t count;           /* of pieces, or of rows */
+    bool in_pieces; /* else all rows */
+    struct sql_piece *pieces;
+    uint64_t count; /* of pieces, or of rows */
     _Atomic uint64_t next;
     uint32_t column_count;
     uint32_t columns[64]; /* wanted ones; TV_NONE: only the number of rows */
@@ -135,18 +145,37 @@ static const int sql_types[] = {
     [TV_SQL_NAME] = DUCK_ENUM,      [TV_SQL_BOOLEAN] = DUCK_BOOLEAN,
 };
 
+/* Return a time that a query gives; the query fails if it is NULL. */
 static int64_t sql_parameter(duck_bind bind, uint64_t number)
 {
     duck_value value = tv_duck.bind_get_parameter(bind, number);
-    int64_t integer = tv_duck.get_int64(value);
+    bool is_null = tv_duck.is_null_value(value);
+    int64_t integer = is_null ? 0 : tv_duck.get_int64(value);
+    if (is_null)
+        tv_duck.bind_set_error(bind, "slice_in(t0, t1) needs two times");
     tv_duck.destroy_value(&value);
     return integer;
+}
+
+static bool sql_is_slice_track(const struct tv_track *track)
+{
+    return track->kind != TV_TRACK_CPU && track->kind != TV_TRACK_STATES;
+}
+
+static uint64_t sql_count_rows(const struct sql_table_info *info)
+{
+    const struct tv_trace *trace = info->data->trace;
+    uint64_t count = info->table->count(info->data);
+    for (uint32_t i = 0; info->rows == SQL_SLICES && i < trace->track_count; i++)
+        if (!sql_is_slice_track(&trace->tracks[i]))
+            count -= trace->tracks[i].slice_count;
+    return count;
 }
 
 static void sql_bind_table(duck_bind bind)
 {
     const struct sql_table_info *info = tv_duck.bind_get_extra_info(bind);
-    if (info->ranged) {
+    if (info->rows == SQL_RANGE) {
         struct sql_range *range = tv_alloc(1, sizeof *range);
         *range = (struct sql_range){sql_parameter(bind, 0), sql_parameter(bind, 1)};
         tv_duck.bind_set_bind_data(bind, range, sql_free);
@@ -161,8 +190,8 @@ static void sql_bind_table(duck_bind bind)
         tv_duck.bind_add_result_column(bind, column->name, type);
         tv_duck.destroy_logical_type(&type);
     }
-    if (!info->ranged && !info->table->slow_count)
-        tv_duck.bind_set_cardinality(bind, info->table->count(info->data), true);
+    if (info->rows != SQL_RANGE && !info->table->slow_count)
+        tv_duck.bind_set_cardinality(bind, sql_count_rows(info), true);
 }
 
 /* A growing list of pieces. */
@@ -182,35 +211,87 @@ static void sql_add_pieces(struct sql_pieces *pieces, uint64_t first, uint64_t e
     }
 }
 
-/* List the slices that may overlap a range, and all instants. */
+/* List all slices and instants; nothing if the trace has no other rows. */
+static struct sql_pieces sql_list_slices(const struct tv_sql_data *data)
+{
+    const struct tv_trace *trace = data->trace;
+    struct sql_pieces pieces = {.items = NULL};
+    uint64_t first = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        if (sql_is_slice_track(&trace->tracks[trace->rows[row].track]))
+            continue;
+        sql_add_pieces(&pieces, first, data->first_id[row]);
+        first = data->first_id[row + 1];
+    }
+    sql_add_pieces(&pieces, first, data->first_id[trace->row_count] + trace->tables.instants.count);
+    return pieces;
+}
+
+/* Return the first slice of a row that overlaps a range, as far as its end tells. */
+static uint32_t sql_find_first(const struct tv_trace *trace, uint32_t row,
+                               const struct sql_range *range)
+{
+    /* One without length at `from` is in the range; one that ends there is not. */
+    uint32_t first = tv_row_find(trace, row, range->from > INT64_MIN ? range->from - 1 : INT64_MIN);
+    for (; first < trace->rows[row].count; first++) {
+        struct tv_slice slice = tv_slice_get(trace, row, first);
+        if (slice.start >= range->from || slice.start + slice.length > range->from ||
+            slice.flags & TV_SLICE_OPEN)
+            break;
+    }
+    return first;
+}
+
+/* List the slices and instants that overlap a range. */
 static struct sql_pieces sql_find_pieces(const struct tv_sql_data *data,
                                          const struct sql_range *range)
 {
     const struct tv_trace *trace = data->trace;
+    const struct tv_instant *instants = trace->tables.instants.rows;
     struct sql_pieces pieces = {.items = NULL};
-    uint64_t instants = data->first_id[trace->row_count];
-    int64_t before = range->from > INT64_MIN ? range->from - 1 : range->from;
-    for (uint32_t row = 0; row < trace->row_count; row++) {
-        /* Include slices that end at `from`: their length may be 0. */
-        uint32_t first = tv_row_find(trace, row, before);
-        uint32_t end = tv_row_find_start(trace, row, range->to);
-        sql_add_pieces(&pieces, data->first_id[row] + first, data->first_id[row] + end);
+    uint64_t slices = data->first_id[trace->row_count], first = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        if (sql_is_slice_track(&trace->tracks[trace->rows[row].track]))
+            sql_add_pieces(&pieces, data->first_id[row] + sql_find_first(trace, row, range),
+                           data->first_id[row] + tv_row_find_start(trace, row, range->to));
+    for (uint64_t i = 0; i <= trace->tables.instants.count; i++) {
+        bool is_in = false;
+        if (i < trace->tables.instants.count) {
+            tv_ns time = tv_trace_time(trace, instants[i].input, instants[i].time);
+            is_in = time >= range->from && time < range->to;
+        }
+        if (is_in)
+            continue;
+        sql_add_pieces(&pieces, slices + first, slices + i);
+        first = i + 1;
     }
-    sql_add_pieces(&pieces, instants, instants + trace->tables.instants.count);
     return pieces;
+}
+
+/* Does a trace have rows of any_slice that are no slices? */
+static bool sql_has_others(const struct tv_trace *trace)
+{
+    uint32_t i = 0;
+    while (i < trace->track_count && sql_is_slice_track(&trace->tracks[i]))
+        i++;
+    return i < trace->track_count;
 }
 
 static void sql_init_scan(duck_init init)
 {
     struct sql_scan *scan = tv_alloc(1, sizeof *scan);
     scan->info = tv_duck.init_get_extra_info(init);
-    if (scan->info->ranged) {
-        struct sql_pieces pieces =
-            sql_find_pieces(scan->info->data, tv_duck.init_get_bind_data(init));
+    const struct tv_sql_data *data = scan->info->data;
+    bool is_range = scan->info->rows == SQL_RANGE;
+    scan->in_pieces = is_range || (scan->info->rows == SQL_SLICES && sql_has_others(data->trace));
+    if (scan->in_pieces) {
+        struct sql_pieces pieces = is_range
+                                       ? sql_find_pieces(data, tv_duck.init_get_bind_data(init))
+                                       : sql_list_slices(data);
         scan->pieces = pieces.items;
         scan->count = pieces.count;
     } else {
-        scan->count = scan->info->table->count(scan->info->data);
+        scan->count = scan->info->table->count(data);
     }
     scan->column_count = (uint32_t)tv_duck.init_get_column_count(init);
     assert(scan->column_count <= TV_COUNT(scan->columns));
@@ -219,8 +300,8 @@ static void sql_init_scan(duck_init init)
         scan->columns[i] = column < scan->info->table->column_count ? (uint32_t)column : TV_NONE;
     }
     tv_duck.init_set_init_data(init, scan, sql_free_scan);
-    tv_duck.init_set_max_threads(init, scan->info->ranged ? scan->count + 1
-                                                          : scan->count / TV_SQL_ROWS + 1);
+    tv_duck.init_set_max_threads(init,
+                                 scan->in_pieces ? scan->count + 1 : scan->count / TV_SQL_ROWS + 1);
 }
 
 static void sql_init_thread(duck_init init)
@@ -232,7 +313,7 @@ static void sql_init_thread(duck_init init)
 /* Take the next rows of a scan; none at its end. */
 static struct sql_piece sql_take_piece(struct sql_scan *scan)
 {
-    if (scan->info->ranged) {
+    if (scan->in_pieces) {
         uint64_t next = atomic_fetch_add(&scan->next, 1);
         return next < scan->count ? scan->pieces[next] : (struct sql_piece){0};
     }
@@ -264,9 +345,12 @@ static bool sql_register_table(struct tv_sql *sql, struct sql_table_info *info)
 {
     char name[64];
     duck_function function = tv_duck.create_table_function();
-    snprintf(name, sizeof name, "tv_%s", info->ranged ? "slice_in" : info->table->name);
+    snprintf(name, sizeof name, "tv_%s",
+             info->rows == SQL_SLICES  ? "slice"
+             : info->rows == SQL_RANGE ? "slice_in"
+                                       : info->table->name);
     tv_duck.table_function_set_name(function, name);
-    if (info->ranged) {
+    if (info->rows == SQL_RANGE) {
         duck_type integer = tv_duck.create_logical_type(DUCK_BIGINT);
         tv_duck.table_function_add_parameter(function, integer);
         tv_duck.table_function_add_parameter(function, integer);
@@ -443,29 +527,45 @@ static enum tv_status sql_configure(struct tv_sql *sql, const struct tv_sql_opti
 
 static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
 {
-    enum tv_status status = TV_OK;
-    sql->infos = tv_alloc(tv_sql_table_count + 1, sizeof *sql->infos);
-    sql->infos[tv_sql_table_count] = (struct sql_table_info){&sql->data, tv_sql_tables[0], true};
-    if (!sql_register_table(sql, &sql->infos[tv_sql_table_count]))
-        return sql_fail(err, "a table cannot be registered");
-    for (size_t i = 0; i < tv_sql_table_count && status == TV_OK; i++) {
-        char view[160];
-        sql->infos[i] = (struct sql_table_info){&sql->data, tv_sql_tables[i], false};
+    size_t count = tv_sql_table_count, views = tv_sql_view_count();
+    sql->infos = tv_alloc(count + 2, sizeof *sql->infos);
+    for (size_t i = 0; i < count; i++)
+        sql->infos[i] = (struct sql_table_info){&sql->data, tv_sql_tables[i], SQL_ALL_ROWS};
+    sql->infos[count] = (struct sql_table_info){&sql->data, &tv_sql_slice_table, SQL_SLICES};
+    sql->infos[count + 1] = (struct sql_table_info){&sql->data, &tv_sql_slice_table, SQL_RANGE};
+    for (size_t i = 0; i < count + 2; i++)
         if (!sql_register_table(sql, &sql->infos[i]))
             return sql_fail(err, "a table cannot be registered");
-        snprintf(view, sizeof view, "create view %s as select * from tv_%s()",
-                 tv_sql_tables[i]->name, tv_sql_tables[i]->name);
-        status = sql_execute(sql, view, err);
-    }
-    if (status == TV_OK && !tv_sql_register_arguments(sql->connection, &sql->data))
+    if (!tv_sql_register_arguments(sql->connection, &sql->data))
         return sql_fail(err, "a function cannot be registered");
-    for (size_t i = 0; tv_sql_prelude[i] && status == TV_OK; i++)
-        status = sql_execute(sql, tv_sql_prelude[i], err);
+    sql->made = tv_alloc(views, sizeof *sql->made);
+    sql->named = tv_alloc(views, sizeof *sql->named);
     char *nothing;
-    if (status == TV_OK) /* keeps the macros */
-        status = tv_sql_rewrite(&sql->macros, tv_sql_macro_prelude, &nothing, err);
+    enum tv_status status = /* keeps the macros */
+        tv_sql_rewrite(&sql->macros, tv_sql_macro_prelude, &nothing, err);
     if (status == TV_OK)
         tv_free(nothing);
+    return status;
+}
+
+/* Make the views and macros that statements name, as far as they are not there. */
+static enum tv_status sql_make_views(struct tv_sql *sql, const char *text, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (!sql->has_trace)
+        return TV_OK;
+    tv_sql_views_named(text, sql->named);
+    for (size_t i = 0; i < tv_sql_view_count() && status == TV_OK; i++) {
+        struct tv_out statement;
+        if (sql->made[i] || !sql->named[i])
+            continue;
+        tv_out_init_memory(&statement);
+        tv_sql_view_statement(i, &statement);
+        tv_out_char(&statement, '\0');
+        status = sql_execute(sql, (const char *)statement.buffer, err);
+        tv_out_release(&statement);
+        sql->made[i] = true;
+    }
     return status;
 }
 
@@ -534,6 +634,20 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     return status;
 }
 
+enum tv_status tv_sql_reopen(const struct tv_trace *trace, const struct tv_sql_options *options,
+                             struct tv_sql **sql, struct tv_error *err)
+{
+    struct tv_sql *old = *sql;
+    if (!old || old->has_creations || !old->has_trace) {
+        tv_sql_close(old);
+        return tv_sql_open(trace, options, sql, err);
+    }
+    tv_sql_data_release(&old->data);
+    tv_sql_data_init(&old->data, trace);
+    memset(old->made, 0, tv_sql_view_count()); /* they are about the names of the old trace */
+    return TV_OK;
+}
+
 void tv_sql_close(struct tv_sql *sql)
 {
     if (!sql)
@@ -547,6 +661,8 @@ void tv_sql_close(struct tv_sql *sql)
         tv_sql_data_release(&sql->data);
     tv_sql_macros_release(&sql->macros);
     tv_free(sql->infos);
+    tv_free(sql->made);
+    tv_free(sql->named);
     tv_free(sql);
 }
 
@@ -586,14 +702,33 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
 {
     duck_result result;
     enum tv_status status = TV_OK;
-    if (!sql_is_allowed(tv_duck.prepared_statement_type(prepared)))
+    int type = tv_duck.prepared_statement_type(prepared);
+    if (!sql_is_allowed(type))
         return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
+    if (type != DUCK_SELECT && type != DUCK_EXPLAIN)
+        sql->has_creations = true;
     if (taker)
         return sql_take_rows(sql, prepared, taker, err);
     if (tv_duck.execute_prepared(prepared, &result) != 0)
         status = sql_fail_query(sql, err, tv_duck.result_error(&result));
     tv_duck.destroy_result(&result);
     return status;
+}
+
+/* Prepare a statement of a text; if it is wrong, do so again with all views, so that the error can
+ * name one of them.  A statement can be prepared once. */
+static int sql_prepare(struct tv_sql *sql, const char *text, duck_statements *statements,
+                       uint64_t number, duck_prepared *prepared)
+{
+    struct tv_error unused;
+    if (tv_duck.prepare_extracted_statement(sql->connection, *statements, number, prepared) == 0)
+        return 0;
+    if (!sql->has_trace || sql_make_views(sql, TV_SQL_ALL_VIEWS, &unused) != TV_OK)
+        return 1;
+    tv_duck.destroy_prepare(prepared);
+    tv_duck.destroy_extracted(statements);
+    (void)tv_duck.extract_statements(sql->connection, text, statements);
+    return tv_duck.prepare_extracted_statement(sql->connection, *statements, number, prepared);
 }
 
 static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
@@ -608,7 +743,7 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
     }
     for (uint64_t i = 0; i < count && status == TV_OK; i++) {
         duck_prepared prepared;
-        if (tv_duck.prepare_extracted_statement(sql->connection, statements, i, &prepared) != 0)
+        if (sql_prepare(sql, text, &statements, i, &prepared) != 0)
             status = sql_fail_query(sql, err, tv_duck.prepare_error(prepared));
         else
             status = sql_run_statement(sql, prepared, i + 1 == count ? taker : NULL, err);
@@ -641,7 +776,9 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
     if (status != TV_OK)
         return status;
     sql_set_running(&sql->watch, true);
-    status = sql_run_statements(sql, rewritten, taker, err);
+    status = sql_make_views(sql, rewritten, err);
+    if (status == TV_OK)
+        status = sql_run_statements(sql, rewritten, taker, err);
     sql_set_running(&sql->watch, false);
     tv_free(rewritten);
     return status == TV_OK ? TV_OK : sql_explain_interruption(sql, err);

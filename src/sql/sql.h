@@ -42,6 +42,11 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
                            struct tv_sql **sql, struct tv_error *err) TV_MUST_CHECK;
 void tv_sql_close(struct tv_sql *sql);
 
+/* Open a database over another trace in place of *sql, or of none (NULL).  The database of *sql is
+ * used again, unless a query has created something in it; its trace must still be there. */
+enum tv_status tv_sql_reopen(const struct tv_trace *trace, const struct tv_sql_options *options,
+                             struct tv_sql **sql, struct tv_error *err) TV_MUST_CHECK;
+
 enum tv_sql_format {
     TV_SQL_TABLE,
     TV_SQL_CSV,

@@ -122,6 +122,20 @@ void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_ou
  * the connection. (arguments.c) */
 bool tv_sql_register_arguments(duck_connection connection, struct tv_sql_data *data);
 
+/* ---- Views and macros, made when they are named (views.c) ---- */
+
+/* A text that names all of them. */
+#define TV_SQL_ALL_VIEWS "duckdb_views"
+
+/* Their number: a view for each table, and the prelude. */
+size_t tv_sql_view_count(void);
+
+/* Write the statement that makes one. */
+void tv_sql_view_statement(size_t number, struct tv_out *out);
+
+/* Tell which ones the statements of a text need: named[tv_sql_view_count()]. */
+void tv_sql_views_named(const char *text, bool *named);
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
 void tv_sql_data_release(struct tv_sql_data *data);
 

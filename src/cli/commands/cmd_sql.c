@@ -108,22 +108,22 @@ struct sql_opened {
     struct tv_sql *sql;
 };
 
-/* Read files as one trace, and make a database of it whose queries run on so many threads. */
+/* Read files as one trace, and make a database of it, in place of the one that is opened. */
 static enum tv_status cmd_sql_open(const struct tv_settings *settings, const char *const *files,
-                                   size_t count, unsigned threads, struct sql_opened *opened,
-                                   struct tv_error *err)
+                                   size_t count, struct sql_opened *opened, struct tv_error *err)
 {
-    struct tv_sql_options options = {.threads = threads,
+    struct tv_trace *trace;
+    struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
                                      .stuck = tv_command_end_stuck_query};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
-    enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);
+    enum tv_status status = tv_load_trace(settings, files, count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    status = tv_sql_open(opened->trace, &options, &opened->sql, err);
-    if (status != TV_OK)
-        tv_trace_free(opened->trace);
+    status = tv_sql_reopen(trace, &options, &opened->sql, err);
+    tv_trace_free(opened->trace);
+    opened->trace = trace;
     return status;
 }
 
@@ -133,17 +133,15 @@ static void cmd_sql_close(struct sql_opened *opened)
     tv_trace_free(opened->trace);
 }
 
-/* Ask files that are read as one trace. */
-static enum tv_status cmd_sql_ask(const struct tv_settings *settings, const char *const *files,
-                                  size_t count, struct tv_sql_output *how, struct tv_out *out,
-                                  struct tv_error *err)
+/* Ask all files as one trace. */
+static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_sql_output *how,
+                                  struct tv_out *out, struct tv_error *err)
 {
-    struct sql_opened opened;
+    struct sql_opened opened = {0};
     enum tv_status status =
-        cmd_sql_open(settings, files, count, tv_settings_jobs(settings), &opened, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
+        cmd_sql_open(settings, settings->files.items, settings->files.count, &opened, err);
+    if (status == TV_OK)
+        status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
     cmd_sql_close(&opened);
     return status;
 }
@@ -154,21 +152,24 @@ static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
                                        struct tv_sql_output *how, struct tv_out *out, bool *failed,
                                        struct tv_error *err)
 {
-    for (size_t i = 0; i < settings->files.count; i++) {
+    struct sql_opened opened = {0};
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++) {
         struct tv_error reason = {.status = TV_OK};
         how->file = tv_bytes_of(settings->files.items[i]);
-        enum tv_status status =
-            cmd_sql_ask(settings, &settings->files.items[i], 1, how, out, &reason);
+        status = cmd_sql_open(settings, &settings->files.items[i], 1, &opened, &reason);
+        if (status == TV_OK)
+            status = tv_sql_run(opened.sql, settings->sql.query, how, out, &reason);
         if (status == TV_ERR_USAGE) { /* the query is wrong for all of them */
             *err = reason;
-            return status;
-        }
-        if (status != TV_OK) {
+        } else if (status != TV_OK) {
             tv_command_failed(command, &reason);
             *failed = true;
+            status = TV_OK;
         }
     }
-    return TV_OK;
+    cmd_sql_close(&opened);
+    return status;
 }
 
 /* Answer statements from standard input. */
@@ -177,15 +178,15 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
                                        struct tv_sql_output *how, struct tv_out *out, bool *failed,
                                        struct tv_error *err)
 {
-    struct sql_opened opened;
-    enum tv_status status = cmd_sql_open(settings, settings->files.items, settings->files.count,
-                                         tv_settings_jobs(settings), &opened, err);
-    if (status != TV_OK)
-        return status;
-    struct tv_sql_prompt prompt = {command, opened.sql, how, out, failed};
-    tv_sql_prompt_converse(&prompt);
+    struct sql_opened opened = {0};
+    enum tv_status status =
+        cmd_sql_open(settings, settings->files.items, settings->files.count, &opened, err);
+    if (status == TV_OK) {
+        struct tv_sql_prompt prompt = {command, opened.sql, how, out, failed};
+        tv_sql_prompt_converse(&prompt);
+    }
     cmd_sql_close(&opened);
-    return TV_OK;
+    return status;
 }
 
 static int cmd_sql_run(const struct tv_command *command, const struct tv_settings *settings)
@@ -208,8 +209,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     if (settings->sql.each && settings->sql.query)
         status = cmd_sql_ask_each(command, settings, &how, &output.out, &failed, &err);
     else if (settings->sql.query)
-        status = cmd_sql_ask(settings, settings->files.items, settings->files.count, &how,
-                             &output.out, &err);
+        status = cmd_sql_ask(settings, &how, &output.out, &err);
     else
         status = cmd_sql_converse(command, settings, &how, &output.out, &failed, &err);
     tv_line_editor_end();
