@@ -186,9 +186,38 @@ static const char *sql_take_sqlite(struct tv_out *out, const char *at, const cha
     return sql_take_regexp(out, at, end);
 }
 
+/* Is the word at `at` another name of the table before it? */
+static bool sql_is_alias(const char *at)
+{
+    static const char *const others[] = {
+        "anti",  "asof",  "cross",   "except",      "full",      "group",     "having",
+        "inner", "join",  "left",    "limit",       "natural",   "offset",    "on",
+        "order", "outer", "qualify", "right",       "semi",      "intersect", "union",
+        "using", "where", "window",  "tablesample", "positional"};
+    const char *next = tv_sql_token_end(at);
+    bool is_other = !tv_sql_is_word(*at) && *at != '"';
+    for (size_t i = 0; i < TV_COUNT(others); i++)
+        is_other = is_other || sql_is(at, next, others[i]);
+    return !is_other;
+}
+
+/* Append the name of a table behind FROM or JOIN.  With tables of tracks, that of slices has
+ * neither utid nor upid. */
+static void sql_put_table(const struct sql_expander *expander, const char *at, const char *next)
+{
+    bool is_slice = sql_is(at, next, "slice") || sql_is(at, next, "slices");
+    if (expander->has_tracks && (is_slice || sql_is(at, next, "instant"))) {
+        tv_out_text(expander->out, is_slice ? "track_slice" : "track_instant");
+        if (sql_is_alias(tv_sql_skip_space(next)))
+            return;
+        tv_out_text(expander->out, " as ");
+    }
+    sql_put(expander->out, at, next);
+}
+
 /* Append a word, or what stands for it together with what follows; return the end of that. */
 static const char *sql_take_word_of(const struct sql_expander *expander, const char *at,
-                                    const char *end, enum tv_status *status)
+                                    const char *end, bool is_table, enum tv_status *status)
 {
     const char *next = sql_take_call(expander, at, end, status);
     if (!next)
@@ -196,8 +225,8 @@ static const char *sql_take_word_of(const struct sql_expander *expander, const c
     if (next)
         return next;
     next = tv_sql_token_end(at);
-    if (expander->has_tracks && (sql_is(at, next, "slice") || sql_is(at, next, "slices")))
-        tv_out_text(expander->out, "track_slice");
+    if (is_table)
+        sql_put_table(expander, at, next);
     else
         sql_put(expander->out, at, next);
     return next;
@@ -207,6 +236,7 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
                                       const char *end)
 {
     enum tv_status status = TV_OK;
+    bool is_table = false; /* FROM or JOIN comes before */
     while (at < end && status == TV_OK) {
         const char *token = tv_sql_skip_space(at), *next;
         token = token < end ? token : end;
@@ -215,9 +245,10 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
             break;
         next = sql_take_parameter(expander, token);
         if (!next && tv_sql_is_word(*token))
-            next = sql_take_word_of(expander, token, end, &status);
+            next = sql_take_word_of(expander, token, end, is_table, &status);
         if (!next)
             sql_put(expander->out, token, next = tv_sql_token_end(token));
+        is_table = sql_is(token, next, "from") || sql_is(token, next, "join");
         at = next;
         if (status == TV_OK && expander->out->length > TV_SQL_MAX_TEXT)
             status = tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,

@@ -22,7 +22,7 @@ const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait), slice_kind(kind_id) as kind from tv_slice()",
+    "io_wait), slice_kind(kind_id) as kind, id as slice_id from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
     "blocked_function, io_wait), slice_kind(kind_id) as kind, least(case when dur < 0 then (select "
     "end_ts from trace_bounds) "
@@ -30,6 +30,9 @@ const char *const tv_sql_prelude[] = {
     "create view slices as select * from slice",
     "create view track_slice as select columns(c -> c not in ('utid', 'upid')) from slice",
     "create view instant as select * from slice where kind = 'instant'",
+    "create view track_instant as select columns(c -> c not in ('utid', 'upid')) from instant",
+    "create view counters as select c.*, t.name, t.unit from counter c join counter_track t on "
+    "c.track_id = t.id",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
     "bigint) as cpu, r.utid, s.name, null as end_state, null as priority from any_slice s join "
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
@@ -77,6 +80,7 @@ const char *const tv_sql_prelude[] = {
     "create macro time_from_ms(t) as t * 1000000",
     "create macro time_from_s(t) as t * 1000000000",
     "create macro iif(a, b, c) as case when a then b else c end",
+    "create macro percentile(x, p) as quantile_cont(x, p / 100.0)",
     "create macro total(x) as coalesce(sum(x), 0)::double",
     "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1]",
     "create macro arg_path(key) as '$.' || regexp_replace('\"' || replace(key, '.', '\".\"') || "
@@ -175,6 +179,7 @@ const char *const tv_sql_completions[] = {
     "counter",
     "counter_leading_intervals",
     "counter_track",
+    "counters",
     "cpu",
     "cpu_counter_track",
     "cpu_track",
@@ -238,6 +243,7 @@ const char *const tv_sql_completions[] = {
     "partition",
     "path",
     "path_id",
+    "percentile",
     "perf_sample",
     "pid",
     "preceding_flow",

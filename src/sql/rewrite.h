@@ -61,8 +61,9 @@ bool tv_sql_is_word(char c);
  *     min(a, b), max(a, b)      least(a, b), greatest(a, b): DuckDB means the b smallest of all
  *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
  *     a regexp 'x'              a ~ '.*(?:x).*'
- *     slice, slices             track_slice, in a statement with thread_track or process_track:
- *                               utid and upid are those of the track, as Perfetto has them
+ *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with
+ *                               thread_track or process_track: utid and upid are those of the
+ *                               track, as Perfetto has them
  */
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

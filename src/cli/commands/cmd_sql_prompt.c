@@ -93,9 +93,11 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
     if (tv_bytes_equal(name, TV_BYTES("quit")) || tv_bytes_equal(name, TV_BYTES("exit")))
         return false;
     if (tv_bytes_equal(name, TV_BYTES("tables"))) {
-        prompt_run(prompt, "select table_name from information_schema.tables where table_name not "
-                           "in ('any_slice', 'any_sample', 'display_frame', 'track_slice') order "
-                           "by table_name");
+        prompt_run(
+            prompt,
+            "select table_name from information_schema.tables where table_name not "
+            "in ('any_slice', 'any_sample', 'display_frame', 'track_slice', 'track_instant') order "
+            "by table_name");
     } else if (tv_bytes_equal(name, TV_BYTES("schema"))) {
         prompt_show_schema(prompt, rest.length > 0 ? rest : TV_BYTES("slice"));
     } else if (tv_bytes_equal(name, TV_BYTES("mode"))) {

@@ -139,8 +139,16 @@ static void takes_threads_from_tracks(void **state)
     (void)state;
     check_rewrite("select slice.name from slice join thread_track t on slice.track_id = t.id join "
                   "thread using (utid);select utid from slices",
-                  "select track_slice.name from track_slice join thread_track t on "
-                  "track_slice.track_id = t.id join thread using (utid);select utid from slices");
+                  "select slice.name from track_slice as slice join thread_track t on "
+                  "slice.track_id = t.id join thread using (utid);select utid from slices");
+    check_rewrite("select s.name as slice from thread_track t join slices s on s.track_id = t.id",
+                  "select s.name as slice from thread_track t join track_slice s on "
+                  "s.track_id = t.id");
+    check_rewrite("select instant.name from slices as instant, process_track",
+                  "select instant.name from track_slice as instant, process_track");
+    check_rewrite("select instant.name from instant left join process_track on true",
+                  "select instant.name from track_instant as instant left join process_track on "
+                  "true");
 }
 
 static void joins_spans(void **state)
