@@ -162,6 +162,24 @@ test('a click on a bar of a query selects its time', { skip }, async () => {
   await until(async () => (await place(page)).range, '200000-240000', 'the range of the bar');
 });
 
+test('a shared address restores chart and track, and Back does', { skip }, async () => {
+  const query = 'select name, ts, dur from slice order by ts';
+  const { page } = await showFile('t.json', EVENTS, {
+    hash: `#tab=sql&sql=${encodeURIComponent(query)}&chart=bars.2&as-track=1`,
+    waits: (own) => own.locator('.query-strip').first().waitFor(),
+  });
+  const bar = page.locator('.query-strip');
+  await until(() => kinds(page).inputValue(), 'bars', 'the chart of the address');
+  assert.match(await words(page), /dur by name/);
+  await page.getByRole('button', { name: 'Remove the rows of the query' }).click();
+  await until(async () => (await place(page))['as-track'] ?? null, null, 'no track in the address');
+  assert.equal(await bar.isVisible(), false);
+  await page.goBack();
+  await bar.waitFor();
+  await kinds(page).selectOption('histogram');
+  await until(async () => (await place(page)).chart, 'histogram.2', 'the chart in the address');
+});
+
 test('a shared address restores the query', { skip }, async () => {
   const query = 'select name, dur from slice order by ts';
   const { page } = await showFile('t.json', EVENTS, {

@@ -22,6 +22,7 @@ import { readPairing, writePairing, type Pairing } from './pairing';
 import { readRowChoice, writeRowChoice, type RowChoice } from './rowOrder';
 import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
+import { readSqlChart, writeSqlChart, type SqlPlace } from './sqlPlace';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
 import { readTransforms, writeTransform, type Transform } from './transforms';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
@@ -88,8 +89,8 @@ export interface PageState {
   openDown: string | null;
   openUp: string | null;
   search: string;
-  /** The query of the tab SQL that was run. */
-  sql: string;
+  /** The query of the tab SQL that was run, and how its rows are drawn. */
+  sql: SqlPlace;
   searchIn: readonly SearchField[];
   matchCase: boolean;
   /** The text to search for is a regular expression. */
@@ -188,7 +189,9 @@ export function writeAddress(place: PageState): string {
   put('down', place.openDown === '' ? 'none' : place.openDown);
   put('up', place.openUp === '' ? 'none' : place.openUp);
   put('search', place.search);
-  put('sql', place.sql);
+  put('sql', place.sql.text);
+  put('chart', place.sql.chart && writeSqlChart(place.sql.chart));
+  put('as-track', place.sql.track ? '1' : null);
   put('in', place.searchIn.length === SEARCH_FIELDS.length ? null : place.searchIn.join(','));
   put('case', place.matchCase ? '1' : null);
   put('re', place.regex ? '1' : null);
@@ -322,7 +325,11 @@ export function readAddress(text: string): PageState {
     openDown: readOpened(q.get('down')),
     openUp: readOpened(q.get('up')),
     search: q.get('search') ?? '',
-    sql: q.get('sql') ?? '',
+    sql: {
+      text: q.get('sql') ?? '',
+      chart: readSqlChart(q.get('chart')),
+      track: q.get('as-track') === '1',
+    },
     searchIn: readFields(q.get('in')),
     matchCase: q.get('case') === '1',
     regex: q.get('re') === '1',

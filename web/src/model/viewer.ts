@@ -44,6 +44,7 @@ import { USUAL_ROWS, type RowChoice } from './rowOrder';
 import { PairedLines } from './pairing';
 import { sameFlows, sameNumbers, sameOpened, sameSort, toggled } from './stateValues';
 import { sameSpan, type Span } from './span';
+import { NO_SQL, sameSql } from './sqlPlace';
 import { Transforms } from './transforms';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { usualMeasure, valueNumberOf, valueTypeOf } from './valueTypes';
@@ -102,7 +103,7 @@ export class Viewer {
   readonly openUp = signal<string | null>(null);
   readonly search = signal('');
   /** The query of the tab SQL that was run. */
-  readonly sql = signal('');
+  readonly sql = signal(NO_SQL, sameSql);
   /** Fields that the list of hits searches; case-sensitive even without capital letters. */
   readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
   readonly matchCase = signal(false);

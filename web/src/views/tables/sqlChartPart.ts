@@ -2,7 +2,7 @@
 // The chart beside the rows of a query, and the two lists that choose it.
 
 import { fill, h } from '../../base/dom';
-import { effect, onEnd, signal, untracked, type ReadSignal } from '../../base/signal';
+import { effect, onEnd, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import type { SqlAnswer, SqlValue } from '../../model/sql';
 import {
@@ -32,13 +32,14 @@ export class SqlChartPart {
   readonly element: HTMLElement;
   readonly kinds = h('select', { class: 'of', attrs: { 'aria-label': 'Chart' } });
   readonly columns = h('select', { class: 'of', attrs: { 'aria-label': 'Column of the chart' } });
-  private readonly choice = signal<SqlChartChoice | null>(null);
   private readonly view: ChartView;
   private drawn: SqlChart | null = null;
 
-  /** `follow` leads to a row. */
+  /** `choose` takes another choice; `follow` leads to a row. */
   constructor(
     private readonly rows: ShownRows,
+    private readonly choice: ReadSignal<SqlChartChoice | null>,
+    private readonly choose: (choice: SqlChartChoice | null) => void,
     follow: (line: number) => void,
   ) {
     this.view = new ChartView({
@@ -51,7 +52,7 @@ export class SqlChartPart {
     this.kinds.addEventListener('change', () => this.chooseKind(this.kinds.value));
     this.columns.addEventListener('change', () => {
       const choice = this.choice.peek();
-      if (choice) this.choice.set({ ...choice, column: Number(this.columns.value) });
+      if (choice) this.choose({ ...choice, column: Number(this.columns.value) });
     });
     effect(() => this.offer());
     effect(() => this.show());
@@ -62,7 +63,7 @@ export class SqlChartPart {
     const columns = this.rows.answer.peek()?.rows.columns ?? [];
     const found = KINDS.find(([own]) => own === kind)?.[0] ?? '';
     const [column] = found === '' ? [] : chartColumns(columns, found);
-    this.choice.set(found === '' || column === undefined ? null : { kind: found, column });
+    this.choose(found === '' || column === undefined ? null : { kind: found, column });
   }
 
   /** List the charts that the columns allow, and the columns that the chart can draw. */

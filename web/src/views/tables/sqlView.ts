@@ -6,7 +6,7 @@ import { fill, h, setAttribute, setText, type Child } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
 import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { shortened } from '../../base/visible';
-import { hasTrack, queryTrack } from '../../model/queryTrack';
+import { hasTrack, queryTrack, type QueryTrack } from '../../model/queryTrack';
 import { framingView, revealingView } from '../../model/span';
 import {
   linksOf,
@@ -24,6 +24,7 @@ import {
   type SqlSort,
   type SqlValue,
 } from '../../model/sql';
+import type { SqlPlace } from '../../model/sqlPlace';
 import { MOST_ROWS, SqlStore } from '../../model/sqlStore';
 import { goToCallOn, type Views } from '../context';
 import { readSetting, writeSetting } from '../settings';
@@ -80,6 +81,7 @@ export class SqlView {
   private readonly list: HTMLSelectElement;
   private listed: ReadyQuery[] = [];
   private ran = '';
+  private track: QueryTrack | null = null;
 
   constructor(
     private readonly v: Views,
@@ -105,10 +107,15 @@ export class SqlView {
       cancel: () => this.store.cancel(),
       askNames: () => this.askNames(),
     });
-    this.chart = new SqlChartPart({ answer: this.store.answer, sorted: this.rows }, (line) => {
-      this.grid.leadTo(line);
-      this.activate(line);
-    });
+    this.chart = new SqlChartPart(
+      { answer: this.store.answer, sorted: this.rows },
+      computed(() => viewer.sql.get().chart),
+      (chart) => viewer.sql.set({ ...viewer.sql.peek(), chart }),
+      (line) => {
+        this.grid.leadTo(line);
+        this.activate(line);
+      },
+    );
     this.list = h('select', { class: 'of', attrs: { 'aria-label': 'Ready queries' } });
     this.list.addEventListener('change', () => this.choose());
     if (typeof viewer.facts.sql === 'string') {
@@ -133,6 +140,8 @@ export class SqlView {
     effect(() => void this.element.classList.toggle('pending', this.store.running.get()));
     effect(() => this.listQueries());
     effect(() => this.follow(viewer.sql.get()));
+    effect(() => this.drawTrack(viewer.sql.get(), this.store.answer.get()));
+    effect(() => this.noteTrack(v.asTrack.get()));
     effect(() => this.showColumns());
     effect(() => this.showRows());
     effect(() => this.showStatus());
@@ -182,7 +191,8 @@ export class SqlView {
     this.latest.set(withQuery(this.latest.peek(), text, LATEST));
     writeSetting('sql.latest', JSON.stringify(this.latest.peek()));
     this.start(text);
-    this.v.viewer.sql.set(text);
+    const old = this.v.viewer.sql.peek();
+    this.v.viewer.sql.set({ ...old, text, track: old.track && old.text === text });
   }
 
   private start(text: string): void {
@@ -192,9 +202,9 @@ export class SqlView {
     this.store.run(text);
   }
 
-  /** The address names another query: it runs once the tab is visible. */
-  private follow(text: string): void {
-    if (!this.shown() || text === this.ran) return;
+  /** The address names another query: it runs once the tab or its track is visible. */
+  private follow({ text, track }: SqlPlace): void {
+    if (!(this.shown() || track) || text === this.ran) return;
     untracked(() => {
       this.box.text = text;
       if (text !== '') this.start(text);
@@ -344,6 +354,22 @@ export class SqlView {
       failure && h('p', null, shortened(failure.message, 1000)),
       failure && failure.picture !== '' && h('pre', null, failure.picture),
     );
+  }
+
+  /** Draw the rows as a track, or remove it, as the address says. */
+  private drawTrack({ text, track }: SqlPlace, answer: { of: string } | null): void {
+    const { asTrack } = this.v;
+    const isDrawn = asTrack.peek()?.of === text;
+    if (track && !isDrawn && answer?.of === text) untracked(() => this.asTrack());
+    else if (!track && isDrawn) untracked(() => asTrack.set(null));
+  }
+
+  /** The track was drawn or removed: the address says so. */
+  private noteTrack(drawn: QueryTrack | null): void {
+    if (drawn === this.track) return;
+    this.track = drawn;
+    const { sql } = this.v.viewer;
+    untracked(() => sql.set({ ...sql.peek(), track: drawn?.of === sql.peek().text }));
   }
 
   /** Draw the rows above the tracks, in place of those of the last query. */
