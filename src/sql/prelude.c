@@ -43,10 +43,13 @@ const char *const tv_sql_prelude[] = {
     "create view thread_track as select id, name, utid from track where type = 'thread_track'",
     "create view process_track as select id, name, upid from track where type = 'async_track' and "
     "upid is not null",
-    "create view cpu_track as select id, name from track where type = 'cpu_track'",
+    "create view cpu_track as select id, name, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
+    "as cpu from track where type = 'cpu_track'",
     "create view process_counter_track as select * from counter_track where upid is not null",
     "create view cpu_counter_track as select *, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
     "as cpu from counter_track where name ilike 'cpu %'",
+    "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
+    "select cpu from cpu_counter_track) where cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * from any_sample",
     "create view stack_sample as select * from any_sample",
@@ -67,6 +70,8 @@ const char *const tv_sql_prelude[] = {
     "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
     "min(dur) as min, max(dur) as max, quantile_disc(dur, 0.5) as median, quantile_disc(dur, 0.95) "
     "as p95 from any_slice where kind_id in (0, 1) group by frame_id",
+    "create macro extract_metadata(key) as (select m.text from (select name as word, str_value as "
+    "text from metadata) m where m.word = key limit 1)",
     "create macro trace_start() as (select start_ts from trace_bounds)",
     "create macro trace_end() as (select end_ts from trace_bounds)",
     "create macro trace_dur() as (select end_ts - start_ts from trace_bounds)",
@@ -200,6 +205,7 @@ const char *const tv_sql_completions[] = {
     "expected_frame_timeline_slice",
     "explain",
     "extract_arg",
+    "extract_metadata",
     "file",
     "flow",
     "following_flow",
