@@ -24,6 +24,7 @@ const USUAL: PageState = {
   tracks: [],
   frame: null,
   call: null,
+  slice: null,
   pinned: null,
   mark: null,
   tab: null,
@@ -104,6 +105,7 @@ test('everything comes back as it was written', () => {
     tracks: [0, 7],
     frame: 33,
     call: { row: 4, index: 70000 },
+    slice: null, // the page writes `call`
     pinned: { row: 0, index: 3 },
     mark: { kind: 'snapshot', number: 5 },
     tab: 'flame',
@@ -184,6 +186,14 @@ test('arrows of the selection and by category are chosen apart', () => {
   assert.equal(flows(true, [2, 5]), 'flows=2,5');
   assert.equal(flows(false, []), 'flows=none');
   assert.deepEqual(readAddress('flows=none,3').flows, { selection: false, categories: [3] });
+});
+
+test('a link names a call by its id, which the page does not write', () => {
+  const place = readAddress('slice=4711&tab=flame');
+  assert.equal(place.slice, 4711);
+  assert.equal(writeAddress(place), 'tab=flame');
+  for (const text of ['', '-1', '1e3', 'x', '9'.repeat(16)])
+    assert.equal(readAddress(`slice=${text}`).slice, null, text);
 });
 
 test('a link that makes no sense gives the usual state', () => {

@@ -109,6 +109,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     profile: refuse,
     relations: refuse,
     slice: refuse,
+    sliceOf: refuse,
     inside: refuse,
     step: refuse,
     extents: refuse,

@@ -2,7 +2,15 @@
 // The page of the fleet: its choices and the chart of a trend.
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeText, methodName, trendChart, valuesOf, versionsOf } from '../src/fleet/model';
+import {
+  changeText,
+  exemplarHash,
+  methodName,
+  trendChart,
+  typicalTrace,
+  valuesOf,
+  versionsOf,
+} from '../src/fleet/model';
 
 const row = (version: string | null, device: string | null) => ({
   ...{ version, device, scenario: null, traces: 1 },
@@ -40,4 +48,20 @@ test('fleet: a trend has its band and its change points at their versions', () =
     ],
   );
   assert.equal(chart.x.text?.(1), '2');
+});
+
+test('fleet: a link names the longest call by its id, or searches where there are only samples', () => {
+  const trace = { uri: '', label: null, figure: 1, deviations: null };
+  assert.equal(exemplarHash({ ...trace, slice: 7 }, 'a.B.c'), 'tab=profile&slice=7');
+  assert.equal(exemplarHash({ ...trace, slice: null }, 'a.B.c'), 'tab=profile&search=c');
+});
+
+test('fleet: the typical trace is the uploaded one next to the median of all', () => {
+  const uri = (i: number): string => String(i).repeat(32);
+  const row = (uri: string, figure: number) => ({
+    ...{ uri, figure, label: null, deviations: null, slice: 1 },
+  });
+  const rows = [row(uri(1), 1), row('run.trace', 5), row(uri(2), 9), row(uri(3), 6), row('b', 2)];
+  assert.equal(typicalTrace(rows)?.uri, uri(3));
+  assert.equal(typicalTrace([row('run.trace', 5)]), null);
 });

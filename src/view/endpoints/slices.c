@@ -201,12 +201,31 @@ static void view_slice_write_event(struct tv_out *out, const struct slice_facts 
     tv_view_write_event(out, trace, &event);
 }
 
+/* Read which slice is meant: `row` and `index`, or `id`, the number that SQL and the fleet use: how
+ * many slices lie in front of it, in the order of rows. */
+static enum tv_status view_slice_find(const struct tv_parameters *parameters,
+                                      const struct tv_trace *trace, uint32_t *row, uint32_t *index,
+                                      struct tv_error *err)
+{
+    int64_t all = 0, id = -1;
+    for (uint32_t i = 0; i < trace->row_count; i++)
+        all += trace->rows[i].count;
+    enum tv_status status = tv_parameter_integer(
+        parameters, "id", (struct tv_parameter_bounds){0, all - 1}, -1, &id, err);
+    if (status != TV_OK || id < 0)
+        return status == TV_OK ? tv_parameter_slice(parameters, trace, row, index, err) : status;
+    for (*row = 0; id >= trace->rows[*row].count; ++*row)
+        id -= trace->rows[*row].count;
+    *index = (uint32_t)id;
+    return TV_OK;
+}
+
 enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace *trace = view->trace;
     uint32_t row, index;
-    enum tv_status status = tv_parameter_slice(parameters, trace, &row, &index, err);
+    enum tv_status status = view_slice_find(parameters, trace, &row, &index, err);
     if (status != TV_OK)
         return status;
     const struct tv_async_extra *async = tv_tables_async_extra(&trace->tables, row, index);

@@ -256,6 +256,24 @@ static void describes_a_call(void **state)
         ",\"first_child\":null,\"previous\":[1,1],\"next\":null,\"nth\":3,\"of\":3}");
 }
 
+/* The id counts the slices of row 0, then those of row 1, and so on. */
+static void describes_a_call_by_its_id(void **state)
+{
+    struct asked *asked = *state;
+    const struct tv_trace *trace = asked->fixture.trace;
+    unsigned id = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        for (uint32_t index = 0; index < trace->rows[row].count; index++, id++) {
+            char question[40], begin[60];
+            snprintf(question, sizeof question, "slice?id=%u", id);
+            snprintf(begin, sizeof begin, "{\"row\":%u,\"index\":%u,", row, index);
+            assert_int_equal(ask(asked, question), TV_OK);
+            assert_memory_equal(asked->out.buffer, begin, strlen(begin));
+        }
+    }
+    assert_true(id > 3);
+}
+
 static void steps_from_call_to_call(void **state)
 {
     assert_answer(*state, "step?frame=2&t=0&direction=1", "[3,0]");
@@ -435,6 +453,10 @@ static const char *const wrong_questions[] = {
     "slice?row=4&index=0",
     "slice?row=0&index=2",
     "slice?row=0&index=-1",
+    "slice?id=-1",
+    "slice?id=x",
+    "slice?id=1000",
+    "slice?id=99999999999999999999",
     "step?frame=0",
     "step?frame=0&t=0&direction=0",
     "step?frame=0&t=0&direction=2",
@@ -616,9 +638,9 @@ UNIT_TESTS(view, asked_test(tells_what_the_trace_is),
            cmocka_unit_test(tells_what_else_there_is), cmocka_unit_test(is_named_by_its_main_trace),
            cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
            asked_test(profiles_a_selection), asked_test(opens_a_method),
-           asked_test(describes_a_call), cmocka_unit_test(adds_up_what_a_call_made),
-           asked_test(steps_from_call_to_call), asked_test(finds_extents),
-           asked_test(activity_bytes), asked_test(flame_bytes), asked_test(tile_bytes),
-           asked_test(wrong_questions_are_refused), asked_test(random_parameters_do_no_harm),
-           asked_test(several_ask_at_once), cmocka_unit_test(a_missing_clock_is_null),
-           cmocka_unit_test(an_empty_trace_has_answers));
+           asked_test(describes_a_call), asked_test(describes_a_call_by_its_id),
+           cmocka_unit_test(adds_up_what_a_call_made), asked_test(steps_from_call_to_call),
+           asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
+           asked_test(tile_bytes), asked_test(wrong_questions_are_refused),
+           asked_test(random_parameters_do_no_harm), asked_test(several_ask_at_once),
+           cmocka_unit_test(a_missing_clock_is_null), cmocka_unit_test(an_empty_trace_has_answers));

@@ -207,6 +207,10 @@ export class HttpEngine implements Engine {
     return this.json('api/slice', { row: call.row, index: call.index }, signal);
   }
 
+  sliceOf(id: number): Promise<CallDetails> {
+    return this.json('api/slice', { id });
+  }
+
   inside(call: Call, signal?: AbortSignal): Promise<InsideAnswer> {
     return this.json('api/inside', { row: call.row, index: call.index }, signal);
   }

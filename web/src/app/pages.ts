@@ -4,7 +4,7 @@
 
 import { effect, ownEffects, untracked } from '../base/signal';
 import { readAddress, type PageState } from '../model/address';
-import type { Engine } from '../model/engine';
+import type { CallDetails, Engine } from '../model/engine';
 import type { TraceFacts } from '../model/traceFacts';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
@@ -12,6 +12,7 @@ import type { ChosenFile, OpenedInput } from '../model/opening';
 import { OpenTracks, refilter } from '../model/refilter';
 import type { StoredArrangement } from '../model/storedArrangement';
 import { Viewer } from '../model/viewer';
+import { beginAtCall } from '../views/context';
 import { FilterBox } from '../views/filterBox';
 import { Page } from '../views/page';
 import { rememberTracks } from '../views/timeline/rememberTracks';
@@ -50,6 +51,8 @@ interface Shown {
 /** Builds and replaces the pages of a trace. */
 export class Pages {
   private shown: Shown | null = null;
+  /** The call that the address of the first page names by its id. */
+  private linked: CallDetails | null = null;
   /** Identifies the latest filter; answers for older filters are ignored. */
   private asked = 0;
   private readonly openTracks = new OpenTracks();
@@ -92,6 +95,8 @@ export class Pages {
     if (this.shown) return;
     const whole = { ...place, filter: '', tracks: [], expanded: null, call: null, mark: null };
     const wrong = place.filter !== '';
+    // A call that the trace does not have is left out, as all that is wrong in a link.
+    this.linked = place.slice === null ? null : await engine.sliceOf(place.slice).catch(() => null);
     this.put(engine, facts, '', wrong ? whole : address === '' ? null : place, false);
   }
 
@@ -188,6 +193,8 @@ export class Pages {
         this.outside.show(page.element);
       });
       if (place) page.views.mover.jump(viewer.goTo(place));
+      if (this.linked) beginAtCall(page.views, this.linked);
+      this.linked = null;
       const remembered = rememberTracks(viewer, page.line.rows, before);
       this.history.attach(viewer, page.views.mover, move);
       new Keys(page, this.history, this.box);

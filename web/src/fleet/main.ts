@@ -10,10 +10,13 @@ import { Settings } from '../views/settings';
 import { HubError, messageOf, sendHubRequest } from '../hub/http';
 import {
   changeText,
+  exemplarHash,
   FIGURES,
   figureText,
+  isUploaded,
   methodName,
   trendChart,
+  typicalTrace,
   valuesOf,
   versionsOf,
   type ChangePoint,
@@ -278,14 +281,19 @@ class FleetPage {
   private showTraces(version: string): void {
     const rows = this.tracesOf(version).slice(0, MOST_TRACES);
     const figure = this.get('figure');
-    setText(this.tracesTitle, `Traces of ${version === '' ? 'no version' : version}`);
+    const typical = typicalTrace(this.tracesOf(version));
+    fill(
+      this.tracesTitle,
+      `Traces of ${version === '' ? 'no version' : version}`,
+      typical && h('span', { class: 'typical' }, 'typical: ', this.traceLink(typical)),
+    );
     fill(
       this.traceRows,
       ...rows.map((row) =>
         h(
           'tr',
           null,
-          h('th', { attrs: { scope: 'row' } }, this.traceLink(row.uri)),
+          h('th', { attrs: { scope: 'row' } }, this.traceLink(row)),
           h('td', null, row.label ?? ''),
           h('td', null, figureText(figure, row.figure)),
           h('td', null, row.deviations === null ? '–' : row.deviations.toFixed(1)),
@@ -294,13 +302,29 @@ class FleetPage {
     );
   }
 
-  /** A link that opens the trace with the calls of the method found; a text for other traces. */
-  private traceLink(uri: string): HTMLElement | string {
-    if (!/^[0-9a-f]{32}$/.test(uri)) return uri;
-    const name = this.get('method').split('.').at(-1) ?? '';
-    const hash = new URLSearchParams({ tab: 'profile', search: name });
-    const href = `${base}t/${uri}/view/#${hash.toString()}`;
-    return h('a', { class: 'link', attrs: { href } }, uri.slice(0, 12));
+  /** A link to the longest call of the method in the viewer; a text for traces of elsewhere. */
+  private traceLink(row: TraceRow): HTMLElement | string {
+    const hash = exemplarHash(row, this.get('method'));
+    if (!isUploaded(row.uri)) return row.uri;
+    const href = `${base}t/${row.uri}/view/#${hash}`;
+    const title = row.slice === null ? 'Open the trace' : 'Open its longest call of the method';
+    const click = (e: MouseEvent): void => {
+      if (e.ctrlKey || e.metaKey || e.shiftKey) return;
+      e.preventDefault();
+      void this.during(() => this.openTrace(row.uri, href));
+    };
+    return h('a', { class: 'link', title, attrs: { href }, on: { click } }, row.uri.slice(0, 12));
+  }
+
+  /** Leave for a trace, unless it was deleted: its figures stay in the fleet. */
+  private async openTrace(id: string, href: string): Promise<void> {
+    try {
+      await sendHubRequest(`${base}api/traces/${id}`, {});
+    } catch (error) {
+      if (!(error instanceof HubError) || error.status !== 404) throw error;
+      throw new Error('This trace was deleted from the server. Its figures stay in the fleet.');
+    }
+    location.assign(href);
   }
 }
 

@@ -42,6 +42,8 @@ export interface TraceRow {
   label: string | null;
   figure: number;
   deviations: number | null;
+  /** The `id` of its longest call of the method; null: it has only samples. */
+  slice: number | null;
 }
 
 export interface ChangePoint {
@@ -73,6 +75,29 @@ export function valuesOf(rows: readonly VersionRow[], label: 'device' | 'scenari
 /** Return the name by which the fleet knows a method: without its signature. */
 export function methodName(key: string): string {
   return key.replace(/[ (].*$/s, '');
+}
+
+/** Return the address of the longest call of a method in the viewer of its trace. */
+export function exemplarHash(row: TraceRow, method: string): string {
+  const name = method.split('.').at(-1) ?? '';
+  const found = row.slice === null || row.slice < 0;
+  return new URLSearchParams(
+    found ? { tab: 'profile', search: name } : { tab: 'profile', slice: String(row.slice) },
+  ).toString();
+}
+
+/** Return the uploaded trace whose figure is closest to the median of all; null: there is none. */
+export function typicalTrace(rows: readonly TraceRow[]): TraceRow | null {
+  const sorted = [...rows].sort((a, b) => a.figure - b.figure);
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)]?.figure ?? 0;
+  const far = (row: TraceRow): number => Math.abs(row.figure - middle);
+  const here = rows.filter(({ uri }) => isUploaded(uri));
+  return here.reduce<TraceRow | null>((a, b) => (a && far(a) <= far(b) ? a : b), null);
+}
+
+/** Tell whether the URI of a trace is its id on this server. */
+export function isUploaded(uri: string): boolean {
+  return /^[0-9a-f]{32}$/.test(uri);
 }
 
 /** The median of a method by version with its band, and its change points as lines. */

@@ -70,6 +70,8 @@ export interface PageState {
   tracks: readonly number[];
   frame: number | null;
   call: Call | null;
+  /** A call by its `id` in SQL and in a fleet. Only links have it: the page writes `call`. */
+  slice: number | null;
   /** The call that is held beside the selected one. */
   pinned: Call | null;
   mark: Mark | null;
@@ -301,6 +303,7 @@ export function readAddress(text: string): PageState {
   const clock = q.get('clock');
   const open = q.get('open');
   const method = q.get('method');
+  const slice = q.get('slice') ?? '';
   return {
     files: readFiles(q.get('files') ?? ''),
     filter: q.get('filter') ?? '',
@@ -313,6 +316,7 @@ export function readAddress(text: string): PageState {
     tracks: readNumbers(q.get('threads')),
     frame: method !== null && /^\d+$/.test(method) ? Number(method) : null,
     call: readCall(q.get('call')),
+    slice: /^\d{1,15}$/.test(slice) ? Number(slice) : null,
     pinned: readCall(q.get('pinned')),
     mark: readMark(q.get('mark')),
     tab: TABS.find((tab) => tab === q.get('tab')) ?? null,

@@ -359,6 +359,8 @@ export interface Engine {
   profile(question: ProfileQuestion, signal?: AbortSignal): Promise<ProfileAnswer>;
   relations(frame: number, question: ProfileQuestion, signal?: AbortSignal): Promise<Relations>;
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
+  /** Return the call with this `id` in SQL and in a fleet; only for a trace without a filter. */
+  sliceOf(id: number): Promise<CallDetails>;
   /** Return the calls that a call made, by name. */
   inside(call: Call, signal?: AbortSignal): Promise<InsideAnswer>;
   step(

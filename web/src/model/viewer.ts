@@ -385,7 +385,7 @@ export class Viewer {
       range: this.range.get(),
       tracks: this.tracks.get(),
       frame: this.frame.get(),
-      call: this.call.get(),
+      ...{ call: this.call.get(), slice: null },
       pinned: this.pinnedCall.get(),
       mark: this.mark.get(),
       tab: this.tab.get() === this.usualTab ? null : this.tab.get(),

@@ -111,14 +111,25 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
   }
 }
 
+/** Expand the track of a call, and its process. */
+function openTrackOf(v: Views, call: Call): void {
+  const track = v.viewer.trackOfRow(call.row)?.track;
+  if (track === undefined) return;
+  openProcessOf(v.viewer, track);
+  if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
+}
+
 /** Open the track of a call, and go to the call. */
 export function goToCallOn(v: Views, call: Call): void {
-  const track = v.viewer.trackOfRow(call.row)?.track;
-  if (track !== undefined) {
-    openProcessOf(v.viewer, track);
-    if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
-  }
+  openTrackOf(v, call);
   void goToCall(v, call);
+}
+
+/** Open the track of a call, and begin with the call selected and framed. */
+export function beginAtCall(v: Views, call: CallDetails): void {
+  v.viewer.selectCall(call, call.frame);
+  openTrackOf(v, call);
+  v.mover.jump(framingView(callSpan(call), v.viewer.bounds));
 }
 
 export function revealCall(v: Views, call: CallDetails): void {
