@@ -205,6 +205,7 @@ enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_q
 struct tv_fleet_sides {
     const char *base, *new;
     const char *where; /* of both; NULL: no more */
+    bool by_path;      /* prepare tv_fleet_run_paths instead of tv_fleet_run_methods */
 };
 
 /* Append statements that make the table `run` and answer a row for each trace: side, uri, recorded,
@@ -218,6 +219,15 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
  * incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99, max. */
 extern const char tv_fleet_run_methods[];
 #define TV_FLEET_METHOD_COLUMNS 15u
+
+/* The call paths in which these traces spent most time, at most TV_FLEET_MOST_PATHS of them and
+ * TV_FLEET_MOST_CELLS figures of a path in a trace: path, parent, class, category, name, signature;
+ * and their figures by trace: number of the run, path, calls, incl, self, incl_cpu, self_cpu. */
+extern const char tv_fleet_run_paths[], tv_fleet_run_cells[];
+#define TV_FLEET_MOST_PATHS 20000
+#define TV_FLEET_MOST_CELLS 2000000
+#define TV_FLEET_PATH_COLUMNS 6u
+#define TV_FLEET_CELL_COLUMNS 7u
 
 /* Append a text in single quotes. */
 void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);

@@ -184,6 +184,27 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
     return status;
 }
 
+static const char fleet_prepare_methods[] =
+    "create temp table run_method as select r.number, n.class, n.category, n.name, "
+    "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, m.p50, "
+    "sketch_percentile(m.keys, m.counts, 0.9) as p90, m.p95, m.p99, m.max, "
+    "m.method from run r join method m on m.trace = r.trace "
+    "join method_name n on n.method = m.method; ";
+
+/* A caller has at least the time of what it calls, so it is among the largest, too. */
+static void fleet_prepare_paths(struct tv_out *sql)
+{
+    tv_out_format(
+        sql,
+        "create temp table run_path as select r.number, p.path, p.parent, p.method, p.calls, "
+        "p.incl, p.self, p.incl_cpu, p.self_cpu from run r join path p on p.trace = r.trace; "
+        "create temp table large_path as select path, any_value(parent) as parent, "
+        "any_value(method) as method, sum(incl::hugeint + incl_cpu) as size from run_path "
+        "group by path order by size desc, path "
+        "limit (select least(%d, %d // greatest(1, count(*))) from run); ",
+        TV_FLEET_MOST_PATHS, TV_FLEET_MOST_CELLS);
+}
+
 enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
                                  struct tv_error *err)
 {
@@ -192,27 +213,33 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
     tv_out_text(sql, ", fresh as ");
     if (status == TV_OK)
         status = fleet_put_side(sql, sides->new, sides->where, err);
-    tv_out_text(sql,
-                ", sided as (select trace, 0 as side from base union all "
-                "select trace, 1 from fresh) "
-                "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
-                "s.side, t.* from sided s join trace t using (trace); "
-                "create temp table run_method as select r.number, n.class, n.category, n.name, "
-                "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, m.p50, "
-                "sketch_percentile(m.keys, m.counts, 0.9) as p90, m.p95, m.p99, m.max, "
-                "m.method from run r join method m on m.trace = r.trace "
-                "join method_name n on n.method = m.method; "
-                "select r.side::bigint, r.uri, r.recorded, r.clocks, "
-                "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
-                "r.recording, r.round, r.boot, r.calls, "
-                "(select sum(excl)::bigint from method m where m.trace = r.trace), "
-                "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
-                "from run r order by number");
+    tv_out_text(sql, ", sided as (select trace, 0 as side from base union all "
+                     "select trace, 1 from fresh) "
+                     "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
+                     "s.side, t.* from sided s join trace t using (trace); ");
+    if (sides->by_path)
+        fleet_prepare_paths(sql);
+    else
+        tv_out_text(sql, fleet_prepare_methods);
+    tv_out_text(sql, "select r.side::bigint, r.uri, r.recorded, r.clocks, "
+                     "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
+                     "r.recording, r.round, r.boot, r.calls, "
+                     "(select sum(excl)::bigint from method m where m.trace = r.trace), "
+                     "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
+                     "from run r order by number");
     return status;
 }
 
 const char tv_fleet_run_methods[] =
     "select * exclude (method) from run_method order by number, class, name, signature, method";
+
+const char tv_fleet_run_paths[] =
+    "select l.path, l.parent, n.class, n.category, n.name, n.signature from large_path l "
+    "left join method_name n using (method) order by l.size desc, l.path";
+
+const char tv_fleet_run_cells[] =
+    "select r.number, r.path, r.calls, r.incl, r.self, r.incl_cpu, r.self_cpu from run_path r "
+    "semi join large_path l using (path) order by r.number";
 
 /* ---- Series ---- */
 

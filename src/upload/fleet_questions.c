@@ -77,6 +77,12 @@ static const struct fleet_question_kind fleet_question_kinds[] = {
                     {"new", "--new", true},
                     {"figure", "--figure", false},
                     {"where", "--where", false}}},
+    {.name = "flamegraph",
+     .action = "flamegraph",
+     .parameters = {{"base", "--base", true},
+                    {"new", "--new", true},
+                    {"figure", "--figure", false},
+                    {"where", "--where", false}}},
 };
 
 static const struct fleet_question_kind *fleet_find_question(struct tv_bytes name)

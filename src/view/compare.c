@@ -149,20 +149,6 @@ static enum tv_status view_compare_add_filtered(struct tv_run_table *table,
     return status;
 }
 
-/* Lay out the graph; of many frames the narrow ones are left out. */
-static void view_compare_lay_out(struct tv_change_flame *graph,
-                                 const struct tv_comparison *comparison,
-                                 const struct view_comparing *comparing)
-{
-    double min_share = comparing->min_share;
-    tv_change_flame_init(graph, comparison, comparing->width, min_share);
-    while (graph->flame->count > TV_VIEW_COMPARE_ROWS && min_share < 1) {
-        tv_change_flame_release(graph);
-        min_share *= 2;
-        tv_change_flame_init(graph, comparison, comparing->width, min_share);
-    }
-}
-
 /* Write the comparison of a matched table. */
 static enum tv_status view_compare_write(const struct tv_run_table *table,
                                          const struct view_comparing *comparing, struct tv_out *out,
@@ -174,7 +160,8 @@ static enum tv_status view_compare_write(const struct tv_run_table *table,
     if (status != TV_OK)
         return status;
     if (comparing->graph)
-        view_compare_lay_out(&graph, &comparison, comparing);
+        tv_change_flame_init_bounded(&graph, &comparison, comparing->width, comparing->min_share,
+                                     TV_VIEW_COMPARE_ROWS);
     struct tv_compare_report report = {
         .comparison = &comparison,
         .json_rows = TV_VIEW_COMPARE_ROWS,

@@ -70,6 +70,18 @@ void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_compari
     tv_free(parent);
 }
 
+void tv_change_flame_init_bounded(struct tv_change_flame *graph,
+                                  const struct tv_comparison *comparison,
+                                  enum tv_change_width width, double min_share, uint32_t most)
+{
+    tv_change_flame_init(graph, comparison, width, min_share);
+    while (graph->flame->count > most && min_share < 1) {
+        tv_change_flame_release(graph);
+        min_share *= 2;
+        tv_change_flame_init(graph, comparison, width, min_share);
+    }
+}
+
 void tv_change_flame_release(struct tv_change_flame *graph)
 {
     tv_flame_free(graph->flame);

@@ -31,6 +31,10 @@ struct tv_change_flame {
  * `min_share` of the whole are left out. */
 void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_comparison *comparison,
                           enum tv_change_width width, double min_share);
+/* The same with at most `most` frames: of more, wider ones are left out, too. */
+void tv_change_flame_init_bounded(struct tv_change_flame *graph,
+                                  const struct tv_comparison *comparison,
+                                  enum tv_change_width width, double min_share, uint32_t most);
 void tv_change_flame_release(struct tv_change_flame *graph);
 
 /* The direction of a row's change, and how sure it is. */

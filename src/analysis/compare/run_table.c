@@ -397,6 +397,22 @@ void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_met
         run_table_set_lengths(table, row, method->lengths);
 }
 
+uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
+                               const struct tv_run_method *method)
+{
+    assert(table->by == TV_ROWS_BY_PATH && caller <= table->row_count);
+    struct tv_run_row key = run_table_method_key(table, method);
+    key.parent = caller;
+    return (uint32_t)(run_table_row(table, &key) - table->rows);
+}
+
+void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
+                                   const struct tv_run_figures *figures)
+{
+    assert(table->by == TV_ROWS_BY_PATH && row < table->row_count && table->run_count > 0);
+    run_figures_add(run_row_figures(table, &table->rows[row]), figures);
+}
+
 /* ---- Rows of a call tree ---- */
 
 /* Names of a frame, as strings of the table. */

@@ -135,6 +135,14 @@ void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run
 /* See above. */
 void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_method *method);
 
+/* Rows by path one by one: return the row of a method that is called by the row `caller` - 1 (0: by
+ * none), adding it if needed, and add figures to a row in the last run. */
+uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
+                               const struct tv_run_method *method);
+/* See above. */
+void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
+                                   const struct tv_run_figures *figures);
+
 /* Add a run with its call tree, for rows by path or, when the tree is split by thread, by thread.
  */
 void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,

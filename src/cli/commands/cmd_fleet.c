@@ -39,7 +39,7 @@
 
 /* The first ones in the order of enum tv_sql_format; the last ones are those of `diff`. */
 #define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
-#define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab"
+#define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab|svg"
 
 #define FLEET_TABLES "trace|method|method_name|path|thread|sample|finding|frame|slice"
 
@@ -66,9 +66,9 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("where", "KEY=VALUE...", TV_OPTION_TEXT, fleet.where,
               "of all questions but sql: only traces with these labels, with blanks between them"),
     TV_OPTION("base", "KEY=VALUE...", TV_OPTION_TEXT, fleet.base,
-              "regressions: the traces to compare with, by their labels"),
+              "regressions, flamegraph: the traces to compare with, by their labels"),
     TV_OPTION("new", "KEY=VALUE...", TV_OPTION_TEXT, fleet.fresh,
-              "regressions: the traces that may have changed"),
+              "regressions, flamegraph: the traces that may have changed"),
     TV_OPTION("since", "TIME", TV_OPTION_SECONDS, fleet.since,
               "changes: only since versions of this time, for example 90d (default: all)"),
     TV_OPTION("keep", "TIME", TV_OPTION_SECONDS, fleet.keep,
@@ -85,7 +85,7 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("report", "FORMAT=FILE", TV_OPTION_LIST, compare.reports,
               "regressions: write another report, in any of its formats (repeatable)"),
     TV_OPTION("format", FLEET_FORMATS, TV_OPTION_CHOICE, table.format,
-              "output format (default: table; of rows: jsonl)"),
+              "output format (default: table; of rows: jsonl; of flamegraph: svg)"),
     TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
               "write at most N rows (default: all)"),
     TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
@@ -447,6 +447,7 @@ static const struct fleet_action {
      fleet_which},
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
      "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
+    {"flamegraph", FLEET_TAKES_NOTHING, "--base and --new", "table|json|svg", tv_fleet_flamegraph},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes},
     {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact},
     {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire},
@@ -545,9 +546,10 @@ static enum tv_status fleet_check_arguments(const struct fleet_action *action,
     if (!right)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "'%s' expects %s%s", action->name,
                        action->takes == FLEET_TAKES_TEXT ? "one argument: " : "", action->text);
-    if (action->run == tv_fleet_regressions && (!settings->fleet.base || !settings->fleet.fresh))
+    if ((action->run == tv_fleet_regressions || action->run == tv_fleet_flamegraph) &&
+        (!settings->fleet.base || !settings->fleet.fresh))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "'regressions' expects --base KEY=VALUE and --new KEY=VALUE");
+                       "'%s' expects --base KEY=VALUE and --new KEY=VALUE", action->name);
     if (action->run == tv_fleet_expire && settings->fleet.keep == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "'expire' expects --keep TIME, such as --keep 180d");
@@ -603,6 +605,7 @@ const struct tv_command tv_command_fleet = {
                "  outliers METHOD      traces in which it is unusual, the farthest first\n"
                "  which CONDITION...   traces that meet all of them: 'p95(draw) > 16ms'\n"
                "  regressions          what changed between the traces of --base and of --new\n"
+               "  flamegraph           the same call path by call path, as a picture\n"
                "  changes              methods and the versions since which they are slower or "
                "faster\n"
                "  compact              join small batches, and remove what killed writers left\n"

@@ -99,6 +99,7 @@ typedef enum tv_status tv_fleet_action(const struct tv_command *command,
                                        struct tv_error *err);
 
 tv_fleet_action tv_fleet_regressions;
+tv_fleet_action tv_fleet_flamegraph;
 tv_fleet_action tv_fleet_changes;
 tv_fleet_action tv_fleet_compact;
 tv_fleet_action tv_fleet_expire;

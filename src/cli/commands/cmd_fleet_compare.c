@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet_compare.c - questions to a fleet whose answers need statistics: `fleet regressions`.
+ * cmd_fleet_compare.c - questions to a fleet whose answers need statistics: `fleet regressions`
+ * and `fleet flamegraph`.
  *
  *     DuckDB --> rows of each trace --> run table --> comparison, rules, reports (cmd_compare.c)
  *
@@ -9,15 +10,19 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/compare/change_flame.h"
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "cli/commands/cmd_compare.h"
 #include "cli/commands/cmd_fleet.h"
 #include "cli/output/message.h"
+#include "cli/output/output.h"
 #include "fleet/fleet.h"
 #include "sql/values.h"
 #include "writers/compare/compare_report.h"
 #include "writers/compare/described_run.h"
+#include "writers/stacks/flame_svg.h"
 
 /* ---- Values of a row ---- */
 
@@ -48,12 +53,22 @@ struct fleet_run {
     uint32_t value, unit; /* strings */
 };
 
+/* A call path; its texts are strings of the comparison. */
+struct fleet_compared_path {
+    uint64_t path, caller; /* caller 0: none */
+    uint32_t class_name, category, name, signature;
+    uint32_t row; /* of the table + 1; 0: none yet, TV_NONE: its callers are not known */
+};
+
 struct fleet_comparing {
     const struct tv_settings *settings;
     struct tv_interner *strings; /* names of the runs, which the table does not own */
     struct fleet_run *runs;
     size_t count, capacity;
-    size_t begun; /* runs that the table has */
+    struct fleet_compared_path *paths; /* of `flamegraph`, the largest first */
+    size_t path_count, path_room;
+    struct tv_map path_index; /* path -> place in `paths` */
+    size_t begun;             /* runs that the table has */
     size_t sides[2];
     struct tv_run_table *table;
     struct tv_fleet_store store;
@@ -144,13 +159,129 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
     return TV_OK;
 }
 
-/* Read the traces and their methods.  The first query makes tables of both, so that a damaged file
- * is met before there is any row. */
+/* ---- Call paths ---- */
+
+static uint64_t fleet_path_number(const struct tv_sql_value *value)
+{
+    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)value->integer;
+}
+
+static enum tv_status fleet_take_path(void *context, const struct tv_sql_value *values,
+                                      struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    struct tv_interner *strings = comparing->strings;
+    (void)err;
+    struct fleet_compared_path path = {
+        .path = fleet_path_number(&values[0]),
+        .caller = fleet_path_number(&values[1]),
+        .class_name = tv_interner_add(strings, fleet_text(&values[2])),
+        .category = tv_interner_add(strings, fleet_text(&values[3])),
+        .name = tv_interner_add(strings, fleet_text(&values[4])),
+        .signature = tv_interner_add(strings, fleet_text(&values[5])),
+    };
+    tv_map_set(&comparing->path_index, path.path, (uint32_t)comparing->path_count);
+    comparing->paths = tv_array_reserve(comparing->paths, &comparing->path_room,
+                                        comparing->path_count + 1, sizeof *comparing->paths);
+    comparing->paths[comparing->path_count++] = path;
+    return TV_OK;
+}
+
+/* Add the row of a path below that of its caller. */
+static void fleet_add_path_row(struct fleet_comparing *comparing, struct fleet_compared_path *path,
+                               uint32_t caller)
+{
+    const struct tv_interner *strings = comparing->strings;
+    struct tv_run_method method = {
+        .class_name = tv_interner_get(strings, path->class_name),
+        .category = tv_interner_get(strings, path->category),
+        .name = tv_interner_get(strings, path->name),
+        .signature = tv_interner_get(strings, path->signature),
+    };
+    path->row = tv_run_table_add_path(comparing->table, caller, &method) + 1;
+}
+
+/* Add the row of a path and those of its callers, which come first.  Paths that lack a caller, and
+ * those of a damaged file that call themselves, get none.  `chain` has room for all paths. */
+static void fleet_place_path(struct fleet_comparing *comparing, uint32_t place, uint32_t *chain)
+{
+    size_t count = 0;
+    uint32_t caller = 0;
+    for (uint32_t at = place; caller == 0;) {
+        struct fleet_compared_path *path = &comparing->paths[at];
+        if (path->row != 0) {
+            caller = path->row;
+            break;
+        }
+        if (count == comparing->path_count) {
+            caller = TV_NONE;
+            break;
+        }
+        chain[count++] = at;
+        if (path->caller == 0)
+            break;
+        at = tv_map_find(&comparing->path_index, path->caller);
+        if (at == TV_NONE)
+            caller = TV_NONE;
+    }
+    while (count > 0) {
+        struct fleet_compared_path *path = &comparing->paths[chain[--count]];
+        if (caller == TV_NONE)
+            path->row = TV_NONE;
+        else
+            fleet_add_path_row(comparing, path, caller);
+        caller = path->row;
+    }
+}
+
+static enum tv_status fleet_take_cell(void *context, const struct tv_sql_value *values,
+                                      struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    (void)err;
+    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
+    uint32_t place = tv_map_find(&comparing->path_index, fleet_path_number(&values[1]));
+    if (place == TV_NONE || comparing->paths[place].row == TV_NONE)
+        return TV_OK;
+    struct tv_run_figures figures = {.calls = (uint64_t)fleet_integer(&values[2]),
+                                     .incl_wall = fleet_integer(&values[3]),
+                                     .excl_wall = fleet_integer(&values[4]),
+                                     .incl_cpu = fleet_integer(&values[5]),
+                                     .excl_cpu = fleet_integer(&values[6]),
+                                     .known = true};
+    tv_run_table_add_path_figures(comparing->table, comparing->paths[place].row - 1, &figures);
+    return TV_OK;
+}
+
+static enum tv_status fleet_read_paths(struct fleet_comparing *comparing, struct tv_error *err)
+{
+    struct tv_sql *sql = comparing->store.sql;
+    enum tv_status status = tv_sql_for_each_row(sql, tv_fleet_run_paths, TV_FLEET_PATH_COLUMNS,
+                                                fleet_take_path, comparing, err);
+    if (status == TV_OK && comparing->path_count == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "the fleet has no call paths of these traces: they were added with "
+                         "--paths none");
+    if (status != TV_OK)
+        return status;
+    uint32_t *chain = tv_alloc(comparing->path_count, sizeof *chain);
+    for (size_t i = 0; i < comparing->path_count; i++)
+        fleet_place_path(comparing, (uint32_t)i, chain);
+    tv_free(chain);
+    return tv_sql_for_each_row(sql, tv_fleet_run_cells, TV_FLEET_CELL_COLUMNS, fleet_take_cell,
+                               comparing, err);
+}
+
+/* ---- Both ---- */
+
+/* Read the traces, and their methods or paths.  The first query makes tables of both, so that a
+ * damaged file is met before there is any row. */
 static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct tv_error *err)
 {
     struct tv_fleet_store *store = &comparing->store;
     const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
-    struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where};
+    struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where,
+                                   comparing->table->by == TV_ROWS_BY_PATH};
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_runs(&query, &sides, err);
@@ -166,7 +297,9 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
                              side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
     comparing->table->expected = comparing->count < UINT32_MAX ? (uint32_t)comparing->count : 0;
-    if (status == TV_OK)
+    if (status == TV_OK && sides.by_path)
+        status = fleet_read_paths(comparing, err);
+    else if (status == TV_OK)
         status = tv_sql_for_each_row(store->sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
                                      fleet_take_method, comparing, err);
     fleet_begin_runs(comparing, comparing->count);
@@ -227,4 +360,70 @@ enum tv_status tv_fleet_regressions(const struct tv_command *command,
     tv_interner_free(comparing.strings);
     tv_free(comparing.runs);
     return TV_OK;
+}
+
+/* ---- The differential flame graph ---- */
+
+/* The most frames of JSON, as in the viewer. */
+#define FLEET_MOST_FRAMES 20000u
+
+/* Write the graph of a matched table of paths. */
+static enum tv_status fleet_write_graph(const struct fleet_comparing *comparing,
+                                        struct tv_error *err)
+{
+    const struct tv_settings *settings = comparing->settings;
+    const struct tv_settings own = fleet_settings_of_diff(settings);
+    bool json = settings->table.format == TV_SQL_JSON;
+    struct tv_comparison comparison;
+    struct tv_change_flame graph;
+    struct tv_output output;
+    struct tv_out title;
+    struct tv_comparison_options options = {
+        .figure = own.compare.figure < TV_FIGURE_MEAN ? own.compare.figure : TV_FIGURE_EXCL,
+        .least_share = (double)own.compare.min_share / 1e8,
+        .clock = own.clock == TV_CHOICE_CPU ? TV_COMPARE_CPU : TV_COMPARE_BEST_CLOCK,
+    };
+    enum tv_status status = tv_comparison_init(&comparison, comparing->table, &options, err);
+    if (status != TV_OK)
+        return status;
+    tv_change_flame_init_bounded(&graph, &comparison, TV_WIDTH_LARGER,
+                                 json ? 0.0001 : 0.1 / TV_FLAME_SVG_INNER, FLEET_MOST_FRAMES);
+    tv_out_init_memory(&title);
+    tv_out_format(&title, "%s -> %s", settings->fleet.base, settings->fleet.fresh);
+    tv_out_char(&title, '\0');
+    struct tv_compare_report report = {.comparison = &comparison,
+                                       .graph = &graph,
+                                       .json_frames = json,
+                                       .title = (const char *)title.buffer};
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status == TV_OK) {
+        tv_compare_report_write(&output.out, &report, json ? TV_COMPARE_JSON : TV_COMPARE_SVG);
+        status = tv_output_finish(&output, TV_OK, err);
+    }
+    tv_out_release(&title);
+    tv_change_flame_release(&graph);
+    tv_comparison_release(&comparison);
+    return status;
+}
+
+enum tv_status tv_fleet_flamegraph(const struct tv_command *command,
+                                   const struct tv_settings *settings, int *code,
+                                   struct tv_error *err)
+{
+    struct fleet_comparing comparing = {.settings = settings};
+    struct tv_run_table rows;
+    (void)command;
+    comparing.strings = tv_interner_new();
+    tv_map_init(&comparing.path_index);
+    tv_run_table_init(&rows, TV_ROWS_BY_PATH, TV_NAMES_SIMILAR);
+    enum tv_status status = fleet_fill_runs(&comparing, &rows, err);
+    if (status == TV_OK)
+        status = fleet_write_graph(&comparing, err);
+    tv_run_table_release(&rows);
+    tv_fleet_close(&comparing.store, code);
+    tv_map_release(&comparing.path_index);
+    tv_interner_free(comparing.strings);
+    tv_free(comparing.paths);
+    tv_free(comparing.runs);
+    return status;
 }

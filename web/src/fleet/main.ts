@@ -2,17 +2,20 @@
 // The entry point of the page of the fleet: the methods that changed most between two versions,
 // the trend of one of them, and the traces behind a version. The choice is in the address.
 
-import { breakable, fill, h, iconButton, setText } from '../base/dom';
+import { breakable, fill, h, iconButton, setAttribute, setText } from '../base/dom';
 import { plural } from '../base/format';
 import { histogramOf } from '../model/chart';
+import type { ComparedFrame, Comparison } from '../model/comparison';
 import { ChartView } from '../views/chart';
 import { Settings } from '../views/settings';
 import { HubError, messageOf, sendHubRequest } from '../hub/http';
+import { FlamePart } from './flamePart';
 import {
   changeText,
   exemplarHash,
   FIGURES,
   figureText,
+  graphFigure,
   isUploaded,
   methodName,
   trendChart,
@@ -25,22 +28,27 @@ import {
   type TrendRow,
   type VersionRow,
 } from './model';
+import { ask, base, Place, Superseded, type Choice } from './place';
 
-const base = location.pathname.replace(/fleet\/?$/, '');
 const MOST_SHOWN = 200;
 const MOST_TRACES = 100;
+/** The pointer rests for this time before the traces below it are asked for, in ms. */
+const REST = 150;
 
-type Choice = 'figure' | 'base' | 'new' | 'device' | 'scenario' | 'method' | 'version';
-
-async function ask<T>(question: string, parameters: Record<string, string> = {}): Promise<T> {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
-  const answer = await sendHubRequest(`${base}api/fleet/${question}?${query.toString()}`, {});
-  return (await answer.json()) as T;
+interface Compared {
+  rows: MethodRow[];
+  note?: string;
 }
 
 class FleetPage {
   private readonly settings = new Settings();
-  private readonly place = new URLSearchParams(location.hash.slice(1));
+  private readonly place = new Place();
+  private readonly flame = new FlamePart(this.settings, (method) => this.chooseMethod(method));
+  private readonly flameButton = h(
+    'button',
+    { class: 'toggle', attrs: { type: 'button' }, on: { click: () => this.toggleFlame() } },
+    'Flame graph',
+  );
   private readonly choices = h('div', { class: 'choices', attrs: { role: 'group' } });
   private readonly trouble = h('p', { class: 'trouble', hidden: true, attrs: { role: 'alert' } });
   private readonly note = h('p', { class: 'note' });
@@ -51,14 +59,16 @@ class FleetPage {
     hover: (point) => this.showSpread(point?.index ?? null),
   });
   private readonly spread = new ChartView();
-  private readonly tracesTitle = h('h2', null);
+  private readonly tracesTitle = h('h2', null, 'Traces');
   private readonly traceRows = h('tbody', null);
   private versions: VersionRow[] = [];
   private trend: TrendRow[] = [];
-  private traces: TraceRow[] = [];
+  /** The traces of the method by version, as far as they were asked for. */
+  private readonly traces = new Map<string, readonly TraceRow[]>();
   private points: ChangePoint[] = [];
   /** Counts questions, so that an answer to an earlier one is dropped. */
-  private asked = 0;
+  private readonly turns = { methods: 0, method: 0, graph: 0, traces: 0, spread: 0 };
+  private resting: ReturnType<typeof setTimeout> | undefined;
 
   start(): void {
     const head = (...names: string[]): HTMLElement =>
@@ -84,6 +94,7 @@ class FleetPage {
         null,
         this.choices,
         this.trouble,
+        this.flame.element,
         h(
           'div',
           { class: 'columns' },
@@ -106,7 +117,7 @@ class FleetPage {
             this.tracesTitle,
             scrolled(
               'Traces of the version',
-              h('table', null, head('Trace', 'Version', 'Figure', 'Deviations'), this.traceRows),
+              h('table', null, head('Trace', 'Figure', 'Deviations'), this.traceRows),
             ),
           ),
         ),
@@ -116,27 +127,12 @@ class FleetPage {
     void this.during(() => this.begin());
   }
 
-  private get(name: Choice): string {
-    return this.place.get(name) ?? (name === 'figure' ? 'excl' : '');
-  }
-
-  private set(name: Choice, value: string): void {
-    if (value === '') this.place.delete(name);
-    else this.place.set(name, value);
-    history.replaceState(null, '', `#${this.place.toString()}`);
-  }
-
-  /** The parameter `where` of all questions. */
-  private where(...more: string[]): string {
-    const labels = (['device', 'scenario'] as const).filter((name) => this.get(name) !== '');
-    return [...labels.map((name) => `${name}=${this.get(name)}`), ...more].join(' ');
-  }
-
   private async during(work: () => Promise<void>): Promise<void> {
     this.trouble.hidden = true;
     try {
       await work();
     } catch (error) {
+      if (error instanceof Superseded) return;
       this.trouble.hidden = false;
       const login = error instanceof HubError && error.status === 401;
       fill(
@@ -148,10 +144,10 @@ class FleetPage {
   }
 
   private async begin(): Promise<void> {
-    this.versions = await ask<VersionRow[]>('versions');
+    this.versions = await ask<VersionRow[]>('versions', {}, () => true);
     const names = versionsOf(this.versions);
-    if (this.get('new') === '') this.set('new', names.at(-1) ?? '');
-    if (this.get('base') === '') this.set('base', names.at(-2) ?? '');
+    if (this.place.get('new') === '') this.place.set('new', names.at(-1) ?? '');
+    if (this.place.get('base') === '') this.place.set('base', names.at(-2) ?? '');
     const any = (label: 'device' | 'scenario'): string[] => ['', ...valuesOf(this.versions, label)];
     fill(
       this.choices,
@@ -160,6 +156,7 @@ class FleetPage {
       this.choice('new', 'New', names),
       this.choice('device', 'Device', any('device')),
       this.choice('scenario', 'Scenario', any('scenario')),
+      this.flameButton,
     );
     await this.show();
   }
@@ -168,37 +165,88 @@ class FleetPage {
     const select = h('select', {
       on: {
         change: () => {
-          this.set(name, select.value);
+          this.place.set(name, select.value);
           void this.during(() => this.show());
         },
       },
     });
     for (const value of values)
       select.append(h('option', { attrs: { value } }, value === '' ? 'all' : value));
-    select.value = this.get(name);
+    select.value = this.place.get(name);
     return h('label', null, label, select);
   }
 
+  /** Begin a question; return whether none of its kind has begun since. */
+  private turn(kind: keyof FleetPage['turns']): () => boolean {
+    const number = ++this.turns[kind];
+    return () => number === this.turns[kind];
+  }
+
   private async show(): Promise<void> {
-    const number = ++this.asked;
-    const [figure, where] = [this.get('figure'), this.where()];
-    const sides = { base: `version=${this.get('base')}`, new: `version=${this.get('new')}` };
-    const same = this.get('base') === this.get('new') || this.get('base') === '';
-    const none = { rows: [] as MethodRow[], note: 'Choose two versions to compare.' };
-    const compared = same
-      ? none
-      : await ask<{ rows: MethodRow[]; note?: string }>('regressions', { ...sides, figure, where });
-    if (number !== this.asked) return;
+    const wanted = this.turn('methods');
+    const [figure, where] = [this.place.get('figure'), this.place.where()];
+    const sides = this.place.sides();
+    const none: Compared = { rows: [], note: 'Choose two versions to compare.' };
+    const compared = sides
+      ? await ask<Compared>('regressions', { ...sides, figure, where }, wanted)
+      : none;
+    this.points = [];
     this.showMethods(compared.rows, compared.note ?? '');
-    // Fewer than 20 versions have no change points; the server says so.
-    this.points = await ask<ChangePoint[]>('changes', { figure, where }).catch(() => []);
-    if (number !== this.asked) return;
-    if (this.get('method') === '') this.set('method', methodName(compared.rows[0]?.key ?? ''));
-    if (this.get('method') !== '') await this.showMethod();
+    if (this.place.get('method') === '')
+      this.place.set('method', methodName(compared.rows[0]?.key ?? ''));
+    void this.during(() => this.showMethod());
+    void this.during(() => this.showChanges(wanted));
+    void this.during(() => this.showFlame());
+  }
+
+  private async showChanges(wanted: () => boolean): Promise<void> {
+    const question = { figure: this.place.get('figure'), where: this.place.where() };
+    try {
+      this.points = await ask<ChangePoint[]>('changes', question, wanted);
+    } catch (error) {
+      // Fewer than 20 versions have no change points; the server says so.
+      if (error instanceof HubError && error.status === 400) return;
+      throw error;
+    }
+    this.showChart();
+  }
+
+  /** Do something when the pointer has come to rest. */
+  private rest(work: () => void): void {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(work, REST);
+  }
+
+  private toggleFlame(): void {
+    this.place.set('flame', this.place.get('flame') === '' ? '1' : '');
+    void this.during(() => this.showFlame());
+  }
+
+  /** Show the flame graph of the two versions if it is wanted. */
+  private async showFlame(): Promise<void> {
+    const sides = this.place.sides();
+    const shown = this.place.get('flame') !== '' && sides !== null;
+    setAttribute(this.flameButton, 'aria-pressed', String(shown));
+    this.flameButton.disabled = sides === null;
+    this.flame.element.hidden = !shown;
+    if (!shown) return;
+    this.flame.expect(`${this.place.get('base')} → ${this.place.get('new')}`);
+    const figure = graphFigure(this.place.get('figure'));
+    const question = { ...sides, figure, where: this.place.where() };
+    const wanted = this.turn('graph');
+    const answer = await ask<Comparison<ComparedFrame>>('flamegraph', question, wanted);
+    this.flame.show(answer, figure);
+    this.flame.mark(this.place.get('method'));
+  }
+
+  private chooseMethod(method: string): void {
+    this.place.set('method', method);
+    this.flame.mark(method);
+    void this.during(() => this.showMethod());
   }
 
   private showMethods(rows: MethodRow[], note: string): void {
-    const figure = this.get('figure');
+    const figure = this.place.get('figure');
     const size = (row: MethodRow): number => Math.abs((row.new ?? 0) - (row.base ?? 0));
     const sorted = [...rows].sort((a, b) => size(b) - size(a)).slice(0, MOST_SHOWN);
     setText(this.note, note);
@@ -224,10 +272,7 @@ class FleetPage {
   }
 
   private methodButton(key: string): HTMLElement {
-    const click = (): void => {
-      this.set('method', methodName(key));
-      void this.during(() => this.showMethod());
-    };
+    const click = (): void => this.chooseMethod(methodName(key));
     return h(
       'button',
       { class: 'name', attrs: { type: 'button' }, on: { click } },
@@ -236,56 +281,94 @@ class FleetPage {
   }
 
   private async showMethod(): Promise<void> {
-    const number = ++this.asked;
-    const [method, figure, where] = [this.get('method'), this.get('figure'), this.where()];
-    const [trend, traces] = [
-      await ask<TrendRow[]>('trend', { method, figure, where }),
-      await ask<TraceRow[]>('traces', { method, figure, where }),
-    ];
-    if (number !== this.asked) return;
+    const method = this.place.get('method');
+    if (method === '') return;
+    const question = { method, figure: this.place.get('figure'), where: this.place.where() };
+    const trend = await ask<TrendRow[]>('trend', question, this.turn('method'));
     this.trend = trend;
-    this.traces = traces;
+    this.traces.clear();
     fill(this.title, ...breakable(method, 200));
-    const points = this.points.filter((point) => methodName(point.method) === method);
-    this.chart.show(trendChart(method, figure, trend, points));
-    const known = trend.findIndex(({ version }) => version === this.get('version'));
+    this.showChart();
+    const known = trend.findIndex(({ version }) => version === this.place.get('version'));
     this.chooseVersion(known < 0 ? trend.length - 1 : known);
   }
 
+  private showChart(): void {
+    const method = this.place.get('method');
+    const points = this.points.filter((point) => methodName(point.method) === method);
+    this.chart.show(trendChart(method, this.place.get('figure'), this.trend, points));
+  }
+
   private chooseVersion(index: number): void {
-    const version = this.trend[index]?.version ?? '';
-    this.set('version', version);
-    this.showSpread(index);
-    this.showTraces(version);
+    const row = this.trend[index];
+    if (!row) return;
+    this.place.set('version', row.version ?? '');
+    // The rows of another method or version must not stand below this one's name.
+    fill(this.traceRows);
+    fill(this.tracesTitle, 'Traces');
+    void this.during(async () => {
+      this.showTraces(row.version, await this.tracesOf(row.version, this.turn('traces')));
+      this.showSpread(null);
+    });
   }
 
   /** Show the distribution of the figure over the traces of a version; null: of the chosen one. */
   private showSpread(index: number | null): void {
-    const version = index === null ? this.get('version') : (this.trend[index]?.version ?? '');
-    const figure = this.get('figure');
-    const values = this.tracesOf(version).map((row) => row.figure);
+    if (this.trend.length === 0) return;
+    const chosen = this.place.get('version');
+    const version = index === null ? chosen : (this.trend[index]?.version ?? '');
+    const wanted = this.turn('spread');
+    const known = this.traces.get(version);
+    if (known) return this.drawSpread(version, known);
+    this.rest(() => {
+      if (!wanted()) return;
+      void this.during(async () =>
+        this.drawSpread(version, await this.tracesOf(version === '' ? null : version, wanted)),
+      );
+    });
+  }
+
+  private drawSpread(version: string, traces: readonly TraceRow[]): void {
+    const figure = this.place.get('figure');
+    const values = traces.map((row) => row.figure);
+    const name = version === '' ? 'no version' : version;
     this.spread.show({
       kind: 'histogram',
-      title: `${plural(values.length, 'trace')} of ${version}`,
+      title: `${plural(values.length, 'trace')} of ${name}`,
       x: { name: figure, text: (value) => figureText(figure, value) },
-      y: { name: `traces of ${version}` },
+      y: { name: `traces of ${name}` },
       ...histogramOf(values, 20),
     });
   }
 
-  private tracesOf(version: string): TraceRow[] {
-    return this.traces.filter(({ label }) => (label ?? '') === version);
+  /** Return the traces of a version; null: of those without one. */
+  private async tracesOf(
+    version: string | null,
+    wanted: () => boolean,
+  ): Promise<readonly TraceRow[]> {
+    const known = this.traces.get(version ?? '');
+    if (known) return known;
+    const [method, figure] = [this.place.get('method'), this.place.get('figure')];
+    // A question cannot name a version with a blank, or none.
+    const named = version !== null && /^\S+$/.test(version);
+    const where = named ? this.place.where(`version=${version}`) : this.place.where();
+    const rows = await ask<TraceRow[]>('traces', { method, figure, where }, wanted);
+    const found = named ? rows : rows.filter(({ label }) => label === version);
+    this.traces.set(version ?? '', found);
+    return found;
   }
 
-  /** Show the traces of a version, those first that are farthest from the median of all. */
-  private showTraces(version: string): void {
-    const rows = this.tracesOf(version).slice(0, MOST_TRACES);
-    const figure = this.get('figure');
-    const typical = typicalTrace(this.tracesOf(version));
+  /** Show the traces of a version, those first that are farthest from their median. */
+  private showTraces(version: string | null, traces: readonly TraceRow[]): void {
+    const rows = traces.slice(0, MOST_TRACES);
+    const figure = this.place.get('figure');
+    const typical = typicalTrace(traces);
+    const left = traces.length - rows.length;
     fill(
       this.tracesTitle,
-      `Traces of ${version === '' ? 'no version' : version}`,
+      `Traces of ${version ?? 'no version'}`,
       typical && h('span', { class: 'typical' }, 'typical: ', this.traceLink(typical)),
+      left > 0 && h('span', { class: 'typical' }, `the ${String(MOST_TRACES)} farthest out`),
     );
     fill(
       this.traceRows,
@@ -294,7 +377,6 @@ class FleetPage {
           'tr',
           null,
           h('th', { attrs: { scope: 'row' } }, this.traceLink(row)),
-          h('td', null, row.label ?? ''),
           h('td', null, figureText(figure, row.figure)),
           h('td', null, row.deviations === null ? '–' : row.deviations.toFixed(1)),
         ),
@@ -304,7 +386,7 @@ class FleetPage {
 
   /** A link to the longest call of the method in the viewer; a text for traces of elsewhere. */
   private traceLink(row: TraceRow): HTMLElement | string {
-    const hash = exemplarHash(row, this.get('method'));
+    const hash = exemplarHash(row, this.place.get('method'));
     if (!isUploaded(row.uri)) return row.uri;
     const href = `${base}t/${row.uri}/view/#${hash}`;
     const title = row.slice === null ? 'Open the trace' : 'Open its longest call of the method';

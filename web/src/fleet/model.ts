@@ -8,6 +8,20 @@ export const FIGURES = [
   ...['excl', 'incl', 'excl_cpu', 'incl_cpu', 'calls', 'max', 'p50', 'p95', 'p99'],
 ] as const;
 
+/** Words for the figures of the flame graph: paths have no other ones. */
+export const GRAPH_WORDS: Readonly<Record<string, string>> = {
+  excl: 'Own time',
+  incl: 'Inclusive time',
+  excl_cpu: 'Own CPU time',
+  incl_cpu: 'Inclusive CPU time',
+  calls: 'Calls',
+};
+
+/** Return the figure that the flame graph shows for a figure. */
+export function graphFigure(figure: string): string {
+  return figure in GRAPH_WORDS ? figure : 'excl';
+}
+
 /** Traces of one version, device and scenario. */
 export interface VersionRow {
   version: string | null;

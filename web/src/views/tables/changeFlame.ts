@@ -16,13 +16,15 @@ import {
 import type { ComparedFrame, Comparison } from '../../model/comparison';
 import { compareText, signedPercent } from '../../model/compareTable';
 import { substringMatcher } from '../../model/names';
+import type { Viewer } from '../../model/viewer';
 import { nextFlameFrame } from '../../model/flameWalk';
 import { drawChange } from '../../render/changeLook';
 import { flameAt, flameBox, flameDepth, flameHeights, paintFlame } from '../../render/flamePainter';
 import type { FlameLook, FlameScene } from '../../render/flamePainter';
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
-import type { Views } from '../context';
+import type { Meters } from '../context';
+import type { Settings } from '../settings';
 import { Tip } from '../tip';
 
 /** Methods of the page's trace, by the names of the comparison. */
@@ -34,6 +36,14 @@ export interface ComparedMethods {
   figure: () => string;
   /** Put a text into these terms. */
   term: (text: string) => string;
+}
+
+/** The part of the state of a page that the graph needs; a page without a trace has it, too. */
+export interface ChangeContext {
+  viewer: Pick<Viewer, 'frames' | 'compare' | 'find' | 'unit' | 'frame'>;
+  settings: Settings;
+  meters: Meters;
+  announce: (text: string) => void;
 }
 
 type Answer = Comparison<ComparedFrame>;
@@ -63,7 +73,7 @@ export class ChangeFlame {
   private readonly graph: ReadSignal<ChangeGraph | null>;
 
   constructor(
-    private readonly v: Views,
+    private readonly v: ChangeContext,
     private readonly answer: ReadSignal<Answer | null>,
     private readonly methods: ComparedMethods,
   ) {
