@@ -159,6 +159,33 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
     return status;
 }
 
+enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,
+                                   struct tv_error *err)
+{
+    tv_out_text(sql, "with run as (select t.trace, coalesce(t.recorded, t.added) as began, ");
+    fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
+    tv_out_text(sql, " as label from trace t where true");
+    enum tv_status status = fleet_put_where(sql, question->where, err);
+    tv_out_format(
+        sql,
+        "), version as (select label, row_number() over (order by min(began) desc, "
+        "label desc) as place from run where label is not null group by label "
+        "qualify place <= %d), kept as (select r.trace, v.place from run r "
+        "join version v using (label)), large as (select m.method, "
+        "sum(m.%s::hugeint) as size from method m join kept using (trace) "
+        "group by m.method order by size desc, m.method limit %d), cell as (select "
+        "m.method, k.place, median(m.%s)::bigint as median from method m "
+        "join kept k using (trace) semi join large l on l.method = m.method group by all) "
+        "select concat_ws(' ', concat_ws('.', any_value(n.class), any_value(n.name)), "
+        "any_value(n.signature)) as method, string_agg(coalesce(c.median::varchar, ''), "
+        "',' order by v.place desc) as medians from large l cross join version v "
+        "left join cell c on c.method = l.method and c.place = v.place "
+        "left join method_name n on n.method = l.method "
+        "group by l.method, l.size order by l.size desc, l.method",
+        TV_FLEET_TREND_VERSIONS, question->figure, TV_FLEET_TREND_METHODS, question->figure);
+    return status;
+}
+
 enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err)
 {

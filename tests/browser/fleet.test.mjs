@@ -96,7 +96,9 @@ test('fleet: what changed, since when, and in which traces', { skip }, () =>
   onFleet('#base=1.05&new=1.20', {}, async (page, { id }) => {
     const first = page.locator('.changed tbody tr').first();
     assert.match(await first.innerText(), /step3/);
-    const change = await first.locator('td').nth(2).innerText();
+    const change = await first.locator('td').nth(3).innerText();
+    await until(() => first.locator('td').last().innerText(), '1.12', 'since when');
+    await first.locator('.course path').waitFor({ state: 'attached' });
     const shown = Number(/^\+([\d.]+) %$/.exec(change)?.[1]);
     assert.ok(shown > 25 && shown < 35, change);
     await page.waitForSelector('.detail h2.method');

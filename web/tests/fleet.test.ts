@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import {
   changeText,
   exemplarHash,
+  lastChange,
+  methodAlone,
   methodName,
+  sparkPath,
   trendChart,
   typicalTrace,
   valuesOf,
@@ -64,4 +67,24 @@ test('fleet: the typical trace is the uploaded one next to the median of all', (
   const rows = [row(uri(1), 1), row('run.trace', 5), row(uri(2), 9), row(uri(3), 6), row('b', 2)];
   assert.equal(typicalTrace(rows)?.uri, uri(3));
   assert.equal(typicalTrace([row('run.trace', 5)]), null);
+});
+
+test('fleet: the last change point of a method is that of the latest version', () => {
+  const point = (method: string, version: string) => ({ method, version, change: 0.1 });
+  const points = [point('a', '1.10'), point('a', '1.9'), point('b', '1.11')];
+  const versions = ['1.8', '1.9', '1.10', '1.11'];
+  assert.equal(lastChange(points, versions, 'a')?.version, '1.10');
+  assert.equal(lastChange(points, versions, 'c'), null);
+});
+
+test('fleet: a method of one version has its latest median, and no change', () => {
+  const { key, base, change, ...row } = methodAlone({ method: 'a', medians: '3,7' });
+  assert.deepEqual([key, base, row.new, change], ['a', null, 7, null]);
+  assert.equal(methodAlone({ method: 'a', medians: '3,' }).new, null);
+});
+
+test('fleet: a line of medians has gaps, and lies in the middle if nothing changes', () => {
+  assert.equal(sparkPath('1,3,,2', 30, 10), 'M0.0 10.0L10.0 0.0M30.0 5.0');
+  assert.equal(sparkPath('4,4', 30, 10), 'M0.0 5.0L30.0 5.0');
+  assert.equal(sparkPath('', 30, 10), '');
 });

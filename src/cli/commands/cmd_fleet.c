@@ -60,7 +60,7 @@ static const struct tv_option fleet_options[] = {
     TV_OPTION("table", FLEET_TABLES, TV_OPTION_CHOICE, fleet.table,
               "rows: the table to write (default: trace)"),
     TV_OPTION("by", "LABEL", TV_OPTION_TEXT, fleet.by,
-              "trend, changes: one row for each value of this label (default: version)"),
+              "trend, trends, changes: one row for each value of this label (default: version)"),
     TV_OPTION("figure", TV_FLEET_FIGURES, TV_OPTION_CHOICE, fleet.figure,
               "of all but sql and which: what to compare, in ns or calls (default: excl)"),
     TV_OPTION("where", "KEY=VALUE...", TV_OPTION_TEXT, fleet.where,
@@ -361,7 +361,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
                                          int *code, struct tv_error *err)
 {
     struct tv_fleet_question question = {
-        .method = settings->files.items[0],
+        .method = settings->files.count > 0 ? settings->files.items[0] : NULL,
         .by = settings->fleet.by,
         .where = settings->fleet.where,
         .figure = fleet_figures[settings->fleet.figure],
@@ -382,6 +382,14 @@ static enum tv_status fleet_trend(const struct tv_command *command,
 {
     (void)command;
     return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
+}
+
+static enum tv_status fleet_trends(const struct tv_command *command,
+                                   const struct tv_settings *settings, int *code,
+                                   struct tv_error *err)
+{
+    (void)command;
+    return fleet_ask_question(settings, tv_fleet_ask_trends, code, err);
 }
 
 static enum tv_status fleet_outliers(const struct tv_command *command,
@@ -442,6 +450,7 @@ static const struct fleet_action {
     {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet", fleet_rows},
     {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql},
     {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend},
+    {"trends", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_trends},
     {"outliers", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_outliers},
     {"which", FLEET_TAKES_TEXTS, "a condition such as 'p95(draw) > 16ms'", FLEET_SQL_FORMATS,
      fleet_which},
@@ -602,6 +611,7 @@ const struct tv_command tv_command_fleet = {
                "  rows FILE...         write their rows, for other tools\n"
                "  sql QUERY            ask the fleet in SQL\n"
                "  trend METHOD         its figure by version\n"
+               "  trends               medians of the largest methods by version\n"
                "  outliers METHOD      traces in which it is unusual, the farthest first\n"
                "  which CONDITION...   traces that meet all of them: 'p95(draw) > 16ms'\n"
                "  regressions          what changed between the traces of --base and of --new\n"

@@ -17,7 +17,10 @@ import {
   figureText,
   graphFigure,
   isUploaded,
+  lastChange,
+  methodAlone,
   methodName,
+  sparkPath,
   trendChart,
   typicalTrace,
   valuesOf,
@@ -26,6 +29,7 @@ import {
   type MethodRow,
   type TraceRow,
   type TrendRow,
+  type TrendsRow,
   type VersionRow,
 } from './model';
 import { ask, base, Place, Superseded, type Choice } from './place';
@@ -34,6 +38,8 @@ const MOST_SHOWN = 200;
 const MOST_TRACES = 100;
 /** The pointer rests for this time before the traces below it are asked for, in ms. */
 const REST = 150;
+
+const SVG = 'http://www.w3.org/2000/svg';
 
 interface Compared {
   rows: MethodRow[];
@@ -66,6 +72,9 @@ class FleetPage {
   /** The traces of the method by version, as far as they were asked for. */
   private readonly traces = new Map<string, readonly TraceRow[]>();
   private points: ChangePoint[] = [];
+  private compared: Compared = { rows: [] };
+  /** The medians of methods by their whole names, as the server wrote them. */
+  private readonly courses = new Map<string, string>();
   /** Counts questions, so that an answer to an earlier one is dropped. */
   private readonly turns = { methods: 0, method: 0, graph: 0, traces: 0, spread: 0 };
   private resting: ReturnType<typeof setTimeout> | undefined;
@@ -97,7 +106,7 @@ class FleetPage {
         this.flame.element,
         h(
           'div',
-          { class: 'columns' },
+          { class: 'columns', hidden: true },
           h(
             'section',
             { class: 'changed', attrs: { 'aria-label': 'Methods' } },
@@ -105,7 +114,12 @@ class FleetPage {
             this.note,
             scrolled(
               'Methods that changed most',
-              h('table', null, head('Method', 'Base', 'New', 'Change', 'p'), this.methods),
+              h(
+                'table',
+                null,
+                head('Method', 'Course', 'Base', 'New', 'Change', 'p', 'Since'),
+                this.methods,
+              ),
             ),
           ),
           h(
@@ -138,6 +152,9 @@ class FleetPage {
       fill(
         this.trouble,
         messageOf(error),
+        error instanceof HubError &&
+          error.status === 404 &&
+          ' Upload traces with labels such as version=1.4 and device=lab-1.',
         login && h('a', { class: 'link', attrs: { href: base } }, ' To the login'),
       );
     }
@@ -149,6 +166,8 @@ class FleetPage {
     if (this.place.get('new') === '') this.place.set('new', names.at(-1) ?? '');
     if (this.place.get('base') === '') this.place.set('base', names.at(-2) ?? '');
     const any = (label: 'device' | 'scenario'): string[] => ['', ...valuesOf(this.versions, label)];
+    this.choices.hidden = false;
+    document.querySelector<HTMLElement>('.columns')?.removeAttribute('hidden');
     fill(
       this.choices,
       this.choice('figure', 'Figure', [...FIGURES]),
@@ -186,17 +205,38 @@ class FleetPage {
     const wanted = this.turn('methods');
     const [figure, where] = [this.place.get('figure'), this.place.where()];
     const sides = this.place.sides();
-    const none: Compared = { rows: [], note: 'Choose two versions to compare.' };
     const compared = sides
       ? await ask<Compared>('regressions', { ...sides, figure, where }, wanted)
-      : none;
+      : await this.largest(wanted);
     this.points = [];
+    this.courses.clear();
+    this.compared = compared;
     this.showMethods(compared.rows, compared.note ?? '');
     if (this.place.get('method') === '')
       this.place.set('method', methodName(compared.rows[0]?.key ?? ''));
     void this.during(() => this.showMethod());
     void this.during(() => this.showChanges(wanted));
     void this.during(() => this.showFlame());
+    void this.during(() => this.showCourses(wanted));
+  }
+
+  private async showCourses(wanted: () => boolean): Promise<void> {
+    const question = { figure: this.place.get('figure'), where: this.place.where() };
+    const rows = await ask<TrendsRow[]>('trends', question, wanted);
+    for (const { method, medians } of rows) this.courses.set(method, medians);
+    this.showMethods(this.compared.rows, this.compared.note ?? '');
+  }
+
+  /** Return the largest methods of the new version alone, for a fleet with one version. */
+  private async largest(wanted: () => boolean): Promise<Compared> {
+    const version = this.place.get('new');
+    const named = /^\S+$/.test(version) ? [`version=${version}`] : [];
+    const question = { figure: this.place.get('figure'), where: this.place.where(...named) };
+    const rows = await ask<TrendsRow[]>('trends', question, wanted);
+    return {
+      rows: rows.map(methodAlone),
+      note: 'The largest methods of one version. Choose two versions to compare them.',
+    };
   }
 
   private async showChanges(wanted: () => boolean): Promise<void> {
@@ -208,6 +248,7 @@ class FleetPage {
       if (error instanceof HubError && error.status === 400) return;
       throw error;
     }
+    this.showMethods(this.compared.rows, this.compared.note ?? '');
     this.showChart();
   }
 
@@ -258,6 +299,7 @@ class FleetPage {
           'tr',
           null,
           h('th', { attrs: { scope: 'row' } }, this.methodButton(row.key)),
+          this.courseOf(row.key),
           h('td', null, value(row.base)),
           h('td', null, value(row.new)),
           h(
@@ -266,9 +308,33 @@ class FleetPage {
             changeText(row.change),
           ),
           h('td', null, row.p === null ? '–' : row.p.toPrecision(2)),
+          this.sinceOf(row.key),
         ),
       ),
     );
+  }
+
+  /** Show the medians of a method over the latest versions as a line. */
+  private courseOf(key: string): HTMLElement {
+    const medians = this.courses.get(key);
+    const cell = h('td', { class: 'course' });
+    if (medians === undefined) return cell;
+    const [width, height] = [80, 18];
+    const box = document.createElementNS(SVG, 'svg');
+    box.setAttribute('viewBox', `-1 -1 ${String(width + 2)} ${String(height + 2)}`);
+    box.setAttribute('aria-hidden', 'true');
+    const line = document.createElementNS(SVG, 'path');
+    line.setAttribute('d', sparkPath(medians, width, height));
+    box.append(line);
+    cell.append(box);
+    return cell;
+  }
+
+  /** Show the version since which a method is as it is. */
+  private sinceOf(key: string): HTMLElement {
+    const point = lastChange(this.points, versionsOf(this.versions), key);
+    const title = point ? `${changeText(point.change)} since ${point.version}` : '';
+    return h('td', { title }, point?.version ?? '–');
   }
 
   private methodButton(key: string): HTMLElement {

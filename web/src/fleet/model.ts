@@ -60,6 +60,12 @@ export interface TraceRow {
   slice: number | null;
 }
 
+/** A method in the answer to `trends`: medians of the latest versions with commas between them. */
+export interface TrendsRow {
+  method: string;
+  medians: string;
+}
+
 export interface ChangePoint {
   method: string;
   version: string;
@@ -89,6 +95,41 @@ export function valuesOf(rows: readonly VersionRow[], label: 'device' | 'scenari
 /** Return the name by which the fleet knows a method: without its signature. */
 export function methodName(key: string): string {
   return key.replace(/[ (].*$/s, '');
+}
+
+/** Return a row of the table for a method of one version, which is compared with nothing. */
+export function methodAlone({ method, medians }: TrendsRow): MethodRow {
+  const last = medians.split(',').at(-1) ?? '';
+  const nothing = { base: null, change: null, low: null, high: null, p: null };
+  return { key: method, new: last === '' ? null : Number(last), ...nothing };
+}
+
+/** Return the version of the last change point of a method, by its whole name; null: none. */
+export function lastChange(
+  points: readonly ChangePoint[],
+  versions: readonly string[],
+  method: string,
+): ChangePoint | null {
+  const own = points.filter((point) => point.method === method);
+  const place = ({ version }: ChangePoint): number => versions.indexOf(version);
+  return own.reduce<ChangePoint | null>((a, b) => (a && place(a) > place(b) ? a : b), null);
+}
+
+/** Return the path of a line through medians, in a box of this size; a gap ends a piece. */
+export function sparkPath(medians: string, width: number, height: number): string {
+  const values = medians.split(',').map((word) => (word === '' ? null : Number(word)));
+  const known = values.filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const step = width / Math.max(1, values.length - 1);
+  const y = (value: number): number =>
+    high > low ? height - ((value - low) / (high - low)) * height : height / 2;
+  return values
+    .map((value, i) => {
+      if (value === null) return '';
+      const begins = i === 0 || values[i - 1] === null;
+      return `${begins ? 'M' : 'L'}${(i * step).toFixed(1)} ${y(value).toFixed(1)}`;
+    })
+    .join('');
 }
 
 /** Return the address of the longest call of a method in the viewer of its trace. */
