@@ -197,8 +197,9 @@ struct tv_fleet_question {
 /* Append the SELECT of a trend.  TV_ERR_USAGE when `where` is malformed. */
 enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
                                   struct tv_error *err) TV_MUST_CHECK;
-/* The same for the methods with the largest sums, without `method`: a row for each, with its medians
- * in the latest versions as a text with commas, in which a version without the method is empty. */
+/* The same for the methods with the largest sums, without `method`: a row for each, with its
+ * medians in the latest versions as a text with commas, in which a version without the method is
+ * empty. */
 enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,
                                    struct tv_error *err) TV_MUST_CHECK;
 #define TV_FLEET_TREND_VERSIONS 60
