@@ -25,7 +25,7 @@ test('a trace with a stray event opens on its data', async () => {
   assert.ok(Number(from.replace(',', '')) > 1999.9 && Number(to.replace(',', '')) < 2000.3);
   assert.equal(
     await page.locator('.overview .rest').innerText(),
-    '1 event before the part shown; 0 shows all',
+    '1 event before the part shown; press 0 to see all',
   );
   assert.equal((await place(page)).view, undefined);
 
@@ -92,7 +92,8 @@ test('a trace without slices opens on what it has', async () => {
   const counter = { ph: 'C', name: 'heap', pid: 1, ts: 0, args: { bytes: 5 } };
   const async = { cat: 'net', id: 1, name: 'load', pid: 1, tid: 1 };
   for (const [tab, events] of [
-    ['Info', [counter, { ...counter, ts: 10 }]],
+    ['Counters', [counter, { ...counter, ts: 10 }]],
+    ['Info', [{ ph: 'I', name: 'mark', pid: 1, tid: 1, ts: 5 }]],
     [
       'Selection',
       [
@@ -107,4 +108,19 @@ test('a trace without slices opens on what it has', async () => {
     await until(() => shown.innerText(), tab, 'the tab');
     assert.notEqual(await page.getByRole('tabpanel').innerText(), '');
   }
+});
+
+test('a trace of counters alone opens on their table, and draws each of them', async () => {
+  const events = Array.from({ length: 12 }, (_, i) =>
+    [0, 5000].map((ts) => ({
+      ...{ ph: 'C', name: `counter ${i}`, pid: 1, ts, args: { value: ts + i } },
+    })),
+  ).flat();
+  const { page, troubles } = await showFile('counters.json', events, {
+    waits: (shown) => shown.waitForSelector('#pane-counters .grid-row'),
+  });
+  assert.match(await page.locator('.overview .key').innerText(), /, 12 counters$/);
+  const names = page.locator('.label .name');
+  await until(async () => (await names.allInnerTexts()).includes('counter 1'), true, 'a row');
+  assert.deepEqual(troubles, []);
 });

@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketsFor, fewerLanes } from '../src/model/activity';
+import { bucketsFor, fewerLanes, sampleLanes } from '../src/model/activity';
 
 test('of very many tracks the overview is coarser, but never one block', () => {
   assert.equal(bucketsFor(0, 2000), 2000);
@@ -20,4 +20,17 @@ test('lanes that have no room become one, as high as the highest of them', () =>
   assert.deepEqual(fewerLanes(lanes, 3), lanes);
   assert.deepEqual(fewerLanes(lanes, 2), [lane(0, 5, 9), lane(2, 3, 3)]);
   assert.deepEqual(lanes[0], lane(0, 1, 9));
+});
+
+test('samples make a lane for each thread, and the fullest bucket is the highest', () => {
+  const samples = [
+    { thread: 7, time: 100, count: 4 },
+    { thread: 7, time: 149, count: 4 },
+    { thread: 2, time: 150, count: 6 },
+    { thread: 2, time: 200, count: 1 },
+  ];
+  assert.deepEqual(sampleLanes(samples, { from: 100, to: 200 }, 4), [
+    { track: 7, height: Uint8Array.of(170, 170, 0, 0) },
+    { track: 2, height: Uint8Array.of(0, 0, 255, 80) },
+  ]);
 });

@@ -17,25 +17,46 @@ import { DrawLog } from './drawLog';
 import { FRAMES, theme, track } from './fixtures';
 
 test('a trace without slices of threads is sent to what it has', () => {
-  const at = (kinds: Parameters<typeof track>[1][], samples: number): string | null =>
-    otherEventsHint({ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples }).tab;
+  const at = (kinds: Parameters<typeof track>[1][], samples: number, ...more: string[]) =>
+    otherEventsHint({
+      ...{ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples, counters: 0 },
+      value_types: more.map((name) => ({ name, unit: '', first: false })),
+    }).tab;
   assert.equal(at([{ kind: 'async' }, { kind: 'states' }], 0), 'selection');
-  assert.equal(at([{ kind: 'cpu' }], 3), 'states');
+  assert.equal(at([{ kind: 'cpu' }], 3, 'sched:sched_switch'), 'states');
+  assert.equal(at([{ kind: 'cpu' }], 3, 'sched:sched_switch', 'cpu-clock'), 'flame');
+  assert.equal(at([{ kind: 'async' }, { kind: 'cpu' }], 3), 'flame');
   assert.equal(at([], 3), 'flame');
   assert.equal(at([], 0), 'health');
   assert.match(
-    otherEventsHint({ order: 'busiest', tracks: [], samples: 0 }).text,
+    otherEventsHint({ order: 'busiest', tracks: [], samples: 0, counters: 0 }).text,
     /has no call\.$/,
+  );
+});
+
+test('a trace of counters alone says how many', () => {
+  const { text, brief, tab } = otherEventsHint({
+    ...{ order: 'owner', tracks: [], samples: 0, counters: 2 },
+  });
+  assert.deepEqual(
+    [text, brief, tab],
+    ['The trace has no slices, only counters.', '2 counters', 'counters'],
   );
 });
 
 test('where the filter leaves nothing the way is back to all', () => {
   const filtered = { slices: 0, of: 7 };
-  const nothing = otherEventsHint({ order: 'busiest', tracks: [], samples: 3, filtered });
+  const nothing = otherEventsHint({
+    order: 'busiest',
+    tracks: [],
+    samples: 3,
+    counters: 0,
+    filtered,
+  });
   assert.deepEqual([nothing.text, nothing.tab], ['No call matches the filter.', null]);
   assert.equal(
     otherEventsHint({
-      ...{ order: 'busiest', tracks: [], samples: 3 },
+      ...{ order: 'busiest', tracks: [], samples: 3, counters: 0 },
       filtered: { slices: 0, of: 0 },
     }).tab,
     'flame',

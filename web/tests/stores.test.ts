@@ -164,9 +164,23 @@ test('a trace opens on a tab that has something', () => {
   assert.equal(tab({ ...none, samples: 4 }), 'flame');
   assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'states' }] }), 'states');
   assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'async' }] }), 'selection');
-  assert.equal(tab({ ...none, counters: 2 }), 'info');
+  assert.equal(tab({ ...none, counters: 2 }), 'counters');
+  assert.equal(tab({ ...none, instants: 2 }), 'info');
   // The profile says that the filter leaves nothing, and leads back.
   assert.equal(tab({ ...none, filtered: { slices: 0, of: 5 } }), 'profile');
+});
+
+test('samples lead where they are what was recorded, and slices everywhere else', () => {
+  const tab = (facts: Partial<TraceFacts>): string => firstTab({ ...FACTS, samples: 9, ...facts });
+  const jfr = { format: 'Java Flight Recorder' };
+  const type = (name: string, unit: string) => ({ value_types: [{ name, unit, first: true }] });
+  assert.equal(tab({ ...jfr, ...type('jdk.ExecutionSample', 'count') }), 'flame');
+  assert.equal(tab({ ...jfr, ...type('jdk.ThreadSleep', 'nanoseconds') }), 'profile');
+  assert.equal(tab({ ...jfr, samples: 0 }), 'profile');
+  assert.equal(tab({ format: 'Trace Event Format', ...type('V8 Sample', '') }), 'profile');
+  const states = { calls: 0, tracks: [{ ...track(3), kind: 'states' as const }] };
+  assert.equal(tab({ ...states, ...type('cpu-clock', 'count') }), 'flame');
+  assert.equal(tab({ ...states, ...type('sched:sched_switch', 'count') }), 'states');
 });
 
 test('a range is whole nanoseconds inside the trace, or none', () => {

@@ -806,6 +806,25 @@ static void jfr_set_intervals(struct tv_jfr_recording *recording)
                 tables->value_types.rows[j].interval = recording->intervals.rows[i].interval;
 }
 
+/* Recordings hold samples of many kinds in an order that tells nothing.  Show first the samples of
+ * code that ran, if there are any: the first of these kinds. */
+static void jfr_prefer_running(struct tv_jfr_recording *recording)
+{
+    static const char *const kinds[] = {"jdk.ExecutionSample", "jdk.CPUTimeSample",
+                                        "datadog.ExecutionSample", "com.oracle.jdk.ExecutionSample",
+                                        "profiler.WallClockSample"};
+    const struct tv_trace *trace = recording->profile->trace;
+    struct tv_value_type *rows = trace->tables.value_types.rows;
+    for (size_t kind = 0; kind < TV_COUNT(kinds); kind++)
+        for (size_t i = 0; i < trace->tables.value_types.count; i++)
+            if (rows[i].input == recording->profile->input &&
+                tv_bytes_equal(tv_trace_info_text(trace->head, rows[i].name),
+                               tv_bytes_of(kinds[kind]))) {
+                rows[i].preferred = true;
+                return;
+            }
+}
+
 void tv_jfr_recording_finish(struct tv_jfr_recording *recording)
 {
     for (size_t i = 0; i < recording->counters.count; i++) {
@@ -816,6 +835,7 @@ void tv_jfr_recording_finish(struct tv_jfr_recording *recording)
         tv_free(counter->values);
     }
     jfr_set_intervals(recording);
+    jfr_prefer_running(recording);
     tv_free(recording->counters.rows);
     tv_free(recording->intervals.rows);
     tv_free(recording->jvms.rows);

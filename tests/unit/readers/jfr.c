@@ -316,6 +316,23 @@ static void wait_is_slice_and_sample_of_its_time(void **state)
     tv_trace_free(trace);
 }
 
+/* The trace shows first the samples of code that ran, wherever they stand in the file. */
+static void running_code_is_preferred(void **state)
+{
+    (void)state;
+    struct made made = {.length = 0};
+    struct chunk chunk = {.at = 0};
+    begin_chunk(&made, &chunk);
+    EVENT(&made, 102, 50, 3, 1, 1);
+    EVENT(&made, 101, 60, 1, 1);
+    end_chunk(&made, &chunk);
+    struct tv_trace *trace = read_ok(&made);
+    assert_int_equal(trace->tables.value_types.count, 2);
+    assert_false(trace->tables.value_types.rows[0].preferred); /* jdk.JavaMonitorEnter */
+    assert_true(trace->tables.value_types.rows[1].preferred);
+    tv_trace_free(trace);
+}
+
 static void cut_stack_says_so(void **state)
 {
     (void)state;
@@ -485,7 +502,8 @@ static void damage_is_survived(void **state)
 
 UNIT_TESTS(jfr, cmocka_unit_test(sample_has_its_stack),
            cmocka_unit_test(wait_is_slice_and_sample_of_its_time),
-           cmocka_unit_test(cut_stack_says_so), cmocka_unit_test(unknown_constants_are_counted),
+           cmocka_unit_test(running_code_is_preferred), cmocka_unit_test(cut_stack_says_so),
+           cmocka_unit_test(unknown_constants_are_counted),
            cmocka_unit_test(chunks_have_their_own_clocks),
            cmocka_unit_test(unfinished_chunk_is_read),
            cmocka_unit_test(chunk_without_size_is_read_to_the_end),

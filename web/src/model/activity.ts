@@ -5,6 +5,7 @@
 
 import { TILE_PIXELS } from './decode';
 import type { Activity, Engine, Tile, TileLane } from './engine';
+import type { Sample } from './nonSliceEvents';
 import type { Track } from './traceFacts';
 import { spanLength, type Span } from './span';
 import { tileRange } from './tileCache';
@@ -77,6 +78,32 @@ export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['la
     fewer.push({ track: first.track, height });
   }
   return fewer;
+}
+
+/**
+ * Return a lane for each thread with samples: how many fall into each bucket, compared with the
+ * fullest bucket of all threads. A single sample stays visible.
+ */
+export function sampleLanes(
+  samples: readonly Pick<Sample, 'thread' | 'time' | 'count'>[],
+  bounds: Span,
+  buckets: number,
+): Activity['lanes'] {
+  const counts = new Map<number, Float64Array>();
+  const scale = buckets / spanLength(bounds);
+  let most = 1;
+  for (const { thread, time, count } of samples) {
+    const own = counts.get(thread) ?? new Float64Array(buckets);
+    counts.set(thread, own);
+    const at = Math.max(0, Math.min(buckets - 1, Math.floor((time - bounds.from) * scale)));
+    own[at] = (own[at] ?? 0) + count;
+    most = Math.max(most, own[at]);
+  }
+  const height = (count: number): number => Math.max(count > 0 ? 80 : 0, (255 * count) / most);
+  return [...counts].map(([thread, own]) => ({
+    track: thread,
+    height: Uint8Array.from(own, height),
+  }));
 }
 
 /** Ask the engine for the activity of all tracks, subtract the waits, and sort by track order. */

@@ -5,10 +5,10 @@
 import type { Unit } from '../base/format';
 import type { Tab } from './address';
 import type { ProfileSort } from './profileRows';
-import { hasStates } from './states';
 import type { StatisticsSort } from './statistics';
 import type { Clock, TraceFacts } from './traceFacts';
 import { otherEventsHint } from './otherEventsHint';
+import { samplesFirst } from './valueTypes';
 import { framingView, wholeView, type Span } from './span';
 
 /** Choices of the reader that hold for the next trace, too; null: none was made. */
@@ -31,8 +31,9 @@ export function firstView({ dense }: TraceFacts, bounds: Span): Span {
  * instead of an empty table.
  */
 export function firstTab(facts: TraceFacts): Tab {
-  if (facts.calls > 0 || facts.filtered?.slices === 0) return 'profile';
-  if (facts.samples > 0 && !hasStates(facts)) return 'flame';
+  if (facts.filtered?.slices === 0) return 'profile';
+  if (samplesFirst(facts)) return 'flame';
+  if (facts.calls > 0) return 'profile';
   const { tab } = otherEventsHint(facts);
   return tab === null || tab === 'health' ? 'info' : tab;
 }

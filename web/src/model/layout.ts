@@ -301,7 +301,7 @@ function processGroups(
     };
   });
   processes.sort((a, b) => place(a.process) - place(b.process));
-  const folded = foldedKinds(processes.flatMap((own) => own.rows));
+  const folded = foldedKinds(processes, facts.tracks.length > 0);
   return processes.map(({ process, tracks, rows: own }) => {
     const processors = foldProcessors(tracks, folds);
     const shown = foldTracks(processors.tracks, folds);

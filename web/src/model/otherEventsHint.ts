@@ -2,6 +2,7 @@
 // The hint for a trace whose threads have no slices: which other events the trace holds, and the
 // tab that shows them.
 
+import { plural } from '../base/format';
 import type { Tab } from './address';
 import type { TraceFacts } from './traceFacts';
 import { hasStates } from './states';
@@ -18,7 +19,21 @@ export interface OtherEventsHint {
   tab: Tab | null;
 }
 
-type HintFacts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
+type HintFacts = Pick<
+  TraceFacts,
+  'order' | 'tracks' | 'samples' | 'counters' | 'value_types' | 'filtered'
+>;
+
+type SampleFacts = Pick<TraceFacts, 'tracks' | 'samples' | 'value_types'>;
+
+/**
+ * Tell whether the samples of a trace without slices of threads are its main data. Samples of
+ * scheduler events are not: the states of threads were made of them.
+ */
+export function samplesLead({ tracks, samples, value_types: types = [] }: SampleFacts): boolean {
+  const ofScheduler = types.length > 0 && types.every(({ name }) => name.startsWith('sched:'));
+  return samples > 0 && !(ofScheduler && hasStates({ tracks }));
+}
 
 /** Return the hint for a trace without slices of threads. */
 export function otherEventsHint(facts: HintFacts): OtherEventsHint {
@@ -29,6 +44,13 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
       brief: `no ${slice} left`,
       way: 'Clear the filter',
       tab: null,
+    };
+  if (samplesLead(facts))
+    return {
+      text: 'The trace holds no slice, but samples.',
+      brief: 'samples',
+      way: 'Flame graph of samples',
+      tab: 'flame',
     };
   if (facts.tracks.some((track) => track.kind === 'async'))
     return {
@@ -44,12 +66,12 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
       way: 'States of threads',
       tab: 'states',
     };
-  if (facts.samples > 0)
+  if (facts.counters > 0)
     return {
-      text: 'The trace has no slices, only samples.',
-      brief: 'samples',
-      way: 'Flame graph of samples',
-      tab: 'flame',
+      text: 'The trace has no slices, only counters.',
+      brief: plural(facts.counters, 'counter'),
+      way: 'Table of counters',
+      tab: 'counters',
     };
   return {
     text: `The trace has no ${slice}.`,

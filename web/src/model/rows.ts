@@ -216,9 +216,14 @@ function countKinds(rows: readonly Row[]): Map<Row['kind'], number> {
 
 /**
  * Return the kinds with so many rows, in all processes together, that they would push threads off
- * the screen.
+ * the screen. Counters alone, without any track, stay unfolded.
  */
-export function foldedKinds(rows: readonly Row[]): ReadonlySet<Row['kind']> {
+export function foldedKinds(
+  processes: readonly { rows: readonly Row[] }[],
+  hasTracks = true,
+): ReadonlySet<Row['kind']> {
+  const rows = processes.flatMap((own) => own.rows);
+  if (!hasTracks && rows.every(({ kind }) => kind === 'counter')) return new Set();
   const kinds = [...countKinds(rows)].filter(
     ([kind, count]) => (kind === 'counter' || kind === 'objects') && count > UNFOLDED_ROWS,
   );
@@ -232,7 +237,7 @@ export function foldedKinds(rows: readonly Row[]): ReadonlySet<Row['kind']> {
 export function foldRows(
   rows: readonly Row[],
   opened: ReadonlySet<string>,
-  folded = foldedKinds(rows),
+  folded = foldedKinds([{ rows }]),
 ): Row[] {
   const counts = countKinds(rows);
   const told = new Set<string>();

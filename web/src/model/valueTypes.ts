@@ -3,9 +3,17 @@
 // first, and a name in the address.
 
 import type { FlameOf } from './address';
+import { samplesLead } from './otherEventsHint';
 import type { TraceFacts } from './traceFacts';
 
 type ValueFacts = Pick<TraceFacts, 'calls' | 'samples' | 'value_types'>;
+type UsualFacts = ValueFacts & Pick<TraceFacts, 'format' | 'tracks'>;
+
+/**
+ * A profiler that writes slices beside its samples: pauses of the garbage collector, and threads
+ * that wait.
+ */
+const PROFILER_WITH_SLICES = 'Java Flight Recorder';
 
 /** Return the name and the unit of a value type. */
 export function valueTypeOf(facts: ValueFacts, number: number): { name: string; unit: string } {
@@ -21,9 +29,20 @@ export function valueNumberOf(facts: ValueFacts, name: string): number {
   return at < 0 || types[at]?.first ? 0 : at + 1;
 }
 
+/**
+ * Tell whether the samples are what the trace was recorded for. Samples measured in time are of
+ * threads that wait, which are slices, too.
+ */
+export function samplesFirst(facts: UsualFacts): boolean {
+  if (facts.samples === 0) return false;
+  if (facts.calls > 0)
+    return facts.format === PROFILER_WITH_SLICES && valueTypeOf(facts, 0).unit !== 'nanoseconds';
+  return samplesLead(facts);
+}
+
 /** Return what is shown first: calls, or the values of samples; samples without a unit count. */
-export function usualMeasure(facts: ValueFacts): FlameOf {
-  if (facts.calls > 0 || facts.samples === 0) return 'calls';
+export function usualMeasure(facts: UsualFacts): FlameOf {
+  if (facts.calls > 0 ? !samplesFirst(facts) : facts.samples === 0) return 'calls';
   const several = (facts.value_types ?? []).length > 1;
   return several || valueTypeOf(facts, 0).unit !== '' ? 'weight' : 'count';
 }

@@ -6,7 +6,7 @@ import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
 import { otherEventsHint } from '../../model/otherEventsHint';
 import { WEIGHT_AXIS, wordsFor } from '../../model/words';
-import { bucketsFor, busyActivity, fewerLanes } from '../../model/activity';
+import { bucketsFor, busyActivity, fewerLanes, sampleLanes } from '../../model/activity';
 import type { Activity } from '../../model/engine';
 import type { TraceFacts } from '../../model/traceFacts';
 import {
@@ -26,6 +26,7 @@ import { Canvas } from '../canvas';
 import type { Views } from '../context';
 
 const BUCKETS = 2000;
+const SAMPLE_BUCKETS = 500;
 /** More lanes than the overview has pixels. */
 const MOST_LANES = 200;
 const GRASP = 6;
@@ -69,15 +70,7 @@ export class OverviewView {
     );
     if (facts.dense) this.place.append(this.restLabel(facts.dense));
     this.listen();
-    const buckets = bucketsFor(facts.tracks.length, BUCKETS);
-    busyActivity(viewer.engine, facts.tracks, viewer.bounds, buckets)
-      .then((answer) => {
-        // A thread is in some state all the time, so states are no activity.
-        const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
-        const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
-        this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
-      })
-      .catch(viewer.failed);
+    this.load().catch(viewer.failed);
     effect(() => {
       this.activity.get();
       viewer.view.get();
@@ -89,6 +82,22 @@ export class OverviewView {
     });
   }
 
+  /** Ask for the activity of the tracks; without any, of the samples. */
+  private async load(): Promise<void> {
+    const { viewer } = this.v;
+    const { tracks, samples } = viewer.facts;
+    const buckets = bucketsFor(tracks.length, BUCKETS);
+    const answer = await busyActivity(viewer.engine, tracks, viewer.bounds, buckets);
+    // A thread is in some state all the time, so states are no activity.
+    const states = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.track));
+    let lanes = answer.lanes.filter((lane) => !states.has(lane.track));
+    if (lanes.length === 0 && samples > 0) {
+      const { list } = await viewer.engine.nonSlice.samples(viewer.bounds, SAMPLE_BUCKETS);
+      lanes = sampleLanes(list, viewer.bounds, SAMPLE_BUCKETS);
+    }
+    this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
+  }
+
   /** Return the text beside the first window that says how many events are outside of it. */
   private restLabel(dense: NonNullable<TraceFacts['dense']>): HTMLElement {
     const { viewer } = this.v;
@@ -98,7 +107,11 @@ export class OverviewView {
       ...(before > 0 ? [`${plural(before, 'event')} before`] : []),
       ...(after > 0 ? [`${plural(after, 'event')} after`] : []),
     ];
-    const label = h('div', { class: 'rest' }, `${sides.join(', ')} the part shown; 0 shows all`);
+    const label = h(
+      'div',
+      { class: 'rest' },
+      `${sides.join(', ')} the part shown; press 0 to see all`,
+    );
     label.title = 'The first view is the part of the trace in which 99 % of the events begin';
     // The label is beside the window, on the side with more room.
     const { firstView } = viewer;
