@@ -96,6 +96,10 @@ test('the cells of a row', () => {
 
 test('a change of ten times and more is a factor', () => {
   assert.equal(signedPercent(-0.333), '−33.3 %');
+  // Nothing has no sign.
+  assert.equal(signedPercent(-0.0004), '0.0 %');
+  assert.equal(signedPercent(0), '0.0 %');
+  assert.equal(signedPercent(-0.0006), '−0.1 %');
   assert.equal(signedPercent(8.99), '+899.0 %');
   assert.equal(signedPercent(9), '10×');
   assert.equal(signedPercent(15.974), '17×');

@@ -47,9 +47,10 @@ static void change_svg_put_test(struct tv_out *out, const struct tv_relative_cha
                                 double p)
 {
     tv_compare_put_change(out, change->change);
-    if (isfinite(change->low) && isfinite(change->high))
-        tv_out_format(out, ", 95 %% interval %+.1f..%+.1f %%", change->low * 100,
-                      change->high * 100);
+    if (isfinite(change->low) && isfinite(change->high)) {
+        tv_out_text(out, ", 95 % interval ");
+        tv_compare_put_interval(out, change);
+    }
     if (isnan(p))
         return;
     struct tv_out text;

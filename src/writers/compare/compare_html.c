@@ -129,9 +129,11 @@ static void html_put_change(struct tv_out *out, const struct tv_relative_change 
     tv_compare_put_change(out, change->change);
     tv_out_text(out, known ? "</data><td>" : "<td>");
     if (html_begin_data(out, change->low)) {
-        tv_out_format(out, "%+.1f</data>..", change->low * 100);
+        tv_compare_put_percent(out, change->low);
+        tv_out_text(out, "</data>..");
         known = html_begin_data(out, change->high);
-        tv_out_format(out, "%+.1f %%%s", change->high * 100, known ? "</data>" : "");
+        tv_compare_put_percent(out, change->high);
+        tv_out_text(out, known ? " %</data>" : " %");
     } else {
         tv_out_char(out, '-');
     }

@@ -80,14 +80,30 @@ void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *compari
         tv_out_format(out, " in %s", scale.unit.name);
 }
 
+void tv_compare_put_percent(struct tv_out *out, double change)
+{
+    bool nothing = fabs(change) < 0.0005 - 1e-12;
+    tv_out_format(out, nothing ? "%.1f" : "%+.1f", nothing ? 0.0 : change * 100);
+}
+
+void tv_compare_put_interval(struct tv_out *out, const struct tv_relative_change *change)
+{
+    tv_compare_put_percent(out, change->low);
+    tv_out_text(out, "..");
+    tv_compare_put_percent(out, change->high);
+    tv_out_text(out, " %");
+}
+
 void tv_compare_put_change(struct tv_out *out, double change)
 {
-    if (isinf(change))
+    if (isinf(change)) {
         tv_out_text(out, "new");
-    else if (isnan(change))
+    } else if (isnan(change)) {
         tv_out_text(out, "-");
-    else
-        tv_out_format(out, "%+.1f %%", change * 100);
+    } else {
+        tv_compare_put_percent(out, change);
+        tv_out_text(out, " %");
+    }
 }
 
 void tv_compare_put_p(struct tv_out *out, double p)
@@ -204,9 +220,13 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
         least = factor < least ? factor : least;
         most = factor > most ? factor : most;
     }
-    if (most > least)
-        tv_out_format(out, "common to all rows and taken off: %+.1f %% to %+.1f %% by run\n",
-                      (exp(least) - 1) * 100, (exp(most) - 1) * 100);
+    if (most > least) {
+        tv_out_text(out, "common to all rows and taken off: ");
+        tv_compare_put_change(out, exp(least) - 1);
+        tv_out_text(out, " to ");
+        tv_compare_put_change(out, exp(most) - 1);
+        tv_out_text(out, " by run\n");
+    }
     tv_out_format(out, "%s\n\n", tv_compare_promise(comparison));
 }
 
@@ -236,7 +256,7 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
 {
     struct tv_out *cell = tv_text_table_cell(table);
     if (isfinite(change->low) && isfinite(change->high))
-        tv_out_format(cell, "%+.1f..%+.1f %%", change->low * 100, change->high * 100);
+        tv_compare_put_interval(cell, change);
     else
         tv_out_char(cell, '-');
     cell = tv_text_table_cell(table);

@@ -99,6 +99,13 @@ void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *compari
 /* Write a relative change: "+5.3 %", "new", "gone". */
 void tv_compare_put_change(struct tv_out *out, double change);
 
+/* Write a relative change in percent, without the sign of percent: "+5.3", or "0.0" if it rounds to
+ * nothing. */
+void tv_compare_put_percent(struct tv_out *out, double change);
+
+/* Write both ends of an interval: "-1.2..+3.4 %". */
+void tv_compare_put_interval(struct tv_out *out, const struct tv_relative_change *change);
+
 /* Write a probability: "0.186", "0.0040", "<0.0001". */
 void tv_compare_put_p(struct tv_out *out, double p);
 

@@ -79,13 +79,17 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
 /** Ten times and more is shown as a factor: nobody reads "+2251365.5 %". */
 const FACTOR_FROM = 10;
 
-/** Format a relative change: "+5.3 %", or "22,500×" with three digits where it is ten times or more. */
+/**
+ * Format a relative change: "+5.3 %", "0.0 %" if it rounds to nothing, or "22,500×" with three
+ * digits where it is ten times or more.
+ */
 export function signedPercent(change: number): string {
   const factor = 1 + change;
   if (factor >= FACTOR_FROM) {
     return `${factor.toLocaleString('en-US', { maximumSignificantDigits: 3 })}×`;
   }
   const text = `${Math.abs(change * 100).toFixed(1)} %`;
+  if (text === '0.0 %') return text;
   return change < 0 ? `−${text}` : `+${text}`;
 }
 
