@@ -182,6 +182,18 @@ static void calls_put_run(struct tv_out *out, const char *path)
     tv_out_text(out, "</span>");
 }
 
+/* Write where a call lies, as --range and the range field of the viewer take it. */
+static void calls_put_range(struct tv_out *out, const struct tv_compared_call *call)
+{
+    tv_ns length = call->length > 0 ? call->length : 1;
+    tv_ns end = call->start > TV_MOVE_MAX - length ? TV_MOVE_MAX : call->start + length;
+    tv_out_text(out, ", <code title=\"For --range, and for the range in the viewer\">");
+    tv_out_time(out, call->start, 1000000, 6);
+    tv_out_text(out, "ms:");
+    tv_out_time(out, end, 1000000, 6);
+    tv_out_text(out, "ms</code>");
+}
+
 static void calls_put_slowest(struct tv_out *out, const struct tv_compared_calls *calls,
                               const struct tv_side_calls *side, const char *name)
 {
@@ -201,6 +213,7 @@ static void calls_put_slowest(struct tv_out *out, const struct tv_compared_calls
             tv_out_xml(out, track);
         }
         calls_put_run(out, calls->comparison->table->runs[call->run].name);
+        calls_put_range(out, call);
         tv_out_text(out, "</span>");
     }
     tv_out_text(out, "</ol></div>\n");
