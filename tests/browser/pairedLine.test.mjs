@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from './axe.mjs';
-import { openPage, until } from './browser.mjs';
+import { openPage, place, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
 import { view } from './program.mjs';
 
@@ -205,4 +205,26 @@ test('a call without a partner says so; a range below is the range above', async
       'the range',
     );
   });
+});
+
+test('the list in the head shows another run of the base, and the address keeps it', async () => {
+  const second = trace('second.json', { main: [['paint', 0, 300]] });
+  const viewer = await view('diff', '--open', '--base', BASE, second, '--new', NEW, NEW);
+  const { page, troubles, close } = await openPage(viewer.address);
+  await page.waitForSelector('.compare .grid-row');
+  await bothLines(page);
+  const run = page.getByLabel('Run of the base');
+  const chosen = () => run.evaluate((list) => list.selectedOptions[0].textContent);
+  await until(chosen, 'Run 1: old.json', 'the first run');
+  const threads = () => names(page, '#tracks-base');
+  await until(async () => (await threads()).length, 3, 'its threads');
+  await run.selectOption('1');
+  await until(async () => (await threads()).join(), 'main', 'the threads of the second run');
+  await until(chosen, 'Run 2: second.json', 'the second run');
+  await until(async () => (await place(page)).pair, '0,r1', 'the address');
+  await page.reload();
+  await until(chosen, 'Run 2: second.json', 'the second run, again');
+  assert.deepEqual(troubles, []);
+  await close();
+  await viewer.stop();
 });

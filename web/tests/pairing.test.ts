@@ -4,7 +4,14 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call, CallDetails } from '../src/model/engine';
-import { nthCall, pairTracks, readPairing, standLike, threadForm } from '../src/model/pairing';
+import {
+  nthCall,
+  pairTracks,
+  readPairing,
+  standLike,
+  threadForm,
+  writePairing,
+} from '../src/model/pairing';
 import type { Process, TraceFacts } from '../src/model/traceFacts';
 import { random, tileEngine, track } from './fixtures';
 
@@ -100,4 +107,17 @@ test('a malformed pairing of an address is none', () => {
   for (const text of ['', '1,2', 'x', '1.5', '-', '99999999999999999999'])
     assert.equal(readPairing(text), null);
   assert.deepEqual(readPairing('0'), { shift: 0, at: null });
+});
+
+test('the address keeps the run of the base, and the first by saying nothing', () => {
+  const at = { row: 3, index: 17 };
+  for (const [text, pairing] of [
+    ['-1500,3.17,r2', { shift: -1500, at, run: 2 }],
+    ['0,r1', { shift: 0, at: null, run: 1 }],
+    ['-1500,3.17', { shift: -1500, at }],
+  ] as const) {
+    assert.deepEqual(readPairing(text), pairing);
+    assert.equal(writePairing(pairing), text);
+  }
+  assert.equal(writePairing({ shift: 0, at: null, run: 0 }), '0');
 });

@@ -16,25 +16,32 @@ export interface Pairing {
   shift: number;
   /** The call of the page's trace that chose the shift; null: the traces begin together. */
   at: Call | null;
+  /** Index of the base's run that is shown; absent: the first. */
+  run?: number;
 }
 
 export function samePairing(a: Pairing | null, b: Pairing | null): boolean {
   return writePairing(a) === writePairing(b);
 }
 
-/** Format a pairing for the address, as in "-1500,3.17"; empty: there is none. */
+/**
+ * Format a pairing for the address, as in "-1500,3.17", with ",r2" for the third run of the base;
+ * empty: there is none.
+ */
 export function writePairing(pairing: Pairing | null): string {
   if (!pairing) return '';
-  const { shift, at } = pairing;
-  return at ? `${shift},${at.row}.${at.index}` : String(shift);
+  const { shift, at, run = 0 } = pairing;
+  const call = at ? `,${at.row}.${at.index}` : '';
+  return `${shift}${call}${run > 0 ? `,r${run}` : ''}`;
 }
 
 /** Parse the output of writePairing; null for other texts. */
 export function readPairing(text: string): Pairing | null {
-  const found = /^(-?\d{1,15})(?:,(\d{1,10})\.(\d{1,10}))?$/.exec(text);
+  const found = /^(-?\d{1,15})(?:,(\d{1,10})\.(\d{1,10}))?(?:,r(\d{1,3}))?$/.exec(text);
   if (!found) return null;
   const at = found[2] === undefined ? null : { row: Number(found[2]), index: Number(found[3]) };
-  return { shift: Number(found[1]), at };
+  const run = Number(found[4] ?? 0);
+  return { shift: Number(found[1]), at, ...(run > 0 ? { run } : {}) };
 }
 
 /** The state of a time line that is above or below another one. */

@@ -13,9 +13,15 @@ import { Latest } from '../../base/latest';
 import { effect, onEnd, ownEffects, untracked } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { CallPairStore } from '../../model/callPair';
-import { openRuns, writeRuns, type Run } from '../../model/comparison';
+import { openRuns, sameRuns, writeRuns, type Run } from '../../model/comparison';
 import { CounterStore } from '../../model/counters';
-import { EngineError, type CallDetails, type Engine, type FrameRow } from '../../model/engine';
+import {
+  EngineError,
+  type Call,
+  type CallDetails,
+  type Engine,
+  type FrameRow,
+} from '../../model/engine';
 import { FlowStore } from '../../model/flows';
 import { InstantStore } from '../../model/instants';
 import { boxAt } from '../../model/layout';
@@ -92,6 +98,27 @@ function withRanksOf(frames: Frames, rows: FrameRow[]): FrameRow[] {
   });
 }
 
+/** Create the choice of the run of the base that is shown. Another run begins with the page's. */
+function runChoice(viewer: Viewer, shown: Run): HTMLElement {
+  const runs = viewer.base.peek();
+  const options = runs.map((_, i) => h('option', { attrs: { value: i } }, `Run ${i + 1}`));
+  const choice = h('select', { attrs: { 'aria-label': 'Run of the base' } }, ...options);
+  choice.value = String(runs.findIndex((run) => sameRuns([run], [shown])));
+  choice.addEventListener('change', () =>
+    viewer.paired.pairing.set({ shift: 0, at: null, run: Number(choice.value) }),
+  );
+  const nameRuns = async (): Promise<void> => {
+    const { files } = await viewer.engine.status();
+    runs.forEach(([first], i) => {
+      const file = files.find(({ input }) => input === first?.input);
+      const option = options[i];
+      if (file && option) setText(option, `Run ${i + 1}: ${shortened(fileName(file.name), 60)}`);
+    });
+  };
+  nameRuns().catch(viewer.failed);
+  return h('label', null, h('b', null, 'Base '), choice);
+}
+
 /** The part of the page that shows the base; hidden until the pairing is chosen. */
 export class PairedLine {
   readonly element = h('div', { class: 'paired', hidden: true });
@@ -109,8 +136,10 @@ export class PairedLine {
     });
     let shown = '';
     effect(() => {
-      const [run] = viewer.base.get();
-      const paired = viewer.facts.compares === true && viewer.paired.pairing.get() !== null;
+      const base = viewer.base.get();
+      const pairing = viewer.paired.pairing.get();
+      const run = base[pairing?.run ?? 0] ?? base[0];
+      const paired = viewer.facts.compares === true && pairing !== null;
       const wanted = run && paired ? writeRuns([run]) : '';
       if (wanted === shown) return;
       shown = wanted;
@@ -174,6 +203,12 @@ export class PairedLine {
     return this.v.viewer.paired.pairing.peek()?.shift ?? 0;
   }
 
+  /** Shift the base, whichever of its runs is shown. */
+  private align(shift: number, at: Call | null): void {
+    const { pairing } = this.v.viewer.paired;
+    pairing.set({ ...pairing.peek(), shift, at });
+  }
+
   private build(base: OpenedBase): void {
     const main = this.v.viewer;
     const { settings } = this.v;
@@ -198,7 +233,7 @@ export class PairedLine {
     const tip = new Tip(frames, settings);
     new TimelineGestures(views, line, tip);
     const starts = viewer.bounds.from - main.bounds.from;
-    if (starts !== 0 && this.shift === 0) main.paired.pairing.set({ shift: starts, at: null });
+    if (starts !== 0 && this.shift === 0) this.align(starts, null);
     this.tie(viewer);
     this.tieMethods(viewer);
     this.tieExpanded(viewer, partners);
@@ -361,7 +396,7 @@ export class PairedLine {
         (call) => setText(words, `Aligned at ${this.describe(call)}${by}${length}`),
       );
     });
-    const align = screenButton('Align at selection', '', () => void this.align(viewer));
+    const align = screenButton('Align at selection', '', () => void this.alignCalls(viewer));
     align.title = inTermsOf(
       wordsFor(main.facts),
       'Align the selected call with its partner: the call that is selected below, else the call ' +
@@ -369,11 +404,13 @@ export class PairedLine {
     );
     effect(() => setAttribute(align, 'aria-disabled', !main.call.get() && !viewer.call.get()));
     const starts = screenButton('Align starts', '', () =>
-      main.paired.pairing.set({ shift: viewer.bounds.from - main.bounds.from, at: null }),
+      this.align(viewer.bounds.from - main.bounds.from, null),
     );
     effect(() => setAttribute(starts, 'aria-disabled', main.paired.pairing.get()?.at === null));
-    const name = h('b', null, `Base: ${shortened(fileName(viewer.facts.name), 60)}`);
-    name.title = main.base.peek().length > 1 ? 'The first run of the base' : '';
+    const name =
+      main.base.peek().length > 1
+        ? runChoice(main, run)
+        : h('b', null, `Base: ${shortened(fileName(viewer.facts.name), 60)}`);
     return h(
       'div',
       { class: 'paired-head', attrs: { 'data-run': writeRuns([run]) } },
@@ -392,7 +429,7 @@ export class PairedLine {
   }
 
   /** Align at the selected call and its partner. */
-  private async align(viewer: Viewer): Promise<void> {
+  private async alignCalls(viewer: Viewer): Promise<void> {
     const main = this.v.viewer;
     const [own, theirs] = [main.call.peek(), viewer.call.peek()];
     try {
@@ -402,7 +439,7 @@ export class PairedLine {
       const below = lower ?? (upper && (await this.partner(upper, main, viewer)));
       if (!above || !below) return;
       const at = { row: above.row, index: above.index };
-      main.paired.pairing.set({ shift: below.start_ns - above.start_ns, at });
+      this.align(below.start_ns - above.start_ns, at);
       // Another call can be chosen above without naming the one below again.
       viewer.call.set(null);
     } catch (error) {
