@@ -47,7 +47,7 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
     };
   if (samplesLead(facts))
     return {
-      text: 'The trace holds no slice, but samples.',
+      text: 'The trace has no slices, only samples.',
       brief: 'samples',
       way: 'Flame graph of samples',
       tab: 'flame',
