@@ -6,8 +6,6 @@
  *     HEAD  upload                  <-- the server reports
  *     GET   /api/traces/ID          <-- until the trace is read, or failed */
 #include <assert.h>
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/library.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
@@ -26,71 +23,10 @@
 #include "cli/input/inputs.h"
 #include "cli/input/user_folder.h"
 #include "cli/options.h"
+#include "cli/output/curl_library.h"
 #include "cli/output/message.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/text/values.h"
-
-/* ---- libcurl ---- */
-
-/* The functions of libcurl that this file calls.  The library is loaded on demand: most commands
- * never need it, and it would pull thirty more libraries into every start. */
-struct curl_library {
-    void *library;
-    CURLcode (*global_init)(long flags);
-    void (*global_cleanup)(void);
-    CURL *(*easy_init)(void);
-    CURLcode (*easy_setopt)(CURL *curl, CURLoption option, ...);
-    CURLcode (*easy_perform)(CURL *curl);
-    CURLcode (*easy_getinfo)(CURL *curl, CURLINFO info, ...);
-    void (*easy_reset)(CURL *curl);
-    void (*easy_cleanup)(CURL *curl);
-    const char *(*easy_strerror)(CURLcode code);
-    struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
-    void (*slist_free_all)(struct curl_slist *list);
-};
-
-/* Either build of libcurl will do: both TLS variants export the functions used here. */
-static void *curl_open_library(void)
-{
-    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-    void *library = NULL;
-    for (size_t i = 0; i < TV_COUNT(names) && library == NULL; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return library;
-}
-
-/* Load the library.  TV_ERR_UNSUPPORTED names the packages to install when it is missing. */
-static enum tv_status curl_load(struct curl_library *curl, struct tv_error *err)
-{
-    void *library = curl->library = curl_open_library();
-    const struct tv_library_function functions[] = {
-        {"curl_global_init", &curl->global_init},
-        {"curl_global_cleanup", &curl->global_cleanup},
-        {"curl_easy_init", &curl->easy_init},
-        {"curl_easy_setopt", &curl->easy_setopt},
-        {"curl_easy_perform", &curl->easy_perform},
-        {"curl_easy_getinfo", &curl->easy_getinfo},
-        {"curl_easy_reset", &curl->easy_reset},
-        {"curl_easy_cleanup", &curl->easy_cleanup},
-        {"curl_easy_strerror", &curl->easy_strerror},
-        {"curl_slist_append", &curl->slist_append},
-        {"curl_slist_free_all", &curl->slist_free_all},
-    };
-    bool found = library && !tv_library_find(library, functions, TV_COUNT(functions));
-    if (found && curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
-        return TV_OK;
-    if (library != NULL)
-        dlclose(library);
-    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                   "libcurl not found: install libcurl4 (Debian, Ubuntu) or libcurl (Fedora), or "
-                   "use 'curl -T FILE URL', which cannot resume");
-}
-
-static void curl_unload(struct curl_library *curl)
-{
-    curl->global_cleanup();
-    dlclose(curl->library);
-}
 
 /* Retries after a network failure: after 1, 2, 4, ... seconds, at most 30. */
 #define MAX_TRIES 10u
@@ -105,7 +41,7 @@ static void curl_unload(struct curl_library *curl)
 /* ---- The upload, which can be resumed (tus 1.0, docs/openapi.json) ---- */
 
 struct upload_sender {
-    struct curl_library curl;
+    struct tv_curl curl;
     CURL *handle;
     const struct tv_push_settings *settings;
     char *base; /* address of the server, without a slash at its end */
@@ -139,7 +75,7 @@ static enum tv_status sender_new(const struct tv_push_settings *settings,
     enum tv_status status =
         tv_secret_read(settings->token, settings->token_file, &made->token, err);
     if (status == TV_OK)
-        status = curl_load(&made->curl, err);
+        status = tv_curl_load(&made->curl, "use 'curl -T FILE URL', which cannot resume", err);
     if (status != TV_OK) {
         tv_free(made->token);
         tv_free(made);
@@ -159,7 +95,7 @@ static enum tv_status sender_new(const struct tv_push_settings *settings,
 static void sender_free(struct upload_sender *sender)
 {
     sender->curl.easy_cleanup(sender->handle);
-    curl_unload(&sender->curl);
+    tv_curl_unload(&sender->curl);
     tv_free(sender->token);
     tv_free(sender->base);
     tv_free(sender);
@@ -277,7 +213,7 @@ static void sender_set_text(struct upload_sender *sender, CURLoption option, con
 static void sender_perform(struct upload_sender *sender, struct upload_exchange *exchange,
                            const char *method, const char *path)
 {
-    struct curl_library *curl = &sender->curl;
+    struct tv_curl *curl = &sender->curl;
     CURL *handle = sender->handle;
     char address[2048];
     snprintf(address, sizeof address, "%s%s", path[0] == '/' ? sender->base : "", path);
