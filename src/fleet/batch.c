@@ -551,8 +551,10 @@ uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
         fleet_sort(batch->details[i].rows, batch->details[i].count, sizeof *batch->details[i].rows,
                    fleet_compare_details);
     uint64_t *traces = tv_alloc(batch->trace_count, sizeof *traces);
-    for (size_t i = 0; i < batch->trace_count; i++)
+    for (size_t i = 0; i < batch->trace_count; i++) {
         traces[i] = batch->traces[i].number;
+        tv_map_set(&batch->trace_index, traces[i], (uint32_t)i);
+    }
     batch->number = tv_fleet_number_of(traces, batch->trace_count);
     tv_free(traces);
     return batch->number;

@@ -112,6 +112,7 @@ void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out
 enum tv_fleet_form {
     TV_FLEET_JSONL,
     TV_FLEET_PARQUET,
+    TV_FLEET_ROWBINARY, /* of ClickHouse (rowbinary.h) */
 };
 
 /* Write a table of a batch; a NULL batch gives a Parquet file without rows. (tables.c) */

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - the columns of a fleet's tables, and writing them as Parquet or as lines of JSON. */
+/* tables.c - the columns of a fleet's tables, and writing them in each form. */
 #include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "fleet/batch.h"
+#include "fleet/rowbinary.h"
 #include "writers/text/names.h"
 
-/* A table that is being written: one of the two is set. */
+/* A table that is being written: one of the three is set. */
 struct fleet_writer {
     const struct tv_parquet_column *columns;
     size_t count;
     struct tv_parquet *parquet;
+    struct tv_rowbinary *binary;
     struct tv_out *json;
     const struct tv_fleet_batch *batch;
     enum tv_fleet_table table;
-    size_t column; /* JSON: the one that was put last; SIZE_MAX: none */
-    bool listing;  /* JSON: its list is open */
+    size_t column;  /* JSON: the one that was put last; SIZE_MAX: none */
+    bool listing;   /* JSON: its list is open */
+    uint64_t trace; /* RowBinary: of the row */
 };
 
 /* ---- Values ---- */
@@ -51,6 +54,11 @@ static void fleet_put_i64(struct fleet_writer *to, size_t column, int64_t value)
         tv_parquet_put_integer(to->parquet, column, value);
         return;
     }
+    if (to->binary) {
+        to->trace = column == 0 ? (uint64_t)value : to->trace;
+        tv_rowbinary_put_integer(to->binary, column, value);
+        return;
+    }
     fleet_begin_value(to, column);
     if (to->columns[column].type == TV_PARQUET_BOOLEAN)
         tv_out_text(to->json, value ? "true" : "false");
@@ -71,6 +79,10 @@ static void fleet_put_bytes(struct fleet_writer *to, size_t column, struct tv_by
         tv_parquet_put_text(to->parquet, column, text);
         return;
     }
+    if (to->binary) {
+        tv_rowbinary_put_text(to->binary, column, text);
+        return;
+    }
     fleet_begin_value(to, column);
     tv_out_json(to->json, text);
 }
@@ -82,10 +94,25 @@ static void fleet_put_text(struct fleet_writer *to, size_t column, uint32_t stri
         fleet_put_bytes(to, column, tv_interner_get(to->batch->strings, string));
 }
 
+/* Return the month in which the trace of the row began; 0: the table has no month. */
+static uint32_t fleet_row_month(const struct fleet_writer *to)
+{
+    uint32_t row = tv_map_find(&to->batch->trace_index, to->trace);
+    if (!tv_fleet_has_month(to->table))
+        return 0;
+    assert(row != TV_NONE);
+    const struct fleet_trace *trace = &to->batch->traces[row];
+    return tv_fleet_month(trace->recorded_us != 0 ? trace->recorded_us : trace->added_us);
+}
+
 static enum tv_status fleet_end_row(struct fleet_writer *to, struct tv_error *err)
 {
     if (to->parquet)
         return tv_parquet_end_row(to->parquet, err);
+    if (to->binary) {
+        tv_rowbinary_end_row(to->binary, fleet_row_month(to));
+        return TV_OK;
+    }
     fleet_end_list(to);
     tv_out_text(to->json, "}\n");
     to->column = SIZE_MAX;
@@ -384,8 +411,12 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
                               .table = table,
                               .column = SIZE_MAX};
     enum tv_status status = TV_OK;
+    struct tv_rowbinary binary;
+    tv_rowbinary_init(&binary, out, to.columns, to.count);
     if (form == TV_FLEET_PARQUET)
         to.parquet = tv_parquet_new(out, to.columns, to.count);
+    else if (form == TV_FLEET_ROWBINARY)
+        to.binary = &binary;
     else
         to.json = out;
     for (size_t i = 0; i < fleet_row_count(batch, table) && status == TV_OK; i++) {
@@ -395,5 +426,6 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
     if (status == TV_OK && to.parquet)
         status = tv_parquet_finish(to.parquet, err);
     tv_parquet_free(to.parquet);
+    tv_rowbinary_release(&binary);
     return status;
 }

@@ -9,7 +9,7 @@
  * `add` makes the folder and lists the traces in it before it enters the sandbox; the files of the
  * folder are cmd_fleet_folder.c's.
  */
-#include "cli/commands/cmd_fleet.h"
+#include "cli/commands/cmd_fleet_server.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -37,15 +37,17 @@
 
 #define LONGEST_FOLDER (PATH_MAX - 64)
 
-/* The first ones in the order of enum tv_sql_format; the last ones are those of `diff`. */
+/* The first ones in the order of enum tv_sql_format; then come those of `diff`. */
 #define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
-#define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab|svg"
+#define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab|svg|rowbinary"
+#define FLEET_ROWBINARY 11u /* its place */
 
 #define FLEET_TABLES "trace|method|method_name|path|thread|sample|finding|frame|slice"
 
 static const struct tv_option fleet_options[] = {
-    TV_OPTION("to", "FOLDER", TV_OPTION_TEXT, fleet.to,
-              "the folder of the fleet (default: fleet, in the current folder)"),
+    TV_OPTION("to", "FOLDER|URL", TV_OPTION_TEXT, fleet.to,
+              "the folder of the fleet (default: fleet, in the current folder), or a ClickHouse "
+              "server: clickhouse+http://HOST:PORT/DATABASE"),
     TV_OPTION("label", "KEY=VALUE", TV_OPTION_LIST, fleet.labels,
               "add: a label of these traces: version, commit, device, scenario, side or any other "
               "(repeatable)"),
@@ -114,7 +116,8 @@ static int64_t fleet_now_us(void)
 /* How traces are added. */
 struct fleet_reading {
     const struct tv_settings *settings;
-    const struct tv_map *known; /* traces of the fleet; NULL: there is none */
+    const struct tv_map *known;     /* traces of the fleet; NULL: there is none */
+    struct tv_fleet_sender *sender; /* NULL: the fleet is a folder */
     struct tv_fleet_labels table;
     size_t unlabelled; /* traces without a row in the table */
 };
@@ -196,18 +199,20 @@ static enum tv_status fleet_put_table(void *context, enum tv_fleet_table table, 
     return tv_fleet_batch_write(context, table, TV_FLEET_PARQUET, out, err);
 }
 
-static enum tv_status fleet_write_batch(const struct tv_settings *settings,
+static enum tv_status fleet_write_batch(const struct fleet_reading *reading,
                                         struct tv_fleet_batch *batch, struct tv_error *err)
 {
     struct tv_out ids;
     uint64_t number = tv_fleet_batch_close(batch);
+    if (reading->sender)
+        return tv_fleet_sender_send(reading->sender, batch, err);
     tv_out_init_memory(&ids);
     tv_fleet_batch_write_ids(batch, &ids);
     struct tv_fleet_contents contents = {number, &ids, fleet_put_table, batch, 0};
     for (int i = 0; i < TV_FLEET_TABLES; i++)
         if (!tv_fleet_batch_has_table(batch, (enum tv_fleet_table)i))
             contents.without |= 1u << i;
-    enum tv_status status = tv_fleet_write_files(settings->fleet.to, &contents, err);
+    enum tv_status status = tv_fleet_write_files(reading->settings->fleet.to, &contents, err);
     tv_out_release(&ids);
     return status;
 }
@@ -254,13 +259,13 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
         if (!tv_fleet_batch_is_full(batch))
             continue;
         count.added += tv_fleet_batch_count(batch);
-        status = fleet_write_batch(settings, batch, err);
+        status = fleet_write_batch(reading, batch, err);
         tv_fleet_batch_free(batch);
         batch = tv_fleet_batch_new();
     }
     if (status == TV_OK && tv_fleet_batch_count(batch) > 0) {
         count.added += tv_fleet_batch_count(batch);
-        status = fleet_write_batch(settings, batch, err);
+        status = fleet_write_batch(reading, batch, err);
     }
     tv_fleet_batch_free(batch);
     if (count.failed > 0)
@@ -272,24 +277,37 @@ static enum tv_status fleet_add_files(const struct tv_command *command,
     return status;
 }
 
+/* Make the folder a fleet with all tables, and read which traces it has. */
+static enum tv_status fleet_prepare_folder(const char *to, struct tv_map *known,
+                                           struct tv_error *err)
+{
+    enum tv_status status = tv_fleet_init(to, err);
+    if (status == TV_OK)
+        status = tv_fleet_add_tables(to, err);
+    if (status == TV_OK)
+        tv_fleet_read_known(to, known);
+    return status;
+}
+
 static enum tv_status fleet_add(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_map known;
+    struct tv_fleet_sender sender = {.socket = -1};
     struct fleet_reading reading = {.settings = settings, .known = &known};
     tv_map_init(&known);
     enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
+    if (tv_fleet_is_server(settings->fleet.to))
+        reading.sender = &sender;
     if (status == TV_OK)
-        status = tv_fleet_init(settings->fleet.to, err);
+        status = reading.sender ? tv_fleet_sender_start(&sender, settings, &known, err)
+                                : fleet_prepare_folder(settings->fleet.to, &known, err);
     if (status == TV_OK)
-        status = tv_fleet_add_tables(settings->fleet.to, err);
-    if (status == TV_OK) {
-        tv_fleet_read_known(settings->fleet.to, &known);
         status = tv_confine(&confinement, err);
-    }
     if (status == TV_OK)
         status = fleet_add_files(command, &reading, code, err);
+    tv_fleet_sender_close(&sender);
     tv_fleet_labels_release(&reading.table);
     tv_map_release(&known);
     return status;
@@ -305,7 +323,9 @@ static enum tv_status fleet_rows(const struct tv_command *command,
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct tv_output output;
     struct fleet_reading reading = {.settings = settings};
-    bool parquet = settings->table.format == TV_SQL_PARQUET;
+    enum tv_fleet_form form = settings->table.format == TV_SQL_PARQUET    ? TV_FLEET_PARQUET
+                              : settings->table.format == FLEET_ROWBINARY ? TV_FLEET_ROWBINARY
+                                                                          : TV_FLEET_JSONL;
     enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
     if (status == TV_OK)
         status = tv_confine(&confinement, err);
@@ -313,13 +333,13 @@ static enum tv_status fleet_rows(const struct tv_command *command,
         if (!tv_inputs_is_second_half(settings->files.items, i))
             status = fleet_read(&reading, settings->files.items[i], batch, err);
     if (status == TV_OK)
-        status = parquet ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
-                         : tv_output_open(&output, settings->output, settings->quiet, err);
+        status = form != TV_FLEET_JSONL
+                     ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
+                     : tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
         tv_fleet_batch_close(batch);
-        status =
-            tv_fleet_batch_write(batch, fleet_tables[settings->fleet.table],
-                                 parquet ? TV_FLEET_PARQUET : TV_FLEET_JSONL, &output.out, err);
+        status = tv_fleet_batch_write(batch, fleet_tables[settings->fleet.table], form, &output.out,
+                                      err);
         status = tv_output_finish(&output, status, err);
     }
     tv_fleet_labels_release(&reading.table);
@@ -447,7 +467,7 @@ static const struct fleet_action {
     tv_fleet_action *run;
 } fleet_actions[] = {
     {"add", FLEET_TAKES_TRACES, "a file", "table", fleet_add},
-    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet", fleet_rows},
+    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet|rowbinary", fleet_rows},
     {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql},
     {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend},
     {"trends", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_trends},
@@ -573,14 +593,16 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     if (!action)
         return fleet_fail_action(err);
     settings->fleet.action = action->name;
-    settings->fleet.adds = action->run == fleet_add;
     if (!settings->fleet.to)
         settings->fleet.to = "fleet";
+    settings->fleet.adds = action->run == fleet_add && !tv_fleet_is_server(settings->fleet.to);
     memmove(files->items, files->items + 1, (files->count - 1) * sizeof *files->items);
     files->count--;
     if (strlen(settings->fleet.to) > LONGEST_FOLDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: the name is too long");
     enum tv_status status = fleet_check_format(action, settings->table.format, err);
+    if (status == TV_OK && tv_fleet_is_server(settings->fleet.to))
+        status = tv_fleet_server_check_target(settings->fleet.to, err);
     if (status == TV_OK)
         status = fleet_check_labels(&settings->fleet.labels, err);
     if (status == TV_OK)
@@ -598,7 +620,11 @@ static int cmd_fleet_run(const struct tv_command *command, const struct tv_setti
     struct tv_error err = {0};
     int code = TV_EXIT_OK;
     assert(action);
-    if (action->run(command, settings, &code, &err) != TV_OK)
+    enum tv_status status =
+        tv_fleet_is_server(settings->fleet.to) && action->takes != FLEET_TAKES_TRACES
+            ? tv_fleet_server_run(command, settings, action->run, &code, &err)
+            : action->run(command, settings, &code, &err);
+    if (status != TV_OK)
         return tv_command_failed(command, &err);
     return code;
 }

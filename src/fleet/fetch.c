@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/fetch.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "analysis/compare/gate.h"
+#include "base/bytes.h"
+#include "fleet/batch.h"
+#include "fleet/rowbinary.h"
+
+/* Append a text in single quotes, as ClickHouse reads it. */
+static void fetch_put_text(struct tv_out *sql, struct tv_bytes text)
+{
+    tv_out_char(sql, '\'');
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '\'' || text.data[i] == '\\')
+            tv_out_char(sql, '\\');
+        tv_out_char(sql, (char)text.data[i]);
+    }
+    tv_out_char(sql, '\'');
+}
+
+/* ---- Traces with labels ---- */
+
+/* Append the label of a trace: a column, or an entry of the two lists. */
+static void fetch_put_label(struct tv_out *sql, struct tv_bytes key)
+{
+    for (size_t i = 0; i < FLEET_DECLARED; i++) {
+        if (tv_bytes_equal(key, tv_bytes_of(tv_fleet_declared[i]))) {
+            tv_out_format(sql, "`%s`", tv_fleet_declared[i]);
+            return;
+        }
+    }
+    tv_out_text(sql, "label_values[indexOf(label_keys, ");
+    fetch_put_text(sql, key);
+    tv_out_text(sql, ")]");
+}
+
+/* Append a condition for each KEY=VALUE. */
+static enum tv_status fetch_put_labels(struct tv_out *sql, const char *labels, struct tv_error *err)
+{
+    struct tv_bytes left = tv_bytes_of(labels ? labels : "");
+    for (;;) {
+        struct tv_bytes word = tv_bytes_take_word(&left), key;
+        if (word.length == 0)
+            return TV_OK;
+        if (!tv_bytes_split(&word, '=', &key) || key.length == 0)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "expected KEY=VALUE, with blanks between several, not '%s'", labels);
+        tv_out_text(sql, " AND ");
+        fetch_put_label(sql, key);
+        tv_out_text(sql, " = ");
+        fetch_put_text(sql, word);
+    }
+}
+
+/* Append the condition of the rows of `method`: those of the traces of the question. */
+static enum tv_status fetch_put_traces(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                                       struct tv_error *err)
+{
+    if (!fetch->base && !fetch->where)
+        return TV_OK;
+    tv_out_text(sql, " AND trace GLOBAL IN (SELECT trace FROM " TV_FLEET_SERVER_PREFIX
+                     "trace WHERE ((1");
+    enum tv_status status = fetch_put_labels(sql, fetch->base, err);
+    tv_out_text(sql, ") OR (1");
+    if (status == TV_OK)
+        status = fetch_put_labels(sql, fetch->fresh, err);
+    tv_out_text(sql, "))");
+    if (status == TV_OK)
+        status = fetch_put_labels(sql, fetch->where, err);
+    tv_out_char(sql, ')');
+    return status;
+}
+
+/* ---- Methods ---- */
+
+/* Append a pattern, in which only * is special, for LIKE. */
+static void fetch_put_like(struct tv_out *sql, struct tv_bytes pattern)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (size_t i = 0; i < pattern.length; i++) {
+        uint8_t c = pattern.data[i];
+        if (c == '%' || c == '_' || c == '\\')
+            tv_out_char(&text, '\\');
+        tv_out_char(&text, c == '*' ? '%' : (char)c);
+    }
+    tv_out_text(sql, " LIKE ");
+    fetch_put_text(sql, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+/* Append the methods that a condition may be about: the text of a method is its class, name and
+ * signature, each of which may be missing. */
+static enum tv_status fetch_put_condition(struct tv_out *sql, const char *text,
+                                          struct tv_error *err)
+{
+    static const char *const texts[] = {"class", "name", "concat(class, '.', name)",
+                                        "concat(name, ' ', signature)",
+                                        "concat(class, '.', name, ' ', signature)"};
+    struct tv_gate_rule rule;
+    enum tv_status status = tv_gate_rule_parse(tv_bytes_of(text), &rule, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_text(sql, rule.pattern.length == 0 ? " OR 1" : "");
+    for (size_t i = 0; i < TV_COUNT(texts) && rule.pattern.length > 0; i++) {
+        tv_out_format(sql, " OR %s", texts[i]);
+        fetch_put_like(sql, rule.pattern);
+    }
+    return TV_OK;
+}
+
+/* Does a question name its methods? */
+static bool fetch_names_methods(const struct tv_fleet_fetch *fetch)
+{
+    return fetch->method || fetch->condition_count > 0;
+}
+
+/* Append the condition of the rows of `method_name`. */
+static enum tv_status fetch_put_names(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                                      struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (!fetch_names_methods(fetch)) {
+        tv_out_char(sql, '1');
+        return TV_OK;
+    }
+    tv_out_text(sql, "(0");
+    if (fetch->method) {
+        tv_out_text(sql, " OR name = ");
+        fetch_put_text(sql, tv_bytes_of(fetch->method));
+        tv_out_text(sql, " OR concat(class, '.', name) = ");
+        fetch_put_text(sql, tv_bytes_of(fetch->method));
+    }
+    for (size_t i = 0; i < fetch->condition_count && status == TV_OK; i++)
+        status = fetch_put_condition(sql, fetch->conditions[i], err);
+    tv_out_char(sql, ')');
+    return status;
+}
+
+/* ---- Rows ---- */
+
+/* Append the names: one row for each method, as if they were all of the first batch, because a
+ * batch may have no name of its own for a method.  Rows of batches that do not count are left out.
+ */
+static enum tv_status fetch_put_method_names(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                                             struct tv_error *err)
+{
+    tv_out_text(sql, " FROM (SELECT * FROM " TV_FLEET_SERVER_PREFIX "method_name WHERE ");
+    enum tv_status status = fetch_put_names(sql, fetch, err);
+    tv_out_text(sql, " AND batch GLOBAL IN (SELECT batch FROM " TV_FLEET_SERVER_PREFIX
+                     "trace) ORDER BY method, batch LIMIT 1 BY method)");
+    return status;
+}
+
+static enum tv_status fetch_put_methods(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                                        struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    tv_out_text(sql, " FROM " TV_FLEET_SERVER_PREFIX "method FINAL WHERE 1");
+    if (fetch_names_methods(fetch)) {
+        tv_out_text(sql, " AND method GLOBAL IN (SELECT method FROM " TV_FLEET_SERVER_PREFIX
+                         "method_name WHERE ");
+        status = fetch_put_names(sql, fetch, err);
+        tv_out_char(sql, ')');
+    }
+    return status == TV_OK ? fetch_put_traces(sql, fetch, err) : status;
+}
+
+/* Does a question need a column? */
+static bool fetch_needs(const struct tv_fleet_fetch *fetch, enum tv_fleet_table table,
+                        const struct tv_parquet_column *column)
+{
+    const char *name = column->name;
+    if (!fetch->figure || table != TV_FLEET_METHOD || strcmp(name, "trace") == 0 ||
+        strcmp(name, "batch") == 0 || strcmp(name, "method") == 0)
+        return true;
+    return fetch->figure[0] == 'p' ? column->list : strcmp(name, fetch->figure) == 0;
+}
+
+size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                          enum tv_fleet_table table,
+                          struct tv_parquet_column columns[TV_FLEET_FETCH_COLUMNS],
+                          struct tv_error *err)
+{
+    static const char first_batch[] =
+        "toUInt64((SELECT argMin(batch, added) FROM " TV_FLEET_SERVER_PREFIX "trace)) AS batch";
+    size_t all, count = 0;
+    enum tv_status status = TV_OK;
+    const struct tv_parquet_column *from = tv_fleet_columns(table, &all);
+    assert(all <= TV_FLEET_FETCH_COLUMNS);
+    for (size_t i = 0; i < all; i++) {
+        if (!fetch_needs(fetch, table, &from[i]))
+            continue;
+        tv_out_text(sql, count > 0 ? ", " : "SELECT ");
+        if (table == TV_FLEET_METHOD_NAME && strcmp(from[i].name, "batch") == 0)
+            tv_out_text(sql, first_batch);
+        else
+            tv_out_format(sql, "`%s`", from[i].name);
+        columns[count++] = from[i];
+    }
+    if (table == TV_FLEET_METHOD_NAME)
+        status = fetch_put_method_names(sql, fetch, err);
+    else if (table == TV_FLEET_METHOD)
+        status = fetch_put_methods(sql, fetch, err);
+    else
+        tv_out_text(sql, " FROM " TV_FLEET_SERVER_PREFIX "trace FINAL");
+    tv_out_text(sql, " FORMAT TabSeparatedWithNamesAndTypes");
+    tv_out_char(sql, '\0');
+    return status == TV_OK ? count : 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rowbinary.h - the tables of a fleet in ClickHouse: their columns, and rows in its format
+ * RowBinary.
+ *
+ * The columns are those of the folder, and `month` after them (202611), by which the tables are
+ * partitioned.  Numbers that may be unknown are Nullable.  Texts and keys are not, because they
+ * sort the tables: an empty text and the key 0 mean NULL.
+ */
+#ifndef TV_FLEET_ROWBINARY_H
+#define TV_FLEET_ROWBINARY_H
+
+#include "fleet/fleet.h"
+#include "parquet/parquet.h"
+
+#define TV_FLEET_SERVER_PREFIX "tv1_" /* of the tables; 1 is the major number of the schema */
+
+/* A writer of rows; zeros but for the columns and the output. */
+struct tv_rowbinary {
+    struct tv_out *out;
+    const struct tv_parquet_column *columns;
+    size_t count;
+    size_t next;        /* the first column that was not written */
+    struct tv_out list; /* the values of the list `next`, whose number comes before them */
+    uint64_t list_count;
+};
+
+void tv_rowbinary_init(struct tv_rowbinary *to, struct tv_out *out,
+                       const struct tv_parquet_column *columns, size_t count);
+void tv_rowbinary_release(struct tv_rowbinary *to);
+
+/* Write a value.  Columns come in their order; those that are left out are NULL or empty. */
+void tv_rowbinary_put_integer(struct tv_rowbinary *to, size_t column, int64_t value);
+void tv_rowbinary_put_text(struct tv_rowbinary *to, size_t column, struct tv_bytes text);
+
+/* End a row with its month; 0: the table has none. */
+void tv_rowbinary_end_row(struct tv_rowbinary *to, uint32_t month);
+
+/* Return the month of a time in microseconds since 1970, as 202611; times before 1970 or after 2099
+ * have month 1. */
+uint32_t tv_fleet_month(int64_t time_us);
+
+/* Do rows of a table have a month? */
+bool tv_fleet_has_month(enum tv_fleet_table table);
+
+/* Append the statement that makes a table. */
+void tv_fleet_put_create(struct tv_out *sql, enum tv_fleet_table table);
+
+/* Append the start of an INSERT in RowBinary, whose columns are named: the table of a later version
+ * may have more. */
+void tv_fleet_put_insert(struct tv_out *sql, enum tv_fleet_table table);
+
+/* Append an ALTER TABLE that adds the columns that are not among `names`, each of which has a line;
+ * false: there is none to add. */
+bool tv_fleet_put_alter(struct tv_out *sql, enum tv_fleet_table table, struct tv_bytes names);
+
+#endif
