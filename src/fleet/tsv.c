@@ -19,6 +19,7 @@ struct tv_fleet_tsv {
     struct tv_out line;         /* that has not ended */
     struct tv_out names, text;  /* the first line; a value without its escapes */
     struct tv_parquet_column own[MOST_COLUMNS];
+    bool composed[MOST_COLUMNS]; /* the texts of these are kept with their escapes */
 };
 
 struct tv_fleet_tsv *tv_fleet_tsv_new(const struct tv_parquet_column *columns, size_t count,
@@ -151,7 +152,8 @@ static enum tv_status tsv_put_value(struct tv_fleet_tsv *tsv, size_t column, str
     switch (tsv->columns[column].type) {
     case TV_PARQUET_TEXT:
         if (value.length > 0 || !tsv->is_table)
-            tv_parquet_put_text(tsv->parquet, column, tsv_unescape(tsv, value));
+            tv_parquet_put_text(tsv->parquet, column,
+                                tsv->composed[column] ? value : tsv_unescape(tsv, value));
         return TV_OK;
     case TV_PARQUET_REAL:
         return tsv_put_real(tsv, column, value, err);
@@ -210,6 +212,9 @@ static enum tv_status tsv_take_types(struct tv_fleet_tsv *tsv, struct tv_bytes l
             return tsv_fail(err);
         more = tv_bytes_split(&line, '\t', &type);
         tsv->own[i] = (struct tv_parquet_column){name, tsv_type(type), false};
+        tsv->composed[i] = tv_bytes_starts_with(type, TV_BYTES("Array(")) ||
+                           tv_bytes_starts_with(type, TV_BYTES("Tuple(")) ||
+                           tv_bytes_starts_with(type, TV_BYTES("Map("));
     }
     tsv->parquet = tv_parquet_new(tsv->out, tsv->columns, tsv->count);
     return TV_OK;

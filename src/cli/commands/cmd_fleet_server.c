@@ -230,7 +230,8 @@ static void server_set_body(struct tv_fleet_server *server, struct server_exchan
     }
     curl->easy_setopt(server->handle, CURLOPT_POST, 1L);
     if (request->read) {
-        tv_out_text(&address, "&query=");
+        /* The rows of a table are on every node before those of the next one are sent. */
+        tv_out_text(&address, "&insert_distributed_sync=1&query=");
         server_put_escaped(&address, request->query);
         curl->easy_setopt(server->handle, CURLOPT_READFUNCTION, server_read);
         curl->easy_setopt(server->handle, CURLOPT_READDATA, exchange);
@@ -247,8 +248,6 @@ static void server_set_body(struct tv_fleet_server *server, struct server_exchan
 /* What to do about the usual errors of ClickHouse, by their numbers. */
 static const char no_database[] = "the server has no such database: make it with CREATE DATABASE",
                   no_fleet[] = "the database has no fleet: `traceview fleet add` makes it",
-                  no_column[] = "the tables lack a column, or the query is wrong: `traceview fleet "
-                                "migrate` adds columns of this version",
                   wrong_password[] =
                       "the server refuses the name or the password: set CLICKHOUSE_USER and "
                       "CLICKHOUSE_PASSWORD, or see ~/.config/traceview/clickhouse";
@@ -257,7 +256,7 @@ static const struct {
     const char *advice; /* NULL: it is the query's fault */
 } server_errors[] = {{81, no_database},
                      {60, no_fleet},
-                     {16, no_column},
+                     {16, NULL},
                      {192, wrong_password},
                      {193, wrong_password},
                      {194, wrong_password},

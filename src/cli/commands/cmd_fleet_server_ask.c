@@ -98,9 +98,15 @@ static enum tv_status server_fetch_table(struct tv_fleet_server *server, const c
     tv_out_init_memory(&sql);
     size_t count = tv_fleet_put_fetch(&sql, fetch, table, columns, err);
     snprintf(path, sizeof path, "%s/%s/" FETCHED, folder, tv_fleet_table_name(table));
-    enum tv_status status =
-        count > 0 ? server_fetch(server, (const char *)sql.buffer, path, columns, count, err)
-                  : err->status;
+    enum tv_status status = err->status;
+    if (count > 0) {
+        status = server_fetch(server, (const char *)sql.buffer, path, columns, count, err);
+        if (status == TV_ERR_USAGE)
+            status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                             "%s: the tables are of an older version: `traceview fleet migrate` "
+                             "adds what they lack",
+                             server->settings->fleet.to);
+    }
     tv_out_release(&sql);
     return status;
 }
