@@ -61,8 +61,7 @@ static enum tv_status fetch_put_traces(struct tv_out *sql, const struct tv_fleet
 {
     if (!fetch->base && !fetch->where)
         return TV_OK;
-    tv_out_text(sql, " AND trace GLOBAL IN (SELECT trace FROM " TV_FLEET_SERVER_PREFIX
-                     "trace WHERE ((1");
+    tv_out_text(sql, " AND trace IN (SELECT trace FROM " TV_FLEET_SERVER_PREFIX "trace WHERE ((1");
     enum tv_status status = fetch_put_labels(sql, fetch->base, err);
     tv_out_text(sql, ") OR (1");
     if (status == TV_OK)
@@ -150,7 +149,7 @@ static enum tv_status fetch_put_method_names(struct tv_out *sql, const struct tv
 {
     tv_out_text(sql, " FROM (SELECT * FROM " TV_FLEET_SERVER_PREFIX "method_name WHERE ");
     enum tv_status status = fetch_put_names(sql, fetch, err);
-    tv_out_text(sql, " AND batch GLOBAL IN (SELECT batch FROM " TV_FLEET_SERVER_PREFIX
+    tv_out_text(sql, " AND batch IN (SELECT batch FROM " TV_FLEET_SERVER_PREFIX
                      "trace) ORDER BY method, batch LIMIT 1 BY method)");
     return status;
 }
@@ -159,14 +158,22 @@ static enum tv_status fetch_put_methods(struct tv_out *sql, const struct tv_flee
                                         struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    tv_out_text(sql, " FROM " TV_FLEET_SERVER_PREFIX "method FINAL WHERE 1");
+    /* Copies of rows are left out.  FINAL does that while it reads in the order of methods, but it
+     * reads all columns of rows that belong to other traces.  LIMIT BY reads `trace` first, and
+     * keeps the keys of all rows in memory, so it is for few traces. */
+    tv_out_format(sql, " FROM " TV_FLEET_SERVER_PREFIX "method %sWHERE 1",
+                  fetch->base ? "" : "FINAL ");
     if (fetch_names_methods(fetch)) {
-        tv_out_text(sql, " AND method GLOBAL IN (SELECT method FROM " TV_FLEET_SERVER_PREFIX
+        tv_out_text(sql, " AND method IN (SELECT method FROM " TV_FLEET_SERVER_PREFIX
                          "method_name WHERE ");
         status = fetch_put_names(sql, fetch, err);
         tv_out_char(sql, ')');
     }
-    return status == TV_OK ? fetch_put_traces(sql, fetch, err) : status;
+    if (status == TV_OK)
+        status = fetch_put_traces(sql, fetch, err);
+    if (fetch->base)
+        tv_out_text(sql, " LIMIT 1 BY method, trace, batch");
+    return status;
 }
 
 /* Does a question need a column? */

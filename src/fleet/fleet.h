@@ -5,6 +5,8 @@
  *     trace --> batch: rows of each table --> FOLDER/TABLE/BATCH.parquet --> DuckDB --> answers
  *                                                    ^-------- merge.c <-------'
  *
+ * ClickHouse can keep the rows instead (rowbinary.h, fetch.h).
+ *
  * A batch is named by the traces in it, is written once and never changed.  Names of traces,
  * methods and paths are hashes of their contents, so that programs that add to one folder need not
  * agree on anything.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files (docs/fleet.md).
+ * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files, or in ClickHouse
+ * (docs/fleet.md).
  *
  *     add, rows           read traces, in the sandbox
  *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone;
  *                         cmd_fleet_compare.c and cmd_fleet_changes.c have those with statistics
  *
  * `add` makes the folder and lists the traces in it before it enters the sandbox; the files of the
- * folder are cmd_fleet_folder.c's.
+ * folder are cmd_fleet_folder.c's, and cmd_fleet_server.h has what is done with a server.
  */
 #include "cli/commands/cmd_fleet_server.h"
 

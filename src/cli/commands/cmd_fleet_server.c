@@ -222,7 +222,9 @@ static void server_set_body(struct tv_fleet_server *server, struct server_exchan
     tv_out_text(&address, server->address);
     tv_out_text(&address, "&wait_end_of_query=1");
     if (!request->changes) {
-        tv_out_text(&address, "&readonly=2");
+        /* An IN over distributed tables is asked once, not on every node.  GLOBAL IN would do that,
+         * too, but then ClickHouse does not use the index. */
+        tv_out_text(&address, "&readonly=2&distributed_product_mode=global");
         if (seconds > 0 && seconds < 1000000) {
             tv_out_format(&address, "&max_execution_time=%" PRIu64, seconds);
             curl->easy_setopt(server->handle, CURLOPT_TIMEOUT, (long)seconds + 5);

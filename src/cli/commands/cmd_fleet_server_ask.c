@@ -198,13 +198,13 @@ static enum tv_status server_count(struct tv_fleet_server *server, const char *w
  * or that is still at work.  They do not count, and go into the fleet when it is repeated. */
 static enum tv_status server_check(struct tv_fleet_server *server, int *code, struct tv_error *err)
 {
-    static const char
-        traces[] = "SELECT uniqExact(trace) FROM " TV_FLEET_SERVER_PREFIX "trace",
-        batches[] = "SELECT uniqExact(batch) FROM " TV_FLEET_SERVER_PREFIX "trace",
-        nameless[] = "SELECT uniqExact(method) FROM " TV_FLEET_SERVER_PREFIX
-                     "method WHERE batch GLOBAL IN (SELECT batch FROM " TV_FLEET_SERVER_PREFIX
-                     "trace) AND method GLOBAL NOT IN (SELECT method FROM " TV_FLEET_SERVER_PREFIX
-                     "method_name)";
+    static const char traces[] = "SELECT uniqExact(trace) FROM " TV_FLEET_SERVER_PREFIX "trace",
+                      batches[] = "SELECT uniqExact(batch) FROM " TV_FLEET_SERVER_PREFIX "trace",
+                      nameless[] =
+                          "SELECT uniqExact(method) FROM " TV_FLEET_SERVER_PREFIX
+                          "method WHERE batch IN (SELECT batch FROM " TV_FLEET_SERVER_PREFIX
+                          "trace) AND method NOT IN (SELECT method FROM " TV_FLEET_SERVER_PREFIX
+                          "method_name)";
     struct tv_output output;
     uint64_t ignored = 0, faults = 0;
     enum tv_status status = tv_output_open(&output, server->settings->output, true, err);
@@ -220,7 +220,7 @@ static enum tv_status server_check(struct tv_fleet_server *server, int *code, st
         snprintf(what, sizeof what, "unused rows of %s", table);
         snprintf(query, sizeof query,
                  "SELECT count() FROM " TV_FLEET_SERVER_PREFIX
-                 "%s WHERE (%s) GLOBAL NOT IN (SELECT %s FROM " TV_FLEET_SERVER_PREFIX "trace)",
+                 "%s WHERE (%s) NOT IN (SELECT %s FROM " TV_FLEET_SERVER_PREFIX "trace)",
                  table, key, key);
         status = server_count(server, what, query, &output.out, &ignored, err);
     }
