@@ -24,15 +24,25 @@
 
 #define FETCHED "0000000000000001.parquet" /* the batch of the fetched rows */
 #define ANSWER "answer.parquet"
+#define LONGEST_PLACE (PATH_MAX - 128) /* of the folder; names of files follow */
 
 /* ---- The temporary folder ---- */
 
-static enum tv_status server_make_folder(char folder[PATH_MAX], struct tv_error *err)
+static enum tv_status server_make_folder(char folder[LONGEST_PLACE], struct tv_error *err)
 {
     const char *place = getenv("TMPDIR");
-    snprintf(folder, PATH_MAX - 64, "%s/traceview-fleet-XXXXXX", place && *place ? place : "/tmp");
-    if (!mkdtemp(folder))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
+    int length = snprintf(folder, LONGEST_PLACE, "%s/traceview-fleet-XXXXXX",
+                          place && *place ? place : "/tmp");
+    if (length < 0 || length >= LONGEST_PLACE) {
+        folder[0] = '\0';
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "TMPDIR: the name is too long");
+    }
+    if (!mkdtemp(folder)) {
+        enum tv_status status =
+            tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
+        folder[0] = '\0';
+        return status;
+    }
     return tv_fleet_init(folder, err);
 }
 
@@ -47,6 +57,8 @@ static void server_remove(const char *folder, const char *table, const char *nam
 static void server_remove_folder(const char *folder)
 {
     char path[PATH_MAX];
+    if (folder[0] == '\0')
+        return;
     for (int i = 0; i < TV_FLEET_FOLDERS; i++) {
         const char *table = tv_fleet_table_name((enum tv_fleet_table)i);
         server_remove(folder, table, FETCHED);
@@ -262,7 +274,7 @@ static enum tv_status server_answer(struct tv_fleet_server *server,
     static const char columns[] = "SELECT table, name AS column, type FROM system.columns WHERE "
                                   "database = currentDatabase() AND match(table, '^tv1_')";
     struct tv_settings own = *server->settings;
-    char folder[PATH_MAX];
+    char folder[LONGEST_PLACE];
     bool is_schema = strcmp(own.fleet.action, "schema") == 0,
          is_sql = is_schema || strcmp(own.fleet.action, "sql") == 0;
     enum tv_status status = server_make_folder(folder, err);
