@@ -234,8 +234,8 @@ static void the_event_and_the_bytes_at_a_place(void **state)
     assert_answer(*state, "health",
                   "{\"readable\":[true],\"diagnostics\":[\n"
                   "  {\"file\": \"drawn\", \"kind\": \"bad-event\", \"severity\": \"error\", "
-                  "\"text\": \"what stands among the events and is no object that can be read, "
-                  "left out\", \"count\": 1, "
+                  "\"text\": \"entries among the events that are not readable objects, left "
+                  "out\", \"count\": 1, "
                   "\"places\": [\n    {\"offset\": 94, \"line\": 3, \"excerpt\": "
                   "\"i {\\\"args\\\":{\\\"why\\\":\\\"a Needle, a needle\\\"}}\"}]}\n]\n}");
 }

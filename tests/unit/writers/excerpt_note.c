@@ -130,8 +130,8 @@ static void tells_warnings(void **state)
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TITLE_MISMATCH, 7);
     part.chosen = false;
     is(&part, "Warnings of the whole trace: exits of a method that is not on the stack, ignored "
-              "(ignored-exit: 3); ends of another name than the call that they end: it keeps its "
-              "own (title-mismatch: 1).");
+              "(ignored-exit: 3); ends whose name differs from that of the call: the call keeps "
+              "its name (title-mismatch: 1).");
     tv_trace_info_free(head);
 }
 
