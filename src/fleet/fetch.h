@@ -21,7 +21,7 @@ struct tv_fleet_fetch {
     size_t condition_count;
     const char *base, *fresh; /* of regressions */
     const char *where;
-    const char *figure; /* of changes, which needs no other column of `method` */
+    const char *figure; /* of changes and trends, which need no other column of `method` */
 };
 
 /* Append the SELECT of a table's rows, METHOD_NAME, METHOD or TRACE, and fill in the columns that

@@ -258,7 +258,7 @@ static enum tv_status server_fetch_question(struct tv_fleet_server *server, cons
     } else if (strcmp(action, "regressions") == 0) {
         fetch.base = settings->fleet.base;
         fetch.fresh = settings->fleet.fresh;
-    } else if (strcmp(action, "changes") == 0) {
+    } else if (strcmp(action, "changes") == 0 || strcmp(action, "trends") == 0) {
         fetch.figure = tv_fleet_figure(settings);
     } else {
         fetch.method = settings->files.items[0];
@@ -298,6 +298,10 @@ enum tv_status tv_fleet_server_run(const struct tv_command *command,
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "'expire' keeps sums in a folder only; on a server, ALTER TABLE tv1_method "
                        "DROP PARTITION 202601, for each table, removes a month (docs/fleet.md)");
+    if (strcmp(action, "flamegraph") == 0)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "'flamegraph' needs a folder: `traceview fleet add` can write one beside "
+                       "the server (docs/fleet.md)");
     enum tv_status status = tv_fleet_server_open(&server, settings, err);
     if (status != TV_OK)
         return status;
