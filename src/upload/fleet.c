@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -33,6 +34,8 @@
 /* Small batches are joined after so many were written. */
 #define COMPACT_AFTER 32u
 #define LARGEST_IDS ((size_t)256 << 20)
+/* Least time between two looks at the change points, which read the figures of all traces. */
+#define LOOK_INTERVAL_MS INT64_C(600000)
 #define MIN_MEMORY (UINT64_C(128) << 20)
 
 struct tv_fleet_queue {
@@ -47,8 +50,11 @@ struct tv_fleet_queue {
     size_t count, room;
     size_t busy; /* traces that were taken out, and are not added yet */
     struct tv_fleet_queue_counts totals;
-    struct tv_map done;     /* of the thread: keys of traces that were added */
-    unsigned small_batches; /* of the thread: since they were joined */
+    bool has_new;                  /* traces were added since the last look at the change points */
+    struct tv_map done;            /* of the thread: keys of traces that were added */
+    unsigned small_batches;        /* of the thread: since they were joined */
+    int64_t look_at;               /* of the thread: time from which on the next look may begin */
+    struct tv_fleet_points points; /* of the thread */
 };
 
 /* Ids are random, so half of one tells traces apart. */
@@ -190,13 +196,28 @@ static bool fleet_has_labels(const struct fleet_group *group, const char *const 
     return equal;
 }
 
+/* Wait for traces, for a look at the change points, or for the end.  Runs under the lock. */
+static void fleet_await_work(struct tv_fleet_queue *queue)
+{
+    while (queue->count == 0 && !atomic_load(&queue->ends)) {
+        int64_t left = queue->look_at - tv_monotonic_ms();
+        if (!queue->has_new) {
+            pthread_cond_wait(&queue->changed, &queue->lock);
+        } else if (left > 0) {
+            const struct timespec until = tv_monotonic_deadline((uint64_t)left);
+            pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+        } else {
+            return;
+        }
+    }
+}
+
 /* Take the first trace out of the queue, and those after it whose labels are equal, in their
- * order.  False: the server stops. */
+ * order; none if it is time for a look.  False: the server stops. */
 static bool fleet_take_group(struct tv_fleet_queue *queue, struct fleet_group *group)
 {
     pthread_mutex_lock(&queue->lock);
-    while (queue->count == 0 && !atomic_load(&queue->ends))
-        pthread_cond_wait(&queue->changed, &queue->lock);
+    fleet_await_work(queue);
     size_t count = queue->count < MAX_TOGETHER ? queue->count : MAX_TOGETHER;
     struct tv_store_id ids[MAX_TOGETHER];
     memcpy(ids, queue->waiting ? queue->waiting : ids, count * sizeof *ids);
@@ -286,6 +307,7 @@ static void fleet_count_traces(struct tv_fleet_queue *queue, size_t added, size_
     pthread_mutex_lock(&queue->lock);
     queue->totals.added += added;
     queue->totals.failed += failed;
+    queue->has_new |= added > 0;
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -334,6 +356,24 @@ static void fleet_join_batches(struct tv_fleet_queue *queue)
     fleet_run_action(queue, "compact", NULL, NULL, 0, &result);
 }
 
+/* Look at the change points if traces are new, none waits, and the last look is long ago. */
+static void fleet_look(struct tv_fleet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    bool looks = queue->has_new && queue->count == 0 && tv_monotonic_ms() >= queue->look_at;
+    if (looks)
+        queue->has_new = false;
+    pthread_mutex_unlock(&queue->lock);
+    if (!looks)
+        return;
+    tv_fleet_points_look(&queue->points, &queue->server->options.log, &queue->ends);
+    queue->look_at = tv_monotonic_ms() + LOOK_INTERVAL_MS;
+    pthread_mutex_lock(&queue->lock);
+    queue->totals.changes = queue->points.count;
+    queue->totals.new_changes = queue->points.found;
+    pthread_mutex_unlock(&queue->lock);
+}
+
 static void *fleet_run_queue(void *context)
 {
     struct tv_fleet_queue *queue = context;
@@ -347,6 +387,7 @@ static void *fleet_run_queue(void *context)
             fleet_add_group(queue, group);
             fleet_end_group(queue);
             fleet_join_batches(queue);
+            fleet_look(queue);
         }
         tv_arena_release(&group->arena);
     }
@@ -382,8 +423,14 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
     }
     atomic_init(&made->ends, false);
     pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->changed, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     tv_map_init(&made->done);
+    tv_map_init(&made->points.reported);
+    made->points.folder = made->folder;
     if (tv_thread_start(&made->thread, TV_THREAD_STACK, fleet_run_queue, made) != 0) {
         tv_free(made);
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread");
@@ -404,6 +451,7 @@ void tv_fleet_queue_free(struct tv_fleet_queue *queue)
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);
     tv_map_release(&queue->done);
+    tv_map_release(&queue->points.reported);
     tv_free(queue->waiting);
     tv_free(queue);
 }

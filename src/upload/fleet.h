@@ -17,8 +17,10 @@
 #include <stdatomic.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/out.h"
 #include "base/types.h"
+#include "upload/log.h"
 
 struct tv_upload_server;
 struct tv_fleet_queue;
@@ -41,8 +43,26 @@ const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue);
 
 struct tv_fleet_queue_counts {
     uint64_t added, failed, waiting; /* traces */
+    uint64_t changes, new_changes;   /* change points: now, and found since the start */
 };
 struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
+
+/* ---- Change points (fleet_changes.c) ---- */
+
+/* The change points of a fleet, as they were at the last look.  All zero but the folder: none yet.
+ */
+struct tv_fleet_points {
+    const char *folder; /* of the fleet */
+    struct tv_map reported;
+    bool is_read;   /* the file of those that were reported */
+    uint64_t count; /* now */
+    uint64_t found; /* new ones, at all looks */
+};
+
+/* Ask for the change points, and log those that were never logged.  Without DuckDB, and with too
+ * few versions, there are none. */
+void tv_fleet_points_look(struct tv_fleet_points *points, const struct tv_log *log,
+                          const atomic_bool *stop);
 
 /* ---- Children (fleet_process.c) ---- */
 

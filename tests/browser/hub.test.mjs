@@ -88,7 +88,7 @@ test('hub: deleting asks first, pinning does not; the keyboard stays near', () =
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'bazel-profile.gz');
     await until(
       () => page.locator('body > [role=status]').textContent(),
-      'broken.trace is deleted.',
+      'broken.trace was deleted.',
       'said',
     );
   }));
