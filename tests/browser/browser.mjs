@@ -30,8 +30,6 @@ function launch() {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // The pages of one context share a process: starting one is a third of opening a page.
-      '--renderer-process-limit=1',
     ],
   });
 }
@@ -75,61 +73,14 @@ export async function newContext({ reader = { unit: 'ms', clock: 'real' }, ...op
   return context;
 }
 
-/** Contexts whose page was closed, by their options. The next page with these options opens in one. */
-const idle = new Map();
-/** Each idle context keeps a process of some hundred MB. */
-const MOST_IDLE = 4;
-let idleCount = 0;
-
-/** Return an idle context with these options, or a new one. */
-async function takeContext(options) {
-  const found = idle.get(JSON.stringify(options))?.pop();
-  if (!found) return { options, context: await newContext(options), parked: null };
-  idleCount--;
-  return found;
-}
-
-/** Delete what pages of these origins could leave behind for the next one, and the permissions of tests. */
-async function clearContext({ context, options }, page, origins) {
-  const session = await context.newCDPSession(page);
-  for (const origin of origins)
-    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
-  await session.send('Network.clearBrowserCache');
-  await session.detach();
-  await context.clearPermissions();
-  if (options.permissions) await context.grantPermissions(options.permissions);
-}
-
-/**
- * Close a page and keep its context for the next one. The page itself stays, empty, until that one is
- * there, so that their process goes on.
- */
-async function closePage(held, page, origins) {
-  const { context, options } = held;
-  if (page.isClosed() || idleCount >= MOST_IDLE) return context.close();
-  page.removeAllListeners();
-  for (const other of context.pages()) if (other !== page) await other.close();
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await page.goto('about:blank');
-  await clearContext(held, page, origins);
-  held.parked = page;
-  idleCount++;
-  const key = JSON.stringify(options);
-  idle.set(key, [...(idle.get(key) ?? []), held]);
-}
-
-/**
- * Open a page that nothing was done in, in a context that nothing is left in. `troubles` collects
- * errors, messages to the console and requests to other hosts.
- */
+/** `troubles` collects errors, messages to the console and requests to other hosts. */
 export async function openPage(address, options = {}) {
-  const held = await takeContext({
+  const context = await newContext({
     ...{ viewport: { width: 1600, height: 1000 }, acceptDownloads: true },
     ...options,
   });
-  const page = await held.context.newPage();
+  const page = await context.newPage();
   const troubles = [];
-  const origins = new Set();
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) troubles.push(`console: ${message.text()}`);
@@ -139,13 +90,10 @@ export async function openPage(address, options = {}) {
     if (!['data:', 'blob:'].includes(url.protocol) && url.hostname !== '127.0.0.1')
       troubles.push(`request: ${url}`);
   });
-  page.on('framenavigated', (frame) => origins.add(new URL(frame.url()).origin));
   // From the first moment on: who waits for the dialog only when it opens may be too late.
   page.on('filechooser', () => undefined);
   await page.goto(address);
-  await held.parked?.close();
-  held.parked = null;
-  return { page, troubles, close: () => closePage(held, page, origins) };
+  return { page, troubles, close: () => context.close() };
 }
 
 /** The page with its trace is there and its first table or flame graph is computed. */
