@@ -169,7 +169,7 @@ test('an escape in the file is the character that it means', async () => {
   await search('no such text');
   await until(
     () => page.locator('#pane-search .nothing').innerText(),
-    'Nothing holds this text.',
+    'Nothing contains this text.',
     'none',
   );
 });
