@@ -85,7 +85,7 @@ const SECTIONS: readonly Section[] = [
     [
       ['arrows', 'move, open, close; Enter selects'],
       ['Shift+arrows, Ctrl+A', 'mark lines'],
-      ['Ctrl+C', 'copies the lines; elsewhere the name of the selected method'],
+      ['Ctrl+C', 'copies the lines; elsewhere the selected name'],
     ],
   ],
   [
