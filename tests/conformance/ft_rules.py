@@ -270,7 +270,7 @@ def cpu_time(case, facts):
     return without(facts, "cpu-time") + rows
 
 
-@rule("lines of the kernel", "3: what belongs to a disk or a file system lies on the thread that asked for it, not on one "
+@rule("lines of the kernel", "3: what belongs to a disk or a file system is on the thread that asked for it, not on one "
       "named after both")
 def kernel_lines(case, facts):
     changed = []

@@ -356,7 +356,7 @@ def threads_of_steps(outcome):
     return pairs(outcome, "async-threads", lambda a, b: a[:5] == b[:5])
 
 
-@rule("not below a neighbour", "4, async rows: what overlaps its neighbours below a slice lies in a row of its own")
+@rule("not below a neighbour", "4, async rows: what overlaps its neighbours below a slice is in a row of its own")
 def own_async_row(outcome):
     return pairs(outcome, "async-parent", lambda a, b: a[:4] == b[:4] and b[4] is None)
 
@@ -417,14 +417,14 @@ def nested_by_key(outcome):
     return rows(outcome.missing), rows(outcome.extra)
 
 
-@rule("zero length below", "4: a slice without length that begins with another lies below it")
+@rule("zero length below", "4: a slice without length that begins with another is below it")
 def zero_length_below(outcome):
     if "then_begin_end" not in outcome.case["name"]:
         return [], []
     return rows(outcome.missing), rows(outcome.extra)
 
 
-@rule("zero length beside", "3.2: slices without length at one time lie beside each other; Perfetto stacks them up")
+@rule("zero length beside", "3.2: slices without length at one time are beside each other; Perfetto stacks them up")
 def zero_length_beside(outcome):
     if "same_ts_two_zero_duration" not in outcome.case["name"]:
         return [], []
