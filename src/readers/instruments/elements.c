@@ -59,19 +59,23 @@ static struct tv_bytes instruments_attribute(const struct instruments_element *e
     return tv_xml_attribute(element->attributes, name);
 }
 
-/* Split the last "(...)" off: "App (7)" is "App" and "7". */
+/* Split the last "(...)" off: "App (7)" is "App" and "7".  Names of programs have brackets, too,
+ * and they may be inside: "Main Thread 0x1f (App Helper (Renderer), pid: 7)". */
 static bool instruments_split_brackets(struct tv_bytes *text, struct tv_bytes *inside)
 {
     struct tv_bytes all = tv_bytes_trim(*text);
-    size_t at = all.length;
+    size_t at = all.length, open = 0;
     if (at == 0 || all.data[at - 1] != ')')
         return false;
-    while (at > 0 && all.data[at - 1] != '(')
+    do {
         at--;
-    if (at == 0)
+        open += all.data[at] == ')';
+        open -= all.data[at] == '(';
+    } while (at > 0 && open > 0);
+    if (open > 0)
         return false;
-    *inside = (struct tv_bytes){all.data + at, all.length - at - 1};
-    *text = tv_bytes_trim((struct tv_bytes){all.data, at - 1});
+    *inside = (struct tv_bytes){all.data + at + 1, all.length - at - 2};
+    *text = tv_bytes_trim((struct tv_bytes){all.data, at});
     return true;
 }
 
@@ -106,9 +110,10 @@ static bool instruments_fit_id(uint64_t id, struct instruments_value *value)
 /* `<process fmt="App (7)"><pid>7</pid></process>` */
 static void instruments_end_process(struct instruments *file, struct instruments_element *element)
 {
-    struct tv_bytes name = instruments_attribute(element, TV_BYTES("fmt")), inside;
+    struct tv_bytes name = instruments_attribute(element, TV_BYTES("fmt")), before = name, inside;
     uint64_t pid;
-    bool bracketed = instruments_split_brackets(&name, &inside) && tv_parse_u64(inside, &pid);
+    bool bracketed = instruments_split_brackets(&before, &inside) && tv_parse_u64(inside, &pid);
+    name = bracketed ? before : name;
     if (!element->value.known && !(bracketed && instruments_fit_id(pid, &element->value))) {
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_XML, element->offset);
         element->value.known = true;

@@ -73,6 +73,48 @@ static void rows_refer_to_values(void **context)
         "time-profile (Blocked) 3 Main Thread at 2000001\n");
 }
 
+/* Helpers of browsers have brackets in their name, and a process may have no number. */
+static void names_have_brackets(void **context)
+{
+    struct tv_bytes file =
+        TABLE("t", "<row><sample-time>1</sample-time>"
+                   "<thread fmt=\"Main Thread  0x1f (App Helper (GPU), pid: 7)\"><tid>31</tid>"
+                   "<process fmt=\"App Helper (GPU) (7)\"><pid>7</pid></process></thread>"
+                   "<weight>1</weight></row>"
+                   "<row><sample-time>2</sample-time>"
+                   "<thread fmt=\"worker 0x2f (App Helper (GPU), pid: 7)\"/>"
+                   "<weight>2</weight></row>"
+                   "<row><sample-time>3</sample-time><thread fmt=\"main 0x3f\">"
+                   "<process fmt=\"Tool (old)\"/></thread><weight>3</weight></row>");
+    (void)context;
+    struct tv_source *source = tv_source_from_memory(file, "test");
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err;
+    assert_int_equal(tv_reader_instruments.assemble(source, builder, &options, &err), TV_OK);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    const struct tv_trace_info *info = trace->head;
+    static const struct {
+        const char *thread, *process;
+        uint64_t tid, pid;
+    } expected[] = {{"Main Thread", "App Helper (GPU)", 31, 7},
+                    {"worker", "App Helper (GPU)", 47, 7},
+                    {"main", "Tool (old)", 63, 0}};
+    assert_int_equal(info->thread_count, TV_COUNT(expected));
+    for (uint32_t i = 0; i < info->thread_count; i++) {
+        const struct tv_thread *thread = &info->threads[i];
+        const struct tv_process *process = &info->processes[thread->process];
+        assert_int_equal(thread->id, expected[i].tid);
+        assert_int_equal(process->id, expected[i].pid);
+        assert_true(tv_bytes_equal(tv_trace_info_text(info, thread->name),
+                                   tv_bytes_of(expected[i].thread)));
+        assert_true(tv_bytes_equal(tv_trace_info_text(info, process->name),
+                                   tv_bytes_of(expected[i].process)));
+    }
+    tv_trace_free(trace);
+    tv_source_free(source);
+}
+
 /* Cycles are another unit; frames may stand in the tagged stack itself; a thread may have no number
  * and a row no thread.  A comment, CDATA and both quotes are XML. */
 static void cycles_have_another_unit(void **context)
@@ -247,7 +289,8 @@ static void instruments_survives_damage(void **context)
 }
 
 UNIT_TESTS(instruments, cmocka_unit_test(rows_refer_to_values),
-           cmocka_unit_test(cycles_have_another_unit), cmocka_unit_test(old_stacks_have_addresses),
+           cmocka_unit_test(names_have_brackets), cmocka_unit_test(cycles_have_another_unit),
+           cmocka_unit_test(old_stacks_have_addresses),
            cmocka_unit_test(samples_of_time_have_addresses),
            cmocka_unit_test(samples_may_have_no_times),
            cmocka_unit_test(files_without_samples_are_refused), cmocka_unit_test(damage_is_counted),
