@@ -457,7 +457,8 @@ static void instruments_complete(struct instruments *file, struct instruments_el
     case INSTRUMENTS_STATE:
     case INSTRUMENTS_PATH:
         element->value.known = true;
-        element->value.a = instruments_string(file, element->text);
+        element->value.a = element->literal ? tv_profile_string(&file->profile, element->text)
+                                            : instruments_string(file, element->text);
         break;
     case INSTRUMENTS_STACK:
         instruments_end_stack(file, element);
@@ -497,7 +498,7 @@ static void instruments_complete(struct instruments *file, struct instruments_el
 
 /* ---- References ---- */
 
-/* The number of an id that is none stands behind this bit, so that ids count up as in the file. */
+/* Bit of an id that is no small number; its other bits are the id's number in `ids`. */
 #define NAMED (UINT32_C(1) << 31)
 
 /* Return the number of an id, or INSTRUMENTS_NO_ID when it was never added. */
@@ -506,7 +507,7 @@ static uint32_t instruments_find_id(struct instruments *file, struct tv_bytes te
     uint64_t number;
     if (text.length == 0)
         return INSTRUMENTS_NO_ID;
-    if (text.data[0] != '0' && tv_parse_u64(text, &number) && number <= file->most_id)
+    if (text.data[0] != '0' && tv_parse_u64(text, &number) && number <= file->max_id)
         return (uint32_t)number;
     uint32_t named = add ? tv_interner_add(file->ids, text) : tv_interner_find(file->ids, text);
     return named < NAMED ? NAMED | named : INSTRUMENTS_NO_ID;
@@ -580,7 +581,7 @@ void instruments_open(struct instruments *file, const struct tv_xml_token *tag)
     if (element.kind == INSTRUMENTS_ROW)
         instruments_begin_row(file, tag->offset);
     else if (element.kind == INSTRUMENTS_NODE)
-        instruments_begin_table(file);
+        instruments_begin_table(file, tag->offset);
     else if (element.kind == INSTRUMENTS_SCHEMA)
         file->schema = tv_xml_attribute(tag->attributes, TV_BYTES("name"));
     file->open = tv_array_reserve(file->open, &file->open_capacity, file->open_count + 1,
@@ -614,7 +615,11 @@ void instruments_text(struct instruments *file, const struct tv_xml_token *text)
         cursor.at++;
     while (cursor.at < cursor.end && (tv_is_blank(cursor.end[-1]) || cursor.end[-1] == '\n'))
         cursor.end--;
-    if (cursor.at < cursor.end)
-        file->open[file->open_count - 1].text =
-            (struct tv_bytes){cursor.at, tv_cursor_left(&cursor)};
+    if (cursor.at == cursor.end)
+        return;
+    /* A text in parts has what is between them, too, so it is no number: half of one is wrong. */
+    struct instruments_element *element = &file->open[file->open_count - 1];
+    const uint8_t *from = element->text.length > 0 ? element->text.data : cursor.at;
+    element->text = (struct tv_bytes){from, (size_t)(cursor.end - from)};
+    element->literal = text->literal;
 }

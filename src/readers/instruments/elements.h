@@ -60,6 +60,7 @@ struct instruments_element {
     uint32_t id; /* INSTRUMENTS_NO_ID: it has none */
     uint64_t offset;
     bool referred; /* the value is another element's */
+    bool literal;  /* the text has no entities */
     struct instruments_value value;
     struct instruments_value tid, process, binary, source; /* of the elements inside */
     size_t frames; /* of the first frame inside in `frames` */
@@ -90,7 +91,7 @@ struct instruments {
     struct tv_profile_input profile;
     struct tv_out scratch;
     struct tv_interner *ids;                        /* those that are no small numbers */
-    uint64_t most_id;                               /* largest id that stands for itself */
+    uint64_t max_id;                                /* largest id that is its own number */
     struct instruments_values values, named_values; /* of ids that are numbers, and of `ids` */
     struct instruments_element *open; /* elements that have not ended, the outermost first */
     size_t open_count, open_capacity;
@@ -134,7 +135,7 @@ void instruments_take_cell(struct instruments *file, const struct instruments_va
 void instruments_take_column(struct instruments *file, struct tv_bytes mnemonic);
 void instruments_begin_row(struct instruments *file, uint64_t offset);
 void instruments_end_row(struct instruments *file);
-void instruments_begin_table(struct instruments *file);
+void instruments_begin_table(struct instruments *file, uint64_t offset);
 void instruments_end_table(struct instruments *file, uint64_t offset);
 
 #endif

@@ -25,8 +25,10 @@
 
 /* ---- Tables ---- */
 
-void instruments_begin_table(struct instruments *file)
+void instruments_begin_table(struct instruments *file, uint64_t offset)
 {
+    if (file->samples > 0) /* the table before has no end, or this one is inside */
+        instruments_end_table(file, offset);
     file->schema = (struct tv_bytes){NULL, 0};
     file->columns = 0;
     file->kernel_columns = 0;
@@ -177,6 +179,8 @@ void instruments_end_row(struct instruments *file)
         instruments_add_sample(file);
     else if (row->time.kind == INSTRUMENTS_TIME || (stack && row->weight.known))
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_SAMPLE_NO_TIME, row->offset);
+    /* A row around this one has none of these cells. */
+    file->row = (struct instruments_row){.offset = row->offset};
 }
 
 /* ---- The file ---- */
@@ -245,9 +249,9 @@ static void instruments_init(struct instruments *file, struct tv_bytes text)
     file->budget = text.length * FRAMES_PER_BYTE;
     file->timeless = !instruments_has_times(text);
     file->ids = tv_interner_new();
-    file->most_id = text.length / BYTES_PER_ID;
-    if (file->most_id > INT32_MAX)
-        file->most_id = INT32_MAX;
+    file->max_id = text.length / BYTES_PER_ID;
+    if (file->max_id > INT32_MAX)
+        file->max_id = INT32_MAX;
     tv_out_init_memory(&file->scratch);
     tv_map_init(&file->address_frames);
     tv_map_init(&file->nameless);
@@ -290,7 +294,7 @@ static enum tv_status instruments_assemble(struct tv_source *source, struct tv_b
     return status;
 }
 
-/* The first element is the result of a query; "<?xml ...?>" and comments may stand before it. */
+/* The first element is the result of a query, after "<?xml ...?>" and comments. */
 static int instruments_sniff(struct tv_bytes prefix, uint64_t size)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);

@@ -43,7 +43,7 @@ static bool xml_take_until(struct tv_cursor *cursor, struct tv_bytes end, struct
     return false;
 }
 
-/* Take a tag's inside, up to the '>' that stands in no attribute. */
+/* Take the inside of a tag, up to the first '>' outside of its attributes' values. */
 static bool xml_take_tag(struct tv_cursor *cursor, struct tv_bytes *inside)
 {
     const uint8_t *from = cursor->at;
@@ -102,7 +102,7 @@ static bool xml_skip_markup(struct tv_cursor *cursor, bool *cut)
 
 struct tv_xml_token tv_xml_next(struct tv_cursor *cursor)
 {
-    struct tv_xml_token token = {.kind = TV_XML_END};
+    struct tv_xml_token token = {.kind = TV_XML_END, .offset = tv_cursor_position(cursor)};
     bool cut = false;
     while (tv_cursor_left(cursor) > 0) {
         token.offset = tv_cursor_position(cursor);

@@ -26,16 +26,16 @@ enum tv_xml_kind {
 struct tv_xml_token {
     enum tv_xml_kind kind;
     struct tv_bytes name;       /* of an element; of text the text, with its entities */
-    struct tv_bytes attributes; /* of an element, as they stand */
+    struct tv_bytes attributes; /* of an element, as in the file */
     bool empty;                 /* <name/>: no CLOSE follows */
-    bool literal;               /* CDATA: '&' stands for itself */
+    bool literal;               /* CDATA: '&' begins no entity */
     uint64_t offset;
 };
 
 /* Return the next token.  After TV_XML_END and TV_XML_CUT come only these. */
 struct tv_xml_token tv_xml_next(struct tv_cursor *cursor);
 
-/* Return the value of an attribute as it stands, with its entities; empty when there is none. */
+/* Return the value of an attribute as in the file, with its entities; empty when there is none. */
 struct tv_bytes tv_xml_attribute(struct tv_bytes attributes, struct tv_bytes name);
 
 /* Return a text with its entities replaced, in `scratch` if there are any.  Unknown entities stay

@@ -27,7 +27,8 @@ static enum tv_status instruments_status(struct tv_bytes file, struct tv_error *
     return status;
 }
 
-static uint64_t instruments_count(struct tv_bytes file, enum tv_diagnostic_kind kind)
+static uint64_t instruments_count_at(struct tv_bytes file, enum tv_diagnostic_kind kind,
+                                     uint64_t *first)
 {
     struct tv_source *source = tv_source_from_memory(file, "test");
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
@@ -35,10 +36,18 @@ static uint64_t instruments_count(struct tv_bytes file, enum tv_diagnostic_kind 
     struct tv_error err;
     assert_int_equal(tv_reader_instruments.assemble(source, builder, &options, &err), TV_OK);
     struct tv_trace *trace = tv_builder_finish(builder);
-    uint64_t count = trace->head->diagnostics.kinds[kind].count;
+    const struct tv_diagnostic *diagnostic = &trace->head->diagnostics.kinds[kind];
+    uint64_t count = diagnostic->count;
+    *first = diagnostic->places ? diagnostic->places->offsets[0] : TV_NO_OFFSET;
     tv_trace_free(trace);
     tv_source_free(source);
     return count;
+}
+
+static uint64_t instruments_count(struct tv_bytes file, enum tv_diagnostic_kind kind)
+{
+    uint64_t first;
+    return instruments_count_at(file, kind, &first);
 }
 
 #define THREAD                                                                                     \
@@ -115,7 +124,44 @@ static void names_have_brackets(void **context)
     tv_source_free(source);
 }
 
-/* Cycles are another unit; frames may stand in the tagged stack itself; a thread may have no number
+/* The row around a row, or before one if it has no end, is lost: its cells are no second sample. */
+static void row_inside_a_row_is_one_sample(void **context)
+{
+    (void)context;
+    assert_samples(&tv_reader_instruments,
+                   TABLE("t", "<row><row><sample-time>1</sample-time>" THREAD
+                              "<weight>5</weight></row></row>"
+                              "<row><sample-time>2</sample-time><thread ref=\"2\"/>"
+                              "<row><sample-time>3</sample-time><thread ref=\"2\"/>"
+                              "<weight>7</weight></row>"),
+                   "t 5 Main Thread at 1\nt 7 Main Thread at 3\n");
+}
+
+/* CDATA has no entities. */
+static void cdata_is_literal(void **context)
+{
+    (void)context;
+    assert_samples(&tv_reader_instruments,
+                   TABLE("t", "<row><sample-time>1</sample-time>" THREAD "<thread-state>"
+                              "<![CDATA[a&lt;b]]></thread-state><weight>5</weight></row>"
+                              "<row><sample-time>2</sample-time><thread ref=\"2\"/>"
+                              "<thread-state>a&lt;b</thread-state><weight>5</weight></row>"),
+                   "t (a&lt;b) 5 Main Thread at 1\nt (a<b) 5 Main Thread at 2\n");
+}
+
+/* A table inside another, or after one without an end, takes no samples from the count. */
+static void tables_inside_tables_count(void **context)
+{
+    struct tv_error err;
+    (void)context;
+    struct tv_bytes file = TV_BYTES("<trace-query-result><node><row><sample-time>1</sample-time>"
+                                    "<weight>1</weight></row><node><schema name=\"hangs\"/>"
+                                    "</node></node></trace-query-result>");
+    assert_int_equal(instruments_status(file, &err), TV_OK);
+    assert_int_equal(instruments_count(file, TV_DIAGNOSTIC_TABLE_UNREAD), 2);
+}
+
+/* Cycles are another unit; frames may be in the tagged stack itself; a thread may have no number
  * and a row no thread.  A comment, CDATA and both quotes are XML. */
 static void cycles_have_another_unit(void **context)
 {
@@ -152,7 +198,8 @@ static void old_stacks_have_addresses(void **context)
         "time-profile 1 Main Thread at 2 < rest < 0x30 < 0x40\n");
 }
 
-/* The kernel's stack lies on that of the program.  Lists may repeat the leaf and end with 0. */
+/* The kernel's stack is on top of that of the program.  Lists may repeat the leaf and end with 0.
+ */
 static void samples_of_time_have_addresses(void **context)
 {
     (void)context;
@@ -222,6 +269,9 @@ static void damage_is_counted(void **context)
         {TABLE("t", SAMPLE("") "<row><sample-time>x</sample-time></row>"),
          TV_DIAGNOSTIC_SAMPLE_NO_TIME, 1},
         {TABLE("t", SAMPLE("</core>")), TV_DIAGNOSTIC_BAD_XML, 1},
+        /* A number in two parts is none, least of all its second part. */
+        {TABLE("t", SAMPLE("<weight>12<!-- x -->34</weight>")), TV_DIAGNOSTIC_BAD_XML, 1},
+        {TABLE("t", SAMPLE("<weight>12<![CDATA[34]]></weight>")), TV_DIAGNOSTIC_BAD_XML, 1},
         {TABLE("t", SAMPLE("") "</node><node><schema name=\"hangs\"/><row/>"),
          TV_DIAGNOSTIC_TABLE_UNREAD, 1},
         {TV_BYTES("<trace-query-result><node>" SAMPLE("") "<row"), TV_DIAGNOSTIC_TRUNCATED, 1},
@@ -231,6 +281,16 @@ static void damage_is_counted(void **context)
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++)
         assert_int_equal(instruments_count(cases[i].file, cases[i].kind), cases[i].count);
+}
+
+/* A file that ends between two tags is cut at its end. */
+static void cut_file_is_cut_at_its_end(void **context)
+{
+    struct tv_bytes file = TV_BYTES("<trace-query-result><node>" SAMPLE(""));
+    uint64_t first;
+    (void)context;
+    assert_int_equal(instruments_count_at(file, TV_DIAGNOSTIC_TRUNCATED, &first), 1);
+    assert_int_equal(first, file.length);
 }
 
 /* Short references to a long list may not make a stack of any length from a short file. */
@@ -289,10 +349,11 @@ static void instruments_survives_damage(void **context)
 }
 
 UNIT_TESTS(instruments, cmocka_unit_test(rows_refer_to_values),
-           cmocka_unit_test(names_have_brackets), cmocka_unit_test(cycles_have_another_unit),
-           cmocka_unit_test(old_stacks_have_addresses),
+           cmocka_unit_test(names_have_brackets), cmocka_unit_test(row_inside_a_row_is_one_sample),
+           cmocka_unit_test(cdata_is_literal), cmocka_unit_test(tables_inside_tables_count),
+           cmocka_unit_test(cycles_have_another_unit), cmocka_unit_test(old_stacks_have_addresses),
            cmocka_unit_test(samples_of_time_have_addresses),
            cmocka_unit_test(samples_may_have_no_times),
            cmocka_unit_test(files_without_samples_are_refused), cmocka_unit_test(damage_is_counted),
-           cmocka_unit_test(references_have_a_budget), cmocka_unit_test(nesting_has_an_end),
-           cmocka_unit_test(instruments_survives_damage));
+           cmocka_unit_test(cut_file_is_cut_at_its_end), cmocka_unit_test(references_have_a_budget),
+           cmocka_unit_test(nesting_has_an_end), cmocka_unit_test(instruments_survives_damage));
