@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -244,8 +245,19 @@ static uint32_t instruments_unknown_frame(struct instruments *file)
     return file->unknown;
 }
 
-static void instruments_add_frame(struct instruments *file, struct instruments_frame frame)
+/* Frames of a stack that are kept: one more than a stack may have, so that it is known as cut. */
+#define FRAMES_KEPT ((size_t)TV_PROFILE_DEPTH + 1)
+
+/* Add a frame to the open stack.  The outermost frames come last and are the ones that a stack that
+ * is too deep keeps, so the first ones can go. */
+static void instruments_add_frame(struct instruments *file, const struct instruments_element *stack,
+                                  struct instruments_frame frame)
 {
+    if (file->frame_count - stack->frames == 2 * FRAMES_KEPT) {
+        struct instruments_frame *first = file->frames + stack->frames;
+        memmove(first, first + FRAMES_KEPT, FRAMES_KEPT * sizeof *first);
+        file->frame_count -= FRAMES_KEPT;
+    }
     file->frames = tv_array_reserve(file->frames, &file->frame_capacity, file->frame_count + 1,
                                     sizeof *file->frames);
     file->frames[file->frame_count++] = frame;
@@ -313,7 +325,7 @@ static void instruments_add_addresses(struct instruments *file,
         } else {
             frame = instruments_address_frame(file, address);
         }
-        instruments_add_frame(file, (struct instruments_frame){frame, 0});
+        instruments_add_frame(file, stack, (struct instruments_frame){frame, 0});
     }
 }
 
@@ -396,7 +408,7 @@ static void instruments_give_stack(struct instruments *file, struct instruments_
         instruments_add_addresses(file, stack, value);
     else if (value->kind == INSTRUMENTS_FRAME)
         instruments_add_frame(
-            file,
+            file, stack,
             value->known ? frame : (struct instruments_frame){instruments_unknown_frame(file), 0});
 }
 

@@ -2,11 +2,13 @@
 /* instruments.c - tables of Instruments as XML: a file, and its samples as text. */
 #include "readers/instruments/xml.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/builder/builder.h"
 #include "profile_made.h"
+#include "readers/profile_input.h"
 #include "readers/readers.h"
 #include "unit.h"
 
@@ -316,6 +318,42 @@ static void references_have_a_budget(void **context)
     tv_out_release(&file);
 }
 
+/* Addresses count up from the leaf, whose frames are dropped. */
+static void deep_stacks_keep_their_callers(void **context)
+{
+    struct tv_out file;
+    enum { DEEP = 5 * TV_PROFILE_DEPTH + 7 };
+    (void)context;
+    tv_out_init_memory(&file);
+    tv_out_text(&file, "<trace-query-result><node><schema name=\"t\"/><row>"
+                       "<sample-time>1</sample-time><weight>1</weight><backtrace><text-addresses>");
+    for (unsigned i = 1; i <= DEEP; i++)
+        tv_out_format(&file, "%u ", i);
+    tv_out_text(&file, "</text-addresses></backtrace></row></node></trace-query-result>");
+    struct tv_bytes bytes = {file.buffer, file.length};
+    struct tv_source *source = tv_source_from_memory(bytes, "test");
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err;
+    assert_int_equal(tv_reader_instruments.assemble(source, builder, &options, &err), TV_OK);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TOO_DEEP].count, 1);
+    uint32_t path = trace->tables.samples.rows[0].path;
+    for (unsigned i = DEEP - TV_PROFILE_DEPTH + 1; i <= DEEP; i++) {
+        struct tv_path_node node = trace->paths.nodes[path];
+        char name[24];
+        snprintf(name, sizeof name, "0x%x", i);
+        assert_true(
+            tv_bytes_equal(tv_trace_info_text(trace->head, trace->head->frames[node.frame].name),
+                           tv_bytes_of(name)));
+        path = node.parent;
+    }
+    assert_int_equal(path, TV_ROOT_PATH);
+    tv_trace_free(trace);
+    tv_source_free(source);
+    tv_out_release(&file);
+}
+
 static void nesting_has_an_end(void **context)
 {
     struct tv_out file;
@@ -356,4 +394,5 @@ UNIT_TESTS(instruments, cmocka_unit_test(rows_refer_to_values),
            cmocka_unit_test(samples_may_have_no_times),
            cmocka_unit_test(files_without_samples_are_refused), cmocka_unit_test(damage_is_counted),
            cmocka_unit_test(cut_file_is_cut_at_its_end), cmocka_unit_test(references_have_a_budget),
-           cmocka_unit_test(nesting_has_an_end), cmocka_unit_test(instruments_survives_damage));
+           cmocka_unit_test(deep_stacks_keep_their_callers), cmocka_unit_test(nesting_has_an_end),
+           cmocka_unit_test(instruments_survives_damage));
