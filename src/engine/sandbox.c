@@ -14,7 +14,7 @@
  *     from             the sandbox is entered            outside that opens files on request
  *
  * The layers cover for each other. Landlock decides which paths may be opened, which seccomp
- * cannot: a filter sees pointers, not the strings after them. Seccomp removes the attack surface
+ * cannot: a filter sees pointers, not the strings that they point to. Seccomp removes the attack surface
  * of the kernel, which Landlock leaves open. Limits bound what an attacker may consume, which
  * neither of the two does.
  *

@@ -485,8 +485,8 @@ static uint64_t elf_segment_page(const GElf_Phdr *segment)
     return segment->p_vaddr / PAGE * PAGE;
 }
 
-/* Is this the segment after the mapping, in a debug file? There, segments have addresses and sizes
- * in memory, but no bytes. */
+/* Is this the segment that was mapped, in a debug file? There, segments have addresses and sizes in
+ * memory, but no bytes. */
 static bool elf_segment_is_mapping(const GElf_Phdr *segment, const struct tv_elf_mapping *mapping)
 {
     uint64_t length = segment->p_vaddr % PAGE + segment->p_memsz;

@@ -74,7 +74,7 @@ test('hub: in forced colours the words of the first button stand on its own grou
         const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(node);
         return { color, backgroundColor, forcedColorAdjust };
       });
-      // Else the browser puts a ground of its colour after the words, which then is theirs.
+      // Else the browser gives the words a background of its own colour, which then counts as theirs.
       assert.equal(style.forcedColorAdjust, 'none');
       assert.notEqual(style.color, style.backgroundColor);
     },

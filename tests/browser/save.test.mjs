@@ -226,7 +226,7 @@ async function check(page, name) {
   await page.keyboard.press('Escape');
 }
 
-test('names are hashed and arguments stay after where that is wanted', async () => {
+test('names are hashed and arguments are left out where that is wanted', async () => {
   const { page, troubles, end } = await open(made('secret-file.json', JSON.stringify(SECRET)), '');
   try {
     await page.locator('.top h1').waitFor();

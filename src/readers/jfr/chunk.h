@@ -225,8 +225,8 @@ struct tv_jfr_chunk {
     struct tv_diagnostics diagnostics;
 };
 
-/* Return the size that a header of TV_JFR_HEADER_SIZE bytes tells of its chunk; 0: it is no header,
- * or its recorder has not finished the chunk. */
+/* Return the size of the chunk with this header, TV_JFR_HEADER_SIZE bytes; 0: this is no header, or
+ * the recorder has not finished the chunk. */
 uint64_t tv_jfr_chunk_size(struct tv_bytes header);
 
 /* Find the chunk at or after an offset; *next becomes the offset after it.  Return false when

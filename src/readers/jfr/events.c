@@ -43,7 +43,7 @@ struct jfr_plan {
     uint32_t frame;                 /* the same */
     struct jfr_stack_sum *sums;     /* of the value type, by the stack's place in the array of its
                                        pool; NULL: none yet */
-    uint64_t *summed;               /* a bit for each of them: it has samples */
+    uint64_t *summed;               /* a bit for each of `sums`: it has samples */
 };
 
 /* The samples of one stack, where single samples are not kept. */
@@ -245,8 +245,8 @@ static void jfr_sum_add(struct jfr_stack_sum *sum, int64_t weight)
     tv_time_add(&sum->weight, weight);
 }
 
-/* Add a sample to a sum soon.  Samples meet the sums in no order, and there are more of these than
- * the cache has room for: each is fetched while the next samples are read. */
+/* Queue a sample, to be added to its sum later.  The sums do not fit into the cache, and samples
+ * use them in no order: so each sum is fetched while the next samples are read. */
 static void jfr_sum_add_later(struct tv_jfr_recording *recording, struct jfr_stack_sum *sum,
                               int64_t weight)
 {
@@ -257,7 +257,7 @@ static void jfr_sum_add_later(struct tv_jfr_recording *recording, struct jfr_sta
     TV_PREFETCH(sum);
 }
 
-/* Add the samples that wait for their sums, in their order. */
+/* Add all queued samples to their sums, in their order. */
 static void jfr_add_waiting(struct tv_jfr_recording *recording)
 {
     for (unsigned i = 0; i < TV_JFR_WAITING; i++)
@@ -806,8 +806,8 @@ static void jfr_set_intervals(struct tv_jfr_recording *recording)
                 tables->value_types.rows[j].interval = recording->intervals.rows[i].interval;
 }
 
-/* Recordings hold samples of many kinds in an order that tells nothing.  Show first the samples of
- * code that ran, if there are any: the first of these kinds. */
+/* Recordings hold samples of many kinds in an arbitrary order.  Show those of running code first,
+ * if there are any: the first of these kinds that the recording has. */
 static void jfr_prefer_running(struct tv_jfr_recording *recording)
 {
     static const char *const kinds[] = {"jdk.ExecutionSample", "jdk.CPUTimeSample",

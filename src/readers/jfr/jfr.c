@@ -79,8 +79,8 @@ static enum tv_status jfr_read_chunk(struct tv_jfr_recording *recording, struct 
 
 /* ---- The file ---- */
 
-/* The part of the file that is in memory: a chunk, as recordings of hundreds of megabytes have
- * chunks of twelve; or all that is left, from a chunk on whose end is not known. */
+/* The part of the file that is in memory.  This is one chunk, about 12 MB in large recordings. When
+ * the end of a chunk is unknown, it is the rest of the file. */
 struct jfr_window {
     struct tv_source *source;
     uint64_t begin, file_size;
@@ -89,7 +89,7 @@ struct jfr_window {
     size_t capacity;
 };
 
-/* Let the window begin at an offset and have so many bytes, and zeros behind them. */
+/* Read `size` bytes from an offset into the window, and let zeros follow them. */
 static enum tv_status jfr_window_read(struct jfr_window *window, uint64_t offset, uint64_t size,
                                       struct tv_error *err)
 {
@@ -111,13 +111,13 @@ static enum tv_status jfr_window_read(struct jfr_window *window, uint64_t offset
     return status;
 }
 
-/* Let the window have the chunk at an offset, if there is one, or else everything behind it. */
+/* Read the chunk at an offset into the window; the rest of the file if its end is unknown. */
 static enum tv_status jfr_window_move(struct jfr_window *window, uint64_t offset,
                                       struct tv_error *err)
 {
     uint64_t end = window->begin + window->bytes.length;
     if (end >= window->file_size && window->bytes.length > 0)
-        return TV_OK; /* it has everything behind it already */
+        return TV_OK; /* it has the rest of the file already */
     uint64_t left = window->file_size - offset;
     uint64_t header = left < TV_JFR_HEADER_SIZE ? left : TV_JFR_HEADER_SIZE;
     enum tv_status status = jfr_window_read(window, offset, header, err);

@@ -53,14 +53,14 @@ struct pprof_header {
     struct pprof_value_type period_type;
 };
 
-/* A stack as it stands in the file, packed locations, and its step. */
+/* A stack as in the file, packed locations, and its step. */
 struct pprof_known_stack {
     struct tv_bytes locations;
     uint32_t step;
 };
 
-/* Stacks that samples had.  Samples of one stack are many, and then the bytes are compared instead
- * of a step being taken for each location. */
+/* Stacks of earlier samples.  Many samples have the same stack: comparing its bytes is faster than
+ * looking up a step for each location. */
 struct pprof_known_stacks {
     struct tv_map places; /* hash of the locations -> row */
     struct pprof_known_stack *rows;
@@ -288,12 +288,11 @@ static void pprof_add_header(struct pprof *pprof)
 
 /* A sample while it is read. */
 struct pprof_sample {
-    struct tv_protobuf_field
-        packed;         /* the locations, if one field has all of them; else no bytes */
-    size_t depth;       /* locations in pprof->stack, without these */
-    size_t value_count; /* also those beyond the value types */
+    struct tv_protobuf_field packed; /* the locations if one field has all of them, else no bytes */
+    size_t depth;                    /* locations in pprof->stack; 0 while `packed` has them */
+    size_t value_count;              /* also those beyond the value types */
     bool damaged;
-    bool unknown; /* it has locations that the file has not */
+    bool unknown; /* the file lacks one of its locations */
 };
 
 static void pprof_take_stack(struct pprof *pprof, const struct tv_protobuf_field *field,
@@ -313,7 +312,7 @@ static void pprof_take_stack(struct pprof *pprof, const struct tv_protobuf_field
     sample->damaged |= !tv_protobuf_is_sound(&list);
 }
 
-/* Take locations: the first packed ones as they are, for pprof_find_step. */
+/* Take locations.  Those of the first packed field stay packed, for pprof_find_step. */
 static void pprof_take_locations(struct pprof *pprof, const struct tv_protobuf_field *field,
                                  struct pprof_sample *sample)
 {
@@ -366,8 +365,8 @@ static uint32_t pprof_make_step(struct pprof *pprof, const struct pprof_sample *
     return step;
 }
 
-/* Return the step of a sample's stack.  One that cannot be read, or has a location that the file
- * has not, is read again each time, so that each counts. */
+/* Return the step of a sample's stack.  A stack that cannot be read, or has a location that the
+ * file lacks, is read again for each sample, so that each sample counts in the diagnostics. */
 static uint32_t pprof_find_step(struct pprof *pprof, struct pprof_sample *sample)
 {
     struct pprof_known_stacks *stacks = &pprof->stacks;

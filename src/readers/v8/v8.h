@@ -76,9 +76,9 @@ struct tv_v8_span {
     int64_t start, end;
 };
 
-/* Add up the samples of two lists, the ids of their nodes and the microseconds since the sample
- * before, into the trace's sums.  Return false, and add nothing, when they must be read one by one.
- */
+/* Add the samples of two lists to the trace's sums: `ids` has their nodes, `deltas` the
+ * microseconds since the sample before.  Return false, and add no sample, when they must be read
+ * one by one. */
 bool tv_v8_sum_samples(struct tv_v8_nodes *nodes, struct tv_json_stream ids,
                        struct tv_json_stream deltas, const struct tv_v8_span *span,
                        uint64_t *count);

@@ -47,18 +47,18 @@ static inline void v8_list_skip_space(struct v8_list *list)
         list->at++;
 }
 
-/* 15 digits, and three zeros behind them, fit into 63 bits. */
-#define MOST_DIGITS 15
+/* 15 digits, and three zeros after them, fit into 63 bits. */
+#define MAX_DIGITS 15
 
-/* Take a number and the comma behind it, or the bracket, which stays.  Return false for anything
- * else. */
+/* Take a number and the comma after it; a closing bracket after it is not taken.  Return false for
+ * anything else. */
 static inline bool v8_list_take(struct v8_list *list, int64_t *number)
 {
     v8_list_skip_space(list);
     const uint8_t *first = list->at, *at = first;
     int64_t value = 0;
     for (; at < list->end && (uint8_t)(*at - '0') < 10; at++) {
-        if (at - first == MOST_DIGITS)
+        if (at - first == MAX_DIGITS)
             return false;
         value = value * 10 + (*at - '0');
     }
