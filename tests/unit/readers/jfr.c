@@ -383,6 +383,40 @@ static void chunks_have_their_own_clocks(void **state)
     tv_trace_free(trace);
 }
 
+/* Chunks are read one at a time; from the bytes of no chunk on, the rest of the file is. */
+static void offsets_are_those_of_the_file(void **state)
+{
+    static const uint8_t junk[300] = "FLX";
+    uint64_t offsets[6];
+    size_t count = 0, junk_at = 0;
+    (void)state;
+    struct made made = {.length = 0};
+    for (unsigned i = 0; i < 4; i++) {
+        struct chunk chunk = {.start_ns = 1000 * i, .state = i == 3 ? 2 : 0};
+        begin_chunk(&made, &chunk);
+        for (unsigned event = 0; event < (i == 1 ? 3 : 1); event++) {
+            offsets[count++] = made.length;
+            EVENT(&made, 101, event, 1, 1);
+        }
+        end_chunk(&made, &chunk);
+        if (i == 1) {
+            junk_at = made.length;
+            put_bytes(&made, junk, sizeof junk);
+        }
+    }
+    struct tv_trace *trace = read_ok(&made);
+    assert_int_equal(count, TV_COUNT(offsets));
+    assert_int_equal(trace->tables.samples.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(trace->tables.samples.rows[i].offset, offsets[i]);
+    const struct tv_diagnostic *trailing =
+        &trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TRAILING_BYTES];
+    assert_int_equal(trailing->count, 1);
+    assert_int_equal(trailing->places->offsets[0], junk_at);
+    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNFINISHED_CHUNK), 1);
+    tv_trace_free(trace);
+}
+
 static void unfinished_chunk_is_read(void **state)
 {
     (void)state;
@@ -505,6 +539,7 @@ UNIT_TESTS(jfr, cmocka_unit_test(sample_has_its_stack),
            cmocka_unit_test(running_code_is_preferred), cmocka_unit_test(cut_stack_says_so),
            cmocka_unit_test(unknown_constants_are_counted),
            cmocka_unit_test(chunks_have_their_own_clocks),
+           cmocka_unit_test(offsets_are_those_of_the_file),
            cmocka_unit_test(unfinished_chunk_is_read),
            cmocka_unit_test(chunk_without_size_is_read_to_the_end),
            cmocka_unit_test(numbers_become_counters), cmocka_unit_test(fields_are_read_again),
