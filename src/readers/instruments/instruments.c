@@ -200,12 +200,17 @@ static bool instruments_has_times(struct tv_bytes text)
     return false;
 }
 
+/* Number of tokens between two reports of progress and checks for cancellation. */
+#define TOKENS_BETWEEN_LOOKS 65536
+
 static enum tv_status instruments_read(struct instruments *file, struct tv_bytes text,
                                        struct tv_progress *progress, struct tv_error *err)
 {
     struct tv_cursor cursor = tv_cursor_over(text);
     struct tv_xml_token token;
+    enum tv_status status = TV_OK;
     uint64_t tokens = 0;
+    size_t told = 0;
     do {
         token = tv_xml_next(&cursor);
         if (token.kind == TV_XML_OPEN)
@@ -214,9 +219,14 @@ static enum tv_status instruments_read(struct instruments *file, struct tv_bytes
             instruments_close(file, &token);
         else if (token.kind == TV_XML_TEXT)
             instruments_text(file, &token);
-        if (++tokens % 65536 == 0 && tv_reader_is_cancelled(progress))
-            return tv_reader_check_cancel(progress, err);
-    } while (token.kind != TV_XML_END && token.kind != TV_XML_CUT);
+        if (++tokens % TOKENS_BETWEEN_LOOKS == 0) {
+            size_t at = tv_cursor_position(&cursor);
+            status = tv_reader_add_progress(progress, at - told, err);
+            told = at;
+        }
+    } while (status == TV_OK && token.kind != TV_XML_END && token.kind != TV_XML_CUT);
+    if (status != TV_OK)
+        return status;
     /* The rows of a table that does not end were added; an element that does not end is lost. */
     if (token.kind == TV_XML_CUT || file->open_count > 0)
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_TRUNCATED, token.offset);

@@ -371,6 +371,33 @@ static void nesting_has_an_end(void **context)
     tv_out_release(&file);
 }
 
+/* A long file tells how far it is, and stops when it is asked to. */
+static void reading_has_progress(void **context)
+{
+    (void)context;
+    for (unsigned cancel = 0; cancel < 2; cancel++) {
+        struct tv_out file;
+        tv_out_init_memory(&file);
+        tv_out_text(&file, "<trace-query-result><node>" SAMPLE(""));
+        for (unsigned i = 0; i < 100000; i++)
+            tv_out_text(&file, "<a/>");
+        tv_out_text(&file, "</node></trace-query-result>");
+        struct tv_bytes bytes = {file.buffer, file.length};
+        struct tv_source *source = tv_source_from_memory(bytes, "test");
+        struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+        struct tv_progress progress = {.cancel = cancel != 0};
+        struct tv_read_options options = {.parts = 1, .progress = &progress};
+        struct tv_error err;
+        assert_int_equal(tv_reader_instruments.assemble(source, builder, &options, &err),
+                         cancel ? TV_ERR_CANCELLED : TV_OK);
+        uint64_t told = atomic_load(&progress.bytes);
+        assert_true(told > bytes.length / 2 && told <= bytes.length);
+        tv_builder_free(builder);
+        tv_source_free(source);
+        tv_out_release(&file);
+    }
+}
+
 static void instruments_survives_damage(void **context)
 {
     (void)context;
@@ -395,4 +422,4 @@ UNIT_TESTS(instruments, cmocka_unit_test(rows_refer_to_values),
            cmocka_unit_test(files_without_samples_are_refused), cmocka_unit_test(damage_is_counted),
            cmocka_unit_test(cut_file_is_cut_at_its_end), cmocka_unit_test(references_have_a_budget),
            cmocka_unit_test(deep_stacks_keep_their_callers), cmocka_unit_test(nesting_has_an_end),
-           cmocka_unit_test(instruments_survives_damage));
+           cmocka_unit_test(reading_has_progress), cmocka_unit_test(instruments_survives_damage));
