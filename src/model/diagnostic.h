@@ -173,7 +173,7 @@ enum tv_severity tv_severity_find(const char *name);
       "stack frames whose parent is not in the table: taken as roots")                             \
     X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: taken as roots")  \
     X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
-      "samples without a tid: of no thread; of one that no event has: its thread was made")        \
+      "samples without a thread, or of one that no event has: a thread was made for each id")      \
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
     X(SAMPLE_NO_WEIGHT, "sample-no-weight", W, "samples without a weight: taken as 1")             \
