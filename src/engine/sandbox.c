@@ -14,9 +14,9 @@
  *     from             the sandbox is entered            outside that opens files on request
  *
  * The layers cover for each other. Landlock decides which paths may be opened, which seccomp
- * cannot: a filter sees pointers, not the strings that they point to. Seccomp removes the attack surface
- * of the kernel, which Landlock leaves open. Limits bound what an attacker may consume, which
- * neither of the two does.
+ * cannot: a filter sees pointers, not the strings that they point to. Seccomp removes the attack
+ * surface of the kernel, which Landlock leaves open. Limits bound what an attacker may consume,
+ * which neither of the two does.
  *
  * The order matters: set limits, give up privileges (no_new_privs, which both layers require),
  * Landlock, then seccomp, after which no further layer can be installed. A missing layer is not an

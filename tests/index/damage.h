@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * damage.h - changes an index in ways that its checksums do not reveal: change sections, then write
- * the file again.  This tests the checks of contents (index/check.c), which run after those of the checksums.
+ * the file again.  This tests the checks of contents (index/check.c), which run after those of the
+ * checksums.
  */
 #ifndef TV_TESTS_DAMAGE_H
 #define TV_TESTS_DAMAGE_H
