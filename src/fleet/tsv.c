@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 #define LONGEST_LINE ((size_t)64 << 20)
-#define MOST_COLUMNS 256u
+#define MAX_COLUMNS 256u
 
 struct tv_fleet_tsv {
     const struct tv_parquet_column *columns;
@@ -18,8 +18,8 @@ struct tv_fleet_tsv {
     struct tv_parquet *parquet; /* NULL: the two lines with names and types have not come */
     struct tv_out line;         /* that has not ended */
     struct tv_out names, text;  /* the first line; a value without its escapes */
-    struct tv_parquet_column own[MOST_COLUMNS];
-    bool composed[MOST_COLUMNS]; /* the texts of these are kept with their escapes */
+    struct tv_parquet_column own[MAX_COLUMNS];
+    bool composed[MAX_COLUMNS]; /* the texts of these are kept with their escapes */
 };
 
 struct tv_fleet_tsv *tv_fleet_tsv_new(const struct tv_parquet_column *columns, size_t count,
@@ -189,7 +189,7 @@ static enum tv_status tsv_take_names(struct tv_fleet_tsv *tsv, struct tv_bytes l
     for (bool more = true; more; count++) {
         more = tv_bytes_split(&line, '\t', &name);
         name = tsv_unescape(tsv, name);
-        if (count >= (tsv->is_table ? tsv->count : MOST_COLUMNS) ||
+        if (count >= (tsv->is_table ? tsv->count : MAX_COLUMNS) ||
             (tsv->is_table && !tv_bytes_equal(name, tv_bytes_of(tsv->columns[count].name))))
             return tsv_fail(err);
         tv_out_bytes(&tsv->names, name);

@@ -21,7 +21,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HOME "/home/fuzz"
-#define MOST_PATH 512
+#define MAX_PATH 512
 
 static void require(bool holds)
 {
@@ -38,7 +38,7 @@ static bool is_inside_folders(const char *path)
 
 static void fuzz_build_id(struct tv_bytes id)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     for (int place = 0; place < TV_DEBUG_PLACES; place++) {
         if (!tv_debug_path((enum tv_debug_place)place, id, path, sizeof path))
             continue;
@@ -49,7 +49,7 @@ static void fuzz_build_id(struct tv_bytes id)
 
 static void fuzz_path(const uint8_t *data, size_t size)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     size_t length = size < sizeof path - 1 ? size : sizeof path - 1;
     if (length > 0)
         memcpy(path, data, length);
