@@ -190,10 +190,10 @@ static const char *sql_take_sqlite(struct tv_out *out, const char *at, const cha
 static bool sql_is_alias(const char *at)
 {
     static const char *const others[] = {
-        "anti",  "asof",  "cross",   "except",      "full",      "group",     "having",
-        "inner", "join",  "left",    "limit",       "natural",   "offset",    "on",
-        "order", "outer", "qualify", "right",       "semi",      "intersect", "union",
-        "using", "where", "window",  "tablesample", "positional"};
+        "anti",        "asof",       "cross",  "except",    "full",   "group", "having", "inner",
+        "join",        "left",       "limit",  "natural",   "offset", "on",    "order",  "outer",
+        "qualify",     "right",      "semi",   "intersect", "union",  "using", "where",  "window",
+        "tablesample", "positional", "select", "pivot",     "unpivot"};
     const char *next = tv_sql_token_end(at);
     bool is_other = !tv_sql_is_word(*at) && *at != '"';
     for (size_t i = 0; i < TV_COUNT(others); i++)
@@ -201,7 +201,7 @@ static bool sql_is_alias(const char *at)
     return !is_other;
 }
 
-/* Append the name of a table behind FROM or JOIN.  With tables of tracks, that of slices has
+/* Append the name of a table after FROM or JOIN.  With tables of tracks, that of slices has
  * neither utid nor upid. */
 static void sql_put_table(const struct sql_expander *expander, const char *at, const char *next)
 {
@@ -232,11 +232,36 @@ static const char *sql_take_word_of(const struct sql_expander *expander, const c
     return next;
 }
 
+/* The clauses that a text is in, by the depth of parentheses. */
+struct sql_clauses {
+    uint64_t lists; /* bit d: the clause at depth d lists tables */
+    unsigned depth;
+    bool is_table; /* the next word is the name of a table */
+};
+
+/* Note a token: names of tables follow FROM, JOIN, and a comma in their list. */
+static void sql_note_token(struct sql_clauses *clauses, const char *at, const char *next)
+{
+    static const char *const ends[] = {"select", "where",   "group", "having",
+                                       "window", "qualify", "order", "limit"};
+    bool begins = sql_is(at, next, "from") || sql_is(at, next, "join"), is_end = *at == '(';
+    clauses->depth += *at == '(';
+    clauses->depth -= *at == ')' && clauses->depth > 0;
+    uint64_t bit = clauses->depth < 64 ? UINT64_C(1) << clauses->depth : 0;
+    for (size_t i = 0; i < TV_COUNT(ends); i++)
+        is_end = is_end || sql_is(at, next, ends[i]);
+    if (begins)
+        clauses->lists |= bit;
+    else if (is_end)
+        clauses->lists &= ~bit;
+    clauses->is_table = begins || (*at == ',' && clauses->lists & bit);
+}
+
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
                                       const char *end)
 {
     enum tv_status status = TV_OK;
-    bool is_table = false; /* FROM or JOIN comes before */
+    struct sql_clauses clauses = {0};
     while (at < end && status == TV_OK) {
         const char *token = tv_sql_skip_space(at), *next;
         token = token < end ? token : end;
@@ -245,10 +270,10 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
             break;
         next = sql_take_parameter(expander, token);
         if (!next && tv_sql_is_word(*token))
-            next = sql_take_word_of(expander, token, end, is_table, &status);
+            next = sql_take_word_of(expander, token, end, clauses.is_table, &status);
         if (!next)
             sql_put(expander->out, token, next = tv_sql_token_end(token));
-        is_table = sql_is(token, next, "from") || sql_is(token, next, "join");
+        sql_note_token(&clauses, token, next);
         at = next;
         if (status == TV_OK && expander->out->length > TV_SQL_MAX_TEXT)
             status = tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -270,11 +295,42 @@ static bool sql_names_tracks(const char *at, const char *end)
     return false;
 }
 
+/* Does WITH define a table of the name at `at`: "slice as (", "slice(a, b) as materialized ("? */
+static bool sql_is_defined(const char *at, const char *end)
+{
+    at = tv_sql_skip_space(tv_sql_token_end(at));
+    if (*at == '(')
+        at = tv_sql_list_end(at, end);
+    if (!tv_sql_take_word(&at, "as"))
+        return false;
+    (void)tv_sql_take_word(&at, "not");
+    (void)tv_sql_take_word(&at, "materialized");
+    at = tv_sql_skip_space(at);
+    return at < end && *at == '(';
+}
+
+/* Does the text define a table in place of one that sql_put_table replaces? */
+static bool sql_defines_slices(const char *at, const char *end)
+{
+    while ((at = tv_sql_skip_space(at)) < end) {
+        const char *next = tv_sql_token_end(at);
+        if ((sql_is(at, next, "slice") || sql_is(at, next, "slices") ||
+             sql_is(at, next, "instant")) &&
+            sql_is_defined(at, end))
+            return true;
+        at = next;
+    }
+    return false;
+}
+
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err)
 {
-    const struct sql_expander expander = {
-        .macros = macros, .out = out, .err = err, .has_tracks = sql_names_tracks(at, end)};
+    const struct sql_expander expander = {.macros = macros,
+                                          .out = out,
+                                          .err = err,
+                                          .has_tracks = sql_names_tracks(at, end) &&
+                                                        !sql_defines_slices(at, end)};
     assert(at <= end);
     return sql_expand_text(&expander, at, end);
 }
