@@ -564,7 +564,7 @@ static enum tv_status sql_make_views(struct tv_sql *sql, const char *text, struc
         tv_out_char(&statement, '\0');
         status = sql_execute(sql, (const char *)statement.buffer, err);
         tv_out_release(&statement);
-        sql->made[i] = true;
+        sql->made[i] = status == TV_OK; /* not if it was interrupted */
     }
     return status;
 }
@@ -705,7 +705,7 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
     int type = tv_duck.prepared_statement_type(prepared);
     if (!sql_is_allowed(type))
         return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
-    if (type != DUCK_SELECT && type != DUCK_EXPLAIN)
+    if (type != DUCK_SELECT) /* EXPLAIN ANALYZE creates, too */
         sql->has_creations = true;
     if (taker)
         return sql_take_rows(sql, prepared, taker, err);

@@ -6,7 +6,8 @@
  * database makes one when a query names it.  Words are compared without looking at quotes and
  * comments: a view too many does no harm.
  *
- * CREATE needs all of them, because it can hide a view that others use: those are about ours.
+ * CREATE and DROP need all of them, because they can hide or remove a view that others use: those
+ * are about ours.
  */
 #include <string.h>
 #include <strings.h>
@@ -24,7 +25,7 @@ size_t tv_sql_view_count(void)
     return tv_sql_table_count + count;
 }
 
-/* The prelude's statement behind CREATE: "view slice as select ..." */
+/* The prelude's statement after CREATE: "view slice as select ..." */
 static const char *views_statement(size_t number)
 {
     return tv_sql_prelude[number - tv_sql_table_count] + sizeof "create";
@@ -54,11 +55,12 @@ static bool views_is_word(struct tv_bytes word, struct tv_bytes wanted)
            strncasecmp((const char *)word.data, (const char *)wanted.data, word.length) == 0;
 }
 
-/* Does a word ask for the list of views, or create things? */
+/* Does a word ask for the list of views, or create or drop things? */
 static bool views_asks_for_all(struct tv_bytes word)
 {
-    static const char *const beginnings[] = {"create", "describe", "duckdb_", "information_schema",
-                                             "pg_",    "pragma",   "show",    "sqlite_"};
+    static const char *const beginnings[] = {
+        "create", "describe", "drop", "duckdb_", "information_schema",
+        "pg_",    "pragma",   "show", "sqlite_"};
     for (size_t i = 0; i < TV_COUNT(beginnings); i++)
         if (strncasecmp((const char *)word.data, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
