@@ -43,7 +43,7 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
 void tv_sql_close(struct tv_sql *sql);
 
 /* Open a database over another trace in place of *sql, or of none (NULL).  The database of *sql is
- * used again, unless a query has created something in it; its trace must still be there. */
+ * used again, unless a query has created something in it; its trace may be freed already. */
 enum tv_status tv_sql_reopen(const struct tv_trace *trace, const struct tv_sql_options *options,
                              struct tv_sql **sql, struct tv_error *err) TV_MUST_CHECK;
 

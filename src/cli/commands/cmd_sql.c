@@ -112,19 +112,16 @@ struct sql_opened {
 static enum tv_status cmd_sql_open(const struct tv_settings *settings, const char *const *files,
                                    size_t count, struct sql_opened *opened, struct tv_error *err)
 {
-    struct tv_trace *trace;
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
                                      .stuck = tv_command_end_stuck_query};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
-    enum tv_status status = tv_load_trace(settings, files, count, NULL, &trace, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_sql_reopen(trace, &options, &opened->sql, err);
+    /* There may be memory for one trace at a time. */
     tv_trace_free(opened->trace);
-    opened->trace = trace;
-    return status;
+    opened->trace = NULL;
+    enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);
+    return status == TV_OK ? tv_sql_reopen(opened->trace, &options, &opened->sql, err) : status;
 }
 
 static void cmd_sql_close(struct sql_opened *opened)
