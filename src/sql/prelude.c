@@ -24,9 +24,9 @@ const char *const tv_sql_prelude[] = {
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
     "io_wait), slice_kind(kind_id) as kind, id as slice_id from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
-    "blocked_function, io_wait), slice_kind(kind_id) as kind, least(case when dur < 0 then (select "
-    "end_ts from trace_bounds) "
-    "else ts + dur end, t1) - greatest(ts, t0) as clipped_dur from tv_slice_in(t0, t1)",
+    "blocked_function, io_wait), slice_kind(kind_id) as kind, id as slice_id, least(case when "
+    "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
+    "clipped_dur from tv_slice_in(t0, t1)",
     "create view slices as select * from slice",
     "create view track_slice as select columns(c -> c not in ('utid', 'upid')) from slice",
     "create view instant as select * from slice where kind = 'instant'",
