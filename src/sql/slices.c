@@ -3,7 +3,7 @@
  * slices.c - the columns of any_slice: slices, thread states, what processors ran, and instants
  * (tables.h).
  *
- * Ids.  The slices of the trace are numbered row after row, instants behind them: id <-> (row,
+ * Ids.  The slices of the trace are numbered row after row, instants after them: id <-> (row,
  * index) is a binary search in first_id.
  */
 #include "sql/tables.h"

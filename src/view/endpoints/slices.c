@@ -202,7 +202,7 @@ static void view_slice_write_event(struct tv_out *out, const struct slice_facts 
 }
 
 /* Read which slice is meant: `row` and `index`, or `id`, the number that SQL and the fleet use: how
- * many slices lie in front of it, in the order of rows. */
+ * many slices are before it, in the order of rows. */
 static enum tv_status view_slice_find(const struct tv_parameters *parameters,
                                       const struct tv_trace *trace, uint32_t *row, uint32_t *index,
                                       struct tv_error *err)

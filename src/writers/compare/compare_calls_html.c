@@ -182,7 +182,7 @@ static void calls_put_run(struct tv_out *out, const char *path)
     tv_out_text(out, "</span>");
 }
 
-/* Write where a call lies, as --range and the range field of the viewer take it. */
+/* Write the range of a call, as --range and the range field of the viewer take it. */
 static void calls_put_range(struct tv_out *out, const struct tv_compared_call *call)
 {
     tv_ns length = call->length > 0 ? call->length : 1;

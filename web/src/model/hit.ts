@@ -66,7 +66,7 @@ export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number
 }
 
 /**
- * Return the call after a pixel of a density row: load a finer resolution, where this pixel is two
+ * Return the call at a pixel of a density row: load a finer resolution, where this pixel is two
  * tiles wide, and take the longest call there.
  */
 export async function resolveDensity(

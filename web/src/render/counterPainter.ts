@@ -88,7 +88,7 @@ interface Look {
   /** Map a value to y. */
   place: (value: number) => number;
   colour: (series: number) => string;
-  /** Series are on each other; as pale areas from 0 on; or are lines only. */
+  /** Series are stacked; as pale areas from 0 on; or are lines only. */
   style: 'stack' | 'areas' | 'lines';
   /** Height of each series at the step before; for lines. */
   before: Map<number, number>;
@@ -171,7 +171,7 @@ function paintCounter(g: Surface, s: CounterScene, box: CounterBox, look: Look):
 }
 
 /**
- * Paint the values of one step. Stacked series are on each other under one edge. Overlaid series
+ * Paint the values of one step. Stacked series have one edge, on top. Overlaid series
  * start at 0, and are pale with an edge each, so that none hides another. Lines are edges alone.
  */
 function paintCounterStep(g: Surface, s: CounterScene, look: Look, piece: CounterStep): void {

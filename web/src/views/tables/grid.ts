@@ -30,7 +30,7 @@ export interface GridColumn {
   /** A line at the left edge starts a new group of columns. */
   begins?: boolean;
   cell: (line: number) => Child | Child[];
-  /** In percent: a bar after the number shows the share. */
+  /** In percent: a bar in the background of the number shows the share. */
   share?: (line: number) => number;
 }
 
