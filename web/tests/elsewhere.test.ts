@@ -27,6 +27,11 @@ test('a trace without slices of threads is sent to what it has', () => {
   assert.equal(at([{ kind: 'cpu' }], 3, 'sched:sched_switch', 'cpu-clock'), 'flame');
   assert.equal(at([{ kind: 'async' }, { kind: 'cpu' }], 3), 'flame');
   assert.equal(at([], 3), 'flame');
+  const some = { order: 'owner' as const, samples: 3, counters: 2 };
+  assert.equal(
+    otherEventsHint({ ...some, tracks: [track(0, { kind: 'async' })] }).text,
+    'The trace has samples, but no slices of threads.',
+  );
   assert.equal(at([], 0), 'health');
   assert.match(
     otherEventsHint({ order: 'busiest', tracks: [], samples: 0, counters: 0 }).text,
@@ -40,7 +45,7 @@ test('a trace of counters alone says how many', () => {
   });
   assert.deepEqual(
     [text, brief, tab],
-    ['The trace has no slices, only counters.', '2 counters', 'counters'],
+    ['The trace has counters, but no slices.', '2 counters', 'counters'],
   );
 });
 

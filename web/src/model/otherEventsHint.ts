@@ -47,7 +47,7 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
     };
   if (samplesLead(facts))
     return {
-      text: 'The trace has no slices, only samples.',
+      text: 'The trace has samples, but no slices of threads.',
       brief: 'samples',
       way: 'Flame graph of samples',
       tab: 'flame',
@@ -68,7 +68,7 @@ export function otherEventsHint(facts: HintFacts): OtherEventsHint {
     };
   if (facts.counters > 0)
     return {
-      text: 'The trace has no slices, only counters.',
+      text: 'The trace has counters, but no slices.',
       brief: plural(facts.counters, 'counter'),
       way: 'Table of counters',
       tab: 'counters',

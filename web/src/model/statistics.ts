@@ -59,13 +59,13 @@ export function isStatisticsColumn(id: string): id is StatisticsColumn {
   return STATISTICS_COLUMNS.some((column) => column === id);
 }
 
-/** Heads and explanations of the columns. */
+/** Heads and explanations of the columns; inTermsOf gives these the words of the trace. */
 export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
   name: ['Name', 'Name'],
-  count: ['Count', 'Number that overlap the selection; of each, only the part in the range counts'],
+  count: ['Count', 'Number of calls that overlap the selection; only the parts in it are measured'],
   total: ['Real', 'Sum of their lengths'],
-  self: ['Self', 'Sum in the chosen clock, without the slices inside'],
-  cpu: ['CPU', 'Sum of the CPU times; slices without one are left out'],
+  self: ['Self', 'Sum in the chosen clock, without the calls inside'],
+  cpu: ['CPU', 'Sum of the CPU times; calls without one are left out'],
   min: ['Min', 'The shortest, in the chosen clock'],
   average: ['Average', 'Sum / count'],
   median: ['Median', 'Half of them are shorter, half longer'],

@@ -76,7 +76,7 @@ const SECTIONS: readonly Section[] = [
       ['Shift+Ctrl+F', 'filter: only events that match, in all views; Esc clears it'],
       [
         'typing in the table',
-        'finds in the table; Enter selects and goes to the next. Over the time line, keys move that',
+        'finds in the table; Enter selects and goes to the next. Over the time line, keys move it instead',
       ],
     ],
   ],

@@ -69,7 +69,7 @@ function stateBasics(v: Views, call: CallDetails): (HTMLElement | null)[] {
 
 function stateNotes(call: CallDetails): HTMLElement[] {
   return call.open_at_end
-    ? [h('p', { class: 'state-note' }, 'It was still running when the trace ended.')]
+    ? [h('p', { class: 'state-note' }, 'It lasted until the trace ended.')]
     : [];
 }
 

@@ -16,8 +16,8 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
     'Time order',
     'Calls in the order of time, equal neighbours merged; each thread by itself',
   ],
-  ['left-heavy', '2', 'Left heavy', 'Equal call stacks merged, the longest at the left'],
-  ['by-name', '', 'By name', 'Equal call stacks merged, sorted by name'],
+  ['left-heavy', '2', 'Left heavy', 'Equal stacks merged, the longest at the left'],
+  ['by-name', '', 'By name', 'Equal stacks merged, sorted by name'],
   [
     'sandwich',
     '3',
@@ -152,7 +152,7 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
     'Fold recursion',
     inTermsOf(
       wordsFor(viewer.facts),
-      'Calls that a method makes through recursion appear directly on it',
+      'Recursive calls of a method are merged into its outermost call',
     ),
     flameFold,
     () => ({ pressed: flameFold.get(), disabled: false }),

@@ -174,7 +174,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
   appendChildren(cell, [h('span', null, text)]);
   // In a recursive group each level counts, so inclusive shares may add up to more than 100.
-  if (Number(text) > 100) cell.title = 'More than 100 %: recursive calls count more than once';
+  if (Number(text) > 100) cell.title = 'More than 100 %: what is recursive counts more than once';
   return cell;
 }
 

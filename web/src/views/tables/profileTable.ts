@@ -41,7 +41,7 @@ export class ProfileTable {
       const { sort } = v.profile;
       return fittingColumns(this.all.get(), this.width.get(), v.viewer.clock.get(), sort.column);
     });
-    const bar = measureBar(v.viewer, 'What the profile is of');
+    const bar = measureBar(v.viewer, 'Figure of the profile');
     this.element = h('div', { class: bar ? 'profile with-bar' : 'profile' }, bar);
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
     this.grid = new Grid(

@@ -20,7 +20,7 @@ import {
 import { figureWidth, fittingColumns } from '../../model/columnFit';
 import type { Clock } from '../../model/traceFacts';
 import type { StatisticsStore } from '../../model/statisticsStore';
-import { countSlices, wordsFor, type Words } from '../../model/words';
+import { countSlices, inTermsOf, wordsFor, type Words } from '../../model/words';
 import { goToCall, type Views } from '../context';
 import { frameHead } from '../details/detailsParts';
 import { durationHistogram } from './durationHistogram';
@@ -115,7 +115,7 @@ export class StatisticsView {
           id,
           clock: STATISTICS_CLOCKS[id] ?? null,
           head: text,
-          title: STATISTICS_HEADS[id][1],
+          title: inTermsOf(this.words, STATISTICS_HEADS[id][1]),
           width: id === 'name' ? 0 : figureWidth(measure, text, texts(id), LEAST),
           ...(id === 'name' && { least: 160 }),
           number: id !== 'name',

@@ -12,7 +12,7 @@ const MEANINGS: Record<TransformWord, string> = {
   focus: 'Only its outermost calls and everything inside them',
   callers: 'Only its callers, the direct ones first',
   merge: 'Merged: its self time is in its callers',
-  'collapse-package': 'Neighbouring calls within it become one call',
+  'collapse-package': 'Each chain of calls within it becomes one call',
   drop: 'Dropped with everything inside, and with their time',
 };
 

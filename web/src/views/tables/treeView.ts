@@ -86,7 +86,7 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const bar = measureBar(viewer, `Figure of the tree ${label} is of`);
+    const bar = measureBar(viewer, `Figure of the tree ${label}`);
     const about = store.bottomUp
       ? 'from the methods that took the time up to their callers'
       : 'from the outermost calls down to the calls inside';
