@@ -220,7 +220,7 @@ test('a range without calls says so and names the way out', async () => {
   );
 });
 
-test('diagnostics stand in Health, after the health button, with their places', async () => {
+test('diagnostics stand in Health, behind the health button, with their places', async () => {
   await onPage(
     async (page) => {
       const button = page.getByRole('button', { name: /^Health/ });
