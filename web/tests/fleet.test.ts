@@ -30,6 +30,7 @@ test('fleet: changes are percentages up to ten times', () => {
   assert.equal(changeText(0.05), '+5.0 %');
   assert.equal(changeText(-0.5), '−50.0 %');
   assert.equal(changeText(11), '× 12.0');
+  assert.deepEqual([0.0004, -0.0004, -0.0006].map(changeText), ['0.0 %', '0.0 %', '−0.1 %']);
   assert.equal(changeText(null), '–');
 });
 

@@ -75,11 +75,12 @@ export interface ChangePoint {
 export const figureText = (figure: string, value: number): string =>
   figure === 'calls' ? formatCount(value) : formatShort(value);
 
-/** Format a relative change, which is 0.05 for 5 % more. */
+/** Format a relative change, which is 0.05 for 5 % more; one that rounds to nothing has no sign. */
 export function changeText(change: number | null): string {
   if (change === null) return '–';
   if (change >= 9.995) return `× ${(1 + change).toFixed(1)}`;
-  return `${change < 0 ? '−' : '+'}${Math.abs(100 * change).toFixed(1)} %`;
+  const text = `${Math.abs(100 * change).toFixed(1)} %`;
+  return text === '0.0 %' ? text : `${change < 0 ? '−' : '+'}${text}`;
 }
 
 /** Return the versions in their order, each once. */
