@@ -327,7 +327,7 @@ static struct tv_settings fleet_settings_of_diff(const struct tv_settings *setti
     static const enum tv_compare_format formats[] = {
         TV_COMPARE_TEXT,     TV_COMPARE_CSV,      TV_COMPARE_JSON,  TV_COMPARE_JSON,
         TV_COMPARE_MARKDOWN, TV_COMPARE_MARKDOWN, TV_COMPARE_JUNIT, TV_COMPARE_SARIF,
-        TV_COMPARE_GITHUB,   TV_COMPARE_GITLAB};
+        TV_COMPARE_GITHUB,   TV_COMPARE_GITLAB,   TV_COMPARE_SVG};
     static const struct {
         enum tv_run_figure figure;
         enum tv_clock_choice clock;
@@ -339,6 +339,7 @@ static struct tv_settings fleet_settings_of_diff(const struct tv_settings *setti
         {TV_FIGURE_P99, TV_CHOICE_WALL},
     };
     struct tv_settings own = *settings;
+    assert(settings->table.format < TV_COUNT(formats));
     own.table.format = formats[settings->table.format];
     if (settings->sql.max_rows > 0)
         own.table.limit = settings->sql.max_rows;
@@ -364,8 +365,8 @@ enum tv_status tv_fleet_regressions(const struct tv_command *command,
 
 /* ---- The differential flame graph ---- */
 
-/* The most frames of JSON, as in the viewer. */
-#define FLEET_MOST_FRAMES 20000u
+/* Maximum number of frames in JSON, as in the viewer. */
+#define FLEET_MAX_FRAMES 20000u
 
 /* Write the graph of a matched table of paths. */
 static enum tv_status fleet_write_graph(const struct fleet_comparing *comparing,
@@ -387,7 +388,7 @@ static enum tv_status fleet_write_graph(const struct fleet_comparing *comparing,
     if (status != TV_OK)
         return status;
     tv_change_flame_init_bounded(&graph, &comparison, TV_WIDTH_LARGER,
-                                 json ? 0.0001 : 0.1 / TV_FLAME_SVG_INNER, FLEET_MOST_FRAMES);
+                                 json ? 0.0001 : 0.1 / TV_FLAME_SVG_INNER, FLEET_MAX_FRAMES);
     tv_out_init_memory(&title);
     tv_out_format(&title, "%s -> %s", settings->fleet.base, settings->fleet.fresh);
     tv_out_char(&title, '\0');
