@@ -252,27 +252,33 @@ static const char no_database[] = "the server has no such database: make it with
                   no_fleet[] = "the database has no fleet: `traceview fleet add` makes it",
                   wrong_password[] =
                       "the server refuses the name or the password: set CLICKHOUSE_USER and "
-                      "CLICKHOUSE_PASSWORD, or see ~/.config/traceview/clickhouse";
+                      "CLICKHOUSE_PASSWORD, or see ~/.config/traceview/clickhouse",
+                  no_settings[] =
+                      "the user may not change settings: its profile needs readonly = 2 "
+                      "instead of 1";
+#define READONLY 164L
 static const struct {
     long number;
     const char *advice; /* NULL: it is the query's fault */
 } server_errors[] = {{81, no_database},
                      {60, no_fleet},
-                     {16, NULL},
+                     {TV_FLEET_NO_COLUMN, NULL},
                      {192, wrong_password},
                      {193, wrong_password},
                      {194, wrong_password},
                      {516, wrong_password},
                      {46, NULL},
-                     {47, NULL},
+                     {TV_FLEET_NO_IDENTIFIER, NULL},
                      {62, NULL},
-                     {164, NULL}};
+                     {READONLY, NULL}};
 
 /* Turn ClickHouse's error into ours: "Code: 62, e.displayText() = DB::Exception: ..., e.what()". */
 static enum tv_status server_fail_code(const char *text, long number, struct tv_error *err)
 {
     const char *end = strstr(text, ", e.what()"), *start = strstr(text, "Exception: ");
     enum tv_status status = TV_ERR_IO;
+    if (number == READONLY && strstr(text, "setting"))
+        return tv_fail(err, status, TV_NO_OFFSET, "%s", no_settings);
     for (size_t i = 0; i < TV_COUNT(server_errors); i++) {
         if (server_errors[i].number != number)
             continue;
@@ -291,6 +297,7 @@ static enum tv_status server_fail(const struct server_exchange *exchange, struct
 {
     const char *text = exchange->answer;
     long number = strncmp(text, "Code: ", 6) == 0 ? strtol(text + 6, NULL, 10) : 0;
+    exchange->server->error = number;
     if (number > 0)
         return server_fail_code(text, number, err);
     if (exchange->status == 401 || exchange->status == 403)
@@ -306,6 +313,7 @@ enum tv_status tv_fleet_server_ask(struct tv_fleet_server *server,
     struct server_exchange exchange = {.server = server, .request = request};
     enum tv_status status = TV_OK;
     curl->easy_reset(server->handle);
+    server->error = 0;
     server_set_body(server, &exchange);
     server_set_credentials(server);
     server_set_text(server, CURLOPT_PROTOCOLS_STR, "http,https");

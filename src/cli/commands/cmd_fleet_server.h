@@ -27,6 +27,7 @@ struct tv_fleet_server {
     char address[512];      /* "http://host:port/?database=..." */
     char credentials[4096]; /* path of the user's file; "": none */
     struct curl_slist *headers;
+    long error; /* ClickHouse's number of the last error; 0: it was none of its own */
 };
 
 /* Get ready for requests; none is made yet.  Close the server also after an error. */
@@ -45,6 +46,10 @@ struct tv_fleet_request {
     enum tv_status (*take)(void *context, struct tv_bytes bytes, struct tv_error *err);
     void *context;
 };
+
+/* Errors of ClickHouse: a table lacks a column that the query names. */
+#define TV_FLEET_NO_COLUMN 16L
+#define TV_FLEET_NO_IDENTIFIER 47L
 
 /* Make a request.  Errors name the target, and what to do about the usual ones. */
 enum tv_status tv_fleet_server_ask(struct tv_fleet_server *server,

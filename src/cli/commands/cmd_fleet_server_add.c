@@ -62,7 +62,7 @@ enum tv_status tv_fleet_server_init(struct tv_fleet_server *server, struct tv_er
     enum tv_status status = tv_fleet_server_ask_text(server, query, &later, err);
     if (status == TV_OK && strcmp((const char *)later.buffer, "0\n") != 0)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "%s: a later version of traceview has made this fleet",
+                         "%s: a later version of traceview has made this fleet: update traceview",
                          server->settings->fleet.to);
     tv_out_release(&later);
     for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)

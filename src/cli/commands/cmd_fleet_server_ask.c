@@ -113,7 +113,7 @@ static enum tv_status server_fetch_table(struct tv_fleet_server *server, const c
     enum tv_status status = err->status;
     if (count > 0) {
         status = server_fetch(server, (const char *)sql.buffer, path, columns, count, err);
-        if (status == TV_ERR_USAGE)
+        if (server->error == TV_FLEET_NO_COLUMN || server->error == TV_FLEET_NO_IDENTIFIER)
             status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                              "%s: the tables are of an older version: `traceview fleet migrate` "
                              "adds what they lack",
