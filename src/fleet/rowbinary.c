@@ -124,11 +124,13 @@ void tv_rowbinary_init(struct tv_rowbinary *to, struct tv_out *out,
 {
     *to = (struct tv_rowbinary){.out = out, .columns = columns, .count = count};
     tv_out_init_memory(&to->list);
+    tv_out_init_memory(&to->text);
 }
 
 void tv_rowbinary_release(struct tv_rowbinary *to)
 {
     tv_out_release(&to->list);
+    tv_out_release(&to->text);
 }
 
 static void rowbinary_put_le(struct tv_out *out, uint64_t value, size_t bytes)
@@ -192,8 +194,10 @@ void tv_rowbinary_put_integer(struct tv_rowbinary *to, size_t column, int64_t va
 void tv_rowbinary_put_text(struct tv_rowbinary *to, size_t column, struct tv_bytes text)
 {
     struct tv_out *out = rowbinary_begin(to, column);
-    rowbinary_put_length(out, text.length);
-    tv_out_bytes(out, text);
+    to->text.length = 0;
+    tv_parquet_clean_text(&to->text, text);
+    rowbinary_put_length(out, to->text.length);
+    tv_out_bytes(out, (struct tv_bytes){to->text.buffer, to->text.length});
 }
 
 void tv_rowbinary_end_row(struct tv_rowbinary *to, uint32_t month)

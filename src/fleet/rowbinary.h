@@ -23,6 +23,7 @@ struct tv_rowbinary {
     size_t next;        /* the first column that was not written */
     struct tv_out list; /* the values of the list `next`, whose number comes before them */
     uint64_t list_count;
+    struct tv_out text; /* the last text, which is UTF-8 as in a folder */
 };
 
 void tv_rowbinary_init(struct tv_rowbinary *to, struct tv_out *out,

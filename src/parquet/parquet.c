@@ -179,8 +179,7 @@ void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value
     tv_out_f64(&to->values, value);
 }
 
-/* Append text, with U+FFFD for each byte that is not UTF-8. */
-static void parquet_put_utf8(struct tv_out *out, struct tv_bytes text)
+void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text)
 {
     while (text.length > 0) {
         size_t length = tv_bytes_utf8(text);
@@ -199,7 +198,7 @@ void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_by
     assert(to->column->type == TV_PARQUET_TEXT);
     size_t start = to->values.length;
     tv_out_le32(&to->values, 0);
-    parquet_put_utf8(&to->values, text);
+    tv_parquet_clean_text(&to->values, text);
     size_t length = to->values.length - start - 4;
     for (size_t i = 0; i < 4; i++)
         to->values.buffer[start + i] = (uint8_t)(length >> 8 * i);

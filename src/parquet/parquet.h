@@ -44,6 +44,9 @@ void tv_parquet_put_huge(struct tv_parquet *parquet, size_t column, int64_t high
 void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value);
 void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_bytes text);
 
+/* Append text as a file has it: with U+FFFD for each byte that is not UTF-8. */
+void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text);
+
 /* End a row and begin the next.  TV_ERR_LIMIT when a text is too long for the format. */
 enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *err) TV_MUST_CHECK;
 
