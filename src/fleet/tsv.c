@@ -74,12 +74,15 @@ static struct tv_bytes tsv_unescape(struct tv_fleet_tsv *tsv, struct tv_bytes te
 static enum tv_status tsv_put_number(struct tv_fleet_tsv *tsv, size_t column, struct tv_bytes text,
                                      struct tv_error *err)
 {
-    bool is_signed = tsv->columns[column].type == TV_PARQUET_INT64;
+    const struct tv_parquet_column *to = &tsv->columns[column];
+    bool is_signed = to->type == TV_PARQUET_INT64;
     uint64_t value = 0;
     int64_t number = 0;
     if (is_signed ? !tv_parse_i64(text, &number) : !tv_parse_u64(text, &value))
         return tsv_fail(err);
-    if (is_signed || value > 0 || !tsv->is_table || tsv->columns[column].type != TV_PARQUET_UINT64)
+    if (to->type == TV_PARQUET_UINT32 && value > UINT32_MAX)
+        return tsv_fail(err);
+    if (is_signed || value > 0 || !tsv->is_table || to->list || to->type != TV_PARQUET_UINT64)
         tv_parquet_put_integer(tsv->parquet, column, is_signed ? number : (int64_t)value);
     return TV_OK;
 }
@@ -117,7 +120,6 @@ static enum tv_status tsv_put_list(struct tv_fleet_tsv *tsv, size_t column, stru
                                    struct tv_error *err)
 {
     bool is_text = tsv->columns[column].type == TV_PARQUET_TEXT;
-    uint64_t number;
     if (list.length < 2 || list.data[0] != '[' || list.data[list.length - 1] != ']')
         return tsv_fail(err);
     list = (struct tv_bytes){list.data + 1, list.length - 2};
@@ -132,10 +134,8 @@ static enum tv_status tsv_put_list(struct tv_fleet_tsv *tsv, size_t column, stru
             tv_parquet_put_text(
                 tsv->parquet, column,
                 tsv_unescape(tsv, (struct tv_bytes){item.data + 1, item.length - 2}));
-        else if (tv_parse_u64(item, &number))
-            tv_parquet_put_integer(tsv->parquet, column, (int64_t)number);
-        else
-            return tsv_fail(err);
+        else if (tsv_put_number(tsv, column, item, err) != TV_OK)
+            return err->status;
         list.data += length + !is_last;
         list.length -= length + !is_last;
     }
