@@ -401,6 +401,11 @@ static enum tv_status fleet_set_folders(struct tv_fleet_queue *queue, const char
                                         struct tv_error *err)
 {
     char store[PATH_MAX];
+    if (strstr(folder, "://"))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--fleet: %s: `serve` needs a folder; ask a fleet on a server with "
+                       "`traceview fleet --to`",
+                       folder);
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "--fleet: %s: %s", folder, strerror(errno));
     if (!realpath(folder, queue->folder) || !realpath(queue->server->options.folder, store))

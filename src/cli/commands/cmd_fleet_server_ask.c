@@ -300,8 +300,8 @@ enum tv_status tv_fleet_server_run(const struct tv_command *command,
                        "DROP PARTITION 202601, for each table, removes a month (docs/fleet.md)");
     if (strcmp(action, "flamegraph") == 0)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "'flamegraph' needs a folder: `traceview fleet add` can write one beside "
-                       "the server (docs/fleet.md)");
+                       "'flamegraph' needs a folder: add the traces to one, too, with "
+                       "`traceview fleet add --to FOLDER`");
     enum tv_status status = tv_fleet_server_open(&server, settings, err);
     if (status != TV_OK)
         return status;
