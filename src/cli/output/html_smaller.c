@@ -105,7 +105,7 @@ size_t tv_html_lengths_covering(const struct tv_html_lengths *lengths, double sh
 
 /* Shares of the self time that the remaining slices must keep: while everything else remains, and
  * while nothing else does. */
-#define MAX_OF_TIME 0.99
+#define NEARLY_ALL_TIME 0.99
 #define HALF_OF_TIME 0.5
 
 /* Sizes of texts of events, in four steps per octave: up to 4 bytes, ... 64 MB. */
@@ -359,7 +359,7 @@ static enum tv_status html_ladder_init(struct html_ladder *ladder, struct tv_err
     ladder->instants = ladder->lengths.slices > 0 && tv_rewrite_can(ladder->part->whole) &&
                        tables->instants.count + tables->flows.count > 0;
     ladder->idle = tv_html_lengths_idle(&ladder->lengths);
-    ladder->few = tv_html_lengths_covering(&ladder->lengths, MAX_OF_TIME);
+    ladder->few = tv_html_lengths_covering(&ladder->lengths, NEARLY_ALL_TIME);
     ladder->many = tv_html_lengths_covering(&ladder->lengths, HALF_OF_TIME);
     return TV_OK;
 }
