@@ -91,21 +91,26 @@ static void fetch_put_like(struct tv_out *sql, struct tv_bytes pattern)
     tv_out_release(&text);
 }
 
-/* Append the methods that a condition may be about: the text of a method is its class, name and
- * signature, each of which may be missing. */
+/* Texts by which a question may name a method; class and signature may be missing. */
+static const char *const fetch_names[] = {
+    "name",
+    "concat(class, '.', name)",
+    "concat(name, ' ', signature)",
+    "concat(class, '.', name, ' ', signature)",
+    "class", /* only in conditions */
+};
+
+/* Append the methods that a condition may be about. */
 static enum tv_status fetch_put_condition(struct tv_out *sql, const char *text,
                                           struct tv_error *err)
 {
-    static const char *const texts[] = {"class", "name", "concat(class, '.', name)",
-                                        "concat(name, ' ', signature)",
-                                        "concat(class, '.', name, ' ', signature)"};
     struct tv_gate_rule rule;
     enum tv_status status = tv_gate_rule_parse(tv_bytes_of(text), &rule, err);
     if (status != TV_OK)
         return status;
     tv_out_text(sql, rule.pattern.length == 0 ? " OR 1" : "");
-    for (size_t i = 0; i < TV_COUNT(texts) && rule.pattern.length > 0; i++) {
-        tv_out_format(sql, " OR %s", texts[i]);
+    for (size_t i = 0; i < TV_COUNT(fetch_names) && rule.pattern.length > 0; i++) {
+        tv_out_format(sql, " OR %s", fetch_names[i]);
         fetch_put_like(sql, rule.pattern);
     }
     return TV_OK;
@@ -127,10 +132,8 @@ static enum tv_status fetch_put_names(struct tv_out *sql, const struct tv_fleet_
         return TV_OK;
     }
     tv_out_text(sql, "(0");
-    if (fetch->method) {
-        tv_out_text(sql, " OR name = ");
-        fetch_put_text(sql, tv_bytes_of(fetch->method));
-        tv_out_text(sql, " OR concat(class, '.', name) = ");
+    for (size_t i = 0; i + 1 < TV_COUNT(fetch_names) && fetch->method; i++) {
+        tv_out_format(sql, " OR %s = ", fetch_names[i]);
         fetch_put_text(sql, tv_bytes_of(fetch->method));
     }
     for (size_t i = 0; i < fetch->condition_count && status == TV_OK; i++)

@@ -128,6 +128,8 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, " or class || '.' || name = ");
     tv_fleet_put_text(sql, tv_bytes_of(question->method));
+    tv_out_text(sql, " or concat_ws(' ', concat_ws('.', class, name), signature) = ");
+    tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, "), runs as (select t.trace, any_value(t.uri) as uri, ");
     tv_out_text(sql, "any_value(coalesce(t.recorded, t.added)) as began, any_value(");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));

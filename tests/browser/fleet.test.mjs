@@ -33,7 +33,9 @@ function traceOf(version, run) {
   return JSON.stringify(
     Array.from({ length: METHODS }, (_, i) => {
       const dur = 2000 * (1 + 0.02 * random()) * (i === 3 && version >= STEP ? 1.3 : 1);
-      const call = { ph: 'X', name: `step${i}`, cat: 'app.Feed', pid: 1, tid: 1, ts, dur };
+      // A blank and a bracket are part of this name: it has no signature.
+      const name = i === 5 ? 'step5 (int)' : `step${i}`;
+      const call = { ph: 'X', name, cat: 'app.Feed', pid: 1, tid: 1, ts, dur };
       ts += dur + 1;
       return call;
     }),
@@ -168,6 +170,10 @@ test('fleet: the flame graph of two versions selects methods', { skip }, () =>
     await page.getByRole('heading', { name: 'Flame graph of 1.05 → 1.20' }).waitFor();
     await page.getByRole('button', { name: 'Flame graph' }).click();
     await place.waitFor({ state: 'hidden' });
+    await page.route('**/api/fleet/flamegraph?*', (route) => route.fulfill({ body: '{' }));
+    await page.getByRole('button', { name: 'Flame graph' }).click();
+    await page.locator('.trouble').waitFor();
+    await page.locator('.graph[aria-busy="false"]').waitFor();
   }),
 );
 

@@ -7,7 +7,6 @@ import {
   exemplarHash,
   lastChange,
   methodAlone,
-  methodName,
   sparkPath,
   trendChart,
   typicalTrace,
@@ -34,11 +33,6 @@ test('fleet: changes are percentages up to ten times', () => {
   assert.equal(changeText(null), '–');
 });
 
-test('fleet: a method is asked for without its signature', () => {
-  assert.equal(methodName('com.app.Feed.load (I)V'), 'com.app.Feed.load');
-  assert.equal(methodName('load'), 'load');
-});
-
 test('fleet: a trend has its band and its change points at their versions', () => {
   const rows = ['1', '2'].map((version) => ({ version, traces: 3, low: 1, median: 2, high: 3 }));
   const points = ['2', '9'].map((version) => ({ method: 'm', version, change: 0.3 }));
@@ -58,6 +52,7 @@ test('fleet: a link names the longest call by its id, or searches where there ar
   const trace = { uri: '', label: null, figure: 1, deviations: null };
   assert.equal(exemplarHash({ ...trace, slice: 7 }, 'a.B.c'), 'tab=profile&slice=7');
   assert.equal(exemplarHash({ ...trace, slice: null }, 'a.B.c'), 'tab=profile&search=c');
+  assert.match(exemplarHash({ ...trace, slice: null }, 'a.B.c (La.b;)V'), /search=c$/);
 });
 
 test('fleet: the typical trace is the uploaded one next to the median of all', () => {

@@ -8,7 +8,7 @@ import { Frames } from '../model/names';
 import { Meters } from '../views/context';
 import type { Settings } from '../views/settings';
 import { ChangeFlame } from '../views/tables/changeFlame';
-import { graphFigure, GRAPH_WORDS, methodName } from './model';
+import { graphFigure, GRAPH_WORDS } from './model';
 
 type Answer = Comparison<ComparedFrame>;
 
@@ -31,7 +31,6 @@ export class FlamePart {
   private method = '';
   private figure = '';
 
-  /** `select` gets the name of a method without its signature. */
   constructor(settings: Settings, select: (method: string) => void) {
     const context = {
       viewer: this.viewer,
@@ -40,8 +39,8 @@ export class FlamePart {
       announce: (text: string): void => fill(this.said, text),
     };
     const graph = new ChangeFlame(context, this.answer, {
-      select: (key) => select(methodName(key)),
-      selected: () => this.keyOf(this.method),
+      select,
+      selected: () => this.method,
       figure: () => GRAPH_WORDS[graphFigure(this.figure)] ?? this.figure,
       term: (text) => text.replace(' runs', ' traces'),
     });
@@ -64,11 +63,6 @@ export class FlamePart {
     );
   }
 
-  /** Return the key of the method among the frames, which has its signature; null: none. */
-  private keyOf(method: string): string | null {
-    return this.answer.peek()?.rows.find(({ key }) => methodName(key) === method)?.key ?? null;
-  }
-
   /** Mark the frames of a method. */
   mark(method: string): void {
     this.method = method;
@@ -86,6 +80,11 @@ export class FlamePart {
   show(answer: Answer, figure: string): void {
     this.figure = figure;
     this.answer.set(answer);
+    this.end();
+  }
+
+  /** Nothing is expected any more. */
+  end(): void {
     setAttribute(this.element, 'aria-busy', 'false');
   }
 }

@@ -5,7 +5,6 @@
 import { breakable, fill, h, iconButton, setAttribute, setText } from '../base/dom';
 import { plural } from '../base/format';
 import { histogramOf } from '../model/chart';
-import type { ComparedFrame, Comparison } from '../model/comparison';
 import { ChartView } from '../views/chart';
 import { Settings } from '../views/settings';
 import { HubError, messageOf, sendHubRequest } from '../hub/http';
@@ -19,7 +18,6 @@ import {
   isUploaded,
   lastChange,
   methodAlone,
-  methodName,
   sparkPath,
   trendChart,
   typicalTrace,
@@ -212,8 +210,7 @@ class FleetPage {
     this.courses.clear();
     this.compared = compared;
     this.showMethods(compared.rows, compared.note ?? '');
-    if (this.place.get('method') === '')
-      this.place.set('method', methodName(compared.rows[0]?.key ?? ''));
+    if (this.place.get('method') === '') this.place.set('method', compared.rows[0]?.key ?? '');
     void this.during(() => this.showMethod());
     void this.during(() => this.showChanges(wanted));
     void this.during(() => this.showFlame());
@@ -275,8 +272,12 @@ class FleetPage {
     const figure = graphFigure(this.place.get('figure'));
     const question = { ...sides, figure, where: this.place.where() };
     const wanted = this.turn('graph');
-    const answer = await ask<Comparison<ComparedFrame>>('flamegraph', question, wanted);
-    this.flame.show(answer, figure);
+    try {
+      this.flame.show(await ask('flamegraph', question, wanted), figure);
+    } catch (error) {
+      if (!(error instanceof Superseded)) this.flame.end();
+      throw error;
+    }
     this.flame.mark(this.place.get('method'));
   }
 
@@ -338,7 +339,7 @@ class FleetPage {
   }
 
   private methodButton(key: string): HTMLElement {
-    const click = (): void => this.chooseMethod(methodName(key));
+    const click = (): void => this.chooseMethod(key);
     return h(
       'button',
       { class: 'name', attrs: { type: 'button' }, on: { click } },
@@ -361,7 +362,7 @@ class FleetPage {
 
   private showChart(): void {
     const method = this.place.get('method');
-    const points = this.points.filter((point) => methodName(point.method) === method);
+    const points = this.points.filter((point) => point.method === method);
     this.chart.show(trendChart(method, this.place.get('figure'), this.trend, points));
   }
 

@@ -93,11 +93,6 @@ export function valuesOf(rows: readonly VersionRow[], label: 'device' | 'scenari
   return [...new Set(rows.flatMap((row) => row[label] ?? []))].sort();
 }
 
-/** Return the name by which the fleet knows a method: without its signature. */
-export function methodName(key: string): string {
-  return key.replace(/[ (].*$/s, '');
-}
-
 /** Return a row of the table for a method of one version, which is compared with nothing. */
 export function methodAlone({ method, medians }: TrendsRow): MethodRow {
   const last = medians.split(',').at(-1) ?? '';
@@ -135,10 +130,14 @@ export function sparkPath(medians: string, width: number, height: number): strin
 
 /** Return the address of the longest call of a method in the viewer of its trace. */
 export function exemplarHash(row: TraceRow, method: string): string {
-  const name = method.split('.').at(-1) ?? '';
-  const found = row.slice === null || row.slice < 0;
+  const name =
+    method
+      .replace(/ [(_].*$/s, '')
+      .split('.')
+      .at(-1) ?? '';
+  const sampled = row.slice === null || row.slice < 0;
   return new URLSearchParams(
-    found ? { tab: 'profile', search: name } : { tab: 'profile', slice: String(row.slice) },
+    sampled ? { tab: 'profile', search: name } : { tab: 'profile', slice: String(row.slice) },
   ).toString();
 }
 

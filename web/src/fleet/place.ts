@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice on the page of the fleet, which stands in the address, and questions to the server.
+// The choice on the page of the fleet, which is in the address, and questions to the server.
 
 import { HubError, sendHubRequest } from '../hub/http';
 
