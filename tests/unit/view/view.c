@@ -269,6 +269,7 @@ static void describes_a_call_by_its_id(void **state)
             snprintf(begin, sizeof begin, "{\"row\":%u,\"index\":%u,", row, index);
             assert_int_equal(ask(asked, question), TV_OK);
             assert_memory_equal(asked->out.buffer, begin, strlen(begin));
+            tv_out_release(&asked->out);
         }
     }
     assert_true(id > 3);
