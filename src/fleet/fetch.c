@@ -195,8 +195,9 @@ size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch
                           struct tv_parquet_column columns[TV_FLEET_FETCH_COLUMNS],
                           struct tv_error *err)
 {
+    /* Over distributed tables FINAL needs the column `trace`, so the order names it. */
     static const char first_batch[] = "toUInt64((SELECT batch FROM " TV_FLEET_SERVER_PREFIX
-                                      "trace FINAL ORDER BY added, batch LIMIT 1)) AS batch";
+                                      "trace FINAL ORDER BY added, trace LIMIT 1)) AS batch";
     size_t all, count = 0;
     enum tv_status status = TV_OK;
     const struct tv_parquet_column *from = tv_fleet_columns(table, &all);
