@@ -80,13 +80,18 @@ static struct tv_open_traces *traces_of(struct source *source)
     return tv_open_traces_new(&options);
 }
 
+static void await_end(struct source *source)
+{
+    while (atomic_load(&source->ended) < 0)
+        sched_yield();
+}
+
 /* Load the trace, or the error, and wait. */
 static struct tv_open_traces *loaded_traces(struct source *source)
 {
     struct tv_open_traces *traces = traces_of(source);
     assert_int_equal(tv_open_traces_start(traces, NULL), TV_OK);
-    while (atomic_load(&source->ended) < 0)
-        sched_yield();
+    await_end(source);
     return traces;
 }
 
@@ -189,8 +194,7 @@ static void counts_while_it_loads(void **state)
                        "\"heights\":[255,0,0,");
     assert_json(post(traces, "api/cancel", ""), TV_HTTP_OK, "{}");
     assert_non_null(strstr(get(traces, "api/status", "").body, "\"state\":\"empty\""));
-    while (atomic_load(&source.ended) < 0)
-        sched_yield();
+    await_end(&source);
     assert_int_equal(atomic_load(&source.ended), TV_SESSION_EMPTY);
     end(traces, &source);
 }
@@ -291,6 +295,17 @@ static void keeps_each_trace_for_its_pages(void **state)
     end(traces, &source);
 }
 
+/* Open files that cannot be read, and wait until that counts as a use of the trace: this happens
+ * after its state can be seen. */
+static void open_broken(struct tv_open_traces *traces, struct source *source, unsigned offset)
+{
+    char query[64];
+    snprintf(query, sizeof query, "inputs=0&offsets=%u", offset);
+    atomic_store(&source->ended, -1);
+    post(traces, "api/open", query);
+    await_end(source);
+}
+
 /* One trace more than may lie open takes the place of the one that was asked about least recently.
  * A trace that failed takes a place as well, until its page dismisses it. */
 static void closes_what_was_asked_about_longest_ago(void **state)
@@ -299,15 +314,10 @@ static void closes_what_was_asked_about_longest_ago(void **state)
     struct source source = ready_source(false);
     struct tv_open_traces *traces = loaded_traces(&source);
     source.broken = true;
-    for (unsigned i = 2; i <= TV_OPEN_TRACES; i++) {
-        char query[64];
-        snprintf(query, sizeof query, "inputs=0&offsets=%u", i);
-        post(traces, "api/open", query);
-        wait_until(traces, "\"state\":\"error\"");
-    }
+    for (unsigned i = 2; i <= TV_OPEN_TRACES; i++)
+        open_broken(traces, &source, i);
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
-    post(traces, "api/open", "inputs=0&offsets=1000");
-    wait_until(traces, "\"state\":\"error\"");
+    open_broken(traces, &source, 1000);
     assert_int_equal(get(traces, "api/trace", "trace=1").answer.status, TV_HTTP_OK);
     assert_int_equal(get(traces, "api/trace", "trace=2").answer.status, TV_HTTP_GONE);
     assert_int_equal(get(traces, "api/trace", "trace=3").answer.status, TV_HTTP_CONFLICT);
