@@ -108,4 +108,16 @@ uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_flee
                               const struct tv_trace *trace, const struct tv_call_tree *tree,
                               const struct fleet_numbers *numbers);
 
+/* ---- Shared by questions.c and fetch.c (questions.c) ---- */
+
+/* Return the column of `trace` that has a label; NULL: the label is in the lists. */
+const char *tv_fleet_label_column(struct tv_bytes key);
+
+/* Take the next KEY=VALUE of a list with blanks between; the key is empty at the end. */
+enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
+                                   struct tv_bytes *value, struct tv_error *err) TV_MUST_CHECK;
+
+/* Write a pattern, in which only * is special, as LIKE has it with \ as its escape. */
+void tv_fleet_write_like(struct tv_out *text, struct tv_bytes pattern);
+
 #endif

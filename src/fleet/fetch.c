@@ -26,11 +26,10 @@ static void fetch_put_text(struct tv_out *sql, struct tv_bytes text)
 /* Append the label of a trace: a column, or an entry of the two lists. */
 static void fetch_put_label(struct tv_out *sql, struct tv_bytes key)
 {
-    for (size_t i = 0; i < FLEET_DECLARED; i++) {
-        if (tv_bytes_equal(key, tv_bytes_of(tv_fleet_declared[i]))) {
-            tv_out_format(sql, "`%s`", tv_fleet_declared[i]);
-            return;
-        }
+    const char *column = tv_fleet_label_column(key);
+    if (column) {
+        tv_out_format(sql, "`%s`", column);
+        return;
     }
     tv_out_text(sql, "label_values[indexOf(label_keys, ");
     fetch_put_text(sql, key);
@@ -40,18 +39,15 @@ static void fetch_put_label(struct tv_out *sql, struct tv_bytes key)
 /* Append a condition for each KEY=VALUE. */
 static enum tv_status fetch_put_labels(struct tv_out *sql, const char *labels, struct tv_error *err)
 {
-    struct tv_bytes left = tv_bytes_of(labels ? labels : "");
+    struct tv_bytes left = tv_bytes_of(labels ? labels : ""), key, value;
     for (;;) {
-        struct tv_bytes word = tv_bytes_take_word(&left), key;
-        if (word.length == 0)
-            return TV_OK;
-        if (!tv_bytes_split(&word, '=', &key) || key.length == 0)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "expected KEY=VALUE, with blanks between several, not '%s'", labels);
+        enum tv_status status = tv_fleet_take_label(&left, &key, &value, err);
+        if (status != TV_OK || key.length == 0)
+            return status;
         tv_out_text(sql, " AND ");
         fetch_put_label(sql, key);
         tv_out_text(sql, " = ");
-        fetch_put_text(sql, word);
+        fetch_put_text(sql, value);
     }
 }
 
@@ -80,12 +76,7 @@ static void fetch_put_like(struct tv_out *sql, struct tv_bytes pattern)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
-    for (size_t i = 0; i < pattern.length; i++) {
-        uint8_t c = pattern.data[i];
-        if (c == '%' || c == '_' || c == '\\')
-            tv_out_char(&text, '\\');
-        tv_out_char(&text, c == '*' ? '%' : (char)c);
-    }
+    tv_fleet_write_like(&text, pattern);
     tv_out_text(sql, " LIKE ");
     fetch_put_text(sql, (struct tv_bytes){text.buffer, text.length});
     tv_out_release(&text);

@@ -64,7 +64,7 @@ uint64_t tv_fleet_hash_number(const struct tv_fleet_hash *hash);
 
 /* ---- The map step (batch.c) ---- */
 
-/* Where a trace comes from.  Its bytes alone identify it; everything here is stored as given. */
+/* The origin of a trace.  Its bytes alone identify it; everything here is stored as given. */
 struct tv_fleet_origin {
     struct tv_fleet_hash hash;
     const char *uri;
@@ -124,7 +124,7 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
 
 /* ---- Batches of a folder (merge.c) ---- */
 
-/* Which traces of the merged batches are kept. */
+/* The traces of the merged batches that are kept. */
 enum tv_fleet_part {
     TV_FLEET_ALL,
     TV_FLEET_BEFORE, /* those that began before a time */
@@ -200,7 +200,7 @@ struct tv_fleet_question {
 /* Append the SELECT of a trend.  TV_ERR_USAGE when `where` is malformed. */
 enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
                                   struct tv_error *err) TV_MUST_CHECK;
-/* The same for the methods with the largest sums, without `method`: a row for each, with its
+/* Append the SELECT of trends of the methods with the largest sums: a row for each, with its
  * medians in the latest versions as a text with commas, in which a version without the method is
  * empty. */
 enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,

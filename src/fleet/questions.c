@@ -86,14 +86,44 @@ void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text)
     tv_out_char(sql, '\'');
 }
 
+const char *tv_fleet_label_column(struct tv_bytes key)
+{
+    for (size_t i = 0; i < FLEET_DECLARED; i++)
+        if (tv_bytes_equal(key, tv_bytes_of(tv_fleet_declared[i])))
+            return tv_fleet_declared[i];
+    return NULL;
+}
+
+enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
+                                   struct tv_bytes *value, struct tv_error *err)
+{
+    *value = tv_bytes_take_word(left);
+    *key = (struct tv_bytes){NULL, 0};
+    const struct tv_bytes word = *value;
+    if (word.length > 0 && (!tv_bytes_split(value, '=', key) || key->length == 0))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "expected KEY=VALUE, with blanks between several, not '%.*s'",
+                       (int)(word.length < 200 ? word.length : 200), (const char *)word.data);
+    return TV_OK;
+}
+
+void tv_fleet_write_like(struct tv_out *text, struct tv_bytes pattern)
+{
+    for (size_t i = 0; i < pattern.length; i++) {
+        uint8_t c = pattern.data[i];
+        if (c == '%' || c == '_' || c == '\\')
+            tv_out_char(text, '\\');
+        tv_out_char(text, c == '*' ? '%' : (char)c);
+    }
+}
+
 /* Append the label of a trace `t`: a column, or an entry of the map. */
 static void fleet_put_label(struct tv_out *sql, struct tv_bytes key)
 {
-    for (size_t i = 0; i < FLEET_DECLARED; i++) {
-        if (tv_bytes_compare(key, tv_bytes_of(tv_fleet_declared[i])) == 0) {
-            tv_out_format(sql, "t.%s", tv_fleet_declared[i]);
-            return;
-        }
+    const char *column = tv_fleet_label_column(key);
+    if (column) {
+        tv_out_format(sql, "t.%s", column);
+        return;
     }
     tv_out_text(sql, "t.labels[");
     tv_fleet_put_text(sql, key);
@@ -103,20 +133,15 @@ static void fleet_put_label(struct tv_out *sql, struct tv_bytes key)
 /* Append a condition for each KEY=VALUE. */
 static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, struct tv_error *err)
 {
-    struct tv_bytes left = tv_bytes_of(where ? where : "");
+    struct tv_bytes left = tv_bytes_of(where ? where : ""), key, value;
     for (;;) {
-        struct tv_bytes word = tv_bytes_take_word(&left);
-        if (word.length == 0)
-            return TV_OK;
-        const uint8_t *equals = memchr(word.data, '=', word.length);
-        if (!equals || equals == word.data)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "expected KEY=VALUE, with blanks between several, not '%s'", where);
-        size_t length = (size_t)(equals - word.data);
+        enum tv_status status = tv_fleet_take_label(&left, &key, &value, err);
+        if (status != TV_OK || key.length == 0)
+            return status;
         tv_out_text(sql, " and ");
-        fleet_put_label(sql, (struct tv_bytes){word.data, length});
+        fleet_put_label(sql, key);
         tv_out_text(sql, " = ");
-        tv_fleet_put_text(sql, (struct tv_bytes){equals + 1, word.length - length - 1});
+        tv_fleet_put_text(sql, value);
     }
 }
 
@@ -317,12 +342,7 @@ static void fleet_put_like(struct tv_out *sql, struct tv_bytes pattern)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
-    for (size_t i = 0; i < pattern.length; i++) {
-        uint8_t c = pattern.data[i];
-        if (c == '%' || c == '_' || c == '\\')
-            tv_out_char(&text, '\\');
-        tv_out_char(&text, c == '*' ? '%' : (char)c);
-    }
+    tv_fleet_write_like(&text, pattern);
     tv_out_text(sql, " like ");
     tv_fleet_put_text(sql, (struct tv_bytes){text.buffer, text.length});
     tv_out_text(sql, " escape '\\'");

@@ -31,7 +31,8 @@ struct tv_change_flame {
  * `min_share` of the whole are left out. */
 void tv_change_flame_init(struct tv_change_flame *graph, const struct tv_comparison *comparison,
                           enum tv_change_width width, double min_share);
-/* The same with at most `most` frames: of more, wider ones are left out, too. */
+/* Lay out a comparison with at most `most` frames.  If there are more, wider ones are left out,
+ * too. */
 void tv_change_flame_init_bounded(struct tv_change_flame *graph,
                                   const struct tv_comparison *comparison,
                                   enum tv_change_width width, double min_share, uint32_t most);

@@ -247,7 +247,7 @@ static void server_set_body(struct tv_fleet_server *server, struct server_exchan
     tv_out_release(&address);
 }
 
-/* What to do about the usual errors of ClickHouse, by their numbers. */
+/* Advice for the usual errors of ClickHouse, by their numbers. */
 static const char no_database[] = "the server has no such database: make it with CREATE DATABASE",
                   no_fleet[] = "the database has no fleet: `traceview fleet add` makes it",
                   wrong_password[] =

@@ -17,7 +17,7 @@
              "<node xpath='//trace-toc[1]'><schema name=\"" schema "\"/>\n" rows                   \
              "</node></trace-query-result>\n")
 
-/* What a reader leaves of a file: its error, or the diagnostic's count. */
+/* Read a file; return the error of the reader. */
 static enum tv_status instruments_status(struct tv_bytes file, struct tv_error *err)
 {
     struct tv_source *source = tv_source_from_memory(file, "test");

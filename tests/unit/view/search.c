@@ -33,7 +33,7 @@ static size_t line_at(size_t number)
     return (size_t)(at - text);
 }
 
-/* What an event says stands after the first blank of its line; the test's end events replace it.
+/* Write the text after the first blank of an event's line; the test's end events replace it.
  * As a reader does, it writes strict JSON without escapes that need not be. */
 static enum tv_status describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                uint64_t end_offset, struct tv_out *out, struct tv_error *err)

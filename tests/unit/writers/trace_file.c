@@ -46,7 +46,7 @@ static struct record read_record(const uint8_t *at, enum tv_trace_target target)
     return record;
 }
 
-/* Where the records begin: after "*end\n" and the data header. */
+/* Return the first record, after "*end\n" and the data header. */
 static const uint8_t *find_records(const struct tv_out *out)
 {
     for (size_t i = 0; i + 5 < out->length; i++) {
