@@ -230,12 +230,12 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
 extern const char tv_fleet_run_methods[];
 #define TV_FLEET_METHOD_COLUMNS 15u
 
-/* The call paths in which these traces spent most time, at most TV_FLEET_MOST_PATHS of them and
- * TV_FLEET_MOST_CELLS figures of a path in a trace: path, parent, class, category, name, signature;
+/* The call paths in which these traces spent most time, at most TV_FLEET_MAX_PATHS of them and
+ * TV_FLEET_MAX_CELLS figures of a path in a trace: path, parent, class, category, name, signature;
  * and their figures by trace: number of the run, path, calls, incl, self, incl_cpu, self_cpu. */
 extern const char tv_fleet_run_paths[], tv_fleet_run_cells[];
-#define TV_FLEET_MOST_PATHS 20000
-#define TV_FLEET_MOST_CELLS 2000000
+#define TV_FLEET_MAX_PATHS 20000
+#define TV_FLEET_MAX_CELLS 2000000
 #define TV_FLEET_PATH_COLUMNS 6u
 #define TV_FLEET_CELL_COLUMNS 7u
 

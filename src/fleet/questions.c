@@ -256,7 +256,7 @@ static void fleet_prepare_paths(struct tv_out *sql)
         "any_value(method) as method, sum(incl::hugeint + incl_cpu) as size from run_path "
         "group by path order by size desc, path "
         "limit (select least(%d, %d // greatest(1, count(*))) from run); ",
-        TV_FLEET_MOST_PATHS, TV_FLEET_MOST_CELLS);
+        TV_FLEET_MAX_PATHS, TV_FLEET_MAX_CELLS);
 }
 
 enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
