@@ -80,7 +80,7 @@ async function under(name) {
   return page.locator('.readout').innerText();
 }
 
-test('a pinned track stands first, does not scroll, and is drawn where it stands', async () => {
+test('a pinned track comes first, does not scroll, and is drawn at its pinned place', async () => {
   await shows(USUAL, 'nothing is arranged');
   await focus(label('net'));
   await page.keyboard.press('p');
@@ -118,7 +118,7 @@ test('a pinned track stands first, does not scroll, and is drawn where it stands
   await shows(USUAL, 'undone');
 });
 
-test('the buttons on a name never stand on a part of its time', async () => {
+test('the buttons on a name never cover the time line', async () => {
   const overlap = (name) =>
     page.evaluate((text) => {
       const own = [...document.querySelectorAll('.scrolled-labels .label')].find(
@@ -141,7 +141,7 @@ test('the buttons on a name never stand on a part of its time', async () => {
   }
 });
 
-test('the names are made wider, by hand and by keys, and stay so', async () => {
+test('dragging and keys widen the name column, and the width is kept', async () => {
   const width = () => page.locator('.labels').evaluate((e) => e.offsetWidth);
   const starts = () =>
     page.locator('.lanes canvas').evaluate((e) => e.getBoundingClientRect().left);
@@ -167,7 +167,7 @@ test('the names are made wider, by hand and by keys, and stay so', async () => {
   await until(width, usual, 'as usual');
 });
 
-test('the list scrolls for as long as a dragged name is held at its end', async () => {
+test('the list keeps scrolling while a dragged name is held at its end', async () => {
   await page.setViewportSize({ width: 1600, height: 420 });
   const tracks = page.locator('.tracks');
   const left = () => tracks.evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
@@ -187,7 +187,7 @@ test('the list scrolls for as long as a dragged name is held at its end', async 
   await shows(USUAL, 'as before');
 });
 
-test('the keys that the buttons name work on what the pointer is on', async () => {
+test('the keys named on the buttons act on the track under the pointer', async () => {
   await page.evaluate(() => document.activeElement?.blur());
   await label('io').hover();
   await page.keyboard.press('p');
@@ -204,7 +204,7 @@ test('the keys that the buttons name work on what the pointer is on', async () =
   await page.evaluate(() => document.activeElement?.blur());
 });
 
-test('a hidden track is counted and comes back', async () => {
+test('a hidden track is counted and can be shown again', async () => {
   await label('disk').hover();
   await page.getByRole('button', { name: 'Hide (H): disk' }).click();
   await shows('app io net gpu raster', 'hidden by its button');
@@ -218,7 +218,7 @@ test('a hidden track is counted and comes back', async () => {
   await shows(USUAL, 'undone');
 });
 
-test('what is asked for is not left hidden', async () => {
+test('a link to a hidden track shows the track', async () => {
   await focus(label('disk'));
   await page.keyboard.press('h');
   await shows('app io net gpu raster', 'hidden');
@@ -228,7 +228,7 @@ test('what is asked for is not left hidden', async () => {
   await shows(USUAL, 'the finder found it');
 });
 
-test('tracks move by keys and by dragging, within their process', async () => {
+test('keys and dragging move tracks within their process', async () => {
   await focus(label('net'));
   await page.keyboard.press('Alt+ArrowUp');
   await shows('app disk net io gpu raster', 'one up');
@@ -245,7 +245,7 @@ test('tracks move by keys and by dragging, within their process', async () => {
   assert.equal(await page.locator('.label.selected').count(), 0, 'a drag is no click');
 });
 
-test('a text leaves the tracks that have it in their names', async () => {
+test('a text keeps only the tracks whose names contain it', async () => {
   await page.getByRole('button', { name: 'Show only some tracks' }).click();
   await page.keyboard.type('ra');
   await shows('gpu raster', 'while one types');
@@ -253,7 +253,7 @@ test('a text leaves the tracks that have it in their names', async () => {
   await shows(USUAL, 'Esc shows all');
 });
 
-test('the next trace of the kind is arranged alike, an address as it says', async () => {
+test('the next trace of the same kind gets the same arrangement; an address overrides it', async () => {
   await focus(label('disk'));
   await page.keyboard.press('p');
   await focus(label('net'));

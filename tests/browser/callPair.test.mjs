@@ -30,7 +30,7 @@ const rowsOf = (page) =>
       all.map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, ' ').trim())),
     );
 
-test('a pinned call stands beside the one that is selected next', async () => {
+test('a pinned call is shown beside the next selected call', async () => {
   const { page, troubles } = await showFile('pair.json', EVENTS, { hash: `#${FIRST}&unit=us` });
   const details = page.locator('.details:visible');
   await details.getByRole('button', { name: 'Pin', exact: true }).click();
@@ -58,7 +58,7 @@ test('a pinned call stands beside the one that is selected next', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('C pins and lets go; a link brings both back', async () => {
+test('C pins and unpins a call; a link restores both calls', async () => {
   const { page } = await showFile('link.json', EVENTS, { hash: `#${FIRST}&pinned=0.1` });
   const details = page.locator('.details:visible');
   await details.locator('.pair-details').waitFor();

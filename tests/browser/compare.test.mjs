@@ -64,7 +64,7 @@ async function opened(files, work) {
   }
 }
 
-test('diff --open shows what changed, what is certain first', async () => {
+test('diff --open shows the changes, the most certain ones first', async () => {
   await opened(['diff', '--open', BASE, NEW], async (page) => {
     assert.deepEqual(await compared(page), [
       ['(total of all threads)', '0.100', '0.150', '+0.050', '+50.0 %', ''],
@@ -90,7 +90,7 @@ test('diff --open shows what changed, what is certain first', async () => {
   });
 });
 
-test('the answer is that of diff --format json', async () => {
+test('the table has the figures of diff --format json', async () => {
   for (const by of ['method', 'class', 'package', 'thread'])
     await opened(['diff', '--open', BASE, NEW, '--by', by], async (page) => {
       const answer = page.waitForResponse((response) => response.url().includes('api/diff'));
@@ -104,7 +104,7 @@ test('the answer is that of diff --format json', async () => {
     });
 });
 
-test('groups have intervals and p, as diff has them', async () => {
+test('groups of runs have intervals and p values, as in diff', async () => {
   const runs = Array.from({ length: 3 }, () => BASE);
   const group = ['--base', ...runs, '--new', NEW, NEW];
   await opened(['diff', '--open', ...group], async (page) => {
@@ -119,7 +119,7 @@ test('groups have intervals and p, as diff has them', async () => {
   });
 });
 
-test('a trace is compared with a file that is known, and a click selects the method', async () => {
+test('a trace can be compared with a known file, and a click selects the method', async () => {
   await opened([NEW], async (page) => {
     await page.click('.top >> text=Compare');
     const chooser = page.waitForEvent('filechooser');
@@ -141,7 +141,7 @@ test('a trace is compared with a file that is known, and a click selects the met
   });
 });
 
-test('the page without a trace asks for the new runs, then for the base', async () => {
+test('an empty page asks for the new runs, then for the base runs', async () => {
   const choose = async (page, button, files) => {
     const chooser = page.waitForEvent('filechooser');
     await page.click(`text=${button}`);

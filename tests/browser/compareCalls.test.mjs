@@ -38,7 +38,7 @@ const cells = (page) =>
       rows.map((row) => [...row.children].map((cell) => cell.innerText.trim())),
     );
 
-test('a selected method has its calls of both sides, and links to the slowest', async () => {
+test('a selected method shows its calls on both sides and links to the slowest ones', async () => {
   const viewer = await view('diff', '--open', '--base', ...OLD, '--new', ...NEW);
   const { page, troubles, close } = await openPage(viewer.address);
   const told = (figure) => {
@@ -104,7 +104,7 @@ test('a selected method has its calls of both sides, and links to the slowest', 
   }
 });
 
-test('one call on each side has bars that can be seen', async () => {
+test('a single call on each side has visible bars', async () => {
   const viewer = await view('diff', '--open', trace('one.json', [400]), trace('two.json', [520]));
   const { page, troubles, close } = await openPage(viewer.address);
   try {

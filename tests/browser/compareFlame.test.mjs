@@ -51,7 +51,7 @@ async function opened(words, work) {
 const laidOut = ({ rows }) =>
   rows.map((r) => [r.key, r.depth, r.start / 1000, r.width / 1000, r.verdict]);
 
-test('a frame is as wide as its own time on the larger side, and all frames on it', async () => {
+test('a frame is as wide as its children and its own time on the larger side', async () => {
   await opened([BASE, NEW], (page, answer) => {
     assert.deepEqual(laidOut(answer), [
       ['draw', 0, 0, 180, 'less'], // 60 + 20 + 10 + 90
@@ -70,7 +70,7 @@ test('a frame is as wide as its own time on the larger side, and all frames on i
   });
 });
 
-test('the figures of frames are those of diff --format json --by path', async () => {
+test('frames have the figures of diff --format json --by path', async () => {
   const groups = ['--base', BASE, BASE, BASE, '--new', NEW, NEW];
   for (const figure of ['excl', 'incl'])
     await opened([...groups, '--figure', figure], (page, answer) => {
@@ -87,7 +87,7 @@ test('the figures of frames are those of diff --format json --by path', async ()
     });
 });
 
-test('pointer and keys tell the figures of a frame, a click selects its method', async () => {
+test('pointer and keys show the figures of a frame, and a click selects its method', async () => {
   await opened([BASE, NEW], async (page) => {
     const canvas = page.locator('.change-flame canvas');
     const { x, y, width } = await canvas.boundingBox();

@@ -59,7 +59,7 @@ const LESS = {
   h: ['0.040', '0.040', '0.040', '0.040'],
 };
 
-test('figures without what recording cost, which is said and remembered', async () => {
+test('figures without the cost of recording are labelled, and the choice is remembered', async () => {
   const page = await show('');
   const button = page.locator('.compensate');
   assert.equal(await button.getAttribute('aria-pressed'), 'false');
@@ -87,7 +87,7 @@ test('figures without what recording cost, which is said and remembered', async 
   await until(async () => (await place(page)).compensate, undefined, 'the address');
 });
 
-test('trees and flame graphs go along, the order of time does not', async () => {
+test('trees and flame graphs are compensated, but the graph in time order is not', async () => {
   const page = await show('#compensate=1');
   await page.locator('#tab-top-down').click();
   const tree = page.locator('#pane-top-down');
@@ -107,7 +107,7 @@ test('trees and flame graphs go along, the order of time does not', async () => 
   await until(() => button.isVisible(), false, 'a tab without figures');
 });
 
-test('a file that does not state the cost says so', async () => {
+test('a file that does not state the cost of recording says so', async () => {
   const page = await show('#compensate=1', false);
   const button = page.locator('.compensate');
   assert.equal(await button.isDisabled(), true);

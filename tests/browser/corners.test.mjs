@@ -61,7 +61,7 @@ test('a narrow label drops the time, then the number, before it cuts the name', 
   }
 });
 
-test('the details stand beside the table from 1240 pixels on, else a line leads to them', async () => {
+test('the details are beside the table from 1240 pixels on; below that a line leads to them', async () => {
   for (const [width, beside, labels] of [
     [1240, true, 236],
     [1239, false, 236],
@@ -88,7 +88,7 @@ test('the details stand beside the table from 1240 pixels on, else a line leads 
   }
 });
 
-test('the table finds what is pasted, and at the first letter', async () => {
+test('the find box takes pasted text and searches from the first letter', async () => {
   await onPage(async (page) => {
     const cursor = page.locator('.profile .row.cursor .cell.name');
     const find = page.getByLabel('Find in table');
@@ -103,7 +103,7 @@ test('the table finds what is pasted, and at the first letter', async () => {
   });
 });
 
-test('where a name has not room enough its package gives way, whole rather than to a letter', async () => {
+test('a name that does not fit loses its whole package before any of its letters', async () => {
   const narrow = `${'N'.repeat(18)}.${'n'.repeat(8)}`;
   for (const [own, least] of [
     [`${'N'.repeat(10)}.run`, 20],
@@ -133,7 +133,7 @@ test('where a name has not room enough its package gives way, whole rather than 
   }
 });
 
-test('a link to a method shows its row, wherever the table has it', async () => {
+test('a link to a method scrolls the table to its row', async () => {
   const least = 19; // of the made-up trace's methods the next one
   for (const tab of ['profile', 'info']) {
     await onPage(
@@ -166,7 +166,7 @@ test('a link to a method shows its row, wherever the table has it', async () => 
   }
 });
 
-test('a trace without calls has no time to draw, and no rows', async () => {
+test('a trace without calls has no times and no rows', async () => {
   await onPage(
     async (page) => {
       assert.match(await page.locator('.overview .key').innerText(), /no calls/);
@@ -186,7 +186,7 @@ test('a trace without calls has no time to draw, and no rows', async () => {
   );
 });
 
-test('no name, however written, turns, hides or pushes away what stands beside it', async () => {
+test('a hostile name cannot reverse, hide or move the text beside it', async () => {
   const names = ['a\u202egpj.exe', 'line\none', 'X'.repeat(65536), '', ' \u200b', 'z\u2066y'];
   await onPage(
     async (page) => {
@@ -228,7 +228,7 @@ test('no name, however written, turns, hides or pushes away what stands beside i
   );
 });
 
-test('letters go where the hint says: to find in the table, to the line under the pointer', async () => {
+test('letters go where the hint says: to the find box of the table, or to the line under the pointer', async () => {
   await onPage(async (page) => {
     const hint = page.locator('.readout .hint');
     const find = page.getByLabel('Find in table');
@@ -250,7 +250,7 @@ test('letters go where the hint says: to find in the table, to the line under th
   });
 });
 
-test('a zoomed flame graph tells shares of the whole', async () => {
+test('a zoomed flame graph keeps the shares of the whole graph', async () => {
   await onPage(
     async (page) => {
       const canvas = page.locator('.flame canvas');
@@ -289,7 +289,7 @@ test('a number key opens the flame graph in that order', async () => {
   });
 });
 
-test('the cursor on a line that waits for its answer goes to what comes instead', async () => {
+test('the keyboard position moves from a waiting line to the answer that replaces it', async () => {
   await onPage(async (page) => {
     let answer;
     const held = new Promise((done) => (answer = done));

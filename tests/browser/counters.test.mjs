@@ -61,7 +61,7 @@ async function clickCounter(name, share) {
 
 const mark = async () => (await place(page)).mark;
 
-test('a click on a counter shows its value there, and its figures', async () => {
+test('a click on a counter shows its value there and its figures', async () => {
   await clickCounter('heap', 0.5);
   await until(mark, (m) => /^counter\.0\.0\.\d+$/.test(m ?? ''), 'the address');
   await details().locator('section[data-series="1"]').waitFor();
@@ -114,7 +114,7 @@ test('keys and buttons lead to peaks, troughs and changes', async () => {
   await until(mark, 'counter.0.1.100000', 'the next series');
 });
 
-test('without a mouse: the name of a counter, and the list of its values', async () => {
+test('a counter can be read without a mouse, from its name and the list of its values', async () => {
   const { page: own } = await showFile('keys.json', EVENTS);
   const chosen = async () => (await place(own)).mark;
   await own.locator('.label.counter button.pick', { hasText: 'load' }).focus();
@@ -130,7 +130,7 @@ test('without a mouse: the name of a counter, and the list of its values', async
   await until(chosen, 'counter.0.0.500000', 'the last value of the list');
 });
 
-test('the table has the figures of all counters, is sorted and saved', async () => {
+test('the table has the figures of all counters and can be sorted and saved', async () => {
   await page.getByRole('tab', { name: 'Counters' }).click();
   const names = () => page.locator('.counters .grid-rows .text:first-of-type').allInnerTexts();
   await until(async () => (await names()).length, 3, 'the series');
@@ -151,7 +151,7 @@ test('the table has the figures of all counters, is sorted and saved', async () 
     );
 });
 
-test('a line of the table leads to its largest value', async () => {
+test('a line of the table leads to the largest value of its counter', async () => {
   await page.keyboard.press('Escape');
   await until(async () => (await place(page)).range, undefined, 'the range is cleared');
   await page.keyboard.press('Escape');
@@ -161,7 +161,7 @@ test('a line of the table leads to its largest value', async () => {
   await page.locator('.label.counter.holds', { hasText: 'heap' }).waitFor();
 });
 
-test('another counter is drawn over the selected one, and taken away again', async () => {
+test('another counter can be drawn over the selected one and removed', async () => {
   const { page: own } = await showFile('overlay.json', EVENTS);
   const over = async () => (await place(own)).overlay;
   const label = () => own.locator('.label.counter', { hasText: 'heap' });

@@ -49,7 +49,7 @@ async function press(label, nth, share, words) {
   return until(details, (text) => words.test(text), `${label} at ${share}`);
 }
 
-test('a slice names its process, and its name once', async () => {
+test('a slice shows the name of its process, and its own name once', async () => {
   // Its flows come last.
   const text = await press('[1]', 1, 0.6, /^draw .* flow call 1/);
   assert.match(text, /^draw Real ms/, 'nothing stands between the name and its times');
@@ -57,14 +57,14 @@ test('a slice names its process, and its name once', async () => {
   assert.match(text, /‹ from paint .* \[1\] \(paint\), Browser, flow call 1/);
 });
 
-test('a thread that tells no CPU time shows how long its slices took', async () => {
+test('a thread without CPU times shows how long its slices took', async () => {
   const words = await page.locator('.label').allInnerTexts();
   const times = words.map((text) => text.replace(/\s+/g, ' ').trim());
   assert.ok(times.includes('[1] (paint) 0.4 ms'), 'of the one that does: its CPU time');
   assert.ok(times.includes('[1] (draw) 1.0 ms'), `of the other its slices: ${times}`);
 });
 
-test('search finds arguments that others hide, and names the process', async () => {
+test('search finds overwritten arguments and shows the process', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('needle');
   await page.keyboard.press('Enter');
@@ -78,7 +78,7 @@ test('search finds arguments that others hide, and names the process', async () 
   assert.match(told, /url redirected .*overwritten \{1\} url a needle/);
 });
 
-test('an object inside a snapshot is a link to its own', async () => {
+test('an object inside a snapshot links to its own snapshot', async () => {
   await press('Tree', 0, 0.6, /^Tree 0x1/);
   await page.locator('.details.beside').getByRole('button', { name: 'Leaf/0x2' }).click();
   const text = await until(details, (words) => words.startsWith('Leaf 0x2'), 'the inner object');

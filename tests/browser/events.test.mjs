@@ -65,7 +65,7 @@ const topOf = (text) =>
     .first()
     .evaluate((e) => parseFloat(e.style.top));
 
-test('tracks stand under their processes, in the order of the file', async () => {
+test('tracks are below their processes, in the order of the file', async () => {
   assert.deepEqual(
     (await texts('.labels .group')).map((text) => text.replace(/\s+/g, ' ').trim()),
     ['Renderer pid 2 a tab', 'Browser pid 1'],
@@ -80,7 +80,7 @@ test('tracks stand under their processes, in the order of the file', async () =>
   assert.match(await page.locator('.ruler .key').innerText(), /2 of 2 threads\s+2 processes/);
 });
 
-test('a process is closed and opened by its line, and the address keeps it', async () => {
+test('a click on the line of a process closes and opens it, and the address keeps it', async () => {
   const line = page.locator('.labels .group').first();
   await line.click();
   await until(() => texts('.label .name').then((t) => t.join()), 'main,load,memory', 'tracks left');
@@ -90,12 +90,12 @@ test('a process is closed and opened by its line, and the address keeps it', asy
   await until(() => texts('.label .name').then((t) => t.length), 5, 'all tracks');
 });
 
-test('times are shown in the unit that the reader chose, not in that of the file', async () => {
+test('times have the unit that the reader chose, not that of the file', async () => {
   assert.equal(await page.getByLabel('Unit of times').inputValue(), 'ms');
   assert.equal('unit' in (await place(page)), false);
 });
 
-test('the top bar says what there is where threads have no slices', async () => {
+test('the top bar shows the number of events where threads have no slices', async () => {
   const bar = (opened) => opened.locator('.top .facts');
   const value = { ph: 'C', name: 'load', pid: 1 };
   const values = [1, 9].map((ts) => ({ ...value, ts, args: { now: ts } }));
@@ -111,7 +111,7 @@ test('the top bar says what there is where threads have no slices', async () => 
   assert.match(await bar(more.page).innerText(), /1 thread\s+2 async slices\s+1 counter$/);
 });
 
-test('slices have the colour of their name, or the one that the event names', async () => {
+test('slices have the colour of their name, or the one that the event gives', async () => {
   // In the style sheet: --te-11 for "task", whose hash is worked out here as the format says.
   let hash = 0;
   for (const c of 'task') hash = (hash + 37 * hash + 11 * c.charCodeAt(0)) % 0xffffffff;
@@ -143,7 +143,7 @@ test('a name whose slices all have one reserved colour has it in lists and detai
   await page.keyboard.press('Escape');
 });
 
-test('counters are stacked areas, with the value under the pointer', async () => {
+test('counters are stacked areas and show the value under the pointer', async () => {
   assert.deepEqual(await texts('.label.counter .name, .label.counter .second'), [
     'memory',
     'used, free',
@@ -175,7 +175,7 @@ test('counters are stacked areas, with the value under the pointer', async () =>
   await page.mouse.move(5, 5);
 });
 
-test('the series of a counter are overlaid or shown alone, and the address keeps it', async () => {
+test('the series of a counter can be overlaid or shown alone, and the address keeps it', async () => {
   const choice = page.getByLabel('How memory is drawn');
   const top = await topOf('memory');
   const stacked = await colourAt('.lanes canvas', 0.25, top + 15);
@@ -198,7 +198,7 @@ test('the series of a counter are overlaid or shown alone, and the address keeps
   await until(async () => (await place(page)).counters, undefined, 'the address');
 });
 
-test('instants are marks that tell all about themselves', async () => {
+test('instants are marks that show their fields', async () => {
   const canvas = await page.locator('.lanes canvas').boundingBox();
   // The view begins and ends 1.5 % beside the trace.
   const at = (share) => ((share + 0.015) / 1.03) * canvas.width;
@@ -229,7 +229,7 @@ test('instants are marks that tell all about themselves', async () => {
   await until(() => details.locator('h2').count(), 0, 'nothing selected');
 });
 
-test('the Info tab has the numbers that info tells', async () => {
+test('the Info tab has the numbers of the info command', async () => {
   const info = json('info', '--format', 'json', file);
   await page.getByRole('tab', { name: 'Info' }).click();
   const lines = await page
@@ -252,7 +252,7 @@ test('the Info tab has the numbers that info tells', async () => {
   await page.getByRole('tab', { name: 'Profile' }).click();
 });
 
-test('threads that only have async slices are named, counted once and no empty trace', async () => {
+test('threads with only async slices are named and counted once, and the trace is not called empty', async () => {
   const async = (ph, tid, ts) => ({ ph, name: 'fetch', cat: 'n', id: tid, pid: 1, tid, ts });
   const name = (tid, text) => ({ ph: 'M', name: 'thread_name', pid: 1, tid, args: { name: text } });
   const events = [
@@ -274,7 +274,7 @@ test('threads that only have async slices are named, counted once and no empty t
   assert.deepEqual(opened.troubles, []);
 });
 
-test('a table of memory scrolls sideways with its names whole', async () => {
+test('a memory table scrolls sideways and keeps its names whole', async () => {
   const attrs = (names) =>
     Object.fromEntries(names.map((n) => [n, { type: 'scalar', units: 'bytes', value: '800' }]));
   const columns = ['size', 'effective_size', 'proportional_resident', 'private_dirty_resident'];
@@ -325,7 +325,7 @@ test('a slice shows how much of it was on the CPU', async () => {
   assert.deepEqual(opened.troubles, []);
 });
 
-test('nothing went wrong', async () => {
+test('no errors were reported', async () => {
   assert.ok(address);
   assert.deepEqual(troubles, []);
 });

@@ -117,11 +117,11 @@ test('the example opens with both panels', async () => {
   assert.deepEqual(opened.troubles, []);
 });
 
-test('the table is that of the command', async () => {
+test('the table has the figures of the command', async () => {
   await assertTableIs(json('profile', '--format', 'json', example()));
 });
 
-test('a method is found by typing', async () => {
+test('typing finds a method', async () => {
   await page.locator('.profile .scroller').focus();
   await page.keyboard.type('inline.piece');
   const cursor = page.locator('.profile .row.cursor .cell.name');
@@ -139,7 +139,7 @@ test('a method is found by typing', async () => {
   await page.getByLabel('Find in table').fill('');
 });
 
-test('a head sorts, again reverses', async () => {
+test('a click on a column head sorts, a second click reverses', async () => {
   await reset();
   const methods = json('profile', '--format', 'json', example());
   const shown = async () =>
@@ -173,7 +173,7 @@ test('a head sorts, again reverses', async () => {
   );
 });
 
-test('a method opens into its parents and children, also while recursive', async () => {
+test('a method opens into its parents and children, also when it is recursive', async () => {
   await reset();
   const all = json('profile', '--format', 'json', '--callers-callees', example());
   const m = all.find(
@@ -213,7 +213,7 @@ test('a method opens into its parents and children, also while recursive', async
   );
 });
 
-test('keys and wheel zoom and pan; a plain wheel does not; a move is undone', async () => {
+test('keys and the wheel with Ctrl zoom and pan, the wheel alone does not, and undo takes it back', async () => {
   await reset();
   const box = await trackBox();
   const x = box.x + box.width / 2;
@@ -238,7 +238,7 @@ test('keys and wheel zoom and pan; a plain wheel does not; a move is undone', as
   await until(viewOf, null, 'the whole trace');
 });
 
-test('a range and a thread change the table to what the command says', async () => {
+test('a range and a thread give the table the figures of the command', async () => {
   await reset();
   const box = await trackBox();
   const y = box.y + 100;
@@ -321,7 +321,7 @@ test('the clock switch turns the tables to CPU time', async () => {
   await until(async () => (await place(page)).clock, 'real', 'the clock in the address');
 });
 
-test('a call is selected, walked from and made the range', async () => {
+test('keys select a call, walk from call to call, and make a call the range', async () => {
   await reset();
   const box = await trackBox();
   await page.mouse.click(box.x + box.width / 2, box.y + 12);
@@ -418,7 +418,7 @@ test('Info shows every property of the file', async () => {
   assert.match(text, new RegExp(`Methods\\s+${called} called, ${info.methods} in the file`));
 });
 
-test('a copied link shows the same again', async () => {
+test('a copied link restores the same view', async () => {
   await reset();
   const hash =
     '#view=50000000-250000000&range=100000000-200000000&method=3&tab=flame&clock=cpu&flame=inverted&unit=us';
@@ -441,7 +441,7 @@ test('a copied link shows the same again', async () => {
   await second.close();
 });
 
-test('the table is copied and exported', async () => {
+test('the table can be copied and exported', async () => {
   await reset();
   const methods = json('profile', '--format', 'json', '--context-switch', example());
   await page.getByRole('button', { name: 'Export' }).click();
@@ -483,7 +483,7 @@ test('the table is copied and exported', async () => {
   assert.ok(text.split('\n')[1].startsWith(key({ class: className, method })), text);
 });
 
-test('nothing went wrong, and the button ends the program', async () => {
+test('no errors were reported, and the button ends the program', async () => {
   assert.deepEqual(opened.troubles, []);
   const quit = page.getByRole('button', { name: 'Quit traceview' });
   await quit.click();

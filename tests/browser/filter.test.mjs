@@ -65,13 +65,13 @@ for (const [text, words] of [
   ['thread:main -name:access$ dur>2ms cat:gpu', '1 of 6 slices'],
   ['nothing', '0 of 6 slices'],
 ])
-  test(`${text} leaves what the command says`, async () => {
+  test(`${text} keeps what the command keeps`, async () => {
     await filter(text, words);
     await until(hash, (now) => now.get('filter') === text, 'the filter in the address');
     if (!words.startsWith('0')) await assertTableIs(text);
   });
 
-test('the time line shows what is left, a click on the cross shows all', async () => {
+test('the time line shows the matching slices, and the cross shows all again', async () => {
   await filter('thread:io', '2 of 6 slices');
   assert.match((await tracks()).join(), /io/);
   assert.doesNotMatch((await tracks()).join(), /main/);
@@ -82,7 +82,7 @@ test('the time line shows what is left, a click on the cross shows all', async (
   assert.ok(await box().evaluate((e) => e === document.activeElement), 'the box has the keyboard');
 });
 
-test('where nothing is left that is said, and one click leads back, to what was open', async () => {
+test('a filter without matches says so, and one click restores what was open', async () => {
   const levels = () =>
     page.evaluate(() =>
       [...document.querySelectorAll('.label')].map((label) => {
@@ -103,7 +103,7 @@ test('where nothing is left that is said, and one click leads back, to what was 
   assert.equal((await levels()).join(), opened);
 });
 
-test('the selected slice stays selected, wherever it lies now', async () => {
+test('the selected slice stays selected when a filter changes its index', async () => {
   await page.goto(`${opened.address}#call=2.0`);
   await page.reload();
   const details = page.locator('.details.beside');
@@ -146,7 +146,7 @@ test('a link with a filter opens with it; the keyboard finds the box', async () 
   await until(share, (now) => now === '', 'no filter');
 });
 
-test('a wrong filter says where, and changes nothing', async () => {
+test('an invalid filter shows where the error is and changes nothing', async () => {
   await filter('thread:main', '4 of 6 slices');
   const asked = [];
   const listen = (request) => /filter=.*dur/.test(request.url()) && asked.push(request.url());
@@ -169,7 +169,7 @@ test('a wrong filter says where, and changes nothing', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('keys work once, however often the page was put together', async () => {
+test('each key acts once after the page was rendered several times', async () => {
   await page.goto(opened.address);
   await page.reload();
   await box().waitFor();

@@ -75,7 +75,7 @@ const ALL = ['Unbalanced events', 'Slow frames', 'Waiting for locks'];
 const table = (page) => page.getByRole('treegrid', { name: 'Findings' });
 const about = (page) => page.getByRole('region', { name: 'About the finding' });
 
-test('findings are told in words, warnings first, as check tells them', async () => {
+test('findings are sentences, warnings first, as check prints them', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
     const { stdout } = spawnSync(program(), ['check', '--format', 'json', path('slow')]);
@@ -97,7 +97,7 @@ test('findings are told in words, warnings first, as check tells them', async ()
   });
 });
 
-test('how many there are stands on the tab before anybody looks', async () => {
+test('the tab shows the number of findings before it is opened', async () => {
   await onFindings(
     async (page) => {
       await until(() => page.locator('#tab-findings .tab-count').innerText(), '3');
@@ -106,7 +106,7 @@ test('how many there are stands on the tab before anybody looks', async () => {
   );
 });
 
-test('a place is a link that selects its slice and shows it', async () => {
+test('a link to a place selects its slice and shows it', async () => {
   await onFindings(
     async (page) => {
       await shows(page, ALL);
@@ -123,7 +123,7 @@ test('a place is a link that selects its slice and shows it', async () => {
   );
 });
 
-test('lines open, move and sort by keyboard, and come back with the address', async () => {
+test('findings can be opened, walked and sorted by keyboard, and the address restores them', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
     const lengths = async () =>
@@ -180,7 +180,7 @@ test('findings are those of the selected range and tracks', async () => {
   );
 });
 
-test('what the reader found leads to Health', async () => {
+test('diagnostics of the reader link to Health', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
     await rows(page, 2).first().click();
@@ -191,7 +191,7 @@ test('what the reader found leads to Health', async () => {
   });
 });
 
-test('when nothing is found it is said what was looked for', async () => {
+test('without findings the tab says what was looked for', async () => {
   await onFindings(
     async (page) => {
       await until(
@@ -212,7 +212,7 @@ test('when nothing is found it is said what was looked for', async () => {
   );
 });
 
-test('in a narrow window with forced colours a selected line is read, and what it is about', async () => {
+test('in a narrow window with forced colours the selected line and its subject are readable', async () => {
   await onFindings(
     async (page) => {
       await shows(page, ALL);

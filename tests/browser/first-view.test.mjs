@@ -18,7 +18,7 @@ const STRAY = [
 /** The view as the page announces it. */
 const shown = (page) => page.locator('.summary').innerText();
 
-test('a trace with a stray event opens on its data', async () => {
+test('a trace with a stray event opens on the part that has data', async () => {
   const { page, troubles } = await showFile('stray.json', STRAY, { hash: '#unit=s' });
   const [, from, to] = /Shown: ([\d,.]+) to ([\d,.]+) s/.exec(await shown(page));
   // The data, from 2,000 to 2,000.2 s, with the margins of a view.
@@ -47,14 +47,14 @@ test('a trace with a stray event opens on its data', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('a trace with events everywhere opens on all of it', async () => {
+test('a trace with events everywhere opens on its whole span', async () => {
   const spread = STRAY.map((event, i) => ({ ...event, ts: i * 1e7 }));
   const { page } = await showFile('spread.json', spread, { hash: '#unit=s' });
   assert.match(await shown(page), /the whole trace/);
   assert.equal(await page.locator('.overview .rest').count(), 0);
 });
 
-test('a method trace with two clocks opens by CPU time, unless its reader prefers real time', async () => {
+test('a method trace with two clocks opens by CPU time unless the user prefers wall time', async () => {
   const viewer = await view(example());
   const { page, troubles, close } = await openPage(viewer.address, { reader: null });
   await ready(page);
@@ -88,7 +88,7 @@ test('a method trace with two clocks opens by CPU time, unless its reader prefer
   await viewer.stop();
 });
 
-test('a trace without slices opens on what it has', async () => {
+test('a trace without slices opens on the tab that has data', async () => {
   const counter = { ph: 'C', name: 'heap', pid: 1, ts: 0, args: { bytes: 5 } };
   const async = { cat: 'net', id: 1, name: 'load', pid: 1, tid: 1 };
   for (const [tab, events] of [
@@ -110,7 +110,7 @@ test('a trace without slices opens on what it has', async () => {
   }
 });
 
-test('a trace of counters alone opens on their table, and draws each of them', async () => {
+test('a trace with only counters opens on their table and draws each of them', async () => {
   const events = Array.from({ length: 12 }, (_, i) =>
     [0, 5000].map((ts) => ({
       ...{ ph: 'C', name: `counter ${i}`, pid: 1, ts, args: { value: ts + i } },

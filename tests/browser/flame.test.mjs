@@ -52,7 +52,7 @@ const settled = (share, row, words, what) =>
     what,
   );
 
-test('left heavy merges threads, in time order they stand apart', async () => {
+test('left heavy merges threads, time order keeps them apart', async () => {
   await settled(0.01, 0, /^task inclusive 0\.900 ms, 100\.0 %/, 'task of both threads');
   await settled(0.01, 1, /^step inclusive 0\.260 ms/, 'the steps of task together');
   await page.keyboard.press('1');
@@ -67,7 +67,7 @@ test('left heavy merges threads, in time order they stand apart', async () => {
   assert.equal(await page.getByRole('button', { name: 'Threads apart' }).isDisabled(), true);
 });
 
-test('recursion is folded, threads stand apart when they are to', async () => {
+test('recursion is folded, and threads can be shown apart', async () => {
   await page.keyboard.press('2');
   await settled(0.01, 2, /^step inclusive 0\.050 ms/, 'the step in a step');
   await page.getByRole('button', { name: 'Fold recursion' }).click();
@@ -79,7 +79,7 @@ test('recursion is folded, threads stand apart when they are to', async () => {
   await page.getByRole('button', { name: 'Threads apart' }).click();
 });
 
-test('a click zooms and selects, crumbs, keys and Back go back', async () => {
+test('a click zooms and selects; crumbs, keys and Back zoom out', async () => {
   await settled(0.01, 0, /^task inclusive 0\.900 ms/, 'merged again');
   await page.locator('.flame canvas').click({ position: await at(0.01, 1) });
   await settled(0.5, 0, /^step inclusive 0\.260 ms, 28\.9 % of all/, 'the step fills it');
@@ -111,7 +111,7 @@ test('with Ctrl a click only selects', async () => {
   await settled(0.01, 0, /^task inclusive 0\.900 ms, 100\.0 %/, 'all of it still');
 });
 
-test('a sandwich has the callers above the name and what it calls below', async () => {
+test('a sandwich shows callers above the name and callees below', async () => {
   await page.keyboard.press('3');
   // step: outermost 260 us, all of it in task; in it 50 us of step.
   await settled(0.5, 0, /^task inclusive 0\.260 ms, 28\.9 % of all, 3 slices$/, 'who calls it');

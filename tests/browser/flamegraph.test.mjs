@@ -85,7 +85,7 @@ const widthOf = async (page, name) => (await frames(page)).find((f) => f.name ==
 const found = (page) => page.locator('#bar span').textContent();
 const details = (page) => page.locator('#details').textContent();
 
-test('search tells how much of the picture was found, a match on a match once', async () => {
+test('search shows the matched share of the graph and counts nested matches once', async () => {
   await onPicture(draw(nine()), async (page) => {
     await page.keyboard.press('/');
     await page.keyboard.type('LEAF');
@@ -104,7 +104,7 @@ test('search tells how much of the picture was found, a match on a match once', 
   });
 });
 
-test('a click zooms, the callers stay, shares are those of the zoomed frame', async () => {
+test('a click zooms, keeps the callers, and shows shares of the zoomed frame', async () => {
   await onPicture(draw(nine()), async (page) => {
     const full = await widthOf(page, 'all');
     await page.locator('#frames > g', { hasText: 'com.ex.B.go' }).first().click();
@@ -126,7 +126,7 @@ test('a click zooms, the callers stay, shares are those of the zoomed frame', as
   });
 });
 
-test('labels lie within their frames, in wide windows and narrow ones', async () => {
+test('labels fit their frames in wide and narrow windows', async () => {
   for (const width of [1600, 700, 500]) {
     await onPicture(
       draw(nine()),
@@ -141,7 +141,7 @@ test('labels lie within their frames, in wide windows and narrow ones', async ()
   }
 });
 
-test('hostile names are text, and dark follows the system', async () => {
+test('hostile names stay text, and dark colours follow the system', async () => {
   const evil = '</title><script>document.documentElement.id="owned"</script>&amp;]]>';
   const svg = draw(nine().replaceAll('com.ex.D', evil), '--title', evil);
   await onPicture(
@@ -161,7 +161,7 @@ test('hostile names are text, and dark follows the system', async () => {
   );
 });
 
-test('inverted, the methods that used the time lie below "all", their callers below them', async () => {
+test('inverted, the methods that used the time are below "all" and their callers below them', async () => {
   await onPicture(draw(nine(), '--inverted'), async (page) => {
     const places = await page.evaluate(() =>
       [...document.querySelectorAll('#frames > g')].map((g) => [
@@ -178,7 +178,7 @@ test('inverted, the methods that used the time lie below "all", their callers be
   });
 });
 
-test('a differential flame graph marks what one side alone has', async () => {
+test('a differential flame graph marks frames that only one side has', async () => {
   await onPicture(compare('svg'), async (page) => {
     const labels = (await frames(page)).map((f) => f.label);
     assert.deepEqual(labels, ['all', 'main', '+ fresh', '- old', 'parse']);

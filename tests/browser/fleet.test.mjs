@@ -177,7 +177,7 @@ test('fleet: the flame graph of two versions selects methods', { skip }, () =>
   }),
 );
 
-test('fleet: accessible, and fits from a telephone to a desk', { skip }, () =>
+test('fleet: accessible, and fits screens from a telephone to a desktop', { skip }, () =>
   onFleet(
     '#base=1.05&new=1.20&flame=1',
     { colorScheme: 'light', bypassCSP: true },

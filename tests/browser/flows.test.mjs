@@ -109,7 +109,7 @@ async function middle() {
   return [((await xOf(150)) + (await xOf(500))) / 2, (from + to) / 2];
 }
 
-test('nothing is drawn before a call is selected', async () => {
+test('no arrow is drawn before a call is selected', async () => {
   const [x, y] = await middle();
   assert.equal(await inkAround(x, y, '--text-2'), 0);
 });
@@ -128,7 +128,7 @@ test('the arrows of the selected call are drawn', async () => {
   assert.ok((await inkAround((await xOf(500)) - 4, top, '--text-2', 2)) >= 6);
 });
 
-test('the details link the calls at the other ends', async () => {
+test('the details link to the calls at the other ends', async () => {
   await until(
     async () =>
       (await texts('.details.beside .flow-links li'))
@@ -146,7 +146,7 @@ test('the details link the calls at the other ends', async () => {
   assert.match(await back.innerText(), /from\s+send/);
 });
 
-test('a link opens to what the events of the flow say', async () => {
+test('a link opens the arguments of the flow events', async () => {
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
   const first = details().locator('.flow-links details').first();
@@ -158,7 +158,7 @@ test('a link opens to what the events of the flow say', async () => {
   );
 });
 
-test('] and [ go along the flow, and in order where there are several', async () => {
+test('] and [ follow the flow, one arrow after the other where there are several', async () => {
   await choose('worker', 0, 675);
   await until(heading, 'log', 'a call where a flow arrives');
   await page.keyboard.press('[');
@@ -201,7 +201,7 @@ test('a flow by bind_id leads to an async slice', async () => {
   );
 });
 
-test('an arrow tells about itself, and a click on it goes to the other end', async () => {
+test('an arrow shows its figures, and a click on it goes to the other end', async () => {
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
   const box = await page.locator('.lanes canvas').boundingBox();
@@ -228,7 +228,7 @@ test('an arrow tells about itself, and a click on it goes to the other end', asy
   await page.mouse.move(5, 5);
 });
 
-test('a second click is not taken by the arrow that the first brought up', async () => {
+test('a second click does not hit the arrow that the first click moved under the pointer', async () => {
   await page.keyboard.press('Escape');
   await until(() => details().locator('h2').count(), 0, 'nothing selected');
   const box = await page.locator('.lanes canvas').boundingBox();
@@ -245,7 +245,7 @@ test('a second click is not taken by the arrow that the first brought up', async
   assert.equal(await heading(), 'send');
 });
 
-test('ends on a collapsed track and in a closed process stand on its line', async () => {
+test('arrows to a collapsed track or a closed process end on its line', async () => {
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
   await page.locator('.labels .group', { hasText: 'Server' }).click();
@@ -290,7 +290,7 @@ test('an arrow whose end is out of view leaves at the edge', async () => {
   await until(async () => 'view' in (await place(page)), false, 'the whole trace');
 });
 
-test('flows are drawn by category, and the address keeps it', async () => {
+test('flows can be drawn by category, and the address keeps it', async () => {
   await page.keyboard.press('Escape');
   await until(() => details().locator('h2').count(), 0, 'nothing selected');
   const [x, y] = await middle();
@@ -329,7 +329,7 @@ test('flows are drawn by category, and the address keeps it', async () => {
   await until(async () => /^\d+$/.test((await place(page)).flows), true, 'the category again');
 });
 
-test('a call tells the contexts it ran in', async () => {
+test('a call shows the contexts in which it ran', async () => {
   const lines = async () =>
     (await texts('.details.beside .contexts tr')).map((t) => t.replace(/\s+/g, ' ')).join();
   await choose('main', 1, 110);
@@ -364,6 +364,6 @@ test('accessible: the menu and the links of flows', async () => {
   }
 });
 
-test('nothing went wrong', () => {
+test('no errors were reported', () => {
   assert.deepEqual(troubles, []);
 });

@@ -70,7 +70,7 @@ async function callOf(thread, start) {
   }
 }
 
-test('the tab tells how many frames are late, and what the deadline is from', async () => {
+test('the tab shows how many frames are late and where the deadline comes from', async () => {
   const tab = page.locator('#tab-frames');
   await until(
     () => tab.innerText(),
@@ -87,7 +87,7 @@ test('the tab tells how many frames are late, and what the deadline is from', as
   assert.match(await about.innerText(), /The deadline is 10\.000 ms, the period of VSYNC-app\./);
 });
 
-test('late frames have the numbers of the command', async () => {
+test('late frames have the figures of the command', async () => {
   assert.deepEqual(await cells('Choreographer#doFrame'), lineOf('app'));
   assert.deepEqual(await cells('eglSwapBuffers'), lineOf('game'));
   const [app] = told.processes;
@@ -123,7 +123,7 @@ test('each process has a row of its frames, where a click selects one', async ()
   await until(async () => (await place(page)).call, call, 'the selected call');
 });
 
-test('a range has the late frames that touch it', async () => {
+test('a range lists the late frames that overlap it', async () => {
   await page.evaluate(() => (location.hash = 'tab=frames&range=12500000-20000000'));
   const about = pane().locator('.about');
   await until(

@@ -5,7 +5,7 @@ import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
 
-test('kinds of faults are a table: sorted, opened, copied, in the address', async () => {
+test('diagnostics are a table that can be sorted, opened and copied, and the address keeps it', async () => {
   const { page } = await showFile('faults.json', [
     { ph: 'X', name: 'fine', pid: 1, tid: 1, ts: 0, dur: 10, cname: 'none such' },
     { ph: 'B', name: 'open', pid: 1, tid: 1, ts: 20 },

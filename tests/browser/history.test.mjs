@@ -22,7 +22,7 @@ async function onExample(options, run) {
 const hash = (page) => page.evaluate(() => location.hash);
 const number = (page) => page.evaluate(() => history.state?.traceview);
 
-test('undo and redo go on where a page was that is loaded again', () =>
+test('undo and redo continue where a reloaded page was', () =>
   onExample({ reducedMotion: 'reduce' }, async (page) => {
     const move = async (key, at) => {
       await page.keyboard.press(key);
@@ -49,7 +49,7 @@ test('undo and redo go on where a page was that is loaded again', () =>
     await until(() => hash(page), second, 'redo');
   }));
 
-test('what floats has an edge in forced colours', () =>
+test('floating elements have a border in forced colours', () =>
   onExample({ forcedColors: 'active', reducedMotion: 'reduce' }, async (page) => {
     const OPEN = {
       '.call-list': () => page.locator('.call-list [role=grid]').focus(),

@@ -45,7 +45,7 @@ async function restOn(thread, time) {
   return share;
 }
 
-test('keys pan and zoom under it', async () => {
+test('keys pan and zoom under a resting pointer', async () => {
   const share = await restOn('main', 250_000);
   await told('main 2', 'at first');
   await page.keyboard.press('d');
@@ -60,7 +60,7 @@ test('keys pan and zoom under it', async () => {
   await told('main 3', 'after a zoom');
 });
 
-test('the tracks scroll under it', async () => {
+test('the tracks scroll under a resting pointer', async () => {
   await page.evaluate(([from, to]) => (location.hash = `view=${from}-${to}&open=none`), VIEW);
   await until(view, ([from]) => from === VIEW[0], 'the beginning');
   await restOn('loader', 250_000);

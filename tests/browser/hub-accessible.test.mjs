@@ -44,7 +44,7 @@ for (const [what, path, selector, world, act] of STATES) {
       // The test's own script is not in the page's content policy.
       { colorScheme: 'light', bypassCSP: true, expected: /507/ },
     ));
-  test(`hub: fits: ${what}, from a telephone to a wall`, () =>
+  test(`hub: fits: ${what}, from a telephone to a wall display`, () =>
     onHub(
       { traces: someTraces(), ...world },
       path,
@@ -63,7 +63,7 @@ for (const [what, path, selector, world, act] of STATES) {
     ));
 }
 
-test('hub: in forced colours the words of the first button stand on its own ground', () =>
+test('hub: in forced colours the main button has its own background', () =>
   onHub(
     { traces: someTraces() },
     `t/${id(1)}/`,

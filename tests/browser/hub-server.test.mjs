@@ -110,7 +110,7 @@ test('server: a view is shared by its address', () =>
     }
   }));
 
-test('server: several kinds of files at once, one of which is no trace', () => {
+test('server: uploads several kinds of files at once, one of which is not a trace', () => {
   const events = [
     { ph: 'M', pid: 7, tid: 7, name: 'process_name', args: { name: 'shop' } },
     { ph: 'X', pid: 7, tid: 7, ts: 10, dur: 5, name: 'load' },
@@ -146,7 +146,7 @@ test('server: several kinds of files at once, one of which is no trace', () => {
   });
 });
 
-test('server: names, labels, notes and pins last; what is deleted is gone', () =>
+test('server: keeps names, labels, notes and pins, and forgets deleted traces', () =>
   onServer(
     [],
     async (page) => {
@@ -180,7 +180,7 @@ test('server: names, labels, notes and pins last; what is deleted is gone', () =
     /404/,
   ));
 
-test('server: sorting, searching and days are those of the server too', () =>
+test('server: the server sorts, searches and groups by day as the page does', () =>
   onServer([], async (page) => {
     const files = ['b', 'a', 'c'].map((name, i) =>
       fileOf(`${name}.folded`, `main;${'x'.repeat(10 * (i + 1))} 1\n`),
@@ -207,7 +207,7 @@ test('server: sorting, searching and days are those of the server too', () =>
     await until(() => page.locator('.list .nothing').isVisible(), true, 'long ago');
   }));
 
-test('server: with a token one logs in by the page, and out', () =>
+test('server: a user logs in with a token on the page, and out', () =>
   onServer(
     ['--token', 'a-long-secret-of-the-team'],
     async (page) => {

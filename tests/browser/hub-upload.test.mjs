@@ -33,7 +33,7 @@ const isPiece = ({ method }, { pathname }) =>
 const sent = (server) =>
   server.asked.filter((text) => /^(PATCH|HEAD|POST|DELETE) \/api\/up/.test(text));
 
-test('hub: one file leads to its page by itself', () =>
+test('hub: uploading one file opens its page', () =>
   onHub({}, '', async (page, { world, asked }) => {
     await page.waitForSelector('.drop-zone');
     await choose(page, small);
@@ -49,7 +49,7 @@ test('hub: one file leads to its page by itself', () =>
     await page.waitForSelector('.traces tbody tr');
   }));
 
-test('hub: several files have a line each, and stay', () =>
+test('hub: uploading several files keeps a line for each', () =>
   onHub({}, '', async (page, { world }) => {
     await page.waitForSelector('.drop-zone');
     await choose(page, small, other, empty);
@@ -63,7 +63,7 @@ test('hub: several files have a line each, and stay', () =>
     assert.deepEqual(world.arrived.map(({ length }) => length).sort(), [2000, 3000]);
   }));
 
-test('hub: files are dropped anywhere', () =>
+test('hub: files can be dropped anywhere', () =>
   onHub({ traces: [made(1)] }, `t/${id(1)}/`, async (page) => {
     await page.waitForSelector('.picture.whole.there');
     const drop = (type) =>
@@ -80,7 +80,7 @@ test('hub: files are dropped anywhere', () =>
     await until(() => page.locator('h1').textContent(), 'dropped.trace', 'its page');
   }));
 
-test('hub: progress, rate and cancel', () => {
+test('hub: an upload shows progress and rate and can be cancelled', () => {
   let release = () => {};
   let pieces = 0;
   const before = async (request, url) => {
@@ -107,7 +107,7 @@ test('hub: progress, rate and cancel', () => {
   });
 });
 
-test('hub: goes on from where the server has it when the connection breaks', () => {
+test('hub: a broken upload continues from the byte that the server has', () => {
   let pieces = 0;
   // The browser itself asks a second time when a connection that was used before breaks.
   const before = (request, url) =>
@@ -128,7 +128,7 @@ test('hub: goes on from where the server has it when the connection breaks', () 
   );
 });
 
-test('hub: goes on after a reload when the same file is chosen again', () => {
+test('hub: after a reload the same file continues its upload', () => {
   let full = true;
   let pieces = 0;
   const before = (request, url) =>
@@ -166,7 +166,7 @@ test('hub: goes on after a reload when the same file is chosen again', () => {
   );
 });
 
-test('hub: a full disk stops, Continue goes on', () => {
+test('hub: a full disk stops the upload, and Continue resumes it', () => {
   let full = true;
   const before = (request, url) =>
     full && isPiece(request, url)
@@ -189,7 +189,7 @@ test('hub: a full disk stops, Continue goes on', () => {
   );
 });
 
-test('hub: what the server does not take is not sent, or says why', () =>
+test('hub: files that the server refuses are not sent, or the refusal is shown', () =>
   onHub(
     {
       hub: { limits: { upload_bytes: 2500, keep_seconds: null, store_bytes: null } },
@@ -217,7 +217,7 @@ test('hub: what the server does not take is not sent, or says why', () =>
     { expected: /413/ },
   ));
 
-test('hub: uploads go on while a trace is looked at', () => {
+test('hub: uploads continue while a trace is open', () => {
   let release = () => {};
   const before = async (request, url) => {
     if (isPiece(request, url)) await new Promise((done) => (release = done));

@@ -9,7 +9,7 @@ import { id, made, someTraces } from './mock-hub.mjs';
 const names = (page) => page.locator('.traces th.name > .link').allTextContents();
 const asked = (server, what) => server.asked.filter((text) => text.startsWith(what));
 
-test('hub: the list tells what is there', () =>
+test('hub: the list shows the traces of the server', () =>
   onHub({ traces: someTraces() }, '', async (page) => {
     await page.waitForSelector('.traces tbody tr');
     assert.equal(await page.locator('.traces tbody tr').count(), 50);
@@ -25,7 +25,7 @@ test('hub: the list tells what is there', () =>
     assert.equal(new Set(await names(page)).size, 75);
   }));
 
-test('hub: sorting, searching and narrowing stand in the address', () =>
+test('hub: sorting, searching and filters are in the address', () =>
   onHub({ traces: someTraces() }, '', async (page, server) => {
     await page.waitForSelector('.traces tbody tr');
     await page.getByRole('button', { name: 'Size' }).click();
@@ -57,7 +57,7 @@ test('hub: sorting, searching and narrowing stand in the address', () =>
     );
   }));
 
-test('hub: deleting asks first, pinning does not; the keyboard stays near', () =>
+test('hub: deleting asks first, pinning does not, and the focus stays near', () =>
   onHub({ traces: someTraces() }, '', async (page, server) => {
     await page.waitForSelector('.traces tbody tr');
     const row = page.locator(`[data-id="${id(3)}"]`);
@@ -93,7 +93,7 @@ test('hub: deleting asks first, pinning does not; the keyboard stays near', () =
     );
   }));
 
-test('hub: arrows go from trace to trace, Enter opens its page, Back leads to the list', () =>
+test('hub: arrows move from trace to trace, Enter opens its page, Back returns to the list', () =>
   onHub({ traces: someTraces() }, '?sort=name', async (page) => {
     await page.waitForSelector('.traces tbody tr');
     const first = await names(page);
@@ -110,7 +110,7 @@ test('hub: arrows go from trace to trace, Enter opens its page, Back leads to th
     assert.match(page.url(), /\?sort=name$/);
   }));
 
-test('hub: a line follows its trace while that is read', () =>
+test('hub: a line shows the progress of a trace that is being read', () =>
   onHub({ traces: someTraces() }, '', async (page, server) => {
     const state = page.locator(`[data-id="${id(4)}"] .state`);
     await until(() => state.textContent(), 'reading 42 %', 'reading');
@@ -121,7 +121,7 @@ test('hub: a line follows its trace while that is read', () =>
     assert.equal(asked(server, 'GET /api/traces?').length, count, 'nothing more to ask for');
   }));
 
-test('hub: an empty store says what to do, and where the sample is', () =>
+test('hub: an empty store says what to do and links to the sample', () =>
   onHub({ hub: { sample: id(1) } }, '', async (page) => {
     await until(() => page.locator('.list .nothing').isVisible(), true, 'nothing here');
     assert.equal(await page.locator('.traces').isVisible(), false);
@@ -132,7 +132,7 @@ test('hub: an empty store says what to do, and where the sample is', () =>
     assert.equal(await page.locator('.command code').textContent(), `curl -T app.trace ${origin}/`);
   }));
 
-test('hub: commands and addresses are copied', () =>
+test('hub: commands and addresses can be copied', () =>
   onHub(
     { traces: someTraces() },
     '',
@@ -148,7 +148,7 @@ test('hub: commands and addresses are copied', () =>
     { permissions: ['clipboard-read', 'clipboard-write'] },
   ));
 
-test('hub: the page of a trace has its pictures, its facts and the ways on', () =>
+test('hub: the page of a trace has its pictures, facts and links', () =>
   onHub({ traces: someTraces() }, `t/${id(1)}/`, async (page, server) => {
     await page.waitForSelector('.picture.whole.there');
     const href = (name) => page.getByRole('link', { name, exact: true }).getAttribute('href');
@@ -178,7 +178,7 @@ test('hub: the page of a trace has its pictures, its facts and the ways on', () 
     await until(() => asked(server, `GET /t/${id(1)}/flamegraph.svg`).length, 5, 'all pictures');
   }));
 
-test('hub: name, labels, note and pin are changed on its page', () =>
+test('hub: name, labels, note and pin can be changed on the page', () =>
   onHub({ traces: someTraces() }, `t/${id(5)}/`, async (page, server) => {
     const trace = server.world.traces[4];
     await page.getByRole('button', { name: 'Rename' }).click();
@@ -213,7 +213,7 @@ test('hub: name, labels, note and pin are changed on its page', () =>
     assert.equal(server.world.traces.includes(trace), false);
   }));
 
-test('hub: a trace that is read shows how far, then its pictures', () =>
+test('hub: a trace that is being read shows progress, then its pictures', () =>
   onHub({ traces: someTraces() }, `t/${id(4)}/`, async (page, server) => {
     const bar = page.getByRole('progressbar');
     await until(() => bar.getAttribute('aria-valuenow'), '42', 'how far');
@@ -239,7 +239,7 @@ test('hub: a trace that could not be read says why, where and what helps', () =>
     await page.getByText('Waiting for its turn').waitFor();
   }));
 
-test('hub: where no thread has calls there is no picture to ask for', () =>
+test('hub: a trace without calls asks for no picture', () =>
   onHub({ traces: [made(1, { calls: 0, threads: [] })] }, `t/${id(1)}/`, async (page, server) => {
     await page.getByText('No thread has calls').waitFor();
     await page.getByRole('link', { name: 'Open in the viewer' }).waitFor();
@@ -259,7 +259,7 @@ test('hub: an address without a trace says so', () =>
     { expected: /404/ },
   ));
 
-test('hub: a picture that cannot be drawn can be asked for again', () => {
+test('hub: a picture that failed can be requested again', () => {
   let failing = true;
   const before = (_, url) =>
     failing && url.pathname.endsWith('.svg') ? { status: 503, json: { error: 'busy' } } : undefined;
@@ -276,7 +276,7 @@ test('hub: a picture that cannot be drawn can be asked for again', () => {
   );
 });
 
-test('hub: texts of the server are text', () => {
+test('hub: texts of the server are shown as text, never as markup', () => {
   const evil = '<img src=x onerror=alert(1)>\u202egnp.exe';
   const trace = made(1, {
     ...{
@@ -303,7 +303,7 @@ test('hub: texts of the server are text', () => {
   });
 });
 
-test('hub: with a token one logs in, and out', () =>
+test('hub: a user logs in with a token, and out', () =>
   onHub(
     { traces: someTraces(), token: 'secret' },
     '',
@@ -336,7 +336,7 @@ test('hub: the address of a trace asks for the token, then shows the trace', () 
     { expected: /401/ },
   ));
 
-test('hub: who may only read sees nothing to change', () => {
+test('hub: a user who may only read sees no controls that change anything', () => {
   const may = { upload: false, list: true, change: false };
   return onHub({ traces: someTraces(), hub: { may } }, '', async (page) => {
     await page.waitForSelector('.traces tbody tr');
@@ -350,7 +350,7 @@ test('hub: who may only read sees nothing to change', () => {
   });
 });
 
-test('hub: a server that does not answer is asked again', () => {
+test('hub: the page asks again when a server does not answer', () => {
   let away = true;
   return onHub(
     {

@@ -7,7 +7,7 @@ import { test } from './limited.mjs';
 
 const rows = (page) => page.waitForSelector('.label .name');
 
-test('a file of instants alone has a row for each thread', async () => {
+test('a file with only instants has a row for each thread', async () => {
   const instant = (name, tid, ts, s, more = {}) => ({ ph: 'i', name, pid: 1, tid, ts, s, ...more });
   const { page, troubles } = await showFile(
     'instants.json',
@@ -74,7 +74,7 @@ test('many counters are one line that opens', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('of five thousand threads those in view have labels', async () => {
+test('of 5,000 threads only those in view have labels', async () => {
   const events = [];
   for (let i = 1; i <= 5000; i++)
     events.push({ ph: 'X', name: `n${i % 50}`, pid: 1 + (i % 20), tid: i, ts: i, dur: 3 });

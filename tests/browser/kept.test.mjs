@@ -11,7 +11,7 @@ import { test } from './limited.mjs';
 const MOST = 0.003;
 
 for (const name of NAMES)
-  test(`looks as it did: ${name}`, async () => {
+  test(`picture: ${name}`, async () => {
     const png = await take(name);
     const share = await difference(name, png);
     if (share <= MOST) return;

@@ -10,7 +10,7 @@ const rangeOf = (p) => p.range?.split('-').map(Number);
 
 const on = (format, work) => Hand.holds(format, {}, work);
 
-test('a range is typed, with units, as a length, or taken back', () =>
+test('a range can be typed with units, typed as a length, and undone', () =>
   on('.trace', async (hand) => {
     const { page } = hand;
     const dialog = page.getByRole('dialog', { name: 'Type a range' });
@@ -49,7 +49,7 @@ test('a range is typed, with units, as a length, or taken back', () =>
     await until(() => dialog.isVisible(), true, 'the button opens it as well');
   }));
 
-test('a dialog that closes does not keep the next key', () =>
+test('a dialog that closes does not swallow the next key', () =>
   on('.trace', async (hand) => {
     const { page } = hand;
     await hand.at();
@@ -88,7 +88,7 @@ test('Shift and arrows begin a range and move its end', () =>
     await hand.now(is(start, start + 2 * step), 'from the start of the selected call');
   }));
 
-test('the list beside the picture goes through all tracks and their instants', () =>
+test('the list beside the time line goes through all tracks and their instants', () =>
   on('JSON', async (hand) => {
     const { page } = hand;
     await hand.at();
@@ -117,7 +117,7 @@ test('the list beside the picture goes through all tracks and their instants', (
     await shows(/of \[100\] main/, 'back at main');
   }));
 
-test('names of tracks are one stop of Tab; arrows go from name to name', () =>
+test('Tab stops once at the track names; arrows move from name to name', () =>
   on('JSON', async (hand) => {
     const { page } = hand;
     await hand.at();
@@ -141,7 +141,7 @@ test('names of tracks are one stop of Tab; arrows go from name to name', () =>
     assert.notEqual(await key(), first, 'Tab comes back to where it was');
   }));
 
-test('tabs are one stop of Tab; arrows go from tab to tab', () =>
+test('Tab stops once at the tabs; arrows move from tab to tab', () =>
   on('ftrace', async (hand) => {
     await hand.at();
     await hand.page.getByRole('tab', { name: 'Profile' }).focus();
@@ -153,7 +153,7 @@ test('tabs are one stop of Tab; arrows go from tab to tab', () =>
     assert.equal(await hand.page.locator('[role=tab][tabindex="0"]').count(), 1);
   }));
 
-test('Tab goes through the page and out of it, and everything it comes to has a name', () =>
+test('Tab goes through the page and out of it, and every stop has a name', () =>
   on('JSON', async (hand) => {
     const { page } = hand;
     await hand.at({ method: '1' });
@@ -178,7 +178,7 @@ test('Tab goes through the page and out of it, and everything it comes to has a 
     );
   }));
 
-test('what is shown and selected is told to a screen reader when it has come to rest', () =>
+test('a screen reader is told what is shown and selected once the view stops moving', () =>
   on('.trace', async (hand) => {
     const summary = hand.page.locator('.summary[aria-live=polite]');
     await hand.at();

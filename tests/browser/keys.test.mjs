@@ -614,7 +614,7 @@ const ELSEWHERE = ['open, save'];
 
 const PAGE_OF_KEYS = new URL('../../../shared/ui.md', import.meta.url);
 
-test('every row of the table is here', (t) => {
+test('this test covers every row of the key table', (t) => {
   if (!existsSync(PAGE_OF_KEYS)) return t.skip('skipped: ../shared not there');
   const [, table] = readFileSync(PAGE_OF_KEYS, 'utf8').split('## Keys and mouse');
   const rows = [...table.split('\n## ')[0].matchAll(/^\| ([^|]+?) \|/gm)].map((m) => m[1]);
@@ -624,7 +624,7 @@ test('every row of the table is here', (t) => {
 });
 
 /** The formats side by side: most of the time goes by in waiting for moves to come to rest. */
-test('keys and gestures', async () => {
+test('each key and gesture does what the table says', async () => {
   const wrong = [];
   const onFormat = async (format, hand) => {
     for (const [action, bindings] of Object.entries(TABLE))

@@ -111,7 +111,7 @@ async function search(text) {
   await page.getByLabel('Search names and arguments').fill(text);
 }
 
-test('the list has what matches in names, categories and arguments, in time order', async () => {
+test('the list has the matches in names, categories and arguments, in time order', async () => {
   await tab('Search').click();
   await search('needle');
   await until(
@@ -133,7 +133,7 @@ test('the list has what matches in names, categories and arguments, in time orde
   ]);
 });
 
-test('fields and case narrow it, and stand in the address', async () => {
+test('fields and case narrow the matches and are in the address', async () => {
   await page.getByRole('button', { name: 'Names' }).click();
   await page.getByRole('button', { name: 'Categories' }).click();
   await until(() => hits('name').then((h) => h.join()), 'step,mark', 'arguments alone');
@@ -157,7 +157,7 @@ test('fields and case narrow it, and stand in the address', async () => {
   await until(() => hits('name').then((h) => h.length), 4, 'all of it again');
 });
 
-test('an escape in the file is the character that it means', async () => {
+test('an escape in the file becomes the character that it stands for', async () => {
   await search('/CAFÉ');
   await until(() => hits('where').then((h) => h.join()), '', 'none with capitals');
   await search('/café/');
@@ -174,7 +174,7 @@ test('an escape in the file is the character that it means', async () => {
   );
 });
 
-test('threads and metadata are found, and lead to their places', async () => {
+test('threads and metadata are found and lead to their places', async () => {
   await search('pool');
   await until(() => hits('kind', 'name').then((h) => h.join()), 'thread | pool', 'the thread');
   await page.getByRole('grid', { name: 'Search hits' }).locator('.grid-row').first().click();
@@ -223,7 +223,7 @@ test('a regular expression is matched by the engine, and the address keeps it', 
   await page.getByRole('button', { name: 'Regular expression' }).click();
 });
 
-test('the order of the hits stands in the address', async () => {
+test('the order of the hits is in the address', async () => {
   await search('step');
   await until(() => hits('time').then((h) => h.join()), '0.000,0.200,0.600', 'in time order');
   const grid = page.getByRole('grid', { name: 'Search hits' });
@@ -277,7 +277,7 @@ test('arrows move in the list, Enter goes to the event', async () => {
   await until(() => hits('name', 'length').then((h) => h[0]), 'step | 0.300', 'the longest first');
 });
 
-test('the table by name: count, sums, percentiles', async () => {
+test('the table by name has counts, sums and percentiles', async () => {
   await page.keyboard.press('Escape');
   await search('');
   await tab('Selection').click();
@@ -305,7 +305,7 @@ test('the table by name: count, sums, percentiles', async () => {
   await page.getByLabel('Find in table').fill('');
 });
 
-test('a name has its histogram and its slowest slices', async () => {
+test('a name shows its histogram and its slowest slices', async () => {
   await page
     .getByRole('grid', { name: 'Table by name' })
     .locator('.grid-row', { hasText: 'step' })
@@ -361,7 +361,7 @@ test('a name has its histogram and its slowest slices', async () => {
   await until(async () => 'call' in (await place(page)), false, 'nothing selected');
 });
 
-test('the table by name is saved as it stands', async () => {
+test('the table by name is saved as shown', async () => {
   await until(
     () => page.getByRole('grid', { name: 'Table by name' }).isVisible(),
     true,
@@ -393,7 +393,7 @@ const linesOf = (page, pane) =>
         .map((row) => [...row.children].map((cell) => cell.textContent).join(' | ')),
     );
 
-test('health lists places with line and text, and leads to bytes and events', async () => {
+test('Health lists places with line and text and links to bytes and events', async () => {
   await page.getByRole('button', { name: /^Health/ }).click();
   const offset = Buffer.byteLength(TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')));
   const line = TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')).split('\n').length;
@@ -441,7 +441,7 @@ test('health lists places with line and text, and leads to bytes and events', as
   assert.equal(await bytes.isVisible(), false);
 });
 
-test('of several files each place names its own, and leads there', async () => {
+test('with several files each place names its own file and links there', async () => {
   const odd = (name) =>
     `[{"ph":"X","name":"${name}","ts":1,"dur":2},\n{"ph":"Q","name":"odd ${name}"}]`;
   const paths = ['first', 'second'].map((name) => {
@@ -482,7 +482,7 @@ test('of several files each place names its own, and leads there', async () => {
   assert.deepEqual(opened.troubles, []);
 });
 
-test('a range clips the table by name as the profile, and both say so', async () => {
+test('a range clips the table by name as it clips the profile, and both say so', async () => {
   // From 50 to 250 us, the task has 200 us, and 50 us each of the first two steps lie inside of it.
   const hash = '#range=50000-250000';
   const address = page.url().replace(/#.*/, '');
@@ -511,7 +511,7 @@ test('a range clips the table by name as the profile, and both say so', async ()
   await until(() => clipped.isHidden(), true, 'what is not of the range does not');
 });
 
-test('metadata that is JSON is a tree, long values are folded', async () => {
+test('JSON metadata is a tree, and long values are folded', async () => {
   await tab('Info').click();
   const info = page.locator('#pane-info');
   assert.match(
@@ -525,6 +525,6 @@ test('metadata that is JSON is a tree, long values are folded', async () => {
   assert.match(squeeze(await info.innerText()), /Slices 6 slices, at most 2 levels deep/);
 });
 
-test('nothing went wrong', () => {
+test('no errors were reported', () => {
   assert.deepEqual(troubles, []);
 });

@@ -10,7 +10,7 @@ const MOST = 5000;
 
 const elements = (page) => page.evaluate(() => document.getElementsByTagName('*').length);
 
-test('of very many tracks those in view are elements', async () => {
+test('of very many tracks only those in view are elements', async () => {
   const events = Array.from({ length: MANY }, (_, i) => {
     return { ph: 'X', name: `work ${i % 7}`, pid: i + 1, tid: i + 1, ts: (i * 3) % 900, dur: 40 };
   });

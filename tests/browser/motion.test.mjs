@@ -54,7 +54,7 @@ async function often(work) {
     }
 }
 
-test('a move goes through what lies between', () =>
+test('an animated move passes through the views between', () =>
   on({ reducedMotion: 'no-preference' }, (hand) =>
     often(async () => {
       await hand.at({ note: '10000000-10200000' });
@@ -66,7 +66,7 @@ test('a move goes through what lies between', () =>
     }),
   ));
 
-test('a move that is interrupted goes on from where it is; none waits for another', () =>
+test('an interrupted move continues from its current view, and no move waits for another', () =>
   on({ reducedMotion: 'no-preference' }, (hand) =>
     often(async () => {
       await hand.at({ note: '10000000-10200000' });
@@ -82,7 +82,7 @@ test('a move that is interrupted goes on from where it is; none waits for anothe
     }),
   ));
 
-test('many keys at once are one move, to where all of them lead', () =>
+test('many keys in a row make one move to where all of them lead', () =>
   on({ reducedMotion: 'no-preference' }, async (hand) => {
     const [from] = hand.view0;
     const length = hand.view0[1] - from;
@@ -93,7 +93,7 @@ test('many keys at once are one move, to where all of them lead', () =>
     await hand.sees((v) => v && Math.abs(v[0] - from - 8 * 0.15 * length) < 10, 'eight steps');
   }));
 
-test('a drag takes over from a move, and follows the hand', () =>
+test('a drag takes over from a move and follows the pointer', () =>
   on({ reducedMotion: 'no-preference' }, async (hand) => {
     const { page } = hand;
     const { x, y } = await hand.empty(0.5);
@@ -124,7 +124,7 @@ test('with reduced motion every move is one step', () =>
     for (const duration of durations) assert.match(duration, /^0m?s$/);
   }));
 
-test('without a wish the style sheet has its durations', () =>
+test('without reduced motion the style sheet has its durations', () =>
   on({ reducedMotion: 'no-preference' }, async (hand) => {
     const zoom = await hand.page.evaluate(() =>
       getComputedStyle(document.documentElement).getPropertyValue('--d-zoom').trim(),

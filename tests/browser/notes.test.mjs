@@ -61,7 +61,7 @@ async function noRange() {
 const starts = async () =>
   /Start\s+(\S+)/.exec(await page.locator('.details.beside').innerText())?.[1];
 
-test('Shift and a click measure from the selected call to another', async () => {
+test('Shift and a click measure from the selected call to another call', async () => {
   await click(1);
   await until(starts, '0.000', 'read is selected');
   await click(8, ['Shift']);
@@ -74,7 +74,7 @@ test('Shift and a click measure from the selected call to another', async () => 
   await noRange();
 });
 
-test('an end of a range goes to the edge of a call near it, with Alt it does not', async () => {
+test('an end of a range snaps to the edge of a call, and with Alt it does not', async () => {
   const drag = async (from, to) => {
     await page.mouse.move(from.x, from.y);
     await page.mouse.down();
@@ -94,7 +94,7 @@ test('an end of a range goes to the edge of a call near it, with Alt it does not
   await noRange();
 });
 
-test('a kept range has a text, selects its range, and is in the address', async () => {
+test('a kept range has a text, can be selected, and is in the address', async () => {
   await click(8);
   await until(starts, '7.000', 'draw is selected');
   await page.keyboard.press('Shift+M');
@@ -110,7 +110,7 @@ test('a kept range has a text, selects its range, and is in the address', async 
   await shows('slow, why?', 'after reload');
 });
 
-test('a note is written anew and removed by keys, and comes back by undo', async () => {
+test('keys rewrite and remove a note, and undo restores it', async () => {
   await page.locator('.note-text').focus();
   await page.keyboard.press('F2');
   await page.keyboard.press('Control+a');
@@ -127,7 +127,7 @@ test('a note is written anew and removed by keys, and comes back by undo', async
   await shows('2.000 ms', 'undone');
 });
 
-test('notes of one time stand below each other, and the tracks make room', async () => {
+test('notes at the same time are below each other, and the tracks move down', async () => {
   const top = () => page.locator('.tracks').evaluate((e) => e.getBoundingClientRect().top);
   await page.evaluate(() => (location.hash = ''));
   await until(async () => (await notes()).length, 0, 'none');

@@ -122,7 +122,7 @@ test('each type of objects has a row', async () => {
   );
 });
 
-test('a snapshot is told with its tree, and the way to its neighbours', async () => {
+test('a snapshot shows its tree and links to its neighbours', async () => {
   // The block from 200 to 500 us is the first snapshot.
   await select(350, 'Tree', 8, /Snapshot 1 of 2/);
   assert.match(await words(), /Tree 0x1 .*Taken 0\.200 ms Holds until 0\.500 ms/);
@@ -136,26 +136,26 @@ test('a snapshot is told with its tree, and the way to its neighbours', async ()
   await until(words, (text) => /Snapshot 1 of 2/.test(text), 'its first snapshot');
 });
 
-test('an id in a snapshot leads to what it means', async () => {
+test('an id in a snapshot links to its object', async () => {
   await select(350, 'Tree', 8, /Snapshot 1 of 2/);
   await details().locator('.value-tree button', { hasText: '0x3' }).click();
   await until(words, (text) => /Seed 0x3 .*small yes/.test(text), 'the other object');
 });
 
-test('an id of another process leads there', async () => {
+test('an id of another process links there', async () => {
   await select(350, 'Tree', 8, /Snapshot 1 of 2/);
   const other = details().locator('.value-tree li', { hasText: 'other' }).last();
   await other.locator('button', { hasText: '0x1' }).click();
   await until(words, (text) => /size elsewhere/.test(text), 'the object of process 2');
 });
 
-test('before its first snapshot an object is pale and is meant itself', async () => {
+test('before its first snapshot an object is pale and can be selected', async () => {
   await select(150, 'Tree', 8, /Snapshots 2/);
   // 0x2 lives at the same time, so that it stands in the second lane.
   await select(600, 'Tree', 8 + 18, /Tree 0x2 .*Snapshots none/);
 });
 
-test('an event leads to the snapshot that it means', async () => {
+test('an event links to the snapshot that it refers to', async () => {
   await page.locator('.profile .row.method', { hasText: 'uses' }).click();
   await details().getByText('First slice').click();
   await until(words, (text) => /Objects it refers to 0x1/.test(text), 'the reference');
@@ -164,7 +164,7 @@ test('an event leads to the snapshot that it means', async () => {
   await until(words, (text) => /Snapshot 2 of 2/.test(text), 'the snapshot');
 });
 
-test('a context leads to the object that it is, and to its time', async () => {
+test('a context links to its object and its time', async () => {
   await page.locator('.profile .row.method', { hasText: 'uses' }).click();
   await details().getByText('First slice').click();
   const lines = details().locator('.contexts tr');
@@ -216,4 +216,4 @@ test('a memory dump is a table of processes and allocators', async () => {
   await until(words, (found) => /Process 2 Renderer/.test(found), 'the other process');
 });
 
-test('nothing went wrong', () => assert.deepEqual(opened.troubles, []));
+test('no errors were reported', () => assert.deepEqual(opened.troubles, []));

@@ -84,7 +84,7 @@ async function onProgram(files, run, options = {}) {
   }
 }
 
-test('without a file the page takes files by drop', async () => {
+test('an empty page opens a dropped file', async () => {
   await onProgram([], async (page) => {
     await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
     assert.equal(await page.locator('.drop-target').isVisible(), false);
@@ -108,7 +108,7 @@ test('without a file the page takes files by drop', async () => {
   });
 });
 
-test('the file dialog opens by key, by the bar and on the empty page', async () => {
+test('the file dialog opens by key, from the bar and on the empty page', async () => {
   await onProgram([], async (page) => {
     const choose = async (act, ...paths) => {
       const [chooser] = await Promise.all([page.waitForEvent('filechooser'), act()]);
@@ -130,7 +130,7 @@ test('the file dialog opens by key, by the bar and on the empty page', async () 
   });
 });
 
-test('opened instead, and back again', async () => {
+test('a second file replaces the first, and Back returns to the first', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     await drop(page, second);
@@ -151,7 +151,7 @@ test('opened instead, and back again', async () => {
   });
 });
 
-test('added to the trace and moved against it, as the command line does', async () => {
+test('a file is added to the trace and shifted, as the command line does it', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     await drop(page, second);
@@ -190,7 +190,7 @@ test('added to the trace and moved against it, as the command line does', async 
   });
 });
 
-test('the offsets of the command line are where the page begins', async () => {
+test('the page begins with the offsets of the command line', async () => {
   await onProgram(['--offset', 'second.json=1.5ms', first, second], async (page) => {
     await ready(page);
     await page.getByRole('tab', { name: 'Info' }).click();
@@ -253,7 +253,7 @@ const WRONG = {
   ],
 };
 
-test('what is wrong with a file is told with what can be done', async () => {
+test('an unreadable file says what is wrong and what to do', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     for (const [name, [data, message, remedy]] of Object.entries(WRONG)) {
@@ -268,7 +268,7 @@ test('what is wrong with a file is told with what can be done', async () => {
   });
 });
 
-test('more files than one time line holds are refused before any is taken in', async () => {
+test('more files than one time line holds are refused before any upload', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     let taken = 0;
@@ -288,7 +288,7 @@ test('more files than one time line holds are refused before any is taken in', a
   });
 });
 
-test('no room on the disk is said, and what was open stays', async () => {
+test('a full disk is reported, and the open trace stays', async () => {
   const full = {
     status: 507,
     json: {
@@ -309,7 +309,7 @@ test('no room on the disk is said, and what was open stays', async () => {
   await onProgram([first], run, { expected });
 });
 
-test('Cancel ends the taking in', async () => {
+test('Cancel stops an upload', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     let dropped = 0;
@@ -330,7 +330,7 @@ test('Cancel ends the taking in', async () => {
   });
 });
 
-test('Cancel of a reading leads to the empty page, which reads it again', async () => {
+test('Cancel while reading leads to the empty page, which can read the file again', async () => {
   const pipe = join(folder, 'slow.json');
   execFileSync('mkfifo', [pipe]);
   await onProgram([pipe, first], async (page) => {
@@ -348,7 +348,7 @@ test('Cancel of a reading leads to the empty page, which reads it again', async 
   });
 });
 
-test('Cancel of a reading returns to the trace that was open', async () => {
+test('Cancel while reading returns to the trace that was open', async () => {
   const pipe = join(folder, 'silent.json');
   execFileSync('mkfifo', [pipe]);
   await onProgram([pipe, first], async (page) => {
@@ -366,7 +366,7 @@ test('Cancel of a reading returns to the trace that was open', async () => {
   });
 });
 
-test('what one page opens changes nothing in another', async () => {
+test('opening a file in one tab changes nothing in another', async () => {
   await onProgram([first], async (page, viewer) => {
     await ready(page);
     const other = await openPage(viewer.address);
@@ -392,7 +392,7 @@ test('what one page opens changes nothing in another', async () => {
   });
 });
 
-test('a trace that the program closed to make room is opened again', async () => {
+test('a trace that the program closed to free memory is opened again', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     await page.getByRole('tab', { name: 'Info' }).click();
@@ -414,7 +414,7 @@ test('a trace that the program closed to make room is opened again', async () =>
   });
 });
 
-test('a wrong file leaves the trace where it is, also after a reload', async () => {
+test('an unreadable file leaves the open trace in place, also after a reload', async () => {
   await onProgram([first], async (page) => {
     await ready(page);
     await drop(page, broken);
@@ -426,7 +426,7 @@ test('a wrong file leaves the trace where it is, also after a reload', async () 
   });
 });
 
-test('what was open last is offered again, in each tab by itself', async () => {
+test('recent files are offered again, in each tab by itself', async () => {
   const state = { XDG_STATE_HOME: join(folder, 'state') };
   const files = ['first.json', 'second.json'].map((name) => join(folder, name));
   for (const file of files) {
@@ -459,7 +459,7 @@ test('what was open last is offered again, in each tab by itself', async () => {
   await viewer.stop();
 });
 
-test('Back leads to the empty page that a trace was opened on', async () => {
+test('Back leads to the empty page on which a trace was opened', async () => {
   await onProgram([], async (page) => {
     await drop(page, first);
     await ready(page);
@@ -471,7 +471,7 @@ test('Back leads to the empty page that a trace was opened on', async () => {
   });
 });
 
-test('an address of files that are gone shows what is open', async () => {
+test('an address of deleted files shows the trace that is open', async () => {
   await onProgram(
     [first],
     async (page) => {
@@ -490,7 +490,7 @@ const HPROF =
   'rank   self  accum   count trace method\n' +
   '   1 100.00% 100.00%       7  300001 app.Main.run\nCPU SAMPLES END\n';
 
-test('files that have numbers and no times say so', async () => {
+test('files with numbers but no times say so', async () => {
   const stacks = file('stacks.collapsed', 'main;a;b 10\nmain;c 5\n');
   const hprof = file('java.hprof.txt', HPROF);
   await onProgram([stacks], async (page) => {
@@ -517,7 +517,7 @@ test('files that have numbers and no times say so', async () => {
   });
 });
 
-test('names are text, whatever they look like', async () => {
+test('names stay text, whatever they look like', async () => {
   const evil = file('<img src=x onerror=alert(1)>.json', readFileSync(first));
   await onProgram([second], async (page) => {
     await ready(page);
@@ -556,7 +556,7 @@ test('accessible: without a file, the dialog, an error, files in Info', async ()
 
 const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 
-test('real traces together, cut off and packed, and what is none', async (t) => {
+test('real traces open together, cut off and packed, and other files are refused', async (t) => {
   if (!existsSync(data)) return t.skip('skipped: ../shared not there');
   const calls = join(data, 'method-trace/real/studio-streaming.trace');
   const events = join(data, 'trace-event/lighthouse/cutoff-load-m83.trace.json');

@@ -28,7 +28,7 @@ const slice = (pid, tid) => ({ ph: 'X', name: 'work', pid, tid, ts: 10, dur: 80 
 const instant = (pid, tid) => ({ ph: 'i', s: 't', name: 'mark', pid, tid, ts: 50 });
 const squeeze = (texts) => texts.map((text) => text.replace(/\s+/g, ' ').trim());
 
-test('processes stand in the order of the format, with slices or without', async () => {
+test('processes have the order of the format, with slices or without', async () => {
   const { page, troubles } = await showFile('processes.json', [
     ...named(1, 'Zeta', 1),
     ...named(2, 'instants alone', -2),
@@ -81,7 +81,7 @@ test('labels of a process give way to its name', async () => {
   ]);
 });
 
-test('threads without slices stand after those that have some', async () => {
+test('threads without slices come after those with slices', async () => {
   const { page } = await showFile('threads.json', {
     stackFrames: { 1: { name: 'main' } },
     traceEvents: [
@@ -105,7 +105,7 @@ test('threads without slices stand after those that have some', async () => {
 
 const lasting = (pid, tid, dur) => ({ ph: 'X', name: 'work', pid, tid, ts: 10, dur });
 
-test('the main thread stands first, numbers in names by value, counters below', async () => {
+test('the main thread comes first, numbers in names sort by value, and counters are below', async () => {
   const { page } = await showFile('main.json', [
     ...thread(7, 1, 'worker-10'),
     ...thread(7, 2, 'worker-2'),
@@ -123,7 +123,7 @@ test('the main thread stands first, numbers in names by value, counters below', 
   ]);
 });
 
-test('without sort indices the process with most work of its main thread stands first', async () => {
+test('without sort indexes the process with the busiest main thread comes first', async () => {
   const { page } = await showFile('work.json', [
     ...named(1, 'a helper'),
     ...named(2, 'the program'),
@@ -137,7 +137,7 @@ test('without sort indices the process with most work of its main thread stands 
   ]);
 });
 
-test('where threads have states only, the time that they ran is their work', async () => {
+test('with states only, the running time of threads counts as their work', async () => {
   const idle = 'comm=swapper prev_pid=0';
   const text = [
     ['a', 100, '001', '002'],
@@ -152,7 +152,7 @@ test('where threads have states only, the time that they ran is their work', asy
   assert.deepEqual(groups.slice(0, 3), ['CPUs', 'b pid 200', 'a pid 100']);
 });
 
-test('sort indexes that are only the ids of threads are none', async () => {
+test('sort indexes that only repeat thread ids are ignored', async () => {
   const { page } = await showFile('ids.json', [
     ...thread(9, 3, 'worker', 3),
     ...thread(9, 5, 'helper', 5),
@@ -166,7 +166,7 @@ test('sort indexes that are only the ids of threads are none', async () => {
   ]);
 });
 
-test('in Chrome the busiest renderer stands before the browser process', async () => {
+test('in Chrome the busiest renderer comes before the browser process', async () => {
   const { page } = await showFile('chrome.json', [
     ...named(1, 'Browser', -6),
     ...named(2, 'Renderer', -5),

@@ -19,7 +19,7 @@ import { onPage } from './made-up.mjs';
 
 const heading = (page) => page.waitForSelector('.screen h1');
 
-test('names out of a trace are text, whatever they look like', async () => {
+test('names of a trace stay text, whatever they look like', async () => {
   const evil = '<img src=x onerror="document.title=1">';
   await onPage(
     async (page) => {
@@ -42,7 +42,7 @@ test('names out of a trace are text, whatever they look like', async () => {
   );
 });
 
-test('while the file is read the page shows how far, then opens by itself', async () => {
+test('the page shows the progress of reading, then opens by itself', async () => {
   const status = {
     state: 'loading',
     name: 'big.trace',
@@ -95,7 +95,7 @@ test('Cancel ends the reading and says so', async () => {
   );
 });
 
-test('a file that cannot be read is an error with its place, not an empty page', async () => {
+test('a file that cannot be read shows an error with its place, not an empty page', async () => {
   await onPage(
     async (page) => {
       const text = await page.locator('.screen').innerText();
@@ -121,7 +121,7 @@ test('a file that cannot be read is an error with its place, not an empty page',
   );
 });
 
-test('when the program does not answer the page stays, and goes on when it answers', async () => {
+test('when the program does not answer the page stays, and continues when it answers', async () => {
   const trace = makeTrace({ busy: 0.1 });
   const server = await serve(trace);
   const { page, close } = await openPage(server.address);
@@ -145,7 +145,7 @@ test('when the program does not answer the page stays, and goes on when it answe
   await close();
 });
 
-test('when another program answers the bar leads to its address', async () => {
+test('when another program answers, the bar leads to its address', async () => {
   const server = await serve(makeTrace({ busy: 0.1 }));
   const { page, close } = await openPage(server.address);
   await ready(page);
@@ -161,7 +161,7 @@ test('when another program answers the bar leads to its address', async () => {
   await close();
 });
 
-test('a trace with one clock has no columns of the other, and no switch', async () => {
+test('a trace with one clock has no columns of the other and no switch', async () => {
   await onPage(
     async (page) => {
       const heads = await page
@@ -186,7 +186,7 @@ test('a trace with one clock has no columns of the other, and no switch', async 
   );
 });
 
-test('a sampled trace is labelled, with its interval', async () => {
+test('a sampled trace is labelled with its interval', async () => {
   await onPage(
     async (page) =>
       assert.equal(
@@ -201,7 +201,7 @@ test('a sampled trace is labelled, with its interval', async () => {
   );
 });
 
-test('a range without calls says so and names the way out', async () => {
+test('a range without calls says so and offers the way out', async () => {
   await onPage(
     async (page) => {
       await until(
@@ -220,7 +220,7 @@ test('a range without calls says so and names the way out', async () => {
   );
 });
 
-test('diagnostics stand in Health, behind the health button, with their places', async () => {
+test('the health button opens Health, which lists diagnostics with their places', async () => {
   await onPage(
     async (page) => {
       const button = page.getByRole('button', { name: /^Health/ });
@@ -257,7 +257,7 @@ test('diagnostics stand in Health, behind the health button, with their places',
   );
 });
 
-test('the table is a tree for the keyboard', async () => {
+test('the keyboard uses the table as a tree', async () => {
   await onPage(async (page) => {
     await page.locator('.profile .scroller').focus();
     await page.keyboard.press('Home');
@@ -297,7 +297,7 @@ test('the table is a tree for the keyboard', async () => {
   });
 });
 
-test('tabs are tabs, everything has a name, and the focus can go everywhere', async () => {
+test('the tabs have the roles of tabs, every control has a name, and all can be focused', async () => {
   await onPage(async (page) => {
     await page.getByRole('tab', { name: 'Profile' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -336,7 +336,7 @@ test('tabs are tabs, everything has a name, and the focus can go everywhere', as
   });
 });
 
-test('a miss turns the search pink, a hit dims the rest while the box has the focus', async () => {
+test('a search without hits turns pink, and hits dim the rest while the box has the focus', async () => {
   await onPage(async (page) => {
     await page.keyboard.press('Control+f');
     await page.keyboard.type('hashmap');
@@ -360,7 +360,7 @@ test('a miss turns the search pink, a hit dims the rest while the box has the fo
   });
 });
 
-test('theme, palette and row height switch without a word to the engine', async () => {
+test('theme, palette and row height switch without a request', async () => {
   await onPage(async (page, { server }) => {
     await until(
       () => colours(page, '.lanes canvas'),
@@ -416,7 +416,7 @@ test('a narrow window keeps clock, search, health and chip, and drops the detail
   );
 });
 
-test('forced colours and reduced motion are honoured', async () => {
+test('the page follows forced colours and reduced motion', async () => {
   await onPage(
     async (page) => {
       const before = await place(page);
@@ -438,7 +438,7 @@ test('forced colours and reduced motion are honoured', async () => {
   );
 });
 
-test('what is drawn has the forced colours, on bars that fit their ground', async () => {
+test('the time line has forced colours, and text is readable on its bars', async () => {
   const options = { forcedColors: 'active', colorScheme: 'dark' };
   await onPage(
     async (page) => {
@@ -482,7 +482,7 @@ test('help lists the keys and closes with Escape', async () => {
   });
 });
 
-test('the overview window moves the view, a click beside it too', async () => {
+test('the overview window moves the view, and so does a click beside it', async () => {
   await onPage(
     async (page) => {
       const box = await page.locator('.overview canvas').boundingBox();
@@ -533,7 +533,7 @@ test('panning and zooming never leave the tracks blank', async () => {
   );
 });
 
-test('a thread is chosen by its name and given back by the chip', async () => {
+test('a click on the name of a thread selects it, and the chip removes it', async () => {
   await onPage(async (page) => {
     const all = (await tableLines(page)).length;
     await page.locator('.label .pick').nth(2).click();
@@ -589,7 +589,7 @@ test('a thread is found by its name', async () => {
   });
 });
 
-test('drags pan and zoom as they do elsewhere', async () => {
+test('dragging pans and zooms as in other viewers', async () => {
   await onPage(
     async (page) => {
       const view = async () => (await place(page)).view?.split('-').map(Number);
@@ -640,7 +640,7 @@ test('drags pan and zoom as they do elsewhere', async () => {
   );
 });
 
-test('a link to a call that is not there is told, and does no harm', async () => {
+test('a link to a missing call says so and changes nothing else', async () => {
   const server = await serve(makeTrace({ busy: 0.1 }));
   const { page, close } = await openPage(`${server.address}#call=9999.9`);
   await ready(page);

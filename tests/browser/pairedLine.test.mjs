@@ -82,7 +82,7 @@ async function bothLines(page) {
   await page.waitForSelector('.paired-head');
 }
 
-test('threads stand in the order of their partners, and those without say so', async () => {
+test('threads have the order of their partners, and those without a partner say so', async () => {
   await opened(async (page) => {
     const before = await names(page, '#tracks');
     await bothLines(page);
@@ -110,7 +110,7 @@ test('threads stand in the order of their partners, and those without say so', a
   });
 });
 
-test('the n-th call of a method aligns both, a click in each aligns these, the address keeps it', async () => {
+test('the n-th call of a method or a click in each time line aligns both, and the address keeps it', async () => {
   await opened(async (page) => {
     await bothLines(page);
     assert.match(await head(page), /Aligned at the start of both/);
@@ -174,7 +174,7 @@ test('the n-th call of a method aligns both, a click in each aligns these, the a
   });
 });
 
-test('a call without a partner says so; a range below is the range above', async () => {
+test('a call without a partner says so, and a range below is also the range above', async () => {
   await opened(async (page) => {
     await bothLines(page);
     await page.keyboard.press('0');

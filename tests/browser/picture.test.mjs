@@ -57,7 +57,7 @@ async function parse(text) {
 }
 
 for (const scheme of ['light', 'dark'])
-  test(`the time line as shapes holds every bar and name, ${scheme}`, async () => {
+  test(`the time line as SVG has every bar and name, ${scheme}`, async () => {
     const { page, troubles } = await showFile('server.json', EVENTS, {
       hash: '#view=0-800000&range=200000-500000&note=400000-600000~a note <i>',
       options: { colorScheme: scheme },
@@ -101,7 +101,7 @@ for (const scheme of ['light', 'dark'])
     assert.deepEqual(troubles, []);
   });
 
-test('the time line as pixels has two for one of the screen', async () => {
+test('the time line as PNG has two pixels for each of the screen', async () => {
   const { page, troubles } = await showFile('server.json', EVENTS, { hash: '#view=0-800000' });
   await rested(page);
   const file = await save(page, 'Time line, pixels');
@@ -120,7 +120,7 @@ test('the time line as pixels has two for one of the screen', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('the flame graph is offered while it is there, with its frames and shares', async () => {
+test('the flame graph is offered while it is shown, with its frames and shares', async () => {
   const viewer = await view(example());
   const opened = await openPage(viewer.address);
   const { page, troubles } = opened;

@@ -44,7 +44,7 @@ async function openReport(file) {
   return { ...opened, others };
 }
 
-test('a report from the disk tells the numbers of the command line', { skip }, async () => {
+test('a report on disk has the figures of the command line', { skip }, async () => {
   const { page, others, close } = await openReport(report(example()));
   await ready(page);
   assert.equal(await page.title(), 'example.trace – traceview');
@@ -54,7 +54,7 @@ test('a report from the disk tells the numbers of the command line', { skip }, a
   await close();
 });
 
-test('what is chosen travels alone', { skip }, async () => {
+test('a report carries only the chosen part', { skip }, async () => {
   const range = ['--range', '50ms:200ms', '--thread', 'main'];
   const file = report(...range, example());
   const { page, others, close } = await openReport(file);
@@ -122,19 +122,19 @@ async function compare(file) {
   await close();
 }
 
-test('reports of all formats', { skip }, async () => {
+test('reports of all formats open', { skip }, async () => {
   for (const file of written()) await compare(file);
 });
 
 test(
-  'reports of real files of all formats',
+  'reports of real files of all formats open',
   { skip: skip || (!existsSync(DATA) && '../shared not there') },
   async () => {
     for (const name of FORMATS) await compare(join(DATA, name));
   },
 );
 
-test('a size is kept, and what was left out for it is said', { skip }, async () => {
+test('a report keeps its maximum size and says what was left out', { skip }, async () => {
   const tiny = join(folder, 'tiny.json');
   writeFileSync(tiny, '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":1}]');
   const [none, whole] = [statSync(report(tiny)).size, statSync(report(example())).size];
@@ -161,7 +161,7 @@ test('a size is kept, and what was left out for it is said', { skip }, async () 
   await close();
 });
 
-test('two files are one trace, each with its own times', { skip }, async () => {
+test('two files become one trace, each with its own times', { skip }, async () => {
   const other = join(folder, 'other.json');
   const event = { ph: 'X', name: 'other', pid: 1, tid: 1, ts: 0, dur: 1000 };
   writeFileSync(other, JSON.stringify([event]));
@@ -254,7 +254,7 @@ function hostilePlaces() {
   ];
 }
 
-test('nothing that a trace has inside is run', { skip }, async () => {
+test('no script inside a trace runs', { skip }, async () => {
   const name = '<img src=x onerror=window.hit=9><!--\u2028<script>.json';
   const file = join(folder, name);
   writeFileSync(file, JSON.stringify(hostileTrace()));
@@ -294,7 +294,7 @@ test('nothing that a trace has inside is run', { skip }, async () => {
   }
 });
 
-test('a script that gets into the page all the same does not run', { skip }, async () => {
+test('the content policy stops a script that got into the page', { skip }, async () => {
   const { page, close } = await openReport(report(example()));
   await ready(page);
   const tried = await page.evaluate(async () => {
@@ -308,21 +308,25 @@ test('a script that gets into the page all the same does not run', { skip }, asy
   await close();
 });
 
-test('what cannot be read is said, and another file opens in its place', { skip }, async () => {
-  // `html` makes no report of such a file: what travels was exchanged on the way.
-  const broken = report(example());
-  const inside = gzipSync('JAVA PROFILE 1.0.1\0\0\0').toString('base64');
-  const whole = readFileSync(broken, 'utf8');
-  writeFileSync(broken, whole.replace(/(data-of="file0">)[^<]*/, `$1${inside}`));
-  const { page, close } = await openReport(broken);
-  await until(() => page.getByRole('alert').count(), 1, 'an error');
-  await page.locator('input[type=file]').setInputFiles(example());
-  await ready(page);
-  assert.equal(await page.title(), 'example.trace – traceview');
-  await close();
-});
+test(
+  'an unreadable report says so, and another file can be opened in its place',
+  { skip },
+  async () => {
+    // `html` makes no report of such a file: what travels was exchanged on the way.
+    const broken = report(example());
+    const inside = gzipSync('JAVA PROFILE 1.0.1\0\0\0').toString('base64');
+    const whole = readFileSync(broken, 'utf8');
+    writeFileSync(broken, whole.replace(/(data-of="file0">)[^<]*/, `$1${inside}`));
+    const { page, close } = await openReport(broken);
+    await until(() => page.getByRole('alert').count(), 1, 'an error');
+    await page.locator('input[type=file]').setInputFiles(example());
+    await ready(page);
+    assert.equal(await page.title(), 'example.trace – traceview');
+    await close();
+  },
+);
 
-test('the weight of a report is that of page and engine, and the trace packed', { skip }, () => {
+test('a report weighs as much as page and engine plus the packed trace', { skip }, () => {
   const empty = join(folder, 'one.json');
   writeFileSync(empty, '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":1}]');
   assert.ok(statSync(report(empty)).size < 1_680_000);
@@ -342,7 +346,7 @@ async function saveReport(page) {
   return { path, name: file.suggestedFilename() };
 }
 
-test('saved from the viewer it is what the command writes', { skip }, async () => {
+test('a report saved from the viewer equals that of the command', { skip }, async () => {
   const viewer = await view(example());
   const { page, close } = await openPage(viewer.address);
   await ready(page);
@@ -374,34 +378,38 @@ const cutOff = (locator) =>
     return fits ? '' : 'does not fit';
   });
 
-test('what a report leaves out is in view in full, however narrow', { skip }, async () => {
-  const short = report('--range', '50ms:', example());
-  const long = report('--range', '50ms:200ms', '--hash-names', '--strip-args', example());
-  for (const file of [short, long]) {
-    const { page, close } = await openReport(file);
-    await ready(page);
-    const notice = page.locator('.readout .notice');
-    for (const width of [400, 700, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.keyboard.press('Escape');
-      await until(() => notice.innerText(), '', 'the notice has gone');
-      const button = page.getByRole('button', { name: 'A part of the trace' });
-      const box = await button.boundingBox();
-      assert.ok(box.x >= 0 && box.x + box.width <= width, `the button at ${width}`);
-      await button.focus();
-      await page.keyboard.press('Enter');
-      await until(
-        () => notice.innerText(),
-        (text) => /^This is a part/.test(text),
-        'the notice',
-      );
-      assert.equal(await cutOff(notice), '', `at ${width}`);
+test(
+  'the note on left-out data is visible in full, however narrow the window',
+  { skip },
+  async () => {
+    const short = report('--range', '50ms:', example());
+    const long = report('--range', '50ms:200ms', '--hash-names', '--strip-args', example());
+    for (const file of [short, long]) {
+      const { page, close } = await openReport(file);
+      await ready(page);
+      const notice = page.locator('.readout .notice');
+      for (const width of [400, 700, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.keyboard.press('Escape');
+        await until(() => notice.innerText(), '', 'the notice has gone');
+        const button = page.getByRole('button', { name: 'A part of the trace' });
+        const box = await button.boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= width, `the button at ${width}`);
+        await button.focus();
+        await page.keyboard.press('Enter');
+        await until(
+          () => notice.innerText(),
+          (text) => /^This is a part/.test(text),
+          'the notice',
+        );
+        assert.equal(await cutOff(notice), '', `at ${width}`);
+      }
+      await close();
     }
-    await close();
-  }
-});
+  },
+);
 
-test('a report does not make reports, and says which part it is', { skip }, async () => {
+test('a report cannot save reports and says which part it shows', { skip }, async () => {
   const { page, others, close } = await openReport(report('--range', '50ms:200ms', example()));
   await ready(page);
   await page
@@ -421,7 +429,7 @@ test('a report does not make reports, and says which part it is', { skip }, asyn
 });
 
 test(
-  'a build without the engine has no such entry',
+  'a build without the engine has no entry for reports',
   { skip: !skip && 'this build has it' },
   async () => {
     const viewer = await view(example());
@@ -433,7 +441,7 @@ test(
   },
 );
 
-test('a browser that cannot decode base64 by itself opens it too', { skip }, async () => {
+test('a browser without its own base64 decoder opens a report, too', { skip }, async () => {
   const { page, close } = await openPage('about:blank');
   await page.addInitScript(() => delete Uint8Array.fromBase64);
   await page.goto(pathToFileURL(report(example())).href);

@@ -52,7 +52,7 @@ const cutControls = (page) =>
   );
 
 for (const size of SIZES) {
-  test(`at ${size.width} px names have 350 px, and no control is cut off`, async () => {
+  test(`at ${size.width} px names have 350 px and no control is cut off`, async () => {
     const { page, troubles, close } = await show(size);
     assert.ok((await headWidth(page)) >= 350, `${await headWidth(page)} px for names`);
     assert.equal(await page.locator('.details.beside').isVisible(), false);
@@ -130,7 +130,7 @@ const scopeWords = (page) =>
       .map((part) => [part.className, part.clientWidth, part.scrollWidth - part.clientWidth]),
   );
 
-test('the words about the range are read, short, or not there', async () => {
+test('the text about the range is readable, short, or absent', async () => {
   const { page } = await showFile('busy.json', busyTrace(), {
     options: { viewport: { width: 1800, height: 800 } },
   });
@@ -147,7 +147,7 @@ test('the words about the range are read, short, or not there', async () => {
   assert.match(await page.locator('.scope-words').getAttribute('title'), /^Computed for the whole/);
 });
 
-test('where a table lacks room, the figures stay that nothing else tells', async () => {
+test('a narrow table keeps the figures that no other place shows', async () => {
   const viewport = { width: 900, height: 700 };
   const { page } = await showFile('busy.json', busyTrace(), { options: { viewport } });
   await page.getByRole('tab', { name: 'Counters' }).click();
@@ -161,7 +161,7 @@ test('where a table lacks room, the figures stay that nothing else tells', async
   await until(shows(all), true, 'with all');
 });
 
-test('the details fold out with a selection, and fold away without', async () => {
+test('the details fold out with a selection and fold away without', async () => {
   const { page, close } = await show({ width: 1280, height: 800 });
   const details = page.locator('.details.beside');
   assert.equal(await details.isVisible(), false);
@@ -172,7 +172,7 @@ test('the details fold out with a selection, and fold away without', async () =>
   await close();
 });
 
-test('where names lack room, the clock that is not chosen gives way', async () => {
+test('a narrow table drops the clock that is not chosen', async () => {
   const { page, close } = await show({ width: 900, height: 700 });
   const heads = () => page.locator('.profile .head .group').allInnerTexts();
   const shown = async (clock) => {
@@ -190,7 +190,7 @@ test('where names lack room, the clock that is not chosen gives way', async () =
   await close();
 });
 
-test('a text that is cut off has a tooltip', async () => {
+test('a truncated text has a tooltip', async () => {
   const name = `thread ${'with a long name '.repeat(6)}`.trim();
   const events = [
     { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name } },

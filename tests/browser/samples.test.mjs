@@ -29,7 +29,7 @@ before(async () => {
 const details = () => page.locator('.details.beside');
 const words = async () => (await details().innerText()).replace(/\s+/g, ' ');
 
-test('a thread with samples has a row of them, and each tells its stack', async () => {
+test('a thread with samples has a row of them, and each shows its stack', async () => {
   const row = page.locator('.label', { hasText: 'samples' });
   assert.match(await row.getAttribute('title'), /^4 samples of/);
   const top = await row.evaluate((e) => parseFloat(e.style.top));
@@ -50,7 +50,7 @@ test('a thread with samples has a row of them, and each tells its stack', async 
   await until(words, (text) => /^work.*Time 0\.300 ms/.test(text), 'the one before');
 });
 
-test('the stacks of samples open over time, and a click on a box selects its method', async () => {
+test('stacks of samples open over time, and a click on a box selects its method', async () => {
   const button = page.getByRole('button', { name: /^Show the stacks of the samples of / });
   await button.click();
   await page.getByRole('button', { name: /^Hide the stacks/ }).waitFor();
@@ -100,7 +100,7 @@ async function below(expected, what) {
   );
 }
 
-test('the flame graph is of slices or of samples', async () => {
+test('the flame graph shows slices or samples', async () => {
   await page.getByRole('tab', { name: 'Flame' }).click();
   const choice = page.getByLabel('Figure of the flame graph');
   assert.equal(await choice.inputValue(), 'calls');
@@ -130,7 +130,7 @@ test('the flame graph is of slices or of samples', async () => {
   await below(/^work inclusive 0\.300 ms, 75\.0 %/, 'work by time');
 });
 
-test('samples stand in the order of time as well', async () => {
+test('samples can be shown in the order of time', async () => {
   const turns = [2, 3, 2, 2].map((sf, i) => sample(100 * (i + 1), sf, 1));
   const content = { traceEvents: EVENTS, stackFrames: FRAMES, samples: turns };
   const hash = '#tab=flame&samples=count';
@@ -159,7 +159,7 @@ test('samples stand in the order of time as well', async () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a trace of samples alone shows them at once', async () => {
+test('a trace with only samples shows them at once', async () => {
   const lone = await showFile(
     'lone.json',
     { traceEvents: LONE, stackFrames: FRAMES, samples: SAMPLES },
@@ -287,7 +287,7 @@ test('the axis of a heap profile is weight, not time', async () => {
   assert.deepEqual(heap.troubles, []);
 });
 
-test('colours tell the kinds of frames, with a legend of those that there are', async () => {
+test('colours show the kinds of frames, with a legend of those in the trace', async () => {
   const { page: kinds, troubles: wrong } = await showFile(
     'a.folded',
     'main;run_[j];read_[k] 3\nmain;run_[j] 1\n',
@@ -305,4 +305,4 @@ test('colours tell the kinds of frames, with a legend of those that there are', 
   assert.deepEqual(wrong, []);
 });
 
-test('nothing went wrong', () => assert.deepEqual(troubles, []));
+test('no errors were reported', () => assert.deepEqual(troubles, []));

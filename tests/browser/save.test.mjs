@@ -83,7 +83,7 @@ const made = (name, text) => {
   return path;
 };
 
-test('a range of a method trace, as one and as JSON', async () => {
+test('a range of a method trace is saved in its format and as JSON', async () => {
   const from = 100_000_000;
   const to = 150_000_000;
   const { page, troubles, end } = await open(example(), `#range=${from}-${to}`);
@@ -109,7 +109,7 @@ test('a range of a method trace, as one and as JSON', async () => {
   }
 });
 
-test('a range and a thread of Trace Event JSON', async () => {
+test('a range and a thread of Trace Event JSON are saved', async () => {
   const whole = made('events.json', JSON.stringify(EVENTS));
   const { page, troubles, end } = await open(whole, '#range=300000-700000&threads=0');
   try {
@@ -132,7 +132,7 @@ test('a range and a thread of Trace Event JSON', async () => {
   }
 });
 
-test('with a filter, and the arrows and counters of a range', async () => {
+test('a saved part respects the filter and has the arrows and counters of its range', async () => {
   const whole = made('events.json', JSON.stringify(EVENTS));
   const { page, end } = await open(whole, '#filter=-name%3Ainner&range=300000-700000');
   try {
@@ -155,7 +155,7 @@ test('with a filter, and the arrows and counters of a range', async () => {
   }
 });
 
-test('a range of ftrace text', async () => {
+test('a range of ftrace text is saved', async () => {
   const whole = made('marks.txt', FTRACE);
   const { page, end } = await open(whole, '#range=200000-600000');
   try {
@@ -167,7 +167,7 @@ test('a range of ftrace text', async () => {
   }
 });
 
-test('nothing selected is the whole trace', async () => {
+test('without a selection the whole trace is saved', async () => {
   const { page, end } = await open(example(), '');
   try {
     const file = await save(page, 'Method trace');
@@ -178,7 +178,7 @@ test('nothing selected is the whole trace', async () => {
   }
 });
 
-test('a selection with nothing in it says so, and the menu gives the keyboard back', async () => {
+test('an empty selection says so, and the menu returns the focus', async () => {
   const whole = made('events.json', JSON.stringify(EVENTS));
   const { page, end } = await open(whole, '#range=0-50000&threads=0');
   try {
@@ -226,7 +226,7 @@ async function check(page, name) {
   await page.keyboard.press('Escape');
 }
 
-test('names are hashed and arguments are left out where that is wanted', async () => {
+test('names can be hashed and arguments left out', async () => {
   const { page, troubles, end } = await open(made('secret-file.json', JSON.stringify(SECRET)), '');
   try {
     await page.locator('.top h1').waitFor();

@@ -69,7 +69,7 @@ const FILES = [
 
 for (const [what, name] of FILES) {
   const path = name === null ? null : join(data, name);
-  test(`scrolling shows the same as painting: ${what}`, async (t) => {
+  test(`scrolling gives the same pixels as painting anew: ${what}`, async (t) => {
     if (path && !existsSync(path)) return t.skip(`${path} is missing`);
     const viewer = await view(path ?? example());
     const { page, troubles, close } = await openPage(viewer.address, {

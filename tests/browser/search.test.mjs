@@ -19,7 +19,7 @@ const EVENTS = [
 /** The names in the order of their starts. */
 const IN_TIME = Array.from({ length: NAMES }, (_, k) => k).sort((a, b) => START(a) - START(b));
 
-test('Enter goes to the next hit in time, at a readable width, and wraps with a word', async () => {
+test('Enter goes to the next hit in time at a readable width, and says when it wraps', async () => {
   const { page, troubles } = await showFile('hits.json', EVENTS, { options: { reader: null } });
   const count = () => page.locator('.search .count').innerText();
   const selected = () => page.locator('.details.beside h2').innerText();
@@ -53,7 +53,7 @@ test('Enter goes to the next hit in time, at a readable width, and wraps with a 
   assert.deepEqual(troubles, []);
 });
 
-test('a match in a signature is counted, and marked in the table and the tree', async () => {
+test('a match in a signature is counted and marked in the table and the tree', async () => {
   const methods = json('profile', '--format', 'json', example()).filter((m) =>
     `${m.class}.${m.method} ${m.signature}`.includes('Ljava/lang/String;'),
   );

@@ -113,7 +113,7 @@ const slice = (name, pid, ts, dur) => ({ ph: 'X', name, pid, tid: pid, ts, dur }
 const events = JSON.stringify([slice('alpha', 1, 1000, 10), slice('beta', 1, 1002, 3)]);
 const others = JSON.stringify([slice('gamma', 2, 1004, 2)]);
 
-test('the first page says what it is, and the example is a link', { skip }, async () => {
+test('the first page says what the program is and links to the example', { skip }, async () => {
   const host = await serve(built());
   const { page, troubles, away, close } = await openSite(host.address);
   await invites(page);
@@ -131,7 +131,7 @@ test('the first page says what it is, and the example is a link', { skip }, asyn
   await close();
 });
 
-test('what was visited once opens without a network', { skip }, async () => {
+test('a page visited once opens without a network', { skip }, async () => {
   const host = await serve(built());
   const { page, troubles, close } = await openSite(host.address);
   await invites(page);
@@ -161,7 +161,7 @@ async function another(text) {
   return { 'index.html': changed, 'sw.js': Buffer.from(script) };
 }
 
-test('a new version takes the place of the old, and never a half of it', { skip }, async () => {
+test('a new version replaces the old one as a whole', { skip }, async () => {
   const host = await serve(built());
   const { page, close } = await openSite(host.address);
   await invites(page);
@@ -256,7 +256,7 @@ function plain() {
 }
 
 test(
-  'files of every format, packed or not, have the command line’s numbers',
+  'files of every format, packed or not, have the figures of the command line',
   { skip },
   async () => {
     const host = await serve(built());
@@ -275,7 +275,7 @@ test(
   },
 );
 
-test('several files are one trace, halves of a split one too', { skip }, async () => {
+test('several files become one trace, and so do the halves of a split one', { skip }, async () => {
   const host = await serve(built());
   const { page, close } = await openSite(host.address);
   await invites(page);
@@ -287,7 +287,7 @@ test('several files are one trace, halves of a split one too', { skip }, async (
   await close();
 });
 
-test('a report opens like the files in it, moved as they were', { skip }, async () => {
+test('a report opens like the files in it, with their offsets', { skip }, async () => {
   const [one, two] = [file('first.json', events), file('second.json', others)];
   const report = join(folder, 'both.html');
   execFileSync(program(), ['html', '-q', '-o', report, one, two, '--offset', `${two}=5ms`]);
@@ -310,39 +310,35 @@ function cutOff() {
   return file('early.json.gz', gzipSync(JSON.stringify(list)).subarray(0, 30000));
 }
 
-test(
-  'what is said of a file that was opened is no error, one of the page is',
-  { skip },
-  async () => {
-    const host = await serve(built());
-    const { page, close } = await openSite(host.address);
-    await invites(page);
-    await choose(page, cutOff());
-    await ready(page);
-    const notice = page.locator('.readout .notice');
-    const words = /^The container ends early or is damaged/;
-    await until(
-      () => notice.textContent(),
-      (text) => words.test(text),
-      'the notice',
-    );
-    const colour = (element) => getComputedStyle(element).color;
-    const plain = await page.locator('.top h1').evaluate(colour);
-    assert.equal(await notice.evaluate(colour), plain);
-    const { files } = await place(page);
-    await page.evaluate((text) => (location.hash = text), `files=${files}&tab=info`);
-    const said = page.locator('#pane-info tr', { hasText: 'The container ends early' });
-    assert.equal(await said.locator('th').textContent(), 'unpacking');
-    await page.evaluate(() => (location.hash = 'files=77'));
-    await until(
-      () => notice.textContent(),
-      (text) => text.startsWith('The files of that address are no longer open'),
-      'the error',
-    );
-    assert.notEqual(await notice.evaluate(colour), plain);
-    await close();
-  },
-);
+test('a diagnostic of an opened file is not an error of the page', { skip }, async () => {
+  const host = await serve(built());
+  const { page, close } = await openSite(host.address);
+  await invites(page);
+  await choose(page, cutOff());
+  await ready(page);
+  const notice = page.locator('.readout .notice');
+  const words = /^The container ends early or is damaged/;
+  await until(
+    () => notice.textContent(),
+    (text) => words.test(text),
+    'the notice',
+  );
+  const colour = (element) => getComputedStyle(element).color;
+  const plain = await page.locator('.top h1').evaluate(colour);
+  assert.equal(await notice.evaluate(colour), plain);
+  const { files } = await place(page);
+  await page.evaluate((text) => (location.hash = text), `files=${files}&tab=info`);
+  const said = page.locator('#pane-info tr', { hasText: 'The container ends early' });
+  assert.equal(await said.locator('th').textContent(), 'unpacking');
+  await page.evaluate(() => (location.hash = 'files=77'));
+  await until(
+    () => notice.textContent(),
+    (text) => text.startsWith('The files of that address are no longer open'),
+    'the error',
+  );
+  assert.notEqual(await notice.evaluate(colour), plain);
+  await close();
+});
 
 const LARGEST = 1_500_000;
 
@@ -366,37 +362,44 @@ function small() {
 
 const noData = skip || (!existsSync(DATA) && '../shared not there');
 
-test('small files of the collection', { skip: noData }, async () => {
-  const host = await serve(built());
-  const { page, troubles, away, close } = await openSite(host.address);
-  const troubled = [];
-  let opened = 0;
-  for (const path of small()) {
-    const name = relative(DATA, path);
-    const theirs = spawnSync(program(), ['profile', '--format', 'json', '-q', path], {
-      maxBuffer: 1 << 28,
-    });
-    await page.goto('about:blank');
-    await page.goto(host.address);
-    await invites(page);
-    await choose(page, ...(path.endsWith('.key') ? [path, path.replace(/key$/, 'data')] : [path]));
-    const words = await outcome(page);
-    if ((words === 'opened') !== (theirs.status === 0)) troubled.push(`${name}: ${words}`);
-    if (words !== 'opened' || theirs.status !== 0) continue;
-    opened++;
-    if (!JSON.parse(theirs.stdout).some(({ calls }) => calls > 0)) continue;
-    // The command line has async slices in its profile, the page in a table of their own.
-    const pane = page.locator('#pane-profile');
-    const alone = pane.getByText('No thread has slices of its own');
-    await pane.locator('[data-line]').or(alone).first().waitFor();
-    if ((await alone.count()) > 0) continue;
-    await same(page, path).catch((error) => troubled.push(`${name}: ${error.message}`));
-  }
-  assert.deepEqual(troubled, []);
-  assert.ok(opened > 10);
-  assert.deepEqual([troubles, away], [[], []]);
-  await close();
-});
+test(
+  'the small files of the collection have the figures of the command line',
+  { skip: noData },
+  async () => {
+    const host = await serve(built());
+    const { page, troubles, away, close } = await openSite(host.address);
+    const troubled = [];
+    let opened = 0;
+    for (const path of small()) {
+      const name = relative(DATA, path);
+      const theirs = spawnSync(program(), ['profile', '--format', 'json', '-q', path], {
+        maxBuffer: 1 << 28,
+      });
+      await page.goto('about:blank');
+      await page.goto(host.address);
+      await invites(page);
+      await choose(
+        page,
+        ...(path.endsWith('.key') ? [path, path.replace(/key$/, 'data')] : [path]),
+      );
+      const words = await outcome(page);
+      if ((words === 'opened') !== (theirs.status === 0)) troubled.push(`${name}: ${words}`);
+      if (words !== 'opened' || theirs.status !== 0) continue;
+      opened++;
+      if (!JSON.parse(theirs.stdout).some(({ calls }) => calls > 0)) continue;
+      // The command line has async slices in its profile, the page in a table of their own.
+      const pane = page.locator('#pane-profile');
+      const alone = pane.getByText('No thread has slices of its own');
+      await pane.locator('[data-line]').or(alone).first().waitFor();
+      if ((await alone.count()) > 0) continue;
+      await same(page, path).catch((error) => troubled.push(`${name}: ${error.message}`));
+    }
+    assert.deepEqual(troubled, []);
+    assert.ok(opened > 10);
+    assert.deepEqual([troubles, away], [[], []]);
+    await close();
+  },
+);
 
 /** The page's engine with a ceiling of so many pages of 64 KiB, in as many bytes as it had. */
 function confined(html, pages) {
@@ -410,7 +413,7 @@ function confined(html, pages) {
   return html.replace(element, (_all, begin, _text, end) => begin + packed + end);
 }
 
-test('what is too large for a page is said, with the command for it', { skip }, async () => {
+test('a file too large for a page says so and names the command', { skip }, async () => {
   const files = built();
   const html = confined(String(files['index.html']), 128);
   const host = await serve({ 'index.html': Buffer.from(html) });
@@ -428,7 +431,7 @@ test('what is too large for a page is said, with the command for it', { skip }, 
   await close();
 });
 
-test('a reload says that the files are gone', { skip }, async () => {
+test('a reload says that the files must be chosen again', { skip }, async () => {
   const host = await serve(built());
   const { page, close } = await openSite(host.address);
   await invites(page);
@@ -447,7 +450,7 @@ const HOSTILE = [
   '<a href="javascript:window.hit=4">x</a>',
 ];
 
-test('nothing that a file has inside is run, nor leaves', { skip }, async () => {
+test('no script inside a file runs, and no request leaves the page', { skip }, async () => {
   const list = HOSTILE.flatMap((text, i) => [
     { ...slice(text, 1, i, 50), tid: i, cat: text, args: { [text]: text } },
     { ph: 'M', name: 'thread_name', pid: 1, tid: i, args: { name: text } },

@@ -55,7 +55,7 @@ const drawn = (page, index) =>
     index,
   );
 
-test('strips of activity are there before the trace is', async () => {
+test('the sketch of activity is shown before the trace', async () => {
   const file = join(folder, 'long.json');
   writeFileSync(file, JSON.stringify([{ ph: 'X', name: 'a', pid: 1, tid: 2, ts: 0, dur: 5 }]));
   const viewer = await view(file);
@@ -101,7 +101,7 @@ async function loading(run) {
 const figures = (page) =>
   page.$$eval('.figures > div', (all) => all.map((one) => one.innerText.replace(/\s+/g, ' ')));
 
-test('what is done is said, with a rate of what it goes over', () =>
+test('the page names each stage of reading and its rate', () =>
   loading(async (page, answer) => {
     const shown = async (heading, expected) => {
       await page.getByRole('heading', { name: heading }).waitFor();
@@ -133,7 +133,7 @@ test('what is done is said, with a rate of what it goes over', () =>
     );
   }));
 
-test('Escape is Cancel, but not while something is open over the page', () =>
+test('Escape cancels reading, unless something is open over the page', () =>
   loading(async (page, answer) => {
     await page.getByRole('button', { name: 'Keys and help' }).click();
     await page.locator('dialog[open]').waitFor();
@@ -154,7 +154,7 @@ function largePacked() {
   return Buffer.concat([gzipSync('['), ...Array.from({ length: 100 }, () => some)]);
 }
 
-test('a packed file tells how far its unpacking is, and Cancel ends it', async () => {
+test('a packed file shows the progress of unpacking, and Cancel stops it', async () => {
   const viewer = await view();
   const { page, troubles, close } = await openPage(viewer.address);
   const file = join(folder, 'large.json.gz');

@@ -49,7 +49,7 @@ async function opened() {
   return shown;
 }
 
-test('a query is answered, sorted, kept in the address and exported', { skip }, async () => {
+test('a query is answered, sorted, exported and kept in the address', { skip }, async () => {
   const { page, troubles } = await opened();
   await run(page, 'select name, count(*) as n, sum(dur) as t from slice group by name order by t');
   await rowsAre(page, [
@@ -79,7 +79,7 @@ test('a query is answered, sorted, kept in the address and exported', { skip }, 
   assert.deepEqual(troubles, []);
 });
 
-test('ids, times and threads lead into the time line', { skip }, async () => {
+test('ids, times and threads link to the time line', { skip }, async () => {
   const { page } = await opened();
   await run(page, 'select id, ts, dur, utid, name from slice order by ts desc limit 2');
   await until(async () => (await cells(page)).length, 2, 'two rows');
@@ -92,7 +92,7 @@ test('ids, times and threads lead into the time line', { skip }, async () => {
   await until(async () => (await place(page)).range, '200000-207000', 'the range of ts and dur');
 });
 
-test('an id leads to its slice when a filter hides others', { skip }, async () => {
+test('an id links to its slice when a filter hides others', { skip }, async () => {
   const { page } = await showFile('t.json', EVENTS, {
     hash: '#filter=name:hostile&tab=sql',
     waits: there,
@@ -107,7 +107,7 @@ test('an id leads to its slice when a filter hides others', { skip }, async () =
   await until(told, (text) => text.includes('hostile'), 'the slice of the id');
 });
 
-test('an error names its place, and a query can be cancelled', { skip }, async () => {
+test('an error shows its position, and a query can be cancelled', { skip }, async () => {
   const { page } = await opened();
   const failure = () => page.locator('.sql-failure').innerText();
   await run(page, 'select name\nfrom slic');
@@ -124,7 +124,7 @@ test('an error names its place, and a query can be cancelled', { skip }, async (
   await rowsAre(page, [['42']]);
 });
 
-test('names are completed, and queries are kept', { skip }, async () => {
+test('names are completed, and queries are saved', { skip }, async () => {
   const { page } = await opened();
   const box = page.locator('.sql textarea');
   const names = page.locator('.sql-names [role="option"]');
@@ -151,7 +151,7 @@ test('names are completed, and queries are kept', { skip }, async () => {
   assert.equal(await box.inputValue(), '-- mine\nselect 7 as a');
 });
 
-test('the ready queries of the manual are offered', { skip }, async () => {
+test('the page offers the ready queries of the manual', { skip }, async () => {
   const { page, troubles } = await opened();
   const list = page.getByLabel('Ready queries');
   const count = await list.locator('optgroup:not([label="Latest"]) option').count();

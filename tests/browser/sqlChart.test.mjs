@@ -52,7 +52,7 @@ const inked = (page) =>
 
 for (const layout of LAYOUTS) {
   const about = `${layout.width} px, ${layout.scheme}`;
-  test(`names and numbers are bars (${about})`, { skip }, async () => {
+  test(`names and numbers become bars (${about})`, { skip }, async () => {
     const query = 'select name, sum(dur) as total from slice group by name order by total desc';
     const { page, troubles } = await opened(layout, query);
     assert.deepEqual(await kinds(page).locator('option').allInnerTexts(), [
@@ -80,7 +80,7 @@ for (const layout of LAYOUTS) {
   });
 }
 
-test('times and numbers are lines, whose points lead to their rows', { skip }, async () => {
+test('times and numbers become lines whose points link to their rows', { skip }, async () => {
   const { page, troubles } = await opened(null, 'select ts, dur, name from slice order by dur');
   await kinds(page).selectOption('lines');
   await page.locator('.sql .chart-plot canvas').waitFor();
@@ -97,7 +97,7 @@ test('times and numbers are lines, whose points lead to their rows', { skip }, a
   assert.deepEqual(troubles, []);
 });
 
-test('one number is a histogram', { skip }, async () => {
+test('a single numeric column becomes a histogram', { skip }, async () => {
   const { page, troubles } = await opened(null, 'select dur from slice');
   await kinds(page).selectOption('histogram');
   await until(
@@ -127,7 +127,7 @@ test('a chart follows the theme', { skip }, async () => {
 
 for (const layout of LAYOUTS) {
   const about = `${layout.width} px, ${layout.scheme}`;
-  test(`rows are drawn above the tracks, and removed (${about})`, { skip }, async () => {
+  test(`rows can be drawn above the tracks and removed (${about})`, { skip }, async () => {
     const query = '-- long ones\nselect ts, dur, name from slice where dur > 10000';
     const { page, troubles } = await opened(layout, query);
     await page.getByRole('button', { name: 'As a track' }).click();
@@ -162,7 +162,7 @@ test('a click on a bar of a query selects its time', { skip }, async () => {
   await until(async () => (await place(page)).range, '200000-240000', 'the range of the bar');
 });
 
-test('a shared address restores chart and track, and Back does', { skip }, async () => {
+test('a shared address restores chart and track, and so does Back', { skip }, async () => {
   const query = 'select name, ts, dur from slice order by ts';
   const { page } = await showFile('t.json', EVENTS, {
     hash: `#tab=sql&sql=${encodeURIComponent(query)}&chart=bars.2&as-track=1`,

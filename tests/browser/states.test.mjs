@@ -82,7 +82,7 @@ async function select(row, index) {
   await until(async () => (await texts('#pane-selection h2')).length > 0, true, 'the page');
 }
 
-test('lines of the kernel are no threads', async () => {
+test('kernel tracks are not counted as threads', async () => {
   const file = join(folder, 'irqs.txt');
   const lines = [
     'app-100 ( 100) [000] ...1 1.000000: tracing_mark_write: B|100|work',
@@ -107,7 +107,7 @@ test('lines of the kernel are no threads', async () => {
   }
 });
 
-test('processors stand first, with their counters, and are no threads', async () => {
+test('processors come first with their counters and are not counted as threads', async () => {
   const groups = await texts('.labels .group b');
   assert.equal(groups[0], 'CPUs');
   const labels = await texts('.labels .label .name');
@@ -120,7 +120,7 @@ test('processors stand first, with their counters, and are no threads', async ()
   assert.match((await texts('.ruler .key'))[0], /3 of \d+ threads\s+3 processes/);
 });
 
-test('a state has its colour, and a thread without slices its row', async () => {
+test('a state has its colour, and a thread without slices has a row of states', async () => {
   const width = await page.locator('.lanes canvas').evaluate((c) => c.clientWidth);
   margin = Math.round(width * 0.015) / width;
   const y = await middleOf(`.label:has([data-key="n${track('states', 'disk').track}"])`);
@@ -142,7 +142,7 @@ test('a slice on an expanded row is pale while its thread waits', async () => {
   assert.ok(Math.min(...waiting) > Math.min(...first), `pale: ${waiting}, full: ${first}`);
 });
 
-test('a wait tells who woke the thread and who ran instead, as links', async () => {
+test('a wait links to the thread that woke this one and to those that ran meanwhile', async () => {
   const app = track('states', 'app').first_row;
   await select(app, 2);
   const details = page.locator('#pane-selection .details');
@@ -158,7 +158,7 @@ test('a wait tells who woke the thread and who ran instead, as links', async () 
   await until(async () => (await place(page)).call, cpu, 'the address');
 });
 
-test('what woke me leads to the waker; what blocked is told', async () => {
+test('"woken by" links to the waker, and the blocking function is shown', async () => {
   await select(track('states', 'app').first_row, 1);
   const details = page.locator('#pane-selection .details');
   await details.getByText('Blocked in').waitFor();
@@ -169,7 +169,7 @@ test('what woke me leads to the waker; what blocked is told', async () => {
   await until(async () => (await place(page)).call === disk, true, 'the page');
 });
 
-test('keys go from state to state', async () => {
+test('keys move from state to state', async () => {
   const row = track('states', 'app').first_row;
   await select(row, 1);
   await page.locator('.lanes canvas').focus();
@@ -179,7 +179,7 @@ test('keys go from state to state', async () => {
   await until(async () => (await place(page)).call === `${row}.1`, true, 'the page');
 });
 
-test('a thread that came and left at one time is linked by the state in which it left', async () => {
+test('a thread that ran for no time is linked by the state in which it left', async () => {
   const line = (name, pid, at, state, next) =>
     `${name}-${pid} [000] d..3 ${at}: sched_switch: prev_comm=${name} prev_pid=${pid} ` +
     `prev_prio=120 prev_state=${state} ==> next_comm=${next[0]} next_pid=${next[1]} next_prio=120`;
@@ -215,7 +215,7 @@ test('a thread that came and left at one time is linked by the state in which it
   }
 });
 
-test('a slice tells the states of its thread meanwhile', async () => {
+test('a slice shows the states of its thread during its time', async () => {
   await select(track('thread', 'app').first_row, 0);
   const inside = page.locator('#pane-selection .states-inside');
   await inside.waitFor();
@@ -251,7 +251,7 @@ test('the tables are of the selected range, by state and by processor', async ()
   await until(() => sorted.getAttribute('aria-sort'), 'descending', 'the order');
 });
 
-test('V draws a band where the beat is on', async () => {
+test('V draws a band where the VSync counter is on', async () => {
   await page.evaluate(() => (location.hash = ''));
   await page.locator('.lanes canvas').focus();
   const y = (await page.locator('.lanes canvas').evaluate((c) => c.clientHeight)) - 3;
@@ -269,7 +269,7 @@ test('V draws a band where the beat is on', async () => {
 });
 
 /** Of one thread the kernel's text tells one slice, JSON in the same page another, and none overlap. */
-test('what another trace tells of a thread stands beside', async () => {
+test('facts of another trace about a thread are shown beside its own', async () => {
   const json = '[{"ph":"X","pid":100,"tid":100,"name":"drawn","ts":1007000,"dur":500}]';
   const mark = (ms, text) => `app-100 ( 100) [000] ...1 1.00${ms}000: tracing_mark_write: ${text}`;
   const text = `${readFileSync(SCHED, 'utf8')}${mark(1, 'B|100|marked')}\n${mark(2, 'E|100')}\n`;
@@ -289,4 +289,4 @@ test('what another trace tells of a thread stands beside', async () => {
   }
 });
 
-test('nothing goes wrong on the way', () => assert.deepEqual(opened.troubles, []));
+test('no errors were reported', () => assert.deepEqual(opened.troubles, []));

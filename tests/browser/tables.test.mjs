@@ -72,81 +72,77 @@ const seen = (page, label, columns) =>
 /** Milliseconds as the table shows them. */
 const shownMs = (us) => (us / 1000).toLocaleString('en', { minimumFractionDigits: 3 });
 
-test(
-  'a million hits scroll, and the last of them is the last call',
-  { timeout: 300_000 },
-  async () => {
-    const file = join(folder, 'many.trace');
-    writeFileSync(file, manyCalls());
-    const { page, troubles } = await show(file, '#tab=search&search=tick');
-    const grid = page.getByRole('grid', { name: 'Search hits' });
-    // The name of the method is no hit of its own: each call is one.
-    await until(
-      () => page.locator('#pane-search .about').innerText(),
-      '1,048,500 hits',
-      'all of them',
-    );
-    assert.equal(await grid.getAttribute('aria-rowcount'), String(CALLS + 1));
-    const right = (lines) => {
-      assert.ok(lines.length > 5);
-      lines.forEach(({ line, y, cells }, i) => {
-        assert.deepEqual(cells, [shownMs(4 * line), shownMs(1 + (line % 3))], `line ${line}`);
-        if (i > 0) assert.deepEqual([line, y], [lines[i - 1].line + 1, lines[i - 1].y + 20]);
-      });
-    };
-    const lines = () => seen(page, 'Search hits', ['time', 'length']);
-    await grid.focus();
-    await page.keyboard.press('End');
-    await until(() => lines().then((l) => l.at(-1)?.line), CALLS - 1, 'the very last');
+test('a million hits scroll, and the last one is the last call', { timeout: 300_000 }, async () => {
+  const file = join(folder, 'many.trace');
+  writeFileSync(file, manyCalls());
+  const { page, troubles } = await show(file, '#tab=search&search=tick');
+  const grid = page.getByRole('grid', { name: 'Search hits' });
+  // The name of the method is no hit of its own: each call is one.
+  await until(
+    () => page.locator('#pane-search .about').innerText(),
+    '1,048,500 hits',
+    'all of them',
+  );
+  assert.equal(await grid.getAttribute('aria-rowcount'), String(CALLS + 1));
+  const right = (lines) => {
+    assert.ok(lines.length > 5);
+    lines.forEach(({ line, y, cells }, i) => {
+      assert.deepEqual(cells, [shownMs(4 * line), shownMs(1 + (line % 3))], `line ${line}`);
+      if (i > 0) assert.deepEqual([line, y], [lines[i - 1].line + 1, lines[i - 1].y + 20]);
+    });
+  };
+  const lines = () => seen(page, 'Search hits', ['time', 'length']);
+  await grid.focus();
+  await page.keyboard.press('End');
+  await until(() => lines().then((l) => l.at(-1)?.line), CALLS - 1, 'the very last');
+  right(await lines());
+  // Few lines are elements, wherever one is.
+  assert.ok((await grid.locator('[data-line]').count()) < 100);
+  await page.keyboard.press('PageUp');
+  const before = (await lines())[0].line;
+  await page.keyboard.press('PageDown');
+  right(await lines());
+  // The wheel goes line by line, not in steps of the scroll bar's pixels.
+  await grid.hover();
+  await page.keyboard.press('PageUp');
+  await page.keyboard.press('PageUp');
+  for (let i = 0; i < 5; i++) {
+    const [{ line }] = await lines();
+    await page.mouse.wheel(0, -60);
+    await until(() => lines().then((l) => line - l[0]?.line), 3, 'three lines up');
     right(await lines());
-    // Few lines are elements, wherever one is.
-    assert.ok((await grid.locator('[data-line]').count()) < 100);
-    await page.keyboard.press('PageUp');
-    const before = (await lines())[0].line;
-    await page.keyboard.press('PageDown');
-    right(await lines());
-    // The wheel goes line by line, not in steps of the scroll bar's pixels.
-    await grid.hover();
-    await page.keyboard.press('PageUp');
-    await page.keyboard.press('PageUp');
-    for (let i = 0; i < 5; i++) {
-      const [{ line }] = await lines();
-      await page.mouse.wheel(0, -60);
-      await until(() => lines().then((l) => line - l[0]?.line), 3, 'three lines up');
-      right(await lines());
-    }
-    assert.ok(before > CALLS - 200);
-    // The scroll bar reaches both ends and everything between.
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      await grid.evaluate((g, s) => (g.scrollTop = s * (g.scrollHeight - g.clientHeight)), share);
-      await until(
-        () => lines().then((l) => Math.abs(l[0]?.line / (CALLS - 10) - share) < 0.001),
-        true,
-        `at ${share}`,
-      );
-      right(await lines());
-    }
-    assert.equal((await lines()).at(-1).line, CALLS - 1);
-    // Sorted by length, the last are the shortest: ties by time.
-    await grid.getByRole('button', { name: /^Length/ }).click();
-    await grid.focus();
-    await page.keyboard.press('End');
-    const shortest = Math.floor((CALLS - 1) / 3) * 3;
+  }
+  assert.ok(before > CALLS - 200);
+  // The scroll bar reaches both ends and everything between.
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    await grid.evaluate((g, s) => (g.scrollTop = s * (g.scrollHeight - g.clientHeight)), share);
     await until(
-      () => lines().then((l) => l.at(-1)?.cells.join()),
-      [shownMs(4 * shortest), '0.001'].join(),
-      'the last of the shortest',
+      () => lines().then((l) => Math.abs(l[0]?.line / (CALLS - 10) - share) < 0.001),
+      true,
+      `at ${share}`,
     );
-    // Enter goes to the call.
-    await page.keyboard.press('Enter');
-    await until(async () => (await place(page)).call, `0.${shortest}`, 'the call');
-    // What is looked for in the table leaves none of them.
-    await page.getByLabel('Find in table').fill('tock');
-    await until(() => page.locator('.find .count').innerText(), '0 of 1,048,500', 'none');
-    await page.getByLabel('Find in table').fill('');
-    assert.deepEqual(troubles, []);
-  },
-);
+    right(await lines());
+  }
+  assert.equal((await lines()).at(-1).line, CALLS - 1);
+  // Sorted by length, the last are the shortest: ties by time.
+  await grid.getByRole('button', { name: /^Length/ }).click();
+  await grid.focus();
+  await page.keyboard.press('End');
+  const shortest = Math.floor((CALLS - 1) / 3) * 3;
+  await until(
+    () => lines().then((l) => l.at(-1)?.cells.join()),
+    [shownMs(4 * shortest), '0.001'].join(),
+    'the last of the shortest',
+  );
+  // Enter goes to the call.
+  await page.keyboard.press('Enter');
+  await until(async () => (await place(page)).call, `0.${shortest}`, 'the call');
+  // What is looked for in the table leaves none of them.
+  await page.getByLabel('Find in table').fill('tock');
+  await until(() => page.locator('.find .count').innerText(), '0 of 1,048,500', 'none');
+  await page.getByLabel('Find in table').fill('');
+  assert.deepEqual(troubles, []);
+});
 
 const ODD = [
   { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'CrRendererMain' } },
@@ -168,7 +164,7 @@ async function saved(page, format, tries = 2) {
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
 
-test('every table is saved in every format, and a spreadsheet works nothing out', async () => {
+test('every table can be saved in every format, and a spreadsheet runs no formula', async () => {
   const file = join(folder, 'odd.json');
   writeFileSync(file, JSON.stringify(ODD));
   const { page, troubles } = await show(file, '#tab=search&search=a');
@@ -211,7 +207,7 @@ test('every table is saved in every format, and a spreadsheet works nothing out'
   assert.deepEqual(troubles, []);
 });
 
-test('what is typed into the find box is all that findings and health show', async () => {
+test('the find box filters findings and diagnostics', async () => {
   const { page } = await show(join(folder, 'odd.json'), '#tab=health');
   const faults = page.locator('#health [data-line]');
   await faults.first().waitFor();
@@ -254,7 +250,7 @@ const lines = (page, pane, column = 'name') =>
     [pane, column],
   );
 
-test('opened lines, order and what is found come back with the address', async () => {
+test('the address restores opened lines, order and find text', async () => {
   const { page, troubles } = await show(example(), '#tab=top-down');
   await page.locator('#pane-top-down [data-line]').first().waitFor();
   const tree = page.getByRole('treegrid', { name: 'Top-down' });
@@ -319,7 +315,7 @@ test('opened lines, order and what is found come back with the address', async (
   assert.deepEqual(troubles, []);
 });
 
-test('lines are marked with Shift and copied', async () => {
+test('Shift marks lines, which can be copied', async () => {
   const { page } = await show(example(), '#tab=selection');
   await page.locator('#pane-selection [data-line]').first().waitFor();
   const grid = page.getByRole('grid', { name: 'Table by name' });
@@ -341,7 +337,7 @@ test('lines are marked with Shift and copied', async () => {
   assert.equal(await grid.locator('.marked').count(), 0);
 });
 
-test('the table by name, its histogram and slowest are of the chosen clock', async () => {
+test('the table by name, its histogram and slowest slices use the chosen clock', async () => {
   // Real 40, 10 and 20 ms; CPU 2, 9 and none; inside of the second 1 ms of both.
   const slice = (name, ts, dur, cpu) => ({
     ...{ ph: 'X', name, pid: 1, tid: 1, ts, dur },
@@ -396,7 +392,7 @@ function longPackages() {
   return file;
 }
 
-test('where room is short a package gives way, not the name', async () => {
+test('a narrow column shortens the package before the name', async () => {
   const { page } = await show(longPackages(), '#tab=selection', {
     viewport: { width: 900, height: 700 },
   });
@@ -426,7 +422,7 @@ test('where room is short a package gives way, not the name', async () => {
   await until(() => only.isVisible(), false, 'none');
 });
 
-test('no cell of a table is a layer of its own, which makes scrolling slow', async () => {
+test('no cell of a table has a layer of its own, which would make scrolling slow', async () => {
   const { page } = await show(example(), '', { width: 1600, height: 1000 });
   for (const [tab, cells] of [
     ['Profile', '#pane-profile .row.method .cell'],

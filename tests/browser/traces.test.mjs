@@ -21,7 +21,7 @@ async function assertShown(page) {
 }
 
 if (!existsSync(folder)) {
-  test('real traces', { skip: 'skipped: ../shared not there' }, () => {});
+  test('real traces open', { skip: 'skipped: ../shared not there' }, () => {});
 } else {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.trace'))) {
     test(`${name} opens or says why not`, async () => {

@@ -77,7 +77,7 @@ const CHANGES = [
   ],
 ];
 
-test('of calls, the tables have the figures of the command line', async () => {
+test('for calls, the tables have the figures of the command line', async () => {
   const { page, file, troubles } = await showCalls();
   for (const changes of CHANGES)
     assert.ok((await profile(page, hashOf(changes), file, optionsOf(changes))) > 0);
@@ -114,7 +114,7 @@ test('of calls, the tables have the figures of the command line', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('the flame graph in time order has the changed stacks, and zooms in them', async () => {
+test('the flame graph in time order has the transformed stacks and can zoom in them', async () => {
   const changes = [['drop', 'com.app.View.draw']];
   const { page, troubles } = await showCalls(`#tab=flame&order=time${hashOf(changes)}`);
   const canvas = page.locator('.flame canvas');
@@ -134,7 +134,7 @@ test('the flame graph in time order has the changed stacks, and zooms in them', 
   assert.deepEqual(troubles, []);
 });
 
-test('of samples, too', async () => {
+test('for samples, the tables have the figures of the command line', async () => {
   const { page, file } = await showFile('samples.json', sampleFile(), {
     hash: '#tab=profile&samples=weight',
   });
@@ -172,7 +172,7 @@ const menuOf = (page) => page.getByRole('menu', { name: 'Actions for a function'
 const chips = async (page) =>
   (await page.locator('.transforms .chip').allInnerTexts()).map((text) => text.trim());
 
-test('the menu changes the stacks, chips and Back take the changes back', async () => {
+test('the menu transforms the stacks; chips and Back undo it', async () => {
   const { page } = await showCalls();
   const menu = menuOf(page);
   await page.locator('.profile .row.method', { hasText: 'log' }).first().click({ button: 'right' });
@@ -213,7 +213,7 @@ test('the menu changes the stacks, chips and Back take the changes back', async 
   await until(() => page.locator('.transforms').isVisible(), false, 'no chips');
 });
 
-test('in the flame graph, a tree and the time line the menu is the same', async () => {
+test('the menu is the same in the flame graph, a tree and the time line', async () => {
   const { page } = await showCalls('#tab=flame');
   const menu = menuOf(page);
   const head = menu.locator('.head');
@@ -238,7 +238,7 @@ test('in the flame graph, a tree and the time line the menu is the same', async 
   await until(async () => (await place(page)).tab, 'flame', 'the flame graph');
 });
 
-test('the keyboard opens the menu, moves in it and comes back', async () => {
+test('the keyboard opens the menu, moves in it and returns', async () => {
   const { page } = await showCalls('#tab=profile');
   const menu = menuOf(page);
   const focused = () => page.evaluate(() => document.activeElement.textContent);

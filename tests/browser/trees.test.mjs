@@ -62,7 +62,7 @@ function children(tree, chain) {
   });
 }
 
-test('top-down the numbers are those of the command, line by line', async () => {
+test('top-down figures equal those of the command, line by line', async () => {
   const tree = json('tree', '--format', 'json', '--clock', 'real', '--min-percent', '0', example());
   const cpu = json('tree', '--format', 'json', '--clock', 'cpu', '--min-percent', '0', example());
   await page.locator('#pane-top-down .scroller').focus();
@@ -98,7 +98,7 @@ test('top-down the numbers are those of the command, line by line', async () => 
   await check([first]);
 });
 
-test('arrows open, close and move, * opens all below, Home and End go to the ends', async () => {
+test('arrows open, close and move, * opens all levels below, Home and End go to the ends', async () => {
   await page.keyboard.press('Home');
   const at = async () => (await lines('top-down')).find((line) => line.cursor);
   assert.equal((await at()).open, 'true');
@@ -130,7 +130,7 @@ test('arrows open, close and move, * opens all below, Home and End go to the end
   assert.equal((await at()).line, 0);
 });
 
-test('a name is selected from the tree everywhere, and the other way round', async () => {
+test('a name selected in the tree is selected everywhere, and the other way round', async () => {
   const row = page.locator('#pane-top-down .grid-row').first();
   await row.locator('.text').click();
   await until(
@@ -152,7 +152,7 @@ test('a name is selected from the tree everywhere, and the other way round', asy
   );
 });
 
-test('bottom-up the first lines are the profile, below them stand the callers', async () => {
+test('bottom-up, the first level is the profile and the callers are below', async () => {
   await page.getByRole('tab', { name: 'Bottom-up' }).click();
   await page.waitForSelector('#pane-bottom-up .grid-row');
   const profile = json('profile', '--format', 'json', example());
@@ -193,7 +193,7 @@ test('the find box marks and jumps, Enter selects', async () => {
   await find.fill('');
 });
 
-test('only matches are those of the whole tree, opened or not', async () => {
+test('only matches are those of the whole tree, whether open or not', async () => {
   const tree = json('tree', '--format', 'json', '--min-percent', '0', example());
   const has = (line) => fullName(line).includes('Blocks.b');
   const kept = new Set();
@@ -232,7 +232,7 @@ test('only matches are those of the whole tree, opened or not', async () => {
   await page.locator('#tab-bottom-up').click();
 });
 
-test('from the bottom up matches may be callers of what is closed', async () => {
+test('bottom-up, a match may be the caller of a closed line', async () => {
   const slice = (name, ts, dur) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur });
   // a > b > hit, a > c, d > e > hit > f
   const events = [
@@ -256,7 +256,7 @@ test('from the bottom up matches may be callers of what is closed', async () => 
   await until(() => down.count(), 6, 'a, b, hit and d, e, hit');
 });
 
-test('what is shown is exported with its levels', async () => {
+test('the export has the visible lines with their levels', async () => {
   const download = async (format) => {
     await page.getByRole('button', { name: 'Export' }).click();
     const [file] = await Promise.all([
@@ -281,7 +281,7 @@ test('what is shown is exported with its levels', async () => {
   assert.equal((await download('CSV')).trimEnd().split('\r\n').length, rows.length + 1);
 });
 
-test('in a range the lines have its numbers, and what was open is open', async () => {
+test('a range changes the figures and keeps the open lines', async () => {
   await page.locator('#pane-bottom-up .scroller').focus();
   await page.keyboard.press('Home');
   const [first] = await lines('bottom-up');
@@ -304,7 +304,7 @@ test('in a range the lines have its numbers, and what was open is open', async (
   assert.ok(open > 0);
 });
 
-test('where nothing ran the table says so', async () => {
+test('a range without calls says so', async () => {
   await page.evaluate(async () => {
     const { tracks, start_ns: start } = await (await fetch('api/trace')).json();
     const late = tracks.find((track) => track.start_ns > start + 1e6).track;

@@ -28,7 +28,7 @@ const EVENTS = {
   stackFrames: { 1: { name: 'spin' } },
 };
 
-test('arrows go from line to line and mark to mark', async () => {
+test('arrows move from line to line and mark to mark', async () => {
   const { page } = await showFile('twin.json', EVENTS);
   await page.locator('.call-list [role=grid]').focus();
   const list = page.locator('.call-list');

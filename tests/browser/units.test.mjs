@@ -20,7 +20,7 @@ function readTime(text) {
   return { ns, off };
 }
 
-test('times of the profile are those of the command line, each in its own unit', async () => {
+test('profile times equal those of the command line, each in its own unit', async () => {
   const viewer = await view(example());
   const { page, close } = await openPage(viewer.address, { reader: null });
   await ready(page);
@@ -44,7 +44,7 @@ test('times of the profile are those of the command line, each in its own unit',
   await viewer.stop();
 });
 
-test('long times are minutes and seconds, and a chosen unit is that of the next trace', async () => {
+test('long times are minutes and seconds, and the next trace keeps a chosen unit', async () => {
   const long = [
     { ph: 'X', name: 'wait', pid: 1, tid: 1, ts: 0, dur: 469_076_500 },
     { ph: 'X', name: 'work', pid: 1, tid: 1, ts: 1, dur: 2_481_000 },
@@ -83,7 +83,7 @@ for (const [file, content] of [
   ['stacks.folded', FOLDED],
   ['java.hprof.txt', HPROF],
 ]) {
-  test(`${file}: samples are samples everywhere`, async () => {
+  test(`${file}: samples are shown as samples everywhere`, async () => {
     const {
       page,
       troubles,

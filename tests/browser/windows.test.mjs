@@ -45,7 +45,7 @@ function crowded(page) {
 
 for (const format of Object.keys(FORMATS))
   for (const deviceScaleFactor of [1, 2])
-    test(`windows of all sizes, ${format}, a pixel is ${deviceScaleFactor}`, () =>
+    test(`windows of all sizes, ${format}, device pixel ratio ${deviceScaleFactor}`, () =>
       Hand.holds(format, { deviceScaleFactor }, async (hand) => {
         await hand.at({ call: hand.id(1, 21), range: '5000000-15000000' });
         for (const [width, height] of SIZES) {

@@ -47,7 +47,7 @@ for (const name of ['Profile', 'Flame', 'Selection', 'Search', 'Health', 'Info']
   });
 }
 
-test('so do an opened name, the details of a slice, its flows and the help', async () => {
+test('an opened name, the details of a slice, its flows and the help speak of slices', async () => {
   await page.getByRole('tab', { name: 'Profile' }).click();
   await page.locator('.profile .row.method', { hasText: 'inner' }).click();
   await page.locator('.profile .row.group').first().waitFor();
@@ -71,4 +71,4 @@ test('so do an opened name, the details of a slice, its flows and the help', asy
   assert.deepEqual(await wrong(), []);
 });
 
-test('nothing went wrong', () => assert.deepEqual(opened.troubles, []));
+test('no errors were reported', () => assert.deepEqual(opened.troubles, []));

@@ -97,7 +97,7 @@ for (const [name, content] of Object.entries(TRACES))
     assert.ok(before.size, 'nothing was small enough');
   });
 
-test('arguments go before slices that tell much', () => {
+test('arguments are dropped before slices that carry much information', () => {
   const file = join(folder, 'arguments.json');
   const whole = write(file);
   const made = write(file, Math.round(whole.empty + 0.6 * (whole.size - whole.empty)));
@@ -106,13 +106,13 @@ test('arguments go before slices that tell much', () => {
   assert.ok(longest > 30 && longest < 900, `${longest} characters`);
 });
 
-test('what a file has beside its events goes first', () => {
+test('data beside the events of a file are dropped first', () => {
   const made = write(join(folder, 'beside.json'), write(join(folder, 'beside.json')).size - 1);
   assert.equal(made.slices, 2000);
   assert.match(made.note, /Metadata of more than 4096 bytes were left out\./);
 });
 
-test('too small a size is told the smallest that works', () => {
+test('a limit that is too small names the smallest one that works', () => {
   for (const name of Object.keys(TRACES)) {
     const file = join(folder, name);
     const { status, stderr } = write(file, 10_000);

@@ -74,7 +74,7 @@ function reportOf(file) {
 }
 
 for (const [name, least, most, make] of TRACES)
-  test(`${name} in ${BUDGET} bytes`, async () => {
+  test(`${name} fits into ${BUDGET} bytes`, async () => {
     const [whole, page] = [join(folder, name), join(folder, `${name}.html`)];
     make(whole);
     const times = statSync(whole).size / BUDGET;
@@ -107,7 +107,7 @@ for (const [name, least, most, make] of TRACES)
   });
 
 for (const [name, expected, make] of STUBBORN)
-  test(`${name} in ${BUDGET} bytes`, () => {
+  test(`${name} fits into ${BUDGET} bytes`, () => {
     const [whole, page] = [join(folder, name), join(folder, `${name}.html`)];
     writeFileSync(whole, make());
     run('html', '-q', '--max-size', String(BUDGET), '-o', page, whole);

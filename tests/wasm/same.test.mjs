@@ -83,12 +83,12 @@ async function compare(...paths) {
   }
 }
 
-test('the example trace', async () => {
+test('the example trace is read as by the native program', async () => {
   assert.ok((await compare(example())) >= AT_LEAST);
 });
 
 if (existsSync(DATA)) {
-  test('two files as one trace', async () => {
+  test('two files are read as one trace', async () => {
     const other = join(DATA, 'trace-event/bazel/tiny.json.gz');
     assert.ok((await compare(example(), other)) >= AT_LEAST);
   });
@@ -100,10 +100,14 @@ if (existsSync(DATA)) {
       await compare(path);
     });
 } else {
-  test('files of all formats', { skip: '../shared not there' }, () => undefined);
+  test(
+    'files of all formats are read as by the native program',
+    { skip: '../shared not there' },
+    () => undefined,
+  );
 }
 
-test('while it reads it tells how far that is', async () => {
+test('reading reports its progress', async () => {
   const bytes = readFileSync(example());
   const told = [];
   const { ready } = await open([{ name: 'a.trace', bytes }], (module) => {
@@ -114,7 +118,7 @@ test('while it reads it tells how far that is', async () => {
   assert.ok(told.every(({ state }) => state === 'loading'));
 });
 
-test('containers that are cut off are told of', async () => {
+test('truncated containers are reported', async () => {
   const bytes = readFileSync(example());
   const files = [1, 2].map((cut) => ({ name: `${cut}.trace`, bytes, cut }));
   const { module } = await open(files);
@@ -126,7 +130,7 @@ test('containers that are cut off are told of', async () => {
   );
 });
 
-test('what it cannot read is an error with its place', async () => {
+test('an unreadable file gives an error with its position', async () => {
   const bytes = Buffer.from('this is no trace of any kind');
   const { module, ready } = await open([{ name: 'note.txt', bytes }]);
   const status = JSON.parse(`{${module.status()}}`);

@@ -70,12 +70,12 @@ const USUAL: PageState = {
   hold: true,
 };
 
-test('what is usual is left out', () => {
+test('defaults are left out of the address', () => {
   assert.equal(writeAddress(USUAL), '');
   assert.deepEqual(readAddress(''), USUAL);
 });
 
-test('everything comes back as it was written', () => {
+test('every part of the state can be read back from the address', () => {
   const place: PageState = {
     files: [
       { input: 0, offset: 0n },
@@ -175,12 +175,12 @@ test('everything comes back as it was written', () => {
   assert.deepEqual(readAddress(writeAddress(counter)), counter);
 });
 
-test('all tracks collapsed is not the same as not said', () => {
+test('all tracks collapsed differs from no statement about tracks', () => {
   const text = writeAddress({ ...USUAL, expanded: [] });
   assert.deepEqual(readAddress(text).expanded, []);
 });
 
-test('arrows of the selection and by category are chosen apart', () => {
+test('arrows of the selection and by category are chosen separately', () => {
   const flows = (selection: boolean, categories: number[]): string =>
     writeAddress({ ...USUAL, flows: { selection, categories } });
   assert.equal(flows(true, [2, 5]), 'flows=2,5');
@@ -188,7 +188,7 @@ test('arrows of the selection and by category are chosen apart', () => {
   assert.deepEqual(readAddress('flows=none,3').flows, { selection: false, categories: [3] });
 });
 
-test('a link names a call by its id, which the page does not write', () => {
+test('a link that the page does not write itself names a call by its id', () => {
   const place = readAddress('slice=4711&tab=flame');
   assert.equal(place.slice, 4711);
   assert.equal(writeAddress(place), 'tab=flame');
@@ -196,14 +196,14 @@ test('a link names a call by its id, which the page does not write', () => {
     assert.equal(readAddress(`slice=${text}`).slice, null, text);
 });
 
-test('a link that makes no sense gives the usual state', () => {
+test('an invalid link gives the default state', () => {
   const nonsense =
     'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&' +
     'by=evil.up&in=all&case=2&unit=h&flame=up&open=,&base=x/&new=-1&compare=path,evil.up,figure';
   assert.deepEqual(readAddress(nonsense), { ...USUAL, expanded: [] });
 });
 
-test('a table of states that makes no sense is the usual one', () => {
+test('an invalid table of states gives the default one', () => {
   for (const text of ['', 'cpu', 'thread.running.up', 'state.<b>.up'])
     assert.equal(readAddress(`states=${encodeURIComponent(text)}`).states, null, text);
 });

@@ -62,25 +62,25 @@ function order(placed: TimelineLayout): string {
 
 const { pinned, hidden, moves } = UNARRANGED;
 
-test('nothing arranged: everything as the trace has it', () => {
+test('without an arrangement the order is that of the trace', () => {
   assert.equal(order(laid(UNARRANGED)), 'P0 0 1 2 c4 P1 3');
 });
 
-test('what is pinned stands first, with all that belongs to it, and leaves its process', () => {
+test('a pinned item comes first with all its tracks, outside its process', () => {
   assert.equal(order(laid({ hidden, moves, pinned: ['t3', 't0'] })), '3 0 1 | P0 2 c4');
 });
 
-test('what is pinned stays when its process is closed', () => {
+test('a pinned item stays visible when its process is closed', () => {
   assert.equal(order(laid({ hidden, moves, pinned: ['t0'] }, '', [0])), '0 1 | P0 P1 3');
 });
 
-test('what is hidden is counted, a process as one', () => {
+test('hidden items are counted, a process as one', () => {
   const placed = laid({ pinned, moves, hidden: ['t0', 'p1'] });
   assert.equal(order(placed), 'P0 2 c4');
   assert.equal(placed.hidden, 2);
 });
 
-test('units move within their process, processes among each other', () => {
+test('items move within their process, processes among each other', () => {
   const down = [
     { what: 't0', before: '' },
     { what: 'p1', before: 'p0' },
@@ -88,7 +88,7 @@ test('units move within their process, processes among each other', () => {
   assert.equal(order(laid({ pinned, hidden, moves: down })), 'P1 3 P0 2 c4 0 1');
 });
 
-test('a text leaves what has it in its name, or its process, open or closed', () => {
+test('a text keeps items that have it in their name or process name, open or closed', () => {
   assert.equal(order(laid(UNARRANGED, 'mem', [0])), 'P0 c4');
   assert.equal(order(laid(UNARRANGED, '12')), 'P0 2');
   assert.equal(order(laid(UNARRANGED, 'gpu')), 'P1 3');
@@ -104,7 +104,7 @@ test('the counter of a processor is found without its track', () => {
   assert.equal(order(layoutTimeline(facts, { ...shut, only: 'freq' }, heights, [row])), 'P-2 c4');
 });
 
-test('moves are made one after the other, those of unknown things change nothing', () => {
+test('moves apply one after the other, and moves of unknown items change nothing', () => {
   const made = (text: string): string => applyMoves([...'abcd'], (c) => c, steps(text)).join('');
   const steps = (text: string): { what: string; before: string }[] =>
     text.split(' ').map((m) => ({ what: m[0] ?? '', before: m[1] ?? '' }));
@@ -114,7 +114,7 @@ test('moves are made one after the other, those of unknown things change nothing
   assert.equal(made('xa bx'), 'abcd');
 });
 
-test('pinning shows what was hidden, hiding unpins, pinned ones move among themselves', () => {
+test('pinning shows a hidden item, hiding unpins it, pinned items move among themselves', () => {
   let a = togglePin(hideUnit(UNARRANGED, 't1'), 't1');
   assert.deepEqual(a, { pinned: ['t1'], hidden: [], moves: [] });
   a = moveUnit(togglePin(a, 't2'), 't2', 't1');
@@ -124,7 +124,7 @@ test('pinning shows what was hidden, hiding unpins, pinned ones move among thems
   assert.equal(moveUnit(UNARRANGED, 't1', 't1'), UNARRANGED);
 });
 
-test('an address with anything else in it is no error', () => {
+test('an address with other parts is valid', () => {
   assert.deepEqual(readKeys('t1,<b>,p-1,t1,,counter.-1'), ['t1', 'p-1', 'counter.-1']);
   assert.deepEqual(readMoves('t1~t2,x,~t1,t3~<,t4~'), [
     { what: 't1', before: 't2' },
@@ -132,7 +132,7 @@ test('an address with anything else in it is no error', () => {
   ]);
 });
 
-test('how all threads stand is gone through once, not once for each of many processes', () => {
+test('layout reads the order of threads once, not once for each process', () => {
   const many = Array.from({ length: 500 }, (_, i) => track(i, { process: i, thread: i }));
   let read = 0;
   const standing = {
@@ -149,7 +149,7 @@ test('how all threads stand is gone through once, not once for each of many proc
   assert.equal(read, 1);
 });
 
-test('each thread of which a row alone is known stands before the first that comes behind it', () => {
+test('a thread with rows but no slices comes before the first track that follows it in order', () => {
   const facts = {
     ...{ order: 'owner' as const, processes: PROCESSES, tracks: TRACKS },
     standing: { processes: [0, 1], threads: [9, 0, 8, 7, 2, 3] },
@@ -163,7 +163,7 @@ test('each thread of which a row alone is known stands before the first that com
   assert.equal(order(layoutTimeline(facts, shut, heights, rows)), 'P0 u9 0 1 u8 u7 2 u6 P1 3');
 });
 
-test('what lies between two heights of the list is found, what touches them as well', () => {
+test('a search between two heights finds the items inside and those at the edges', () => {
   const boxes = [0, 10, 20, 30].map((top) => ({ top, height: 10 }));
   const tops = (from: number, to: number): number[] => boxesIn(boxes, from, to).map((b) => b.top);
   assert.deepEqual(tops(11, 19), [10]);

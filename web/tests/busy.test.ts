@@ -5,14 +5,14 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { bucketsFor, fewerLanes, sampleLanes } from '../src/model/activity';
 
-test('of very many tracks the overview is coarser, but never one block', () => {
+test('the overview of very many tracks is coarser, but never a single block', () => {
   assert.equal(bucketsFor(0, 2000), 2000);
   assert.equal(bucketsFor(2000, 2000), 2000);
   assert.equal(bucketsFor(4000, 2000), 1000);
   assert.equal(bucketsFor(10_000_000, 2000), 100);
 });
 
-test('lanes that have no room become one, as high as the highest of them', () => {
+test('lanes without room merge into one as high as the highest', () => {
   const lane = (track: number, ...height: number[]): { track: number; height: Uint8Array } => ({
     ...{ track, height: Uint8Array.from(height) },
   });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { differingArguments, distancesOf, insideBoth } from '../src/model/callPair';
 import type { CallDetails } from '../src/model/engine';
 
-test('times between two calls count from the one that begins first', () => {
+test('times between two calls count from the earlier one', () => {
   const [early, late] = [
     { from: 10, to: 30 },
     { from: 45, to: 50 },
@@ -16,12 +16,12 @@ test('times between two calls count from the one that begins first', () => {
   assert.deepEqual(distancesOf(late, early), expected);
 });
 
-test('calls that overlap have a negative gap, and one inside the other ends first', () => {
+test('calls that overlap have a negative gap, and an inner call ends first', () => {
   const inside = distancesOf({ from: 10, to: 100 }, { from: 20, to: 40 });
   assert.deepEqual(inside, { startToStart: 10, gap: -80, endToEnd: -60, union: 90 });
 });
 
-test('names inside are joined, the largest difference first', () => {
+test('children of both calls are joined by name, the largest difference first', () => {
   const selected = { rows: [[1, 2, 50, null] as const, [2, 1, 30, null] as const], left_out: 0 };
   const pinned = { rows: [[2, 4, 90, null] as const, [3, 1, 5, null] as const], left_out: 0 };
   const lines = insideBoth(
@@ -35,7 +35,7 @@ test('names inside are joined, the largest difference first', () => {
   ]);
 });
 
-test('arguments are compared by path, and only those that differ are told', () => {
+test('arguments are compared by path, and only differences are shown', () => {
   const call = (args: unknown): CallDetails => ({ event: { args } }) as CallDetails;
   const a = call({ url: 'x', size: 3, data: { list: [1, 2], same: true } });
   const b = call({ url: 'y', size: 3, data: { list: [1, 5], same: true }, more: null });

@@ -41,14 +41,14 @@ const shown = (changed: boolean, root: number | null): [string, number, number][
   return [...frame].map((number, i) => [names[number] ?? '', start[i] ?? 0, width[i] ?? 0]);
 };
 
-test('only what changed: frames that did, and who calls them', () => {
+test('"only what changed" keeps changed frames and their callers', () => {
   assert.deepEqual(
     shown(true, null).map(([name]) => name),
     ['main', 'a', 'b', 'd', 'e'],
   );
 });
 
-test('a zoomed graph has the frame, its callers as wide, and what it calls', () => {
+test('a zoomed graph has the frame, its callers at full width, and its callees', () => {
   assert.deepEqual(shown(false, 1), [
     ['main', 0, 60],
     ['a', 0, 60],
@@ -67,7 +67,7 @@ test('the keys of exported rows are call paths', () => {
   );
 });
 
-test('a frame has base, new, change, interval, p and calls, as far as they are known', () => {
+test('a frame has base, new, change, interval, p and calls where they are known', () => {
   const b = { ...frame('b', 2, 0, 40, 'more', 20e6, 40e6), low: 0.9, high: 1.1, p: 0.003 };
   assert.deepEqual(changeLines(ANSWER, { ...b, new_calls: 3 }, 'Own time', 'ms'), [
     'Own time: 20.000 ms → 40.000 ms (+100.0 %)',
@@ -82,7 +82,7 @@ test('a frame has base, new, change, interval, p and calls, as far as they are k
   ]);
 });
 
-test('colour tells direction and size, a border and hatching what one side alone has', () => {
+test('colour shows direction and size; a border and hatching mark frames of one side', () => {
   const box = { x: 0, y: 0, w: 50, h: 17 };
   const drawn = (i: number): string[] => {
     const g = new DrawLog();

@@ -18,7 +18,7 @@ const LINES: LineChart = {
   marks: [{ at: 1, label: '+20 %' }],
 };
 
-test('the words of a line chart name its places, ranges and marks', () => {
+test('the description of a line chart names its positions, ranges and marks', () => {
   assert.equal(
     chartWords(LINES),
     'Line chart, Frames by version: 3 places of version from 1.0 to 1.2; median: 5 to 7.5; ' +
@@ -26,7 +26,7 @@ test('the words of a line chart name its places, ranges and marks', () => {
   );
 });
 
-test('the words of a chart stay short', () => {
+test('the description of a chart stays short', () => {
   const series = Array.from({ length: 100 }, (_, i) => ({ name: `s${i}`, values: [1] }));
   const words = chartWords({ ...LINES, series, marks: [] });
   assert.match(words, /s7: 1 to 1; 92 more series$/);
@@ -50,11 +50,11 @@ test('a histogram has round bounds and counts every value once', () => {
   });
 });
 
-test('a histogram of integers has no bar between two of them', () => {
+test('a histogram of integers has no bar between two integers', () => {
   assert.deepEqual(histogramOf([3, 3, 4], 40), { bounds: [3, 4, 5], counts: [2, 1] });
 });
 
-test('a histogram takes what a trace may contain', () => {
+test('a histogram takes any value that a trace may contain', () => {
   assert.deepEqual(histogramOf([]), { bounds: [], counts: [] });
   assert.deepEqual(histogramOf([null, NaN, Infinity]), { bounds: [], counts: [] });
   assert.deepEqual(histogramOf([7, null, NaN]).counts, [1]);
@@ -79,12 +79,12 @@ test('a histogram takes what a trace may contain', () => {
   }
 });
 
-test('the extremes leave out what is no number', () => {
+test('the extremes ignore NaN and infinities', () => {
   assert.deepEqual(extremes([null, 3, NaN, -2, Infinity]), [-2, 3]);
   assert.equal(extremes([null]), null);
 });
 
-test('the words of a histogram name its fullest bar', () => {
+test('the description of a histogram names its fullest bar', () => {
   const { bounds, counts } = histogramOf([1, 2, 2, 3]);
   const x = { name: 'dur' };
   assert.equal(

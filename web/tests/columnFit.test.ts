@@ -9,14 +9,14 @@ import { figureWidth, givingWay } from '../src/model/columnFit';
 const measure = (text: string): number =>
   [...text].reduce((sum, sign) => sum + (/\d/.test(sign) ? 7 : 3), 0);
 
-test('a column is as wide as its widest number, not as its longest', () => {
+test('a column is as wide as its widest number, not its longest', () => {
   // 5 digits and a comma; 6 digits.
   assert.equal(figureWidth(measure, 'n', ['1,234.5', '123456'], 0), 42 + 18);
   assert.equal(figureWidth(measure, 'a long head', ['1'], 0), 13 * 3 + 18);
   assert.equal(figureWidth(measure, 'n', ['1'], 56), 56 + 18);
 });
 
-test('columns give way in order, and only as many as must', () => {
+test('columns are dropped in order, and only as many as needed', () => {
   const columns = [
     { id: 'name', width: 0 },
     { id: 'a', width: 100 },

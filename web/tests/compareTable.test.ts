@@ -51,13 +51,13 @@ function names(shown: Partial<CompareChoice>, find = '', of = GROUPS): string[] 
   return compareLines(of, { ...USUAL_COMPARE, ...shown }, find).map(({ key }) => key);
 }
 
-test('what is certain comes first, then the largest differences', () => {
+test('certain changes come first, then the largest differences', () => {
   assert.deepEqual(names({}), [
     ...['(total of all threads)', 'slower', 'more calls', 'noisy', 'gone', 'fresh'],
   ]);
 });
 
-test('a head sorts by its figure, and what is unknown comes last', () => {
+test('a column head sorts by its figure, and unknown figures come last', () => {
   assert.deepEqual(names({ sort: { column: 'p', descending: false } }).slice(0, 4), [
     ...['(total of all threads)', 'slower', 'noisy', 'more calls'],
   ]);
@@ -66,23 +66,23 @@ test('a head sorts by its figure, and what is unknown comes last', () => {
   ]);
 });
 
-test('only what changed leaves out what chance may explain', () => {
+test('"only what changed" leaves out differences that chance may explain', () => {
   const kept = names({ changed: true }).slice(1);
   assert.deepEqual(kept, ['slower', 'more calls', 'gone', 'fresh']);
 });
 
-test('with one run a side, any difference is a change', () => {
+test('with one run on each side, any difference is a change', () => {
   const single = answer(row('same', 1, 1, {}), row('other', 1, 2, {}));
   assert.deepEqual(names({ changed: true }, '', single).slice(1), ['other']);
   assert.deepEqual(compareColumns(single), ['key', 'base', 'new', 'effect', 'change', 'calls']);
 });
 
-test('the table holds only the text to find', () => {
+test('the find text filters the rows', () => {
   assert.deepEqual(names({}, 'NOISY'), []);
   assert.deepEqual(names({}, 'o'), ['slower', 'more calls', 'noisy', 'gone']);
 });
 
-test('the cells of a row', () => {
+test('each cell has its formatted figure', () => {
   const cells = (key: string): string[] => {
     const found = GROUPS.rows.find((r) => r.key === key) as ComparedRow;
     return compareColumns(GROUPS).map((column) => compareText(GROUPS, found, column, 'ms'));
@@ -94,7 +94,7 @@ test('the cells of a row', () => {
   assert.equal(compareMark(row('a', 1, 1, { match: 'similar', base_key: 'a$1' }))[0], '~');
 });
 
-test('a change of ten times and more is a factor', () => {
+test('a change of ten times or more is a factor', () => {
   assert.equal(signedPercent(-0.333), '−33.3 %');
   // Nothing has no sign.
   assert.equal(signedPercent(-0.0004), '0.0 %');

@@ -16,7 +16,7 @@ function run(bounds: number[], counts: number[], median: number): Durations {
   };
 }
 
-test('buckets between the sides are empty, and runs of one side are added', () => {
+test('empty buckets are kept, and runs of one side are added', () => {
   const base = run([63, 79, 100], [1, 2], 80);
   const fresh = run([160, 200], [5], 170);
   const calls = joinCalls(
@@ -45,7 +45,7 @@ test('percentiles are medians over the runs that have the method', () => {
   assert.equal(joinCalls('f', 'cpu', sides, []).new.median, null);
 });
 
-test('the slowest calls of a side are of all its runs, longest first', () => {
+test('the slowest calls of a side come from all its runs, longest first', () => {
   const sides = [130, 160].map((end) => [[], run([100, end], [1], 100)] as const);
   const { slowest } = joinCalls('f', 'real', sides, []).base;
   assert.deepEqual(

@@ -64,7 +64,7 @@ test('CSV has the keys and exact values of the command line', () => {
   ]);
 });
 
-test('TSV has the texts of the screen', () => {
+test('TSV has the formatted texts', () => {
   const text = sheetText(figuresSheet(lines({ column: 'max', descending: true }), 'us'), 'tsv');
   assert.equal(
     text.split('\n')[1],
@@ -72,7 +72,7 @@ test('TSV has the texts of the screen', () => {
   );
 });
 
-test('a sort order comes back from the address', () => {
+test('the address restores the sort order', () => {
   const sort = { column: 'rate_per_s', descending: true } as const;
   assert.deepEqual(readFigureSort(writeFigureSort(sort)), sort);
   assert.equal(readFigureSort('name.up'), USUAL_FIGURE_SORT);

@@ -90,14 +90,14 @@ const words = (log: string[]): string[] =>
     .filter((line) => line.startsWith('fillText'))
     .map((line) => line.split(/ +/).slice(1, -3).join(' '));
 
-test('the ends of what is shown', () => {
+test('the visible part has its first and last value', () => {
   assert.deepEqual(boundsOf(COUNTER, 'stack'), [-1, 30]);
   assert.deepEqual(boundsOf(COUNTER, 'overlap'), [-1, 25]);
   assert.deepEqual(boundsOf(COUNTER, 0), [0, 25]);
   assert.deepEqual(boundsOf(COUNTER, 1), [-1, 20]);
 });
 
-test('a series that never has a number is left out, and of none is said so', () => {
+test('a series without numbers is left out, and a counter without any says so', () => {
   const worded: CounterFacts = { ...COUNTER, bounds: [null, [-1, 20]] };
   assert.deepEqual(numericSeries(worded), [1]);
   assert.deepEqual(boundsOf(worded, 'overlap'), [-1, 20]);
@@ -113,7 +113,7 @@ test('a series that never has a number is left out, and of none is said so', () 
   );
 });
 
-test('what is not stacked stands in the address', () => {
+test('series that are not stacked are in the address', () => {
   const views = new Map<number, CounterView>([
     [3, 'overlap'],
     [4, 1],
@@ -123,7 +123,7 @@ test('what is not stacked stands in the address', () => {
   assert.deepEqual(readViews('x,3.,4.stack'), new Map());
 });
 
-test('the pointer names each series; one without a value has none', () => {
+test('the pointer names each series, also those without a value', () => {
   assert(words(paint('stack', 200)).includes('used 10 free 20'));
   assert(words(paint('stack', 700)).includes('used 25'));
   assert(words(paint(1, 200)).includes('free 20'));
@@ -154,7 +154,7 @@ function paintBoth(base: CounterFacts = COUNTER): string[] {
   return context.log;
 }
 
-test('a counter over another one has its own scale, legend and value', () => {
+test('an overlaid counter has its own scale, legend and value', () => {
   const log = paintBoth();
   assert(words(log).includes('memory min -1 max 30'));
   assert(words(log).includes('load max 4'));
@@ -166,14 +166,14 @@ test('a counter over another one has its own scale, legend and value', () => {
     assert(lines.includes(`fillRect ${line} ${colour}`), line);
 });
 
-test('a counter over another one never has a colour of that one', () => {
+test('an overlaid counter never shares a colour with the one below', () => {
   const twin: CounterFacts = { ...OVER, name: COUNTER.name, series: COUNTER.series };
   const taken = [0, 1].map((k) => seriesColour(theme(), COUNTER, k));
   assert.equal(seriesColour(theme(), twin, 0), taken[0]);
   assert(!taken.includes(overlayColour(theme(), COUNTER, twin, 0)));
 });
 
-test('pairs of counters stand in the address, and none over itself', () => {
+test('pairs of counters are in the address, and none overlays itself', () => {
   const pairs = new Map([
     [3, 7],
     [4, 3],
@@ -183,7 +183,7 @@ test('pairs of counters stand in the address, and none over itself', () => {
   assert.deepEqual(readOverlays('2.2,x,3.,9'), new Map());
 });
 
-test('the scale says its ends', () => {
+test('the scale shows its ends', () => {
   assert(words(paint('stack', null)).includes('min -1 max 30'));
   assert(words(paint(0, null)).includes('max 25'));
 });
@@ -191,7 +191,7 @@ test('the scale says its ends', () => {
 /** The bars at the second sample: x from 50 px on. */
 const behind = (log: string[]): string[] => log.filter((l) => /^fillRect 50 /.test(l));
 
-test('a series without a value has no area, and none at 0 either', () => {
+test('a series without a value has no area, not even at 0', () => {
   // Alone: from the second sample on there is nothing of it, not even a line.
   assert.deepEqual(behind(paint(1, null)), []);
   assert.equal(behind(paint(0, null)).length, 2, 'area and edge');
@@ -199,12 +199,12 @@ test('a series without a value has no area, and none at 0 either', () => {
   assert.deepEqual(behind(paint('stack', null, true, COUNTER, untold)), []);
 });
 
-test('the last value holds to the end, or ends with the last sample', () => {
+test('the last value holds to the end of the trace, or to the last sample', () => {
   assert(behind(paint('stack', null)).every((l) => l.split(' ')[3] === '50'));
   assert(behind(paint('stack', null, false)).every((l) => l.split(' ')[3] === '1'));
 });
 
-test('in forced colours each series has an edge, and none a colour that the trace names', () => {
+test('in forced colours each series has an edge, and the colours of the trace are ignored', () => {
   const BLACK = RESERVED.indexOf('#000000') + 1;
   const forced = paint(
     'stack',

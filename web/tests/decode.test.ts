@@ -84,7 +84,7 @@ test('two slices need no padding', () => {
   assert.deepEqual([...(tile?.flags ?? [])], [6, 7]);
 });
 
-test('an answer that is too short, or another one, is an error and not a picture', () => {
+test('an answer of wrong length or kind is an error, not a picture', () => {
   const whole = bytes('TVT1', { u32: [1] }, NO_TILE, { f64: [6] }, { u32: [0, 0] });
   assert.equal(decodeTiles(whole).length, 1);
   for (let n = 0; n < whole.byteLength; n++) {
@@ -98,7 +98,7 @@ test('an answer that is too short, or another one, is an error and not a picture
   assert.throws(() => decodeTiles(bytes('TVT1', { u32: [0xffffffff] })), /too short/);
 });
 
-test('flame graph', () => {
+test('a flame graph is decoded', () => {
   const graph = decodeFlame(
     bytes(
       'TVF1',

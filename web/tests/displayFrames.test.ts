@@ -36,7 +36,7 @@ const words = {
   name: (frame: number) => ['doFrame', 'PipelineReporter', 'flush'][frame - 7] ?? '',
 };
 
-test('each process has its late frames, with what took the time', () => {
+test('each process has its late frames and what took their time', () => {
   const groups = displayGroups(ANSWER);
   assert.deepEqual(
     groups.map(({ id, places }) => [id, places.length]),
@@ -54,7 +54,7 @@ test('each process has its late frames, with what took the time', () => {
   assert.equal(causeOf(browser, words, 'ms'), 'dropped');
 });
 
-test('the export has exact values, of a process without late frames its figures', () => {
+test('the export has exact values, and a summary for a process without late frames', () => {
   const app = present(displayGroups(ANSWER)[0]);
   const lines = [present(app.places[0]), app.head];
   const csv = sheetText(displaySheet(lines, words, 'ms'), 'csv').split('\r\n');
@@ -96,7 +96,7 @@ test('late frames are high and red, others low, and both show their deadline', (
   ]);
 });
 
-test('a late frame is found before the others', () => {
+test('a late frame is hit before the others', () => {
   const scale = new TimeScale({ from: 0, to: 40 }, 400);
   const over = { process: 1, start: 10, end: 30, row: 6, index: 0, count: 1, late: false };
   const marks = [{ ...over, deadline: null }, ...MARKS];

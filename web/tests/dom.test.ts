@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { setAttribute } from '../src/base/dom';
 
-test('an attribute that is false is left out, unless false is a word of it', () => {
+test('a false attribute is omitted unless its specification has the value "false"', () => {
   const there = new Map<string, string>([['selected', '']]);
   const element: Pick<Element, 'setAttribute' | 'removeAttribute'> = {
     setAttribute: (name: string, value: string) => void there.set(name, value),

@@ -40,7 +40,7 @@ function randomRow(next: () => number): SliceRow[] {
   return rows;
 }
 
-test('names never run over each other, nor out of their bars', async () => {
+test('names never overlap each other nor leave their bars', async () => {
   const next = random(11);
   let seen = 0;
   for (let round = 0; round < 60; round++) {
@@ -69,7 +69,7 @@ test('names never run over each other, nor out of their bars', async () => {
   assert(seen > 200, `only ${seen} names were drawn`);
 });
 
-test('calls lie under their callers, as wide as their times', async () => {
+test('calls are below their callers and as wide as their times', async () => {
   const rows: SliceRow[][] = [[[0, 1000, 0, 0]], [[100, 600, 0, 1]]];
   const g = await paintTrack({ rows });
   const [outer] = g.of('fillRect', '--m-0').map((d) => d.box);
@@ -78,7 +78,7 @@ test('calls lie under their callers, as wide as their times', async () => {
   assert.equal(inner?.y, (outer?.y ?? 0) + 18);
 });
 
-test('a closed track shows who was innermost, each piece without ends of its own', async () => {
+test('a closed track shows the innermost calls, whose pieces have no ends of their own', async () => {
   const innermost: SliceRow[] = [
     [0, 400, 0, 0, FLAG.enteredBefore],
     [400, 200, 1, 1],
@@ -95,7 +95,7 @@ test('a closed track shows who was innermost, each piece without ends of its own
   assert.equal(g.of('stroke').length, 0, 'no teeth');
 });
 
-test('what is shorter than a pixel is a strip: as much of the row as was covered', async () => {
+test('slices shorter than a pixel become density, which covers its share of the row', async () => {
   const strip = { frame: new Uint32Array(512), height: new Uint8Array(512) };
   strip.height.set([255, 128, 0, 26, 26], 100);
   strip.height.set([1], 110);
@@ -117,7 +117,7 @@ test('what is shorter than a pixel is a strip: as much of the row as was covered
   assert.equal(covered(110), 9, 'half a row if nothing is beside it, such as a call of length 0');
 });
 
-test('teeth stand at the end that is open, the slant at the right alone', async () => {
+test('open ends have teeth, and only the right one is slanted', async () => {
   const paths = async (flags: number): Promise<Drawn[]> =>
     (await paintTrack({ rows: [[[200, 400, 0, 0, flags]]] })).of('stroke');
   const ends = async (flags: number): Promise<number[][]> =>
@@ -132,7 +132,7 @@ test('teeth stand at the end that is open, the slant at the right alone', async 
   assert.equal(narrow.of('stroke').length, 0, 'of 10 px there is no room for it');
 });
 
-test('where a selected call leaves the view an arrow head points the way', async () => {
+test('an arrow head marks where a selected call leaves the view', async () => {
   const selected = call({ start_ns: 200, length_ns: 400 });
   const heads = async (from: number, to: number): Promise<string[]> => {
     const view = { from, to };
@@ -149,7 +149,7 @@ test('where a selected call leaves the view an arrow head points the way', async
   assert.deepEqual(await heads(700, 900), [], 'it is elsewhere altogether');
 });
 
-test('dotted lines lead from the ends in view to the bracket', async () => {
+test('dotted lines lead from the visible ends to the bracket', async () => {
   const selected = call({ start_ns: 200, length_ns: 400 });
   const change = { call: selected };
   const g = await paintTrack({ rows: [[[200, 400, 0, 0]]], change, view: { from: 0, to: 500 } });
@@ -210,7 +210,7 @@ function instant(scope: number, of: number, time = 400): Instant {
   return { instant: scope, time, frame: 0, scope, of, count: 1, colour: 0 };
 }
 
-test('an instant goes as far as its scope: a tick, through its process, through everything', () => {
+test('an instant is as high as its scope: tick, process, or everything', () => {
   const painted = (one: Instant): DrawLog => {
     const g = new DrawLog();
     const scene = { theme: THEME, scale: SCALE, placed: PLACED, frames, meter, selected: null };
@@ -234,7 +234,7 @@ test('an instant goes as far as its scope: a tick, through its process, through 
   assert.deepEqual(line(painted(instant(1, 7))), [], 'a process that is not there');
 });
 
-test('a flow is a curve over a halo, with a dot where it begins and a head where it ends', () => {
+test('a flow is a curve with a halo, a dot at its start and a head at its end', () => {
   const flow = {
     ...{ flow: 1, frame: 0, id: '7', count: 1 },
     from: { row: 0, index: 0, time: 100, track: 0, frame: 0 },
@@ -302,7 +302,7 @@ test('an object is pale until its first snapshot, and each snapshot has a line',
   assert(open.of('stroke').length > 0, 'nobody told of its end: teeth');
 });
 
-test('samples are ticks, the higher the more there are; a dump is a diamond at its time', () => {
+test('samples are ticks, higher where there are more; a dump is a diamond at its time', () => {
   const g = new DrawLog();
   const scene = { theme: THEME, scale: SCALE, frames, selected: null };
   const box = { row: { thread: 2, process: 1 }, top: 10, height: 36 };
@@ -326,7 +326,7 @@ test('samples are ticks, the higher the more there are; a dump is a diamond at i
   assert.deepEqual([(diamond?.box.x ?? 0) + (diamond?.box.w ?? 0) / 2, diamond?.box.y], [300, 23]);
 });
 
-test('labels of the ruler keep clear of each other, in every zoom and unit', () => {
+test('labels of the ruler never overlap, in every zoom and unit', () => {
   const next = random(3);
   for (let round = 0; round < 200; round++) {
     const from = Math.floor(next() * 1e9);
@@ -392,7 +392,7 @@ test('names in a flame graph stay within their frames', () => {
   }
 });
 
-test('the line of a process lies over what is drawn through it', () => {
+test('the line of a process is drawn over what crosses it', () => {
   const g = new DrawLog();
   const scene = { theme: THEME, scale: SCALE } as object as Parameters<typeof paintGroups>[1];
   paintGroups(g, scene, PLACED.groups, 0, 90);
@@ -400,7 +400,7 @@ test('the line of a process lies over what is drawn through it', () => {
   assert.equal(g.of('fillRect', '--line').length, 2);
 });
 
-test('an asynchronous slice lets the ground through, in slanted letters; its specks are diamonds', async () => {
+test('an asynchronous slice is translucent with slanted letters, and its short ones are diamonds', async () => {
   const strip: NonNullable<Tile['density']> = {
     frame: new Uint32Array(512),
     height: new Uint8Array(512),
@@ -418,7 +418,7 @@ test('an asynchronous slice lets the ground through, in slanted letters; its spe
   assert.equal(Math.round((diamond?.box.x ?? 0) + (diamond?.box.w ?? 0) / 2), 401);
 });
 
-test('of instants in one pixel of a row one is painted: the selected one, else the last', () => {
+test('of several instants in one pixel one is painted: the selected one, else the last', () => {
   const at = (number: number, colour: number, time: number): Instant => ({
     ...instant(0, 0, time),
     ...{ instant: number, colour },

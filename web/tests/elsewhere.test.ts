@@ -16,7 +16,7 @@ import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
 import { FRAMES, theme, track } from './fixtures';
 
-test('a trace without slices of threads is sent to what it has', () => {
+test('a trace without thread slices points to the data that it has', () => {
   const at = (kinds: Parameters<typeof track>[1][], samples: number, ...more: string[]) =>
     otherEventsHint({
       ...{ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples, counters: 0 },
@@ -39,7 +39,7 @@ test('a trace without slices of threads is sent to what it has', () => {
   );
 });
 
-test('a trace of counters alone says how many', () => {
+test('a trace with only counters says how many', () => {
   const { text, brief, tab } = otherEventsHint({
     ...{ order: 'owner', tracks: [], samples: 0, counters: 2 },
   });
@@ -49,7 +49,7 @@ test('a trace of counters alone says how many', () => {
   );
 });
 
-test('where the filter leaves nothing the way is back to all', () => {
+test('a filter without matches offers to show all', () => {
   const filtered = { slices: 0, of: 7 };
   const nothing = otherEventsHint({
     order: 'busiest',
@@ -68,14 +68,14 @@ test('where the filter leaves nothing the way is back to all', () => {
   );
 });
 
-test('a short time is never nothing, and nothing stays nothing', () => {
+test('a short time is never shown as zero, and zero stays zero', () => {
   assert.equal(formatRough(5000, 'ms'), '5.0 µs');
   assert.equal(formatRough(60000, 'ms'), '0.1 ms');
   assert.equal(formatRough(300000, 's'), '300.0 µs');
   assert.equal(formatRough(0, 'ms'), '0.0 ms');
 });
 
-test('what the reader found is told in the words of events', () => {
+test('diagnostics of the reader use the words of events', () => {
   const events = wordsFor({ order: 'owner' });
   const text = 'exits without an entry: the call began before the trace';
   assert.equal(
@@ -89,7 +89,7 @@ test('what the reader found is told in the words of events', () => {
   );
 });
 
-test('instants have the colours of slices: of their name, or the one that is reserved', () => {
+test('instants have the colours of slices: that of their name, or the reserved one', () => {
   const placed = layoutTimeline(
     { order: 'owner', processes: [], tracks: [track(0)] },
     { expanded: new Set(), whole: new Set(), closed: new Set() },
@@ -119,7 +119,7 @@ test('instants have the colours of slices: of their name, or the one that is res
   assert.deepEqual(fills(14), [own.bars[METHOD_COLOURS + HASHED_COLOURS + 13]]);
 });
 
-test('an instant of a processor lies on the row of that one', () => {
+test('an instant of a processor is on the row of that processor', () => {
   const placed = layoutTimeline(
     {
       order: 'owner',
@@ -135,7 +135,7 @@ test('an instant of a processor lies on the row of that one', () => {
   assert.deepEqual(hits, [null, lost]);
 });
 
-test('above the flags stand the reserved colour and the share on a CPU', () => {
+test('the reserved colour and the CPU share are above the flags', () => {
   const flags = 16 | (14 << 8) | (128 << 16);
   assert.equal(reservedColour(flags), 14);
   assert.equal(cpuShare(flags), 0.5);

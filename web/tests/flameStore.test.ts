@@ -67,7 +67,7 @@ function onStore(): { viewer: Viewer; store: FlameStore; asked: FlameQuestion[] 
   return { viewer, store: new FlameStore(viewer, profile, () => true), asked };
 }
 
-test('the way to a frame goes by all it lies on, and on from where one is', () => {
+test('the path to a frame has all its callers and continues to the zoomed frame', () => {
   const { viewer, store } = onStore();
   const way = store.wayTo(MAIN, 2);
   assert.deepEqual(
@@ -88,7 +88,7 @@ test('the way to a frame goes by all it lies on, and on from where one is', () =
   assert.equal(store.wayTo(unnamed, 0), null);
 });
 
-test('a zoom holds for its graph alone, whatever the clock', async () => {
+test('a zoom belongs to its graph, whatever the clock', async () => {
   const { viewer, asked } = onStore();
   viewer.flameZoom.set([{ path: 2, frame: 1 }]);
   flushEffects();
@@ -106,7 +106,7 @@ test('a zoom holds for its graph alone, whatever the clock', async () => {
   await settle();
 });
 
-test('the address tells the zoom, and goes back on the way', () => {
+test('the address has the zoom, and Back undoes it', () => {
   const { viewer } = onStore();
   const way = [1, 2, 3].map((path) => ({ path, frame: path }));
   viewer.flameZoom.set(way);
@@ -120,7 +120,7 @@ test('the address tells the zoom, and goes back on the way', () => {
   assert.deepEqual(viewer.flameZoom.way(), []);
 });
 
-test('a sandwich asks for both sides of the selected method, for nothing without one', async () => {
+test('a sandwich requests both sides of the selected method, and nothing without one', async () => {
   const { viewer, store, asked } = onStore();
   viewer.flameOrder.set('sandwich');
   flushEffects();
@@ -139,7 +139,7 @@ test('a sandwich asks for both sides of the selected method, for nothing without
   assert.equal(store.graph.peek()?.depth.length, 3 + 4);
 });
 
-test('both sides become one graph, callers over the method', () => {
+test('both sides become one graph, with callers above the method', () => {
   const callers = graph(50, [
     [0, 50, 0, 7, 1],
     [0, 30, 1, 8, 2],

@@ -19,14 +19,14 @@ const GRAPH: FlameGraph = {
   calls: Uint32Array.from([1, 1, 1, 1]),
 };
 
-test('the widest frame of a method', () => {
+test('the walk begins at the widest frame of a method', () => {
   assert.equal(widestFlameFrame(GRAPH, 9), 2);
   assert.equal(widestFlameFrame(GRAPH, 8), 1);
   assert.equal(widestFlameFrame(GRAPH, 5), -1);
   assert.equal(widestFlameFrame(GRAPH, null), -1);
 });
 
-test('arrows lead to the widest callee, the caller and along the row', () => {
+test('arrows lead to the widest callee, to the caller and along the row', () => {
   assert.equal(nextFlameFrame(GRAPH, 0, 'ArrowDown'), 2);
   assert.equal(nextFlameFrame(GRAPH, 1, 'ArrowDown'), 3);
   assert.equal(nextFlameFrame(GRAPH, 3, 'ArrowUp'), 1);

@@ -56,7 +56,7 @@ const SCENE = {
   processOf: (of: FlowEnd): number => (of.track === 9 ? 4 : 0),
 };
 
-test('an end stands in the middle of its row, or of the line that is left of it', () => {
+test('an end is in the middle of its row, or of the line that remains of it', () => {
   const at = (row: number, of: number): number | null =>
     flowLineOf(PLACED, SCENE.theme.heights, end(row, 0, of), SCENE.processOf);
   // rows of 18 with bars of 17 pixels
@@ -72,7 +72,7 @@ test('an end stands in the middle of its row, or of the line that is left of it'
   assert.equal(instant(8, 9), 114, 'an instant of a closed process');
 });
 
-test('an arrow goes from point to point, and leaves at the edge towards what is out of view', () => {
+test('an arrow goes from point to point and leaves at the edge towards an end out of view', () => {
   const inside = flowCurveOf(SCENE, flow(1, end(300, 100), end(500, 500, 5)));
   assert.deepEqual([inside?.x[0], inside?.x[3]], [50, 250]);
   assert.deepEqual([inside?.y[0], inside?.y[3]], [31.5, 91]);
@@ -85,14 +85,14 @@ test('an arrow goes from point to point, and leaves at the edge towards what is 
   assert.deepEqual([back?.x[3], back?.cutTo], [0, -1]);
 });
 
-test('what cannot be seen is not drawn', () => {
+test('invisible arrows are not drawn', () => {
   assert.equal(flowCurveOf(SCENE, flow(1, end(300, 2000), end(500, 3000, 5))), null, 'both behind');
   assert.equal(flowCurveOf(SCENE, flow(1, end(300, -9), end(500, -8, 5))), null, 'both before');
   assert.equal(flowCurveOf(SCENE, flow(1, end(300, 100), end(300, 102))), null, 'one point');
   assert.equal(flowCurveOf(SCENE, flow(1, end(300, 100), end(900, 200, 8))), null, 'nowhere');
 });
 
-test('an end on what is pinned stays where it is while the rest scrolls', () => {
+test('an end on a pinned track stays in place while the others scroll', () => {
   const scrolled = { ...SCENE, placed: { ...PLACED, pinned: 80 }, scroll: 1000 };
   const y = (scene: typeof SCENE): readonly number[] =>
     must(flowCurveOf(scene, flow(1, end(300, 100), end(500, 500, 5)))).y;
@@ -100,7 +100,7 @@ test('an end on what is pinned stays where it is while the rest scrolls', () => 
   assert.equal(y(scrolled)[3], y(SCENE)[3]);
 });
 
-test('the nearest arrow within reach is found', () => {
+test('the nearest arrow within reach is hit', () => {
   const first = flow(1, end(300, 100), end(500, 500, 5));
   const second = flow(2, end(301, 100), end(500, 500, 5));
   const curve = must(flowCurveOf(SCENE, first));
@@ -138,7 +138,7 @@ test('several arrows are followed one after the other', () => {
   assert.equal(trail.choose(SEND, [], -1), null);
 });
 
-test('a trail of several steps is gone back step by step, unless one has left it', () => {
+test('a trail can be walked back step by step, until another call is selected', () => {
   const trail = new Trail();
   const first = flow(1, end(1, 0), end(2, 5));
   const second = flow(2, end(2, 6), end(3, 9));
@@ -194,7 +194,7 @@ async function rest(): Promise<void> {
 
 const ONE: Arrows = { list: [flow(1, end(1, 0), end(2, 5))], flows: 1, leftOut: 0 };
 
-test('arrows of a category are asked for around the view, of the chosen tracks', async () => {
+test('arrows of a category are requested around the view, for the chosen tracks', async () => {
   const { viewer, store, asked } = storeOn(ONE);
   await rest();
   assert.equal(asked.length, 0, 'nothing is asked for while none is chosen');
@@ -214,7 +214,7 @@ test('arrows of a category are asked for around the view, of the chosen tracks',
   assert.equal(asked.length, 1);
 });
 
-test('the arrows of the selected call are drawn once, and not when they are switched off', async () => {
+test('the arrows of the selected call are drawn once, and not when switched off', async () => {
   const { viewer, store } = storeOn(ONE);
   viewer.flows.set({ selection: true, categories: [0] });
   viewer.selectCall(SEND, 1);

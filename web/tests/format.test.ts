@@ -29,23 +29,23 @@ test('times are rounded from whole nanoseconds, half a digit up', () => {
   assert.equal(formatTime(-1500, 'ms'), '-0.002');
 });
 
-test('the greatest time of the protocol keeps its digits', () => {
+test('the largest time of the protocol keeps its digits', () => {
   assert.equal(formatTime(2 ** 53 - 1, 'ns'), '9,007,199,254,740,991');
   assert.equal(formatTime(2 ** 53 - 1, 'ms'), '9,007,199,254.741');
 });
 
-test('shares have one decimal, of nothing too', () => {
+test('shares have one decimal, also shares of zero', () => {
   assert.equal(formatPercent(1, 3), '33.3');
   assert.equal(formatPercent(5, 0), '0.0');
 });
 
-test('counts are grouped and have a noun in the right number', () => {
+test('counts are grouped and their noun has the right number', () => {
   assert.equal(formatCount(1284611), '1,284,611');
   assert.equal(plural(1, 'call'), '1 call');
   assert.equal(plural(1200, 'process', 'processes'), '1,200 processes');
 });
 
-test('marks of the ruler have the digits their step needs', () => {
+test('marks of the ruler have as many digits as their step needs', () => {
   assert.equal(formatTick(200e6, 100e6, 'auto'), '0.2 s');
   assert.equal(formatTick(20e6, 20e6, 'auto'), '20 ms');
   assert.equal(formatTick(4660e6, 20e6, 'auto'), '4.66 s');
@@ -53,7 +53,7 @@ test('marks of the ruler have the digits their step needs', () => {
   assert.equal(formatTick(12, 2, 'auto'), '12 ns');
 });
 
-test('marks of the ruler stay in the unit that is chosen', () => {
+test('marks of the ruler keep the chosen unit', () => {
   assert.equal(formatTick(2500e6, 500e6, 'ms'), '2,500 ms');
   assert.equal(formatTick(200e6, 100e6, 'ns'), '200,000,000 ns');
   assert.equal(formatTick(20e6, 20e6, 's'), '0.02 s');
@@ -74,7 +74,7 @@ test('a time beside a name has few digits', () => {
   assert.equal(formatRough(2e9, 'auto'), '2.0 s');
 });
 
-test('places on an axis of bytes have powers of 1,024, other weights no unit', () => {
+test('an axis of bytes has powers of 1,024, other weights have no unit', () => {
   assert.equal(formatTimeUnit(1536, 'KiB'), '1.5 KiB');
   assert.equal(formatTimeUnit(1, 'bytes'), '1 byte');
   assert.equal(formatTimeUnit(1234, 'weight'), '1,234');
@@ -83,7 +83,7 @@ test('places on an axis of bytes have powers of 1,024, other weights no unit', (
   assert.equal(formatMemory(3 * 1024 ** 3), '3.00 GiB');
 });
 
-test('in "auto" each time says its own unit', () => {
+test('in "auto" each time has its own unit', () => {
   assert.equal(formatTime(1500, 'auto'), '1.500 µs');
   assert.equal(formatTimeUnit(1500000, 'auto'), '1.500 ms');
   assert.equal(unitHead('Start', 'auto'), 'Start');
@@ -106,7 +106,7 @@ test('lengths choose a unit', () => {
   assert.equal(formatShort(999.6), '1.000 µs');
 });
 
-test('a time on the ruler has minutes from a minute on, if no unit is chosen', () => {
+test('without a chosen unit, a time on the ruler has minutes from a minute on', () => {
   assert.equal(formatTick(59e9, 1e9, 'auto'), '59 s');
   assert.equal(formatTick(600e9, 60e9, 'auto'), '10 min');
   assert.equal(formatTick(469.25e9, 0.25e9, 'auto'), '7 min 49.3 s');
@@ -115,7 +115,7 @@ test('a time on the ruler has minutes from a minute on, if no unit is chosen', (
   assert.equal(formatTick(600e9, 60e9, 's'), '600 s');
 });
 
-test('versions are told in words', () => {
+test('versions are written as words', () => {
   assert.equal(versionWords('3'), 'version 3');
   assert.equal(versionWords('0xF3'), 'version 3, streamed (0xF3)');
   assert.equal(versionWords(''), '');

@@ -28,7 +28,7 @@ const value = ({ name, n }: Item, column: string): string | number | null =>
   column === 'name' ? name : n;
 const ids = (groups: readonly Group<Item>[]): string[] => groups.map(({ id }) => id);
 
-test('groups are sorted, and places within each; what has no value and the rest stand last', () => {
+test('groups and their places are sorted; groups without a value and "others" come last', () => {
   const down = sortedGroups(GROUPS, { column: 'n', descending: true }, value);
   assert.deepEqual(ids(down), ['six', 'one', 'two', 'rest']);
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('groups are sorted, and places within each; what has no value and the rest 
   assert.equal(sortedGroups(GROUPS, null, value), GROUPS);
 });
 
-test('a head that has the text keeps its places, else those that have it', () => {
+test('a group whose head matches keeps its places, other groups only those that match', () => {
   const having = (text: string) => groupsWith(GROUPS, ({ name }) => name.includes(text));
   assert.deepEqual(ids(having('x')), ['six']);
   const places = (text: string): string[][] =>
@@ -63,14 +63,14 @@ test('lines of opened groups follow their heads', () => {
   );
 });
 
-test('as much is open from the start as is seen at once, one group at least', () => {
+test('at first as many groups are open as fit the screen, and at least one', () => {
   assert.deepEqual(usuallyOpen(GROUPS), ['one', 'two', 'rest']);
   const many = Array.from({ length: 30 }, (_, i) => item(String(i), i));
   const long = { id: 'long', head: item('long', 0), places: many };
   assert.deepEqual(usuallyOpen([long, ...GROUPS]), ['long']);
 });
 
-test('order and what is open stand in an address, and nonsense does not', () => {
+test('order and open groups are in the address, and an invalid address is ignored', () => {
   for (const state of [
     { sort: null, open: null },
     { sort: null, open: [] },

@@ -22,7 +22,7 @@ import type { TraceLine } from '../src/hub/api';
 const ID = '0123456789abcdef0123456789abcdef';
 
 describe('addresses of the hub', () => {
-  test('the list and a trace, at the root or in a folder', () => {
+  test('an address is the list or a trace, at the root or in a folder', () => {
     assert.deepEqual(readPath('/'), { base: '/', trace: null });
     assert.deepEqual(readPath('/traces/'), { base: '/traces/', trace: null });
     assert.deepEqual(readPath(`/t/${ID}/`), { base: '/', trace: ID });
@@ -31,7 +31,7 @@ describe('addresses of the hub', () => {
     assert.equal(readPath(`/t/${ID.toUpperCase()}/`).trace, null);
   });
 
-  test('what the server names is taken without where it thinks that it stands', () => {
+  test('addresses of the server are relative to the folder it is mounted in', () => {
     assert.equal(traceOfAddress(`/t/${ID}/`), ID);
     assert.equal(traceOfAddress(`http:${'//'}inner:8192/t/${ID}/`), ID);
     assert.equal(traceOfAddress(null), null);
@@ -41,7 +41,7 @@ describe('addresses of the hub', () => {
     assert.equal(lastPathPart(null), null);
   });
 
-  test('the command says how one logs in', () => {
+  test('the command shows how to log in', () => {
     assert.equal(curlLine('O', '/', null), 'curl -T app.trace O/');
     assert.equal(curlLine('O', '/x/', 'basic'), 'curl -T app.trace -u NAME O/x/');
     assert.equal(
@@ -52,7 +52,7 @@ describe('addresses of the hub', () => {
 });
 
 describe('the query of the list', () => {
-  test('goes to the address and back', () => {
+  test('the state can be read back from the address', () => {
     const query = {
       ...{
         q: 'a&b =ü',
@@ -68,12 +68,12 @@ describe('the query of the list', () => {
     assert.deepEqual(parseListQuery(''), WHOLE_LIST);
   });
 
-  test('what is no day and no column is left out', () => {
+  test('unknown days and columns are left out', () => {
     const query = parseListQuery('?since=yesterday&until=2026-1-1&sort=secret&order=down');
     assert.deepEqual(query, { ...WHOLE_LIST, down: false });
   });
 
-  test('names begin with A, numbers with the largest; again is the other way', () => {
+  test('names begin with A, numbers with the largest; a second click reverses', () => {
     const byName = querySortedBy(WHOLE_LIST, 'name');
     assert.deepEqual([byName.sort, byName.down], ['name', false]);
     assert.equal(querySortedBy(byName, 'name').down, true);
@@ -81,7 +81,7 @@ describe('the query of the list', () => {
     assert.equal(parseListQuery('?sort=name').down, false);
   });
 
-  test('days are those of the calendar here, and the last one belongs to it', () => {
+  test('days are those of the local calendar, and the last day is included', () => {
     const since = new Date(dayStart('2026-11-21') ?? '');
     assert.deepEqual([since.getDate(), since.getHours(), since.getMinutes()], [21, 0, 0]);
     const until = new Date(dayStart('2026-12-31', 1) ?? '');
@@ -95,7 +95,7 @@ describe('the query of the list', () => {
     assert.match(asked.get('since') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   });
 
-  test('blanks are no text to look for', () => {
+  test('blanks alone are not a search text', () => {
     assert.equal(isFiltered({ ...WHOLE_LIST, q: '  ' }), false);
     assert.equal(isFiltered({ ...WHOLE_LIST, label: 'x' }), true);
     assert.equal(
@@ -106,7 +106,7 @@ describe('the query of the list', () => {
 });
 
 describe('rates', () => {
-  test('are those of the last five seconds', () => {
+  test('rates are those of the last five seconds', () => {
     const rate = new Rate();
     rate.add(0, 0);
     assert.equal(rate.perSecond(), null);
@@ -116,7 +116,7 @@ describe('rates', () => {
     assert.equal(rate.perSecond(), 500);
   });
 
-  test('fall where nothing goes, and begin anew where an upload does', () => {
+  test('rates fall while nothing is sent and restart with an upload', () => {
     const rate = new Rate();
     rate.add(0, 0);
     rate.add(1000, 6000);
@@ -126,7 +126,7 @@ describe('rates', () => {
     assert.equal(rate.perSecond(), null);
   });
 
-  test('the time left is coarser the longer it is', () => {
+  test('the remaining time is coarser the longer it is', () => {
     assert.equal(timeLeft(100, null), '');
     assert.equal(timeLeft(100, 0), '');
     assert.equal(timeLeft(10, 1000), 'about 1 s left');
@@ -137,7 +137,7 @@ describe('rates', () => {
 });
 
 describe('times and words', () => {
-  test('an instant by the clock here, and how long ago it is', () => {
+  test('a time is local, with its age', () => {
     const at = new Date(2026, 10, 5, 7, 9, 59);
     assert.equal(whenText(at.toISOString()), '2026-11-05 07:09');
     assert.equal(whenText('never'), '');
@@ -152,7 +152,7 @@ describe('times and words', () => {
     assert.equal(retentionText(3600), '1 hour');
   });
 
-  test('state, count, place and label', () => {
+  test('state, count, place and label have their words', () => {
     const line = { state: 'reading', progress: 0.429, calls: 0, events: 1 } as TraceLine;
     assert.equal(stateWords(line), 'reading 42 %');
     assert.equal(stateWords({ ...line, progress: null }), 'reading');
@@ -165,7 +165,7 @@ describe('times and words', () => {
     assert.equal(cleanLabel('  two\n words '), 'two words');
   });
 
-  test("a refusal is the server's sentence, or its number", () => {
+  test('a refusal shows the sentence of the server, or its status', () => {
     assert.equal(
       hubErrorOf(507, '{"error":"the disk is full"}', null).message,
       'The disk is full.',

@@ -124,7 +124,7 @@ function world(): Fake {
 }
 
 describe('an upload', () => {
-  test('goes in pieces, and its end names the trace', async () => {
+  test('a file is sent in pieces, and its last answer names the trace', async () => {
     const w = world();
     const upload = new Upload(file(2 * CHUNK + 7), w);
     await upload.run();
@@ -140,7 +140,7 @@ describe('an upload', () => {
     assert.deepEqual(w.memory.left(1e9), []);
   });
 
-  test('asks where the server has it after an interruption, and goes on from there', async () => {
+  test('after an interruption the upload asks for the offset and continues there', async () => {
     const w = world();
     w.wire.troubles = [null, null, noAnswer(), noAnswer()];
     w.wire.arrives = 3;
@@ -158,7 +158,7 @@ describe('an upload', () => {
     assert.equal(upload.phase.peek(), 'done');
   });
 
-  test('waits longer and longer, as long as the server asks, and at last stops', async () => {
+  test('retries wait longer and longer, at least as long as the server asks, and stop at last', async () => {
     const w = world();
     w.wire.troubles = [
       new HubError('Busy.', 503, 3),
@@ -174,7 +174,7 @@ describe('an upload', () => {
     assert.equal(upload.phase.peek(), 'done');
   });
 
-  test('a full disk stops it at once, what is there stays, and it may go on', async () => {
+  test('a full disk stops the upload at once, keeps the sent bytes, and can be resumed', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
     const upload = new Upload(file(CHUNK + 10), w);
@@ -188,7 +188,7 @@ describe('an upload', () => {
     assert.equal(w.wire.asked.filter((words) => words === 'create').length, 1);
   });
 
-  test('what is too large is not sent again', async () => {
+  test('a file that is too large is not sent again', async () => {
     const w = world();
     w.wire.troubles = [new HubError('It is too large.', 413)];
     const upload = new Upload(file(10), w);
@@ -197,7 +197,7 @@ describe('an upload', () => {
     assert.equal(upload.message.peek(), 'It is too large.');
   });
 
-  test('another page goes on with the same file, and not with another', async () => {
+  test('another page continues with the same file, and not with another one', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
     await new Upload(file(CHUNK + 10), w).run();
@@ -211,7 +211,7 @@ describe('an upload', () => {
     assert.deepEqual(w.wire.asked, [`look ${uid}`, `send ${CHUNK}+10`]);
   });
 
-  test('begins anew when the server has forgotten it', async () => {
+  test('an upload that the server forgot starts anew', async () => {
     const w = world();
     w.wire.troubles = [null, null, new HubError('The disk is full.', 507)];
     const upload = new Upload(file(CHUNK + 10), w);
@@ -222,7 +222,7 @@ describe('an upload', () => {
     assert.equal(w.wire.asked.filter((words) => words === 'create').length, 2);
   });
 
-  test('is not sent twice when only the last answer was lost', async () => {
+  test('a file is not sent twice when only the last answer was lost', async () => {
     const w = world();
     w.wire.promises = true;
     const upload = new Upload(file(10), w);
@@ -237,7 +237,7 @@ describe('an upload', () => {
     assert.deepEqual(w.wire.asked, ['create', 'send 0+10', 'look u1', 'known']);
   });
 
-  test('a file that cannot be read any more stops it', async () => {
+  test('a file that becomes unreadable stops its upload', async () => {
     const w = world();
     const gone = { ...file(10), slice: (): Blob => new Blob() };
     const broken = new Blob();
@@ -249,7 +249,7 @@ describe('an upload', () => {
     assert.match(upload.message.peek(), /Choose it again/);
   });
 
-  test('a cancelled one is thrown away there and forgotten here', async () => {
+  test('cancelling deletes the upload on the server and in the list', async () => {
     const w = world();
     const upload = new Upload(file(2 * CHUNK), w);
     const send = w.wire.send.bind(w.wire);
@@ -264,7 +264,7 @@ describe('an upload', () => {
     assert.deepEqual(w.memory.left(1e9), []);
   });
 
-  test('a server that takes nothing is not asked for ever', async () => {
+  test('a server that accepts nothing is not asked for ever', async () => {
     const w = world();
     w.wire.send = (uid, offset): Promise<Standing> => Promise.resolve({ uid, offset, trace: null });
     const upload = new Upload(file(10), w);
@@ -277,7 +277,7 @@ describe('an upload', () => {
 describe('several uploads', () => {
   const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
 
-  test('two at a time; what does not fit is told', async () => {
+  test('two uploads run at a time, and refused files are reported', async () => {
     const w = world();
     let most = 0;
     let now = 0;
@@ -311,7 +311,7 @@ describe('several uploads', () => {
     assert.equal(uploads.all.peek()[0]?.alone, true);
   });
 
-  test('those that were left are found as long as the server knows them', async () => {
+  test('unfinished uploads are listed as long as the server knows them', async () => {
     const w = world();
     w.memory.keep('k1', { uid: 'u1', name: 'a', size: 10, trace: null, at: 0 });
     w.memory.keep('k2', { uid: 'u2', name: 'b', size: 10, trace: null, at: 0 });
@@ -330,7 +330,7 @@ describe('several uploads', () => {
     assert.deepEqual(uploads.left.peek(), []);
   });
 
-  test('a file that is empty or too large is not even begun with', () => {
+  test('an empty or too large file is never started', () => {
     assert.equal(whyNotUploadable({ name: 'x', size: 5 }, null), null);
     assert.match(whyNotUploadable({ name: 'x', size: 0 }, null) ?? '', /empty/);
     assert.match(whyNotUploadable({ name: 'x', size: 2e9 }, 1e9) ?? '', /1\.00 GB/);
@@ -338,7 +338,7 @@ describe('several uploads', () => {
 });
 
 describe('what a file is known by', () => {
-  test('name, size, time and some of what is in it', async () => {
+  test('a fingerprint has name, size, time and some of the content', async () => {
     const one = await fingerprint(file(100_000));
     assert.equal(await fingerprint(file(100_000)), one);
     const others = [
@@ -350,7 +350,7 @@ describe('what a file is known by', () => {
     for (const other of others) assert.equal((await fingerprint(other)) === one, false);
   });
 
-  test('what else stands in the memory is nothing', () => {
+  test('other entries of the storage are ignored', () => {
     for (const text of [
       '',
       '{',
@@ -365,7 +365,7 @@ describe('what a file is known by', () => {
     }
   });
 
-  test('only so many are remembered, the newest', () => {
+  test('only the newest unfinished uploads are remembered, up to a limit', () => {
     const memory = new Memory(box());
     for (let i = 0; i < 60; i++)
       memory.keep(`k${i}`, { uid: 'u', name: 'n', size: 1, trace: null, at: i });

@@ -84,7 +84,7 @@ test('a slice in two tiles is visited once, at its place', async () => {
   ]);
 });
 
-test('what ends before the view, or begins after it, is left out', async () => {
+test('slices that end before the view or begin after it are left out', async () => {
   const cache = await cacheWith(
     tile(ROW, 0, 0, [
       [0, 100, 0, 1],
@@ -98,7 +98,7 @@ test('what ends before the view, or begins after it, is left out', async () => {
   assert.deepEqual(seen, [1]);
 });
 
-test('a coarser tile stands in for the missing one only', async () => {
+test('a coarser tile replaces only the missing one', async () => {
   const cache = await cacheWith(
     tile(ROW, 1, 0, [
       [0, 90, 0, 1],
@@ -115,7 +115,7 @@ test('a coarser tile stands in for the missing one only', async () => {
   assert.deepEqual(seen, [0, 3, 5]);
 });
 
-test('a tile that is not ready yet waits while others cover its place without a gap', async () => {
+test('a tile that is not ready waits while other tiles cover its place without a gap', async () => {
   const fine = tile(ROW, 1, 0, []);
   const coarse = tile(ROW, 2, 0, []);
   const halves = [tile(ROW, 0, 0, []), tile(ROW, 0, 1, [])];
@@ -131,7 +131,7 @@ test('a tile that is not ready yet waits while others cover its place without a 
   assert.deepEqual(await shown([fine, coarse], () => false), [fine], 'no less work');
 });
 
-test('strips of neighbouring tiles lie side by side, scaled by less than two', async () => {
+test('density of neighbouring tiles is contiguous and scaled by less than two', async () => {
   const cache = await cacheWith(
     tile(ROW, 0, 0, [], strip(500, 1, 200)),
     tile(ROW, 0, 1, [], strip(3, 1, 200)),
@@ -147,7 +147,7 @@ test('strips of neighbouring tiles lie side by side, scaled by less than two', a
   ]);
 });
 
-test('parts of an innermost call that tiles have cut are one bar', async () => {
+test('pieces of an innermost call that tiles have cut are one bar', async () => {
   const lane: TileLane = { kind: 'i', row: 0 };
   const cache = await cacheWith(
     tile(lane, 0, 0, [
@@ -171,7 +171,7 @@ test('parts of an innermost call that tiles have cut are one bar', async () => {
   ]);
 });
 
-test('under a point lies a bar with its call, else the strip with its frame', async () => {
+test('a point hits a bar with its call, else the density with its frame', async () => {
   const cache = await cacheWith(tile(ROW, 0, 0, [[100, 50, 3, 1, 4]], strip(200, 9, 255)));
   const bar = hitLane(cache, ROW, 0, 120);
   assert.deepEqual(
@@ -184,7 +184,7 @@ test('under a point lies a bar with its call, else the strip with its frame', as
   assert.equal(hitLane(cache, ROW, 0, 5000), null, 'no tile there');
 });
 
-test('the call after a strip pixel is the longest of its method that starts there', async () => {
+test('the call for a density pixel is the longest of its method that starts there', async () => {
   const questions: TileQuestion[] = [];
   const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
   const found = resolveDensity(tileEngine(questions), ROW, 10, hit);
@@ -201,7 +201,7 @@ test('the call after a strip pixel is the longest of its method that starts ther
   assert.deepEqual(await found, { row: 4, index: 3 });
 });
 
-test('tracks stand under each other, expanded ones with a row for each level', () => {
+test('tracks are below each other, expanded ones with a row for each level', () => {
   const boxes = layoutTracks([track(0, { rows: 3 }), track(1)], new Set([0]), HEIGHTS);
   assert.deepEqual(
     boxes.map((b) => [b.top, b.height]),
@@ -228,7 +228,7 @@ test('tracks stand under each other, expanded ones with a row for each level', (
   assert.deepEqual(laneAt(second, HEIGHTS, 75)?.lane, { kind: 'i', row: 1 });
 });
 
-test('a deep track shows its outer levels until all are asked for', () => {
+test('a deep track shows its outer levels until all are requested', () => {
   const tracks = [track(0, { rows: 76 }), track(1, { rows: 16 })];
   const open = new Set([0, 1]);
   const [deep, other] = layoutTracks(tracks, open, HEIGHTS);
@@ -245,7 +245,7 @@ test('the busiest threads are expanded while they fit, the first one always', ()
   assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10 * 18 + 14 + 2 * 22 + 50)], [0, 1]);
 });
 
-test('deep threads show every level from the start where there is room for all of them', () => {
+test('deep threads show every level from the start where all of them fit', () => {
   const tracks = [track(0, { rows: 40 }), track(1, { rows: 20 }), track(2, { rows: 2 })];
   const open = new Set([0, 1]);
   const used = totalHeight(layoutTracks(tracks, open, HEIGHTS));
@@ -256,7 +256,7 @@ test('deep threads show every level from the start where there is room for all o
   assert.deepEqual(whole(32 * 18), [0, 1]);
 });
 
-test('time waited is taken off what calls cover', async () => {
+test('waiting time is subtracted from what calls cover', async () => {
   const lane: TileLane = { kind: 'w', row: 0 };
   const activity = {
     buckets: 4,
@@ -279,7 +279,7 @@ test('time waited is taken off what calls cover', async () => {
   assert.deepEqual([...(busy.lanes[0]?.height ?? [])], [128, 128, 100, 0]);
 });
 
-test('the list of visible calls keeps the longest, callers before what they call', async () => {
+test('the list of visible calls keeps the longest, callers before callees', async () => {
   const cache = await cacheWith(
     tile({ kind: 'r', row: 0 }, 0, 0, [[0, 500, 0, 1, 4]]),
     tile({ kind: 'r', row: 1 }, 0, 0, [
@@ -302,7 +302,7 @@ test('the list of visible calls keeps the longest, callers before what they call
   );
 });
 
-test('tracks stand under their processes, and a closed one shows its line only', () => {
+test('tracks are below their processes, and a closed process shows only its line', () => {
   const tracks = [
     track(0, { rows: 1, process: 1 }),
     track(1, { rows: 1, process: 1 }),

@@ -24,7 +24,7 @@ function hit(time: number, length: number, frame: number, name: string | null = 
   return [1, frame, 7, time, length, 0, 0, frame, name, 1, name && `about ${name}`];
 }
 
-test('hits come back as they were put in, however many', () => {
+test('hits come back as they were stored, however many', () => {
   const hits = new HitTable();
   for (let i = 0; i < 5000; i++) hits.add(hit(i * 2 ** 33, i, i % 4, i % 7 === 0 ? `n${i}` : null));
   assert.equal(hits.count, 5000);
@@ -32,7 +32,7 @@ test('hits come back as they were put in, however many', () => {
   assert.deepEqual(hits.get(7), hit(7 * 2 ** 33, 7, 3, 'n7'));
 });
 
-test('hits are ordered by a column, equals by time', () => {
+test('hits are ordered by a column, and by time where it is equal', () => {
   const hits = new HitTable();
   [hit(30, 5, 2), hit(10, 7, 1), hit(20, 5, 0), hit(40, 7, 1)].forEach((row) => hits.add(row));
   const order = (column: 'time' | 'length' | 'name', descending: boolean): number[] =>
@@ -49,7 +49,7 @@ const ROWS: StatisticsRow[] = [
   [2, 1, 50, 50, 40, 50, 50, 50, 50, 50, 2],
 ];
 
-test('the table by name is sorted, ties by name, and shows what is found', () => {
+test('the table by name is sorted, then by name, and shows the matches', () => {
   const sorted = (column: 'total' | 'cpu' | 'name', descending: boolean, find = ''): number[] =>
     statisticsRows(ROWS, { column, descending }, find, frames).map((row) => row[0]);
   assert.deepEqual(sorted('total', true), [0, 1, 2]);
@@ -59,7 +59,7 @@ test('the table by name is sorted, ties by name, and shows what is found', () =>
   assert.deepEqual(sorted('total', true, 'work'), [1]);
 });
 
-test('a clock that the trace lacks has no column, a time that is missing no text', () => {
+test('a clock that the trace lacks has no column, and a missing time no text', () => {
   const facts = (clocks: string[]): never => ({ clocks, axis: 'real' }) as never;
   assert.equal(statisticsColumns(facts(['real'])).includes('cpu'), false);
   assert.equal(statisticsColumns(facts(['real', 'cpu'])).includes('cpu'), true);
@@ -68,7 +68,7 @@ test('a clock that the trace lacks has no column, a time that is missing no text
   assert.equal(statisticsText(ROWS[0] ?? ([] as never), 'count', 'ms'), '2');
 });
 
-test('the table by name as text', () => {
+test('the table by name can be copied as text', () => {
   const facts = { clocks: ['real'], axis: 'real' } as never;
   const text = (format: 'csv' | 'tsv' | 'json' | 'markdown'): string =>
     sheetText(statisticsSheet(ROWS.slice(0, 1), facts, frames, 'us'), format);
@@ -108,7 +108,7 @@ test('a file of events has slices and names, a method trace calls and methods', 
   assert.equal(inTermsOf(events, 'recalls methodically'), 'recalls methodically');
 });
 
-test('case counts when it is to, or when the text has a capital', () => {
+test('case matters on request, or when the text has a capital', () => {
   assert.equal(substringMatcher('work')('Work'), true);
   assert.equal(substringMatcher('work', true)('Work'), false);
   assert.equal(substringMatcher('Work')('work'), false);
@@ -116,7 +116,7 @@ test('case counts when it is to, or when the text has a capital', () => {
   assert.equal(indexOfMatch('a Needle', 'needle', true), -1);
 });
 
-test('bytes are lines of text, or rows of sixteen', () => {
+test('bytes are shown as lines of text or as rows of sixteen', () => {
   const text = new TextEncoder().encode(`{"a":1},\n{"bb":"${'é'.repeat(100)}"}`);
   assert.equal(looksLikeText(text), true);
   const starts = lineStarts(text, true);

@@ -17,7 +17,7 @@ import {
 } from '../src/model/names';
 import { track } from './fixtures';
 
-test('descriptors become types in words', () => {
+test('descriptors become readable types', () => {
   assert.equal(readableSignature('(Landroid/os/Bundle;I)V'), '(Bundle, int) void');
   assert.equal(
     readableSignature('([[J[Ljava/lang/String;Z)[B'),
@@ -26,7 +26,7 @@ test('descriptors become types in words', () => {
   assert.equal(readableSignature('()V'), '() void');
 });
 
-test('what is no descriptor stays as it is', () => {
+test('other names stay as they are', () => {
   for (const text of [
     '',
     'main',
@@ -57,7 +57,7 @@ test('a frame has a package, a class and a method, or just a name', () => {
   assert.equal(frames.source(1), '');
 });
 
-test('a short name has neither a package nor a library, and all of a hidden class', () => {
+test('a short name has neither package nor library, and the whole name of a hidden class', () => {
   const names = (className: string, method: string): [string, string] => {
     const frames = new Frames([[className, method, '', '', 0, 1]]);
     return [frames.packagePrefix(0), frames.short(0)];
@@ -68,7 +68,7 @@ test('a short name has neither a package nor a library, and all of a hidden clas
   assert.deepEqual(names('a/so', 'f'), ['a.', 'so.f']);
 });
 
-test('capitals count only when the query holds one', () => {
+test('case matters only when the query has a capital', () => {
   assert(substringMatcher('inflate')('LayoutInflater.inflate'));
   assert(substringMatcher('layoutinf')('LayoutInflater.inflate'));
   assert(!substringMatcher('Layoutinf')('LayoutInflater.inflate'));
@@ -77,7 +77,7 @@ test('capitals count only when the query holds one', () => {
   assert.equal(indexOfMatch('HashMap.get', ''), -1);
 });
 
-test('searching sees the signature as shown and as written', () => {
+test('search looks at the signature as shown and as written', () => {
   const text = new Frames([['a.B', 'c', '(Landroid/os/Bundle;)V', '', 0, 1]]).searchText(0);
   assert(substringMatcher('a.B.c (Bundle) void')(text));
   assert(substringMatcher('Landroid/os/Bundle;')(text));
@@ -107,7 +107,7 @@ test('names of Trace Event files have the colours of Trace Viewer', () => {
   assert.equal(eventColour(64 + 23, 17), 17, 'there are 23');
 });
 
-test('colours tell the kinds of frames on request, if the trace knows any', () => {
+test('colours show the kinds of frames on request, if the trace has any', () => {
   let byKind = false;
   const kernel: FrameRow = ['', 'do_syscall_64', '', '', 0, 0, '', 0, '[kernel]', KERNEL];
   const unknown: FrameRow = ['', 'start', '', '', 0, 0];
@@ -132,13 +132,13 @@ test('colours tell the kinds of frames on request, if the trace knows any', () =
   );
 });
 
-test('a line of the kernel shows its name once', () => {
+test('a kernel track shows its name once', () => {
   const name = 'functions cpu 1';
   assert.equal(trackName(track(0, { key: name, name })), name);
   assert.equal(trackName(track(0, { key: '0x7f', name })), `[0x7f] ${name}`);
 });
 
-test('the name for a change of the stacks tells overloads apart', () => {
+test('the name of a transform tells overloads apart', () => {
   const frames = new Frames([
     ['com/app/Main', 'run', '()V', '', 0, 1],
     ['com/app/Main', 'run', '(I)V', '', 0, 2],
@@ -155,7 +155,7 @@ test('the name for a change of the stacks tells overloads apart', () => {
   );
 });
 
-test('the package or library of a name', () => {
+test('a name has its package or library', () => {
   const packages: [string, string, string | null][] = [
     ['com.app.Main', 'run', 'com.app'],
     ['Main', 'run', 'Main'],
@@ -206,7 +206,7 @@ test('a match in the signature is found in the form that has it', () => {
   assert.equal(match('other'), null);
 });
 
-test('a compared name is split as the profile has it, if it ends in a JVM descriptor', () => {
+test('a compared name is split as in the profile if it ends in a JVM descriptor', () => {
   assert.deepEqual(comparedParts('com/acme/Cart.add (Lcom/acme/Item;I)V'), {
     ...{ package: 'com.acme.', own: 'Cart.add', signature: '(Item, int) void' },
   });

@@ -44,7 +44,7 @@ function places(next: () => number, ratio: number, width: number): { x: number; 
   return found;
 }
 
-test('bars as pixels are what drawBar() draws', () => {
+test('narrow bars as pixels equal those of drawBar()', () => {
   const next = random(5);
   for (const ratio of [1, 2])
     for (let round = 0; round < 40; round++) {
@@ -65,7 +65,7 @@ test('bars as pixels are what drawBar() draws', () => {
     }
 });
 
-test('waits as pixels are what drawWait() draws', () => {
+test('waits as pixels equal those of drawWait()', () => {
   const next = random(6);
   for (const ratio of [1, 2])
     for (let round = 0; round < 40; round++) {
@@ -82,7 +82,7 @@ test('waits as pixels are what drawWait() draws', () => {
     }
 });
 
-test('a row knows what of it is in use, and is empty again', () => {
+test('a row knows its used part and can be cleared', () => {
   const row = new PixelRow();
   row.begin(10);
   row.put(-5, 2, 7);
@@ -93,7 +93,7 @@ test('a row knows what of it is in use, and is empty again', () => {
   assert.deepEqual([row.from < row.to, ...row.pixels], [false, ...Array<number>(10).fill(0)]);
 });
 
-test('what has a name, or hatching, is drawn as a shape', () => {
+test('bars with a name or hatching are drawn as shapes', () => {
   const b = (w: number) => ({ x: 0, y: 0, w, h: 17 });
   assert.equal(isNarrow(THEME, b(21), 0), true);
   assert.equal(isNarrow(THEME, b(22), 0), false);

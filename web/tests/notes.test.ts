@@ -13,7 +13,7 @@ import {
   writeNote,
 } from '../src/model/notes';
 
-test('notes stand in the order of time, the newest of a range stays', () => {
+test('notes are ordered by time, and the newest note of a range is kept', () => {
   const first = withNote([], { from: 50, to: 60, text: 'late' });
   const both = withNote(first, { from: 10, to: 90, text: 'early' });
   assert.deepEqual(
@@ -22,19 +22,19 @@ test('notes stand in the order of time, the newest of a range stays', () => {
   );
 });
 
-test('a text may hold what parts the words of an address', () => {
+test('a text may contain the separators of the address', () => {
   const note = { from: -3, to: 1e15, text: 'a~b-c, 50 % & more\nlines' };
   assert.deepEqual(readNotes([writeNote(note)]), [note]);
   assert.deepEqual(readNotes(['5-7']), [{ from: 5, to: 7, text: '' }]);
 });
 
-test('what is no note is left out, what is too much cut', () => {
+test('an invalid note is left out, and a long one is cut', () => {
   assert.deepEqual(readNotes(['7-5', 'x', '', '5-', '1-2x']), []);
   assert.equal(readNotes([`1-2~${'x'.repeat(999)}`])[0]?.text.length, LONGEST_NOTE);
   assert.equal(readNotes(Array(99).fill('1-2')).length, MOST_NOTES);
 });
 
-test('notes of one time lie in lanes of their own, as many as are needed', () => {
+test('notes at the same time are in as many lanes as needed', () => {
   const at = (...spans: [number, number][]): number[] =>
     lanesOfNotes(
       spans.map(([from, to]) => ({ from, to, text: '' })),

@@ -28,7 +28,7 @@ test('offsets are read with and without units', () => {
     assert.equal(parseOffset(text), null, text);
 });
 
-test('an offset is written so that it can be read again', () => {
+test('a written offset can be read again', () => {
   const texts: [bigint, string][] = [
     [0n, '0 ms'],
     [12_000_000n, '12 ms'],
@@ -45,7 +45,7 @@ test('an offset is written so that it can be read again', () => {
   }
 });
 
-test('files in an address', () => {
+test('files are named in an address', () => {
   const files = [
     { input: 0, offset: 0n },
     { input: 12, offset: -1500n },
@@ -94,7 +94,7 @@ async function withFetch(
 
 const MIB = 1 << 20;
 
-test('a file goes over in pieces, from where the last one ended', async () => {
+test('a file is sent in pieces, each from where the last one ended', async () => {
   const size = 17 * MIB;
   const file = new File([new Uint8Array(size)], 'a\nb/.. c.trace');
   const held: number[] = [];
@@ -123,7 +123,7 @@ test('a file goes over in pieces, from where the last one ended', async () => {
   });
 });
 
-test('what fails on the way is dropped, with the reason', async () => {
+test('a failed upload is dropped and its reason kept', async () => {
   const file = new File(['abc'], 'x');
   const full = (): Response =>
     new Response('{"error":"no room for 3 bytes","held":0}', { status: 507 });
@@ -156,7 +156,7 @@ test('what fails on the way is dropped, with the reason', async () => {
   });
 });
 
-test('opening names files and offsets; a status has them', async () => {
+test('a request to open has files and offsets, and so has a status', async () => {
   await withFetch([], async (asked) => {
     const opening = new HttpOpening();
     await opening.open([
@@ -181,7 +181,7 @@ test('opening names files and offsets; a status has them', async () => {
   });
 });
 
-test('a question about a trace that is not open any more says so', async () => {
+test('a question about a closed trace says so', async () => {
   const gone = (): Response => new Response('{"error":"another"}', { status: 410 });
   await withFetch([() => new Response('{}'), gone], async (asked) => {
     let changed = 0;

@@ -30,7 +30,7 @@ test("a call is a bar in its row, in its method's colour, with an edge and its n
   assert(log.includes('fillRect 150 21 50 17 --m-2'), 'the second row is 18 px lower');
 });
 
-test('the name stays at the visible edge, is shortened, and left out where nothing fits', async () => {
+test('a name stays at the visible edge, is shortened, and omitted where nothing fits', async () => {
   const log = await paint({
     rows: [
       [
@@ -49,7 +49,7 @@ test('the name stays at the visible edge, is shortened, and left out where nothi
   );
 });
 
-test('open ends have teeth, an unrolled call a thick slant in the colour of errors', async () => {
+test('open ends have teeth, and an unrolled call a thick slant in the colour of errors', async () => {
   const open = await paint({ rows: [[[200, 400, 0, 0, FLAG.enteredBefore | FLAG.openAtEnd]]] });
   assert.equal(open.filter((line) => line === 'stroke --strip-edge').length, 2);
   assert(!open.includes('fillRect 100 3 200 17 --m-0'), 'it is no plain rectangle');
@@ -63,7 +63,7 @@ test('open ends have teeth, an unrolled call a thick slant in the colour of erro
   assert(!plain.some((line) => line.startsWith('stroke')));
 });
 
-test('a wait takes the ground from under the bar, and lifts its name', async () => {
+test('a wait clears the background of the bar and raises its name', async () => {
   const log = await paint({ rows: [[[200, 400, 0, 0]]], waits: [[300, 100, 0, 0]] });
   const ends = log.indexOf('fillRect 150 16 50 4 --wait');
   assert(ends >= 0 && log[ends + 1] === 'fillRect 151 16 48 2 --bg', log.join('\n'));
@@ -80,7 +80,7 @@ test('time outside the trace is shaded, time inside it is not', async () => {
   );
 });
 
-test('the selected call has a ring and a bracket; arrow heads where it leaves the view', async () => {
+test('the selected call has a ring and a bracket, and arrow heads where it leaves the view', async () => {
   const rows: SliceRow[][] = [[[200, 400, 0, 0]]];
   const within = await paint({
     rows,
@@ -129,7 +129,7 @@ test('every call of the selected method is outlined and bracketed in the foot la
   assert(collapsed.includes('fillRect 50 20 50 1 --text-2'), 'a collapsed track has a line');
 });
 
-test('while one searches everything but the hits is dim', async () => {
+test('a search dims everything but its hits', async () => {
   const rows: SliceRow[][] = [
     [
       [100, 200, 0, 0],
@@ -145,7 +145,7 @@ test('while one searches everything but the hits is dim', async () => {
   assert(after.includes('fillRect 50 3 100 17 --m-0'), 'not when the box has lost focus');
 });
 
-test('the range is tinted with an edge on each side', async () => {
+test('the range is tinted and has an edge on each side', async () => {
   const log = await paint({ change: { range: { from: 200, to: 400 } } });
   assert(log.includes('fillRect 100 0 100 80 --range-tint'));
   assert(log.includes('fillRect 99 0 1 80 --range') && log.includes('fillRect 200 0 1 80 --range'));
@@ -213,12 +213,12 @@ test('states shorter than a pixel count as the longest one of that pixel', async
   assert.deepEqual(pale(await paintTrack(setup)), [[201, 2]]);
 });
 
-test('without states the share with CPU keeps its colour at the left', async () => {
+test('without states the CPU share is coloured from the left', async () => {
   const half = 128 << 16;
   assert.deepEqual(pale(await paintTrack({ rows: [[[200, 400, 0, 0, half]]] })), [[200, 100]]);
 });
 
-test('a strip is as high as its share, at least 2 px, with a darker top', () => {
+test('density is as high as its share, at least 2 px, with a darker top', () => {
   const strip = { frame: new Uint32Array(512), height: new Uint8Array(512) };
   strip.height.set([255, 128, 1, 0]);
   strip.frame.set([0, 2, 2, 0]);
@@ -248,7 +248,7 @@ test('a strip is as high as its share, at least 2 px, with a darker top', () => 
   assert.equal(column(0, searched)[5], 9, 'what is not searched for is dim');
 });
 
-test('the length of what is being dragged out on the ruler is told', () => {
+test('dragging on the ruler shows the length', () => {
   const context = new DrawLog();
   const words = (): string => context.log.filter((line) => line.startsWith('fillText')).join();
   paintRuler(context, {
@@ -260,7 +260,7 @@ test('the length of what is being dragged out on the ruler is told', () => {
   assert(!words().includes('200.000 ms'), 'one length at a time');
 });
 
-test("marks of the ruler keep clear of the pointer's time, the length and each other", () => {
+test("marks of the ruler never overlap the pointer's time, the length or each other", () => {
   const context = new DrawLog();
   const { log } = context;
   const scale = new TimeScale({ from: 0, to: 1e9 }, 1000);
@@ -289,7 +289,7 @@ test("marks of the ruler keep clear of the pointer's time, the length and each o
   assert(!texts.some((line) => line.includes(' 400 ms')), 'the pill stands there');
 });
 
-test('the overview fades what lies outside its window', () => {
+test('the overview fades everything outside its window', () => {
   const context = new DrawLog();
   const { log } = context;
   const activity = {
@@ -313,7 +313,7 @@ test('the overview fades what lies outside its window', () => {
   assert(log.includes('fillRect 9.5 53 1.5 5 --hit') && log.includes('fill --hit'));
 });
 
-test('a backdrop is drawn when it shows something else, and copied every time', () => {
+test('a backdrop is drawn when its content changes, and copied every time', () => {
   const inner = new DrawLog();
   const canvas = { width: 0, height: 0, getContext: () => Object.assign(inner, { setTransform }) };
   const backdrop = new Backdrop(canvas as object as HTMLCanvasElement);
@@ -363,7 +363,7 @@ const FLAME: FlameScene = {
   },
 };
 
-test('flame frames lie under their callers, narrow neighbours are one stub', () => {
+test('flame frames are below their callers, and narrow neighbours become one', () => {
   const context = new DrawLog();
   const { log } = context;
   paintFlame(context, FLAME);
@@ -379,7 +379,7 @@ test('flame frames lie under their callers, narrow neighbours are one stub', () 
   );
 });
 
-test('a frame is found again where it was drawn', () => {
+test('a frame is hit where it was drawn', () => {
   for (let i = 0; i < 2; i++) {
     const b = flameBox(FLAME, i);
     assert.equal(flameAt(FLAME, b.x + b.w / 2, b.y + b.h / 2), i);
@@ -388,7 +388,7 @@ test('a frame is found again where it was drawn', () => {
   assert.equal(flameAt(FLAME, 10, 5), -1, 'the title is no frame');
 });
 
-test('letters are cut with an ellipsis, never to fewer than three', () => {
+test('names are cut with an ellipsis, never to fewer than three letters', () => {
   assert.equal(meter.fit('inflate', 42), 'inflate');
   assert.equal(meter.fit('inflate', 36), 'infla…');
   assert.equal(meter.fit('inflate', 18), '');
@@ -403,7 +403,7 @@ test('colours are read with and without alpha, short and long', () => {
   assert.deepEqual(parseColour('Highlight'), [128, 128, 128, 1]);
 });
 
-test('of the safe palette all colours are but those of states and greys', () => {
+test('all colours of the safe palette differ, except for states and greys', () => {
   const safe = theme('safe');
   const of = (colour: string): number => METHOD_COLOURS + HASHED_COLOURS + RESERVED.indexOf(colour);
   // What a trace calls good, bad and terrible, passed and failed.

@@ -15,7 +15,7 @@ import {
 import type { Process, TraceFacts } from '../src/model/traceFacts';
 import { random, tileEngine, track } from './fixtures';
 
-test('numbers in names are those that the comparison leaves out', () => {
+test('numbers in names are those that the comparison ignores', () => {
   // The cases of tests/unit/analysis/compare.c, and those of numbers that group.
   const forms = {
     Lam$1: 'Lam$#',
@@ -40,7 +40,7 @@ function trace(processes: string[], ...threads: [process: number, name: string][
   } as Partial<TraceFacts> as TraceFacts;
 }
 
-test('threads are paired by process and name, then by form, and the rest stands last', () => {
+test('threads are paired by process and name, then by name without numbers, and the others come last', () => {
   const own = trace(['app', 'db'], [0, 'main'], [0, 'pool-11'], [1, 'main'], [0, 'gone']);
   const base = trace(
     ['db', 'app'],
@@ -65,7 +65,7 @@ test('threads are paired by process and name, then by form, and the rest stands 
   assert.deepEqual(placed.standing, { processes: [1, 0], threads: [3, 2, 1, 0] });
 });
 
-test('processes with other names do not part the threads of traces with one process', () => {
+test('threads of two traces with one process each are paired even if the processes have other names', () => {
   const partners = pairTracks(trace(['old'], [0, 'main']), trace(['new'], [0, 'main']));
   assert.deepEqual([...partners], [[0, 0]]);
   const several = pairTracks(trace(['old', 'x'], [0, 'main']), trace(['new'], [0, 'main']));
@@ -103,13 +103,13 @@ test('the n-th call is found among evenly spread calls, bursts, and equal times'
   }
 });
 
-test('a malformed pairing of an address is none', () => {
+test('an invalid pairing in an address is ignored', () => {
   for (const text of ['', '1,2', 'x', '1.5', '-', '99999999999999999999'])
     assert.equal(readPairing(text), null);
   assert.deepEqual(readPairing('0'), { shift: 0, at: null });
 });
 
-test('the address keeps the run of the base, and the first by saying nothing', () => {
+test('the address names the run of the base unless it is the first', () => {
   const at = { row: 3, index: 17 };
   for (const [text, pairing] of [
     ['-1500,3.17,r2', { shift: -1500, at, run: 2 }],

@@ -63,7 +63,7 @@ test('a clock that the trace lacks has no columns', () => {
   );
 });
 
-test('calls that nobody counted have no columns', () => {
+test('a profile without counted calls has no columns for them', () => {
   const sampled = { clocks: ['real'] as const, sampled: { interval_ns: 1e6, inferred: false } };
   const ids = ['name', 'incl_real_pct', 'incl_real', 'excl_real_pct', 'excl_real'];
   assert.deepEqual(
@@ -92,7 +92,7 @@ test('cells: share of the sum over threads, time, calls+recursions, time per cal
   ]);
 });
 
-test('the rank goes by inclusive CPU time, whatever the order; waits have none', () => {
+test('the rank follows inclusive CPU time, whatever the order, and waits have none', () => {
   const methods = rankedMethods(ANSWER, frames);
   const byCalls = sortMethods(methods, { column: 'calls', descending: true }, frames);
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('the rank goes by inclusive CPU time, whatever the order; waits have none',
   );
 });
 
-test('without a CPU clock the rank goes by real time', () => {
+test('without a CPU clock the rank follows wall time', () => {
   const answer: ProfileAnswer = {
     total_real_ns: 5,
     total_cpu_ns: null,
@@ -123,7 +123,7 @@ test('without a CPU clock the rank goes by real time', () => {
   );
 });
 
-test('ties go by name, also when the order is reversed', () => {
+test('ties are ordered by name, also in reverse', () => {
   const methods = rankedMethods(ANSWER, frames);
   const names = (descending: boolean): number[] =>
     sortMethods(methods, { column: 'incl_cpu', descending }, frames).map((m) => m.frame);
@@ -144,7 +144,7 @@ test('the name column sorts upwards first', () => {
   );
 });
 
-test('an opened method shows its groups, children begin with self', () => {
+test('an opened method shows its groups, and children begin with self', () => {
   const sorted = sortMethods(
     rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
@@ -174,7 +174,7 @@ test('an opened method shows its groups, children begin with self', () => {
   ]);
 });
 
-test('a method that never recurses has no groups for it; one not yet answered says so', () => {
+test('a method that never recurses has no groups for it, and a pending answer says so', () => {
   const sorted = sortMethods(
     rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
@@ -186,7 +186,7 @@ test('a method that never recurses has no groups for it; one not yet answered sa
   assert.equal(profileLines(sorted, new Map([[0, null]]))[1]?.kind, 'pending');
 });
 
-test('a group whose calls lie within each other is marked, where its shares pass 100 %', () => {
+test('a group whose calls are nested is marked, as its shares pass 100 %', () => {
   const owner = { frame: 1, figures: figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]), rank: 1 };
   const marked = (relations: Relations): string[] =>
     relationLines(owner, relations).flatMap((line) =>
@@ -201,7 +201,7 @@ test('a group whose calls lie within each other is marked, where its shares pass
   assert.deepEqual(marked(single), ['recursive_children']);
 });
 
-test('copied rows are tabs and lines, with a head and plain numbers', () => {
+test('copied rows have tabs and newlines, a head and plain numbers', () => {
   const methods = sortMethods(
     rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
@@ -228,7 +228,7 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
   assert.equal(lines.length, 4);
 });
 
-test('exports hold whole nanoseconds and survive awkward names', () => {
+test('exports have whole nanoseconds and escape awkward names', () => {
   const odd = new Frames([['a"b', 'x,y|z', '()V', 'F.java', 1, 1]]);
   const methods = rankedMethods(
     {
@@ -267,7 +267,7 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
   assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z \(\) void` \|/);
 });
 
-test('a value of samples stands in one unit: times, KiB, MiB, or a number with its name', () => {
+test('a value of samples has one unit: times, KiB, MiB, or a number with its name', () => {
   const heads = (unit: string, most: number, figure: number, time: 'us' | 'ms' = 'ms'): string => {
     const measure: Measure = { of: 'weight', name: 'alloc', unit };
     return figureWithUnit(scaleOf(measure, time, most), figure);
@@ -284,7 +284,7 @@ test('a value of samples stands in one unit: times, KiB, MiB, or a number with i
   assert.equal(heads('', 9, 3), '3 of weight');
 });
 
-test('an axis of weights is written in their unit, not in times', () => {
+test('an axis of weights has their unit, not times', () => {
   const axis = (axis_unit: string, end_ns = 0): [Unit, number] => {
     const facts = { axis: 'weight' as const, axis_unit, end_ns };
     return [usualUnit(facts), axisUnits(facts).length];
@@ -297,7 +297,7 @@ test('an axis of weights is written in their unit, not in times', () => {
     assert.deepEqual(axis(unit, 9), ['weight', 1]);
 });
 
-test('a profile of samples has no columns of calls, and sorts by its own', () => {
+test('a profile of samples has no columns of calls and is sorted by its own', () => {
   const measure: Measure = { of: 'weight', name: 'alloc_space', unit: 'bytes' };
   const answer: ProfileAnswer = {
     ...{ total_real_ns: 4000, total_cpu_ns: null, waits: null, measure },
@@ -324,7 +324,7 @@ test('a profile of samples has no columns of calls, and sorts by its own', () =>
   assert.equal(orderOfMeasure(byCpu, 'calls').column, 'excl_cpu');
 });
 
-test('a column is as wide as its greatest number, calls as their longest pair', () => {
+test('a column is as wide as its largest number, calls as their longest pair', () => {
   const text = (id: string): string => {
     const column = profileColumns({ clocks: ['real', 'cpu'] }).find((c) => c.id === id);
     assert(column);

@@ -11,7 +11,7 @@ const ms = (from: number, to: number): { from: number; to: number } => ({
   to: to * 1e6,
 });
 
-test('two times, with units of their own, of the other or of the page', () => {
+test('a range is two times, each with its own unit, that of the other, or that of the page', () => {
   for (const text of ['1.5 .. 20', '1.5ms..20ms', '1.5 20', '1.5 - 20 ms', '1.5ms 20', '1.5:20'])
     assert.deepEqual(readRange(text, 'ms', BOUNDS), ms(1.5, 20), text);
   assert.deepEqual(readRange('1.5 to 20', 'ms', BOUNDS), ms(1.5, 20));
@@ -22,7 +22,7 @@ test('two times, with units of their own, of the other or of the page', () => {
   assert.deepEqual(readRange('1,234.5 .. 2,000', 'ms', BOUNDS), ms(1234.5, 2000));
 });
 
-test('a start and a length, a missing end, an end beyond the trace', () => {
+test('a range may be a start and a length, lack an end, or end beyond the trace', () => {
   assert.deepEqual(readRange('100 + 50', 'ms', BOUNDS), ms(100, 150));
   assert.deepEqual(readRange('1 s + 50 ms', 'ms', BOUNDS), ms(1000, 1050));
   assert.deepEqual(readRange('..20', 'ms', BOUNDS), ms(0, 20));
@@ -34,7 +34,7 @@ test('a start and a length, a missing end, an end beyond the trace', () => {
   assert.deepEqual(readRange('-5 .. 9 s', 'ms', BOUNDS), ms(0, 5000));
 });
 
-test('what is no range is told', () => {
+test('an invalid range says so', () => {
   for (const [text, words] of [
     ['20', /two times/],
     ['a .. 5', /not a time: "a"/],
@@ -44,7 +44,7 @@ test('what is no range is told', () => {
     assert.match(String(readRange(text, 'ms', BOUNDS)), words);
 });
 
-test('what is written is read again', () => {
+test('a written range can be read again', () => {
   const span = { from: 1234567000, to: 2000000000 };
   for (const unit of ['ns', 'us', 'ms', 's', 'auto'] as const)
     assert.deepEqual(readRange(writeRange(span, unit), unit, BOUNDS), span, unit);

@@ -35,7 +35,7 @@ const left = {
   ],
 };
 
-test('tracks are found by what they are', () => {
+test('tracks are found again by their identity', () => {
   const there = [...sameTracks(whole, left)];
   assert.deepEqual(there, [
     [1, 0],
@@ -44,7 +44,7 @@ test('tracks are found by what they are', () => {
   ]);
 });
 
-test('what is gone is left out, the rest has its new number', () => {
+test('removed tracks are left out, and the others get their new numbers', () => {
   const place = readAddress(
     'view=1-9&threads=0,3&method=7&call=5.2&mark=instant.3&open=0,2&flows=1&tab=flame',
   );
@@ -59,7 +59,7 @@ test('what is gone is left out, the rest has its new number', () => {
   assert.deepEqual([moved.view, moved.frame, moved.tab], [place.view, 7, 'flame']);
 });
 
-test('tracks that a filter took away come back open, or closed, as they were', () => {
+test('tracks that a filter removed come back open or closed, as they were', () => {
   const openTracks = new OpenTracks();
   const to = (open: string, from: typeof whole, now: typeof whole): readonly number[] | null =>
     refilter(readAddress(`open=${open}`), from, now, '', { call: null, openTracks }).expanded;

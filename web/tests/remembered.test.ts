@@ -47,7 +47,7 @@ const ARRANGED = {
   ],
 };
 
-test('names stand for all that have them, what is not there is passed over', () => {
+test('a remembered name applies to all tracks that have it, and a missing one is skipped', () => {
   const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [1], FIRST);
   assert.deepEqual(kept.pinned, ['app / main', 'app / disk']);
   assert.deepEqual(applyStoredArrangement(kept, SECOND), {
@@ -60,7 +60,7 @@ test('names stand for all that have them, what is not there is passed over', () 
   });
 });
 
-test('what another trace has not is not forgotten there', () => {
+test('names that another trace lacks are not forgotten there', () => {
   const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [], FIRST);
   const unpinned = { pinned: [], hidden: [], moves: [] };
   assert.deepEqual(updateStoredArrangement(kept, unpinned, [1], SECOND), {
@@ -71,7 +71,7 @@ test('what another trace has not is not forgotten there', () => {
   });
 });
 
-test('a store that holds anything else is empty', () => {
+test('an invalid storage is empty', () => {
   for (const text of [null, '', '7', 'null', '[]', '{"pinned":3,"moves":[[1],7]}', '{'])
     assert.deepEqual(readStoredArrangement(text), NO_STORED_ARRANGEMENT, String(text));
   const kept = updateStoredArrangement(NO_STORED_ARRANGEMENT, ARRANGED, [1], FIRST);

@@ -53,7 +53,7 @@ function order(placed: TimelineLayout): string {
     .join(' ');
 }
 
-test('rows stand in their process, those of a thread under its slices, async ones under all threads', () => {
+test('rows are in their process: those of a thread below its slices, async ones below all threads', () => {
   const tracks = [
     track(0),
     track(1, { kind: 'overflow', thread: 0 }),
@@ -81,7 +81,7 @@ test('rows stand in their process, those of a thread under its slices, async one
   assert.equal(placed.threads.get(9)?.top, placed.rows.find((b) => b.row.key === 'u9')?.top);
 });
 
-test('processes and threads without slices stand where they belong as well', () => {
+test('processes and threads without slices are at their places, too', () => {
   const tracks = [
     track(0, { thread: 3, process: 1 }),
     track(1, { thread: 5, process: 1 }),
@@ -110,7 +110,7 @@ test('processes and threads without slices stand where they belong as well', () 
   );
 });
 
-test('a thread with async slices only is named over them, and one with slices is not again', () => {
+test('a thread with only async slices is named above them, one with slices is not named again', () => {
   const tracks = [
     track(0, { kind: 'async', thread: 4 }),
     track(1, { kind: 'async', thread: 4 }),
@@ -142,7 +142,7 @@ test('a thread with async slices only is named over them, and one with slices is
   assert.equal(activeThreads([...tracks, irqs]), activeThreads(tracks));
 });
 
-test('rows of a closed process are not there, and a process may have nothing but rows', () => {
+test('a closed process hides its rows, and a process may have nothing but rows', () => {
   const rows = timelineRows(NOTHING, [counter(0, 0), counter(1, 4)], [track(0)]);
   const tracks = [track(0)];
   const closed = { ...SHUT, closed: new Set([0]) };
@@ -170,7 +170,7 @@ test('many counters of a process are one line until it is opened', () => {
   assert.equal(foldRows(rows.slice(1), new Set()).length, UNFOLDED_ROWS);
 });
 
-test('counters of several processes fold together, but one row is not worth a line', () => {
+test('counters of several processes fold together, but a single row does not', () => {
   const tracks = [
     track(0),
     track(1, { thread: 1, process: 1 }),
@@ -185,7 +185,7 @@ test('counters of several processes fold together, but one row is not worth a li
   assert.equal(laid(counters.slice(1)), 'P0 t0 c1 c2 P1 t1 c3 c4 c5 P2 t2 c6');
 });
 
-test('a row of many objects shows a few lanes until more are asked for', () => {
+test('a row of many objects shows a few lanes until more are requested', () => {
   const shown = (rows: Row[]): number[] =>
     rows.map((row) => (row.kind === 'objects' ? row.shown : -1));
   const rows = timelineRows({ ...NOTHING, objects: [objects(0, 0, 5), objects(1, 0, 6)] }, [], []);
@@ -200,7 +200,7 @@ function drawn(nodes: readonly MemoryNode[], indent = ''): string[] {
   ]);
 }
 
-test('figures of allocators form a tree, what is missing above them included', () => {
+test('allocators form a tree, with missing parents added', () => {
   const tree = memoryTree([
     ['v8/main/heap', 'size', 'bytes', 5],
     ['malloc', 'size', 'bytes', 7],
@@ -211,7 +211,7 @@ test('figures of allocators form a tree, what is missing above them included', (
   assert.deepEqual(drawn(tree), ['v8 6', '.main -', '..heap 5', 'malloc 7', '.objects 3']);
 });
 
-test('sizes come first, and a path without end is no trouble', () => {
+test('size columns come first, and very deep paths are cut', () => {
   const columns = memoryColumns([
     ['a', 'count', 'objects', 1],
     ['a', 'size', 'bytes', 1],
@@ -224,7 +224,7 @@ test('sizes come first, and a path without end is no trouble', () => {
   assert.equal(depth, 64);
 });
 
-test('many processors leave room for the threads: two are shown, and the others when asked for', () => {
+test('of many processors two are shown, and the others on request', () => {
   const cpus = (count: number): ReturnType<typeof track>[] =>
     Array.from({ length: count }, (_, i) => track(i, { kind: 'cpu', process: CPUS, thread: -1 }));
   const words = (count: number, folds: string[] = []): string =>
@@ -242,7 +242,7 @@ test('many processors leave room for the threads: two are shown, and the others 
   assert.deepEqual(folds, [null, null, 'cpu.-2', 'cpu.-2', null]);
 });
 
-test('an async track of many lanes shows a few, and the others when asked for', () => {
+test('an async track of many lanes shows a few, and the others on request', () => {
   const lane = (number: number, name: string): ReturnType<typeof track> =>
     track(number, { kind: 'async', name, thread: -1 });
   const tracks = [
@@ -264,7 +264,7 @@ test('an async track of many lanes shows a few, and the others when asked for', 
   assert.deepEqual(folds, [null, null, null, 'async.1', 'async.1', null, null, null]);
 });
 
-test('the stacks of samples stand below their ticks, in as many levels as they have', () => {
+test('the stacks of samples are below their ticks, in as many levels as they have', () => {
   const samples = [
     { thread: 0, process: 0, samples: 5, levels: 3 },
     { thread: 1, process: 0, samples: 5 },

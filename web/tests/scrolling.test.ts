@@ -16,7 +16,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-test('rows of objects are asked for with those around the screen, once', async () => {
+test('rows of objects are requested once, with those around the screen', async () => {
   const asked: (readonly number[])[] = [];
   let answered = (): void => undefined;
   const objects = (rows: readonly number[]): Promise<object> => {
@@ -45,7 +45,7 @@ test('rows of objects are asked for with those around the screen, once', async (
   ]);
 });
 
-test('more rows on a screen than one question may have are asked for once', () => {
+test('more rows on a screen than one question may have are requested once', () => {
   let questions = 0;
   const store = new NonSliceStore({
     facts: { objects: 0, samples: 0, memory_dumps: 0, display_frames: 0, instants: 0 },
@@ -57,7 +57,7 @@ test('more rows on a screen than one question may have are asked for once', () =
   assert.equal(questions, 1);
 });
 
-test('tiles change the tracks in view, not those beside it', () => {
+test('tiles update the tracks in view and no others', () => {
   const boxes = [0, 1].map((number): TrackBox => {
     const facts = { ...track(1), track: number, first_row: number };
     return { track: facts, expanded: true, shown: 1, top: 40 * number, height: 40 };

@@ -8,7 +8,7 @@ import { highestSeverity, sortBySeverity, type Severity } from '../src/model/sev
 const of = (...severities: Severity[]): { severity: Severity; at: number }[] =>
   severities.map((severity, at) => ({ severity, at }));
 
-test('the gravest come first, equal ones in their order', () => {
+test('the most severe come first, equal ones in their order', () => {
   const sorted = sortBySeverity(of('note', 'warning', 'error', 'note', 'error', 'warning'));
   assert.deepEqual(
     sorted.map(({ at }) => at),
@@ -16,7 +16,7 @@ test('the gravest come first, equal ones in their order', () => {
   );
 });
 
-test('the gravest stands for all', () => {
+test('the most severe one represents all', () => {
   assert.equal(highestSeverity(of('note', 'error', 'warning')), 'error');
   assert.equal(highestSeverity(of('note', 'warning')), 'warning');
   assert.equal(highestSeverity(of('note')), 'note');

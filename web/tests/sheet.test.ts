@@ -26,7 +26,7 @@ function sheet(lines: readonly (readonly [string, number | null])[]): Sheet {
   };
 }
 
-test('a name that a spreadsheet would work out is text there, and as it is elsewhere', () => {
+test('a name that a spreadsheet would evaluate is text there and unchanged elsewhere', () => {
   for (const name of ['=1+2', '+1', '-[NSString init]', '@x', '\tx', '\rx']) {
     const one = sheet([[name, -5]]);
     const csv = sheetText(one, 'csv').split('\r\n')[1] ?? '';
@@ -38,7 +38,7 @@ test('a name that a spreadsheet would work out is text there, and as it is elsew
   assert.match(sheetText(sheet([['=x', 1]]), 'markdown'), /\n\| `=x` \| 1 \|\n$/);
 });
 
-test('what would end a cell does not', () => {
+test('a separator inside a cell does not end it', () => {
   const odd = sheet([['a"b,c|d`e\nf\tg', 1234567]]);
   assert.equal(sheetText(odd, 'csv'), 'name,time_ns\r\n"a""b,c|d`e\nf\tg",1234567\r\n');
   assert.equal(sheetText(odd, 'tsv'), 'Name\tTime ms\na"b,c|d`e f g\t1234567\n');
@@ -48,13 +48,13 @@ test('what would end a cell does not', () => {
   );
 });
 
-test('an empty table is a head alone, what is missing is nothing', () => {
+test('an empty table has only its head, and missing values are empty', () => {
   assert.equal(sheetText(sheet([]), 'csv'), 'name,time_ns\r\n');
   assert.deepEqual(JSON.parse(sheetText(sheet([]), 'json')), []);
   assert.equal(sheetText(sheet([['a', null]]), 'csv'), 'name,time_ns\r\na,\r\n');
 });
 
-test('a long table comes in pieces that are one text, and a part is some of its lines', () => {
+test('a long table comes in pieces that join to one text, or as some of its lines', () => {
   const long = sheet(Array.from({ length: 25000 }, (_, i) => [`n${i}`, i] as const));
   const pieces = [...sheetChunks(long, 'json')];
   assert(pieces.length > 3);
@@ -78,7 +78,7 @@ test('levels are a column of TSV and an indent of Markdown', () => {
   assert.match(sheetText(tree, 'markdown'), /\n\| &emsp;`b` \| 2 \|\n$/);
 });
 
-test('open lines are a short text and come back', () => {
+test('open lines are written as a short text and read back', () => {
   const text = '5k(7*,9(2)),a';
   const lines = readOpen(text);
   assert.deepEqual(
@@ -94,7 +94,7 @@ test('open lines are a short text and come back', () => {
   assert.equal(writeOpen(readOpen('')), '');
 });
 
-test('a text that makes no sense opens what it can, and no end of it', () => {
+test('an invalid text opens what it can and ends', () => {
   assert.equal(writeOpen(readOpen('))((*,1(2')), '1(2)');
   assert.equal(writeOpen(readOpen('zzzzzzzzzzzz,1')), '1');
   const deep = '1('.repeat(5000);

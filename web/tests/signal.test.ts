@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { computed, effect, flushEffects, signal, untracked } from '../src/base/signal';
 
-test('an effect runs at once, and again once for many changes', () => {
+test('an effect runs at once, and once for many changes', () => {
   const a = signal(1);
   const b = signal(10);
   const seen: number[] = [];
@@ -18,7 +18,7 @@ test('an effect runs at once, and again once for many changes', () => {
   assert.deepEqual(seen, [11, 22]);
 });
 
-test('an equal value wakes nobody', () => {
+test('an equal value notifies nobody', () => {
   const a = signal({ n: 1 }, (x, y) => x.n === y.n);
   let runs = 0;
   effect(() => {
@@ -30,7 +30,7 @@ test('an equal value wakes nobody', () => {
   assert.equal(runs, 1);
 });
 
-test('what an effect no longer reads does not wake it', () => {
+test('a signal that an effect no longer reads does not run it', () => {
   const which = signal(true);
   const a = signal(1);
   let runs = 0;
@@ -59,7 +59,7 @@ test('a computed value passes on only real changes', () => {
   assert.deepEqual(seen, [false, true]);
 });
 
-test('a computed value is never older than what it is made of', () => {
+test('a computed value is never older than its inputs', () => {
   const a = signal(1);
   const twice = computed(() => a.get() * 2);
   const both: [number, number][] = [];
@@ -75,7 +75,7 @@ test('a computed value is never older than what it is made of', () => {
   ]);
 });
 
-test('untracked reading makes no reader, and an ended effect stays ended', () => {
+test('untracked reading does not subscribe, and an ended effect stays ended', () => {
   const a = signal(1);
   let runs = 0;
   const end = effect(() => {
@@ -88,7 +88,7 @@ test('untracked reading makes no reader, and an ended effect stays ended', () =>
   assert.equal(runs, 1);
 });
 
-test('effects that wake each other for ever are a bug, not a hang', () => {
+test('effects that trigger each other without end raise an error', () => {
   const a = signal(0);
   const end = effect(() => {
     a.set(a.get() + 1);

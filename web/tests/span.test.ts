@@ -22,26 +22,26 @@ function near(a: number, b: number): void {
   assert(Math.abs(a - b) <= Math.abs(b) * 1e-9 + 1e-6, `${a} is not ${b}`);
 }
 
-test('zooming keeps the time under the pointer where it is', () => {
+test('zooming keeps the time under the pointer in place', () => {
   const view = { from: 200e6, to: 600e6 };
   const next = zoomedView(view, 0.5, 300e6, TRACE);
   near(spanLength(next), 200e6);
   near((300e6 - next.from) / spanLength(next), (300e6 - view.from) / spanLength(view));
 });
 
-test('the view is never longer than the whole with its margins, nor shorter than 64 ns', () => {
+test('the view is never longer than the trace with its margins, nor shorter than 64 ns', () => {
   near(spanLength(zoomedView({ from: 0, to: 1e9 }, 100, 5e8, TRACE)), spanLength(wholeView(TRACE)));
   near(spanLength(zoomedView({ from: 500, to: 600 }, 1e-6, 550, TRACE)), 64);
 });
 
-test('some of the trace is always left in view', () => {
+test('some of the trace is always in view', () => {
   const far = pannedView({ from: 0, to: 1e8 }, 1e12, TRACE);
   assert(far.from < TRACE.to, 'panned out at the right');
   const back = pannedView({ from: 0, to: 1e8 }, -1e12, TRACE);
   assert(back.to > TRACE.from, 'panned out at the left');
 });
 
-test('an impossible view is brought into the trace', () => {
+test('an impossible view is moved into the trace', () => {
   const view = clampView({ from: -5e12, to: 7e12 }, TRACE);
   near(view.from, wholeView(TRACE).from);
   near(view.to, wholeView(TRACE).to);
@@ -53,7 +53,7 @@ test('a span is framed with a margin on both sides', () => {
   near(view.to, 508e6);
 });
 
-test('revealing moves as little as it can', () => {
+test('revealing a span moves the view as little as possible', () => {
   const view = { from: 100e6, to: 200e6 };
   assert.equal(revealingView(view, { from: 120e6, to: 130e6 }, TRACE), view);
   assert.equal(revealingView(view, { from: 0, to: 900e6 }, TRACE), view);
@@ -80,7 +80,7 @@ test('marks are 1, 2 or 5 times a power of ten apart', () => {
   assert.equal(tickStep(1024, 110, 'KiB'), 200 * 1024);
 });
 
-test('a hit is shown at a readable width, and the view is not longer than before', () => {
+test('a hit is shown at a readable width, and the view does not grow', () => {
   const view = { from: 0, to: 100e6 };
   // 4 % are wanted: a span of 10 % moves the view, one of 1 % fills 8 % of the next view.
   assert.equal(readableView(view, { from: 20e6, to: 30e6 }, TRACE, 0.04), view);

@@ -37,7 +37,7 @@ test('id is the id of a slice where the first table has slices', () => {
   for (const [text, expected] of cases) assert.equal(asksForSlices(text), expected, text);
 });
 
-test('cells lead to slices, threads, tracks and times', () => {
+test('cells link to slices, threads, tracks and times', () => {
   const columns: SqlAnswer['columns'] = [
     ['id', 'integer'],
     ['ts', 'integer'],
@@ -126,7 +126,7 @@ test('values are short in cells and whole in exports', () => {
   ]);
 });
 
-test('parts of the rows are joined', () => {
+test('arriving parts of the rows are joined', () => {
   const first = { ...answer([['n', 'integer']], [1], [2]), more: true, cut: 1 };
   const next = { ...answer([['n', 'integer']], [3]), offset: 2, cut: 2 };
   const all = { ...answer([['n', 'integer']], [1], [2], [3]), cut: 3 };

@@ -27,7 +27,7 @@ test('a chart draws numbers, the likeliest column first', () => {
   assert.deepEqual(chartColumns(SLICES, 'histogram'), [2, 1, 0]);
 });
 
-test('columns that do not fit offer no chart', () => {
+test('rows without a fitting column offer no chart', () => {
   const texts: Columns = [['name', 'text']];
   const one: Columns = [['n', 'integer']];
   const named: Columns = [...texts, ...one];
@@ -63,7 +63,7 @@ test('bars have the names and numbers of the rows, in their order', () => {
   assert.equal(cut?.chart.kind === 'bars' && cut.chart.values.length, MOST_BARS);
 });
 
-test('lines are sorted by time, one for each of a few names, and lead to their rows', () => {
+test('lines are sorted by time, one for each of a few names, and link to their rows', () => {
   const rows: SqlValue[][] = [
     [1, 30, 3, 'a'],
     [2, 10, 1, 'b'],
@@ -84,13 +84,13 @@ test('lines are sorted by time, one for each of a few names, and lead to their r
   );
 });
 
-test('names that are too many are one line', () => {
+test('rows with too many names make one line', () => {
   const rows = Array.from({ length: 13 }, (_, i): SqlValue[] => [i, i, i, `n${i}`]);
   const made = sqlChart(SLICES, rows, { kind: 'lines', column: 2 });
   assert.equal(made?.chart.kind === 'lines' && made.chart.series.length, 1);
 });
 
-test('rows of a track are clipped to the trace and lie in lanes', () => {
+test('rows of a track are clipped to the trace and put into lanes', () => {
   const answer = answerOf(SLICES, [
     [1, -50, 60, 'before'],
     [2, 20, 30, 'a'],
@@ -116,14 +116,14 @@ test('rows of a track are clipped to the trace and lie in lanes', () => {
   assert.equal(track.leftOut, 3);
 });
 
-test('a track has a few lanes, and says what it leaves out', () => {
+test('a track has a few lanes and says what it leaves out', () => {
   const rows = Array.from({ length: 9 }, (_, i): SqlValue[] => [i, i, 100, 'x']);
   const track = queryTrack('select', answerOf(SLICES, rows), { from: 0, to: 1000 });
   assert.equal(track.lanes.length, 6);
   assert.equal(track.leftOut, 3);
 });
 
-test('a bar is found by its time, and a narrow one near it', () => {
+test('a bar is hit at its time, and a narrow one near it', () => {
   const rows: SqlValue[][] = [
     [1, 10, 0, 'mark'],
     [2, 20, 10, 'bar'],

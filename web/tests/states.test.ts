@@ -27,13 +27,13 @@ const ANSWER: StatesAnswer = {
 
 const all = (): boolean => true;
 
-test('states that nobody was in have no column, but for the usual ones', () => {
+test('states without time have no column, except the usual ones', () => {
   const ids = statesColumns(ANSWER, 'state').map((c) => c.id);
   const states = ['running', 'runnable', 'sleeping', 'uninterruptible', 'io'];
   assert.deepEqual(ids, ['name', ...states, 'wakeups', 'longest_wait']);
 });
 
-test('lines are sorted, processors tell first how busy they were', () => {
+test('lines are sorted, and processors first show how busy they were', () => {
   const sort = { column: 'cpu1', descending: true };
   const lines = statesLines(ANSWER, 'cpu', sort, all);
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('lines are sorted, processors tell first how busy they were', () => {
   );
 });
 
-test('exports have nanoseconds, and for reading the unit', () => {
+test('exports have nanoseconds, and the readable form has the unit', () => {
   const sort = { column: 'name', descending: false };
   const lines = statesLines(ANSWER, 'cpu', sort, all);
   const csv = sheetText(statesSheet(ANSWER, 'cpu', lines, 'ms'), 'csv').split('\r\n');
@@ -64,7 +64,7 @@ test('exports have nanoseconds, and for reading the unit', () => {
   assert.equal(tsv[5], '[200] b\t3.000\t0.000\t3.000');
 });
 
-test('states and processors are no threads and no tracks of slices', () => {
+test('states and processors are neither threads nor tracks of slices', () => {
   const tracks = [
     track(0, { kind: 'cpu', thread: -1 }),
     track(1, { thread: 5 }),
@@ -85,7 +85,7 @@ function counter(number: number, name: string): CounterFacts {
   return { counter: number, name, samples: 4, ...rest, ...more };
 }
 
-test('the beat of applications counts; a band is where it is on', () => {
+test('the VSync of applications counts, and a band is drawn where it is on', () => {
   const counters = ['HW_VSYNC_0', 'VSYNC-sf', 'VSYNC-app', 'other'].map((name, i) =>
     counter(i, name),
   );
@@ -103,7 +103,7 @@ test('the beat of applications counts; a band is where it is on', () => {
   assert.deepEqual(vsyncBands({ ...values, merged: true }, 40), []);
 });
 
-test('without a counter slices of the name tell the beat, and only they', () => {
+test('without a VSync counter only slices named VSYNC count', () => {
   const frames = (...names: string[]): Frames =>
     new Frames(names.map((name, i): FrameRow => ['', name, '', '', 0, i + 1]));
   assert.equal(vsyncFrame(frames('doVSync', 'VSyncProvider', 'VSync')), 2);

@@ -116,7 +116,7 @@ test('of several questions only the newest answer counts', async () => {
   assert.deepEqual(got, ['second']);
 });
 
-test('a failure is told, but not of a question that was taken back', async () => {
+test('a failure is shown unless its question was cancelled', async () => {
   const failures: unknown[] = [];
   const latest = new Latest((error) => failures.push(error));
   latest.run(
@@ -131,7 +131,7 @@ test('a failure is told, but not of a question that was taken back', async () =>
   assert.equal(failures.map(String).join(), 'Error: new');
 });
 
-test('the clock takes the order of the table with it', () => {
+test('the clock changes the sort column of the table', () => {
   const viewer = viewerOn({});
   const first = { column: 'incl_cpu', descending: true };
   assert.deepEqual([viewer.clock.get(), viewer.sort.get()], ['cpu', first]);
@@ -145,7 +145,7 @@ test('the clock takes the order of the table with it', () => {
   assert.deepEqual(viewer.sort.get(), { column: 'excl_real_pct', descending: false });
 });
 
-test('a link says which clock it shows, whatever its reader prefers', () => {
+test('a link names its clock, whatever the user prefers', () => {
   const ofReader = (clock: 'real' | 'cpu' | null): Viewer =>
     new Viewer(engine({}), FACTS, new Frames(FRAMES), '', null, { unit: null, clock });
   for (const sender of ['real', 'cpu', null] as const)
@@ -157,7 +157,7 @@ test('a link says which clock it shows, whatever its reader prefers', () => {
     }
 });
 
-test('a trace opens on a tab that has something', () => {
+test('a trace opens on a tab that has data', () => {
   const tab = (facts: Partial<TraceFacts>): string => firstTab({ ...FACTS, ...facts });
   const none = { calls: 0, tracks: [] };
   assert.equal(tab({}), 'profile');
@@ -170,7 +170,7 @@ test('a trace opens on a tab that has something', () => {
   assert.equal(tab({ ...none, filtered: { slices: 0, of: 5 } }), 'profile');
 });
 
-test('samples lead where they are what was recorded, and slices everywhere else', () => {
+test('samples lead where they are what was recorded, slices everywhere else', () => {
   const tab = (facts: Partial<TraceFacts>): string => firstTab({ ...FACTS, samples: 9, ...facts });
   const jfr = { format: 'Java Flight Recorder' };
   const type = (name: string, unit: string) => ({ value_types: [{ name, unit, first: true }] });
@@ -183,7 +183,7 @@ test('samples lead where they are what was recorded, and slices everywhere else'
   assert.equal(tab({ ...states, ...type('sched:sched_switch', 'count') }), 'states');
 });
 
-test('a range is whole nanoseconds inside the trace, or none', () => {
+test('a range is whole nanoseconds inside the trace, or absent', () => {
   const viewer = viewerOn({});
   viewer.setRange({ from: -50, to: 2000.4 });
   assert.deepEqual(viewer.range.get(), { from: 100, to: 2000 });
@@ -191,7 +191,7 @@ test('a range is whole nanoseconds inside the trace, or none', () => {
   assert.equal(viewer.range.get(), null);
 });
 
-test('threads are chosen one for another, or added', () => {
+test('a selected thread replaces another one or is added', () => {
   const viewer = viewerOn({});
   viewer.toggleTrack(5, false);
   viewer.toggleTrack(3, true);
@@ -202,7 +202,7 @@ test('threads are chosen one for another, or added', () => {
   assert.deepEqual(viewer.scope(), {});
 });
 
-test('a place is gone to and found again; what the trace does not have is dropped', () => {
+test('a link restores a place, and parts that the trace lacks are dropped', () => {
   const viewer = viewerOn({});
   const text =
     'view=1000-2000&range=1200-1400&threads=3&method=2&call=301.7&tab=flame&clock=real&sort=calls.up&find=x&open=5';
@@ -216,7 +216,7 @@ test('a place is gone to and found again; what the trace does not have is droppe
   );
 });
 
-test('the profile follows range and threads, and what was open stays open with new figures', async () => {
+test('the profile follows range and threads, and open methods stay open with new figures', async () => {
   const asked: Scope[] = [];
   const related: [number, Scope][] = [];
   const viewer = viewerOn({
@@ -246,7 +246,7 @@ test('the profile follows range and threads, and what was open stays open with n
   assert.equal(store.opened.get().get(1), NOTHING);
 });
 
-test('a selected method opens, and closes when another one is selected; one opened by hand stays', async () => {
+test('a selected method opens and closes with the selection, one opened by hand stays', async () => {
   const viewer = viewerOn({
     profile: () => Promise.resolve(ANSWER),
     relations: () => Promise.resolve(NOTHING),
@@ -293,7 +293,7 @@ function callAt(index: number): CallDetails {
   return call({ index, track: 3, frame, start_ns: start, length_ns: 10 });
 }
 
-test('the search walks through calls of all matching methods in time, around the end too', async () => {
+test('the search walks through calls of all matching methods in time and wraps around', async () => {
   const viewer = viewerOn({
     extents: () => Promise.resolve({ tracks: [[3, [500, 510]]] }),
     slice: (call) => Promise.resolve(callAt(call.index)),

@@ -23,7 +23,7 @@ function draw(what: (g: Surface) => void): string[] {
   return g.file(100, 50, 'a title', 'sans-serif').split('\n').slice(4, -2);
 }
 
-test('rectangles and their colours, alpha apart', () => {
+test('rectangles have colours with separate alpha', () => {
   const lines = draw((g) => {
     g.fillStyle = '#1d5fd180';
     g.fillRect(1.23456, 2, 3, 4);
@@ -43,7 +43,7 @@ test('rectangles and their colours, alpha apart', () => {
   ]);
 });
 
-test('a path begins where its first line does, and is there to be filled and stroked', () => {
+test('a path begins with its first line and can be filled and stroked', () => {
   const lines = draw((g) => {
     g.beginPath();
     g.lineTo(1, 2);
@@ -61,7 +61,7 @@ test('a path begins where its first line does, and is there to be filled and str
   ]);
 });
 
-test('what is clipped is a group, which ends with the state that was kept', () => {
+test('a clip is a group that ends when the state is restored', () => {
   const lines = draw((g) => {
     g.save();
     g.beginPath();
@@ -91,7 +91,7 @@ test('what is clipped is a group, which ends with the state that was kept', () =
   assert(lines.includes('<clipPath id="c2"><path d="M1 1h2v2h-2Z"/></clipPath>'));
 });
 
-test('texts keep their font and the width that was found for them', () => {
+test('texts keep their font and their measured width', () => {
   const lines = draw((g) => {
     g.font = 'italic 600 11px sans-serif';
     g.textBaseline = 'middle';
@@ -105,7 +105,7 @@ test('texts keep their font and the width that was found for them', () => {
   ]);
 });
 
-test('hostile names are text, and what XML cannot hold is replaced', () => {
+test('hostile names stay text, and characters that XML forbids are replaced', () => {
   assert.equal(escapeXml('</text><script>"\'&'), '&lt;/text&gt;&lt;script&gt;&quot;&#39;&amp;');
   assert.equal(escapeXml('a\0b\x1bc\ufffed\ud800e\udc00'), 'a\ufffdb\ufffdc\ufffdd\ufffde\ufffd');
   assert.equal(escapeXml('\ud83d\ude00\t'), '\ud83d\ude00\t', 'a pair of halves is one letter');
@@ -114,7 +114,7 @@ test('hostile names are text, and what XML cannot hold is replaced', () => {
   assert(!file.includes('<script>'), file);
 });
 
-test('a strip is blocks of its colours: neighbours that are alike are one', () => {
+test('density is blocks of colours, where equal neighbours are one', () => {
   // Two columns of red under a darker top, one column of nothing, one of green, half as high.
   const [red, dark, green] = [0xff0000ff, 0xff000080, 0xff00ff00];
   const data = Uint32Array.from([
@@ -136,7 +136,7 @@ test('a strip is blocks of its colours: neighbours that are alike are one', () =
   ]);
 });
 
-test('a hatched bar has its hatching as one pattern for all', () => {
+test('a hatched bar uses one pattern for all', () => {
   const safe = { ...THEME, hatched: [true, true], bars: ['#111111', '#222222'] };
   const lines = draw((g) => {
     drawBar(g, safe, { x: 0, y: 0, w: 10, h: 5 }, 0, CLOSED);
@@ -146,7 +146,7 @@ test('a hatched bar has its hatching as one pattern for all', () => {
   assert.equal(lines.filter((line) => line.includes('fill="url(#h1)"')).length, 2);
 });
 
-test('a picture puts its parts beside each other, each cut off at its edges', () => {
+test('a picture puts its parts beside each other, each clipped to its edges', () => {
   const part = (x: number) => ({
     box: { x, y: 5, w: 10, h: 20 },
     draw: (g: Surface) => {
@@ -164,7 +164,7 @@ test('a picture puts its parts beside each other, each cut off at its edges', ()
   assert(file.includes('<svg x="10" y="5" width="10" height="20">\n<rect x="-5" y="0"'));
 });
 
-test('the heading says of what the picture is, as far as there is room', () => {
+test('the heading names the trace, as far as there is room', () => {
   const g = new DrawLog();
   const lines = ['Time line, 1 ms to 2 ms', 'Filter: dur>1ms'];
   paintHeading(g, { theme: THEME, meter, width: 200, title: 'app.trace', lines });
@@ -178,7 +178,7 @@ const LABEL: Label = {
   ...{ id: '[7]', name: 'main', side: '5.0 ms', second: '' },
 };
 
-test('beside a track stands its name; where room is short it alone', () => {
+test('a track has its name beside it, alone where room is short', () => {
   const texts = (width: number, label: Partial<Label> = {}, scroll = 0): string[] => {
     const g = new DrawLog();
     const scene = { theme: THEME, meter, width, height: 100, scroll, pinned: 0 };
@@ -195,7 +195,7 @@ test('beside a track stands its name; where room is short it alone', () => {
   assert.deepEqual(texts(200, {}, 50), [], 'scrolled away');
 });
 
-test('what is pinned does not scroll, and lies over what does', () => {
+test('pinned tracks do not scroll and are above those that do', () => {
   const g = new DrawLog();
   const scene = { theme: THEME, meter, width: 200, height: 100, scroll: 30, pinned: 22 };
   const below = { ...LABEL, name: 'below', top: 44 };
@@ -206,7 +206,7 @@ test('what is pinned does not scroll, and lies over what does', () => {
   assert.deepEqual(at('below')?.clip, { x: 0, y: 22, w: 200, h: 78 });
 });
 
-test('the text of a note goes on to the next one', () => {
+test('the text of a note ends before the next note', () => {
   const g = new DrawLog();
   const scale = new TimeScale({ from: 0, to: 1000 }, 100);
   paintNotes(g, { theme: THEME, meter, scale }, [

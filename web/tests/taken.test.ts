@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstTakenFrom } from '../src/render/taken';
 
-test('the first column at or after a place is found', () => {
+test('the first column at or after a position is found', () => {
   const taken = [10, 20, 20.5, 40];
   assert.equal(firstTakenFrom(taken, 0), 10);
   assert.equal(firstTakenFrom(taken, 10), 10);

@@ -48,7 +48,7 @@ test('a pixel of the tile is between half a pixel of the screen and a whole one'
   assert.equal(resolutionFor(0.1), 0);
 });
 
-test('tiles of a view are numbered from the origin, below it too', () => {
+test('tiles of a view are numbered from the origin, also below it', () => {
   const size = 512 * 1024;
   assert.deepEqual(tileRange({ from: -1, to: size }, 10), { first: -1, last: 1 });
 });
@@ -67,7 +67,7 @@ test('lanes that miss the same tiles share a question', () => {
   );
 });
 
-test('a question never asks for more than the engine gives', () => {
+test('a question never requests more than the engine gives', () => {
   const lanes = Array.from({ length: 900 }, (_, row): TileLane => ({ kind: 'r', row }));
   const questions = tileQuestions({ lanes, res: 5, first: 0, last: 6 }, () => false);
   assert.equal(
@@ -78,7 +78,7 @@ test('a question never asks for more than the engine gives', () => {
   assert(questions.length > 1);
 });
 
-test('what is visible is asked for once, then its neighbours', async () => {
+test('visible tiles are requested once, then their neighbours', async () => {
   const questions: TileQuestion[] = [];
   const { cache } = cacheOf(questions);
   cache.show({ lanes: ROWS, res: 20, first: 3, last: 4 });
@@ -93,7 +93,7 @@ test('what is visible is asked for once, then its neighbours', async () => {
   assert.deepEqual([questions[1]?.from, questions[1]?.to], [2, 5]);
 });
 
-test('nothing is asked for where the trace is not', async () => {
+test('nothing is requested outside the trace', async () => {
   const questions: TileQuestion[] = [];
   const { cache } = cacheOf(questions);
   cache.show({ lanes: ROWS, res: 20, first: -2, last: 12 });
@@ -105,7 +105,7 @@ test('nothing is asked for where the trace is not', async () => {
   );
 });
 
-test('a question nobody waits for is taken back, a useful one is waited for', async () => {
+test('an abandoned question is cancelled, and a useful one is awaited', async () => {
   const questions: TileQuestion[] = [];
   const { cache, failures } = cacheOf(questions);
   cache.show({ lanes: ROWS, res: 20, first: 3, last: 4 });
@@ -118,7 +118,7 @@ test('a question nobody waits for is taken back, a useful one is waited for', as
   assert.equal(failures.length, 0, 'taking back is no failure');
 });
 
-test('a failed question is told once and not asked again for the same view', async () => {
+test('a failed question is reported once and not repeated for the same view', async () => {
   const failures: unknown[] = [];
   let asked = 0;
   const engine = tileEngine([]);
@@ -137,7 +137,7 @@ test('a failed question is told once and not asked again for the same view', asy
   assert.deepEqual([asked, failures.length], [1, 1]);
 });
 
-test('until a tile comes a coarser one stands in, else finer ones', async () => {
+test('until a tile arrives a coarser one replaces it, else finer ones', async () => {
   const questions: TileQuestion[] = [];
   const { cache } = cacheOf(questions);
   cache.show({ lanes: [{ kind: 'r', row: 0 }], res: 20, first: 2, last: 3 });

@@ -67,7 +67,7 @@ function opened(): TreeLines {
   return tree;
 }
 
-test('the bytes of an answer', () => {
+test('the bytes of an answer are decoded', () => {
   const bytes = new ArrayBuffer(32 + 3 * 8 + 5 * 8);
   const view = new DataView(bytes);
   [...'TVN1'].forEach((c, i) => view.setUint8(i, c.charCodeAt(0)));
@@ -83,7 +83,7 @@ test('the bytes of an answer', () => {
   assert.deepEqual([...tree.opened], [9]);
 });
 
-test('brothers stand in order, children after their parent', () => {
+test('siblings are ordered, and children follow their parent', () => {
   const tree = opened();
   const main = ['main', '  run', '  get', 'idle'];
   assert.deepEqual(names(tree, tree.shown(byTime, frames)), main);
@@ -97,7 +97,7 @@ test('brothers stand in order, children after their parent', () => {
   assert.equal(tree.most('excl_real'), 40);
 });
 
-test('lines that are there stay; all below come level by level', () => {
+test('known lines stay, and all lines below arrive level by level', () => {
   const tree = opened();
   const all = answer(
     [1],
@@ -121,7 +121,7 @@ test('lines that are there stay; all below come level by level', () => {
   assert.deepEqual(tree.openLines(10), [0, 3]);
 });
 
-test('a line from the bottom up is named with its level', () => {
+test('a bottom-up line has its level in its name', () => {
   const tree = new TreeLines(true, ROOT);
   tree.add(ROOT, () => TREE_ROOT);
   tree.add(MAIN, () => 0);
@@ -162,7 +162,7 @@ function shownNames(store: TreeStore): string[] {
   return tree ? names(tree, store.shown.peek()) : [];
 }
 
-test('children are asked for when a line opens, and once', async () => {
+test('children are requested when a line opens, and once', async () => {
   const { store, asked } = onStore();
   assert.deepEqual(asked[0]?.question, { of: 'calls', bottomUp: false, nodes: ['0'] });
   asked[0]?.answer(ROOT);
@@ -182,7 +182,7 @@ test('children are asked for when a line opens, and once', async () => {
   assert.equal(asked.length, 2);
 });
 
-test('in another range what was open is asked for again at once', async () => {
+test('a new range requests the open lines again at once', async () => {
   const { viewer, store, asked } = onStore();
   asked[0]?.answer(ROOT);
   await settle();
@@ -210,7 +210,7 @@ test('in another range what was open is asked for again at once', async () => {
   assert.deepEqual(shownNames(store), ['main', '  run', '    get']);
 });
 
-test('a name selected elsewhere is led to, once', async () => {
+test('a name selected elsewhere is shown once', async () => {
   const { viewer, store, asked } = onStore();
   asked[0]?.answer(ROOT);
   await settle();
@@ -236,7 +236,7 @@ test('a name selected elsewhere is led to, once', async () => {
   assert.deepEqual([asked.length, store.shown.peek().length], [2, 2]);
 });
 
-test('what is found are places among the lines that are shown', async () => {
+test('matches are indexes of the visible lines', async () => {
   const { viewer, store, asked } = onStore();
   asked[0]?.answer(ROOT);
   await settle();
@@ -245,7 +245,7 @@ test('what is found are places among the lines that are shown', async () => {
   assert.deepEqual(store.found.peek(), [1]);
 });
 
-test('the exports tell levels, times in nanoseconds, and names as they are', () => {
+test('the exports have levels, times in nanoseconds, and unchanged names', () => {
   const tree = opened();
   const columns = treeColumns(FACTS, 'calls', false);
   const shown: ShownTree = {

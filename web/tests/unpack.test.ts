@@ -24,7 +24,7 @@ import {
   zip,
 } from './containers';
 
-test('what is no container is left as it is, whatever it is', () => {
+test('bytes that are no container are unchanged', () => {
   assert.deepEqual(found('a', strToU8('trace 1')), [['a', 'trace 1', null]]);
   assert.deepEqual(found('a', strToU8('anything')), [['a', 'anything', null]]);
 });
@@ -35,13 +35,13 @@ test('a stream has the name of its file', () => {
   assert.deepEqual(found('a.z', zlib), [['a.z', 'trace 2', null]]);
 });
 
-test('streams of gzip one after the other are one', () => {
+test('concatenated gzip streams are one', () => {
   assert.deepEqual(found('a', together([gzip('trace 1'), gzip(' and 2')])), [
     ['a', 'trace 1 and 2', null],
   ]);
 });
 
-test('what is no stream after a stream of gzip is no damage', () => {
+test('other bytes after a gzip stream are not damage', () => {
   for (const after of [new Uint8Array(512), strToU8('garbage of some length')]) {
     const packed = together([gzip('trace 1'), after]);
     assert.deepEqual(found('a', packed), [['a', 'trace 1', null]]);
@@ -55,7 +55,7 @@ test('what is no stream after a stream of gzip is no damage', () => {
 /** Of "zstd --check": 45 bytes in one block that is not packed; with length and checksum. */
 const ZSTD = 'KLUv/SQtaQEAdHJhY2Ugb2YgZm9ydHktZml2ZSBieXRlcywgaW4gb25lIGZyYW1lIG9mIGl0c+zB1A==';
 
-test('a frame of zstd is read when its length and its checksum fit', () => {
+test('a zstd frame is read when its length and checksum are right', () => {
   const words = 'trace of forty-five bytes, in one frame of it';
   const packed = Uint8Array.from(atob(ZSTD), (letter) => letter.charCodeAt(0));
   const skipped = new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
@@ -79,7 +79,7 @@ function frame(described: number, words: string): Uint8Array {
   return new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, described, ...block, ...body]);
 }
 
-test('a frame of zstd that wants more memory than the program gives is refused', () => {
+test('a zstd frame that needs more memory than the program gives is refused', () => {
   // RFC 8878: 2^(10 + exponent), and eighths of that; the exponent is in the upper five bits.
   assert.deepEqual(found('a', frame(17 << 3, 'trace 1')), [['a', 'trace 1', null]]);
   const refused = /window of 144 MiB, more than the 128 .* "zstd -d --long=31"/;
@@ -91,7 +91,7 @@ test('a frame of zstd that wants more memory than the program gives is refused',
   assert.throws(() => found('a', single), /window of 129 MiB/);
 });
 
-test('the checksum is that of its specification, in pieces too', () => {
+test('the checksum equals that of its specification, also in pieces', () => {
   const of = (...pieces: Uint8Array[]): string => {
     const sum = new Checksum();
     pieces.forEach((piece) => sum.add(piece));
@@ -140,7 +140,7 @@ test('a tar has its files, with long names', () => {
   assert.deepEqual(found('x', gzip(packed)), expected);
 });
 
-test('members that stand unpacked in an archive are no text of its own', () => {
+test('stored members of an archive are not taken for text', () => {
   const all: Judge = { ...judge, knows: (head) => text(head).includes('trace') };
   const open = (bytes: Uint8Array): string[] =>
     new Unpacking(all, room, { name: 'x', bytes: new ArrayBytes(bytes) })
@@ -158,7 +158,7 @@ test('members that stand unpacked in an archive are no text of its own', () => {
   assert.deepEqual(open(strToU8(words)), [`x: ${words}`]);
 });
 
-test('the halves of a split trace are put together', () => {
+test('the halves of a split trace are joined', () => {
   const packed = zip({ 'a.data': strToU8('trace data'), 'a.key': strToU8('trace key,') });
   assert.deepEqual(found('x', packed), [['x: a.key', 'trace key,trace data', null]]);
 });
@@ -170,7 +170,7 @@ test('traces of a page are of one machine', () => {
   ]);
 });
 
-test('a report has files of several machines, moved, and says what it lacks', () => {
+test('a report has files of several machines with their offsets, and says what it lacks', () => {
   const report = (page: Bytes): PageContents => {
     const shared = { start: 7, end: page.size, bytes: page.size - 7, open: false, plain: false };
     const traces = [
@@ -195,7 +195,7 @@ test('a report has files of several machines, moved, and says what it lacks', ()
   assert.equal(cut, 2);
 });
 
-test('what a report has that is no trace is named, with the bytes that are its own', () => {
+test('other parts of a report are named, with their own bytes', () => {
   const report = (): PageContents => {
     const shared = { open: false, plain: false, machine: 0, offset: 0n };
     const traces = [
@@ -219,7 +219,7 @@ test('what a report has that is no trace is named, with the bytes that are its o
   ]);
 });
 
-test('reports in reports move their files no farther than one does', () => {
+test('offsets of nested reports have the same limit as those of one report', () => {
   const most = 1n << 61n;
   const moving = (offset: bigint) => (page: Bytes) => {
     const place = { start: 6, end: page.size, bytes: page.size - 6, plain: true, open: false };
@@ -239,7 +239,7 @@ test('reports in reports move their files no farther than one does', () => {
   }
 });
 
-test('a stream that ends early gives what came before, and that is said', () => {
+test('a truncated stream gives its beginning and says so', () => {
   const words = `trace ${Array.from({ length: 20000 }, (_, i) => i * 7919).join(' ')}`;
   const packed = gzip(words);
   const cut = packed.subarray(0, packed.length >> 1);
@@ -250,7 +250,7 @@ test('a stream that ends early gives what came before, and that is said', () => 
   assert.deepEqual(notes(packed), []);
 });
 
-test('a zip that ends early gives the members before', () => {
+test('a truncated zip gives the members before the end', () => {
   const packed = zip({ a: strToU8('trace 1'), b: strToU8('trace 2') });
   const second = packed.findIndex((byte, at) => at > 4 && byte === 0x50 && packed[at + 2] === 3);
   const cut = packed.subarray(0, second + 35);
@@ -258,20 +258,20 @@ test('a zip that ends early gives the members before', () => {
   assert.match(notes(cut).join(), /ends early/);
 });
 
-test('a tar with a damaged head gives the members before', () => {
+test('a tar with a damaged head gives the members before it', () => {
   const packed = tar(tarMember('a', 'trace 1'), tarMember('b', 'trace 2'));
   packed[1024] = 33;
   assert.deepEqual(found('x', packed), [['x: a', 'trace 1', null]]);
   assert.match(notes(packed).join(), /damaged/);
 });
 
-test('a container without a trace in it says so, and what is in it', () => {
+test('a container without a trace says so and names what is in it', () => {
   assert.throws(() => found('x', zip({ a: strToU8('words') })), /without a trace in it/);
   assert.throws(() => found('x', gzip('foreign')), /found a foreign file/);
   assert.throws(() => found('x', new Uint8Array([0x1f, 0x8b, 8, 0, 1, 2])), /damaged/);
 });
 
-test('containers in containers end somewhere', () => {
+test('nested containers have a limit', () => {
   const layers = (count: number): Uint8Array =>
     Array.from({ length: count }).reduce<Uint8Array>((packed) => gzip(packed), strToU8('trace 1'));
   assert.deepEqual(found('x', layers(4)), [['x', 'trace 1', null]]);
@@ -283,14 +283,14 @@ test('containers in containers end somewhere', () => {
   assert.deepEqual(found('x', layers(80))[0]?.[1].slice(0, 1), '\x1f');
 });
 
-test('an archive of very many traces is refused', () => {
+test('an archive of too many traces is refused', () => {
   const many = (count: number): Uint8Array =>
     zip(Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, strToU8('trace')])));
   assert.equal(found('x', many(64)).length, 64);
   assert.throws(() => found('x', many(65)), /more than 64 traces/);
 });
 
-test('a zip of very many small members is read, however little stack there is', () => {
+test('a zip of very many small members is read with a small stack', () => {
   const words = Array.from({ length: 3000 }, (_, i): [string, Uint8Array] => [
     i.toString(36),
     strToU8('words'),
@@ -322,7 +322,7 @@ function patched(packed: Uint8Array, at: number, value: number, first = 0): Uint
   return made;
 }
 
-test('a way to pack that a page does not unpack is named, and no damage', () => {
+test('an unsupported compression is named and is not called damage', () => {
   const packed = zip({ a: strToU8('trace 1'), b: strToU8('trace 2') });
   assert.throws(
     () => found('x', patched(packed, 8, 12)),
@@ -369,7 +369,7 @@ function piped(name: string, content: Uint8Array, signature: boolean, large: boo
 
 const DIRECTORY = new Uint8Array([0x50, 0x4b, 1, 2, ...new Uint8Array(42)]);
 
-test('members whose length stands after them have their end', () => {
+test('members whose length follows them have the right end', () => {
   // Signatures within what is packed are no ends.
   const hard = strToU8(`trace ${'PK\x07\x08PK\x03\x04PK\x01\x02'.repeat(30)}`);
   for (const signature of [true, false])
@@ -412,7 +412,7 @@ function crowd(count: number): Counted {
   return new Counted(together([...words, trace, DIRECTORY]));
 }
 
-test('a zip is gone over once, however many members it has; too many are refused', () => {
+test('a zip is read once, however many members it has, and too many are refused', () => {
   const open = (bytes: Bytes): string[] =>
     new Unpacking(judge, room, { name: 'x', bytes }).run().parts.map(({ name }) => name);
   const some = crowd(60_000);
@@ -422,7 +422,7 @@ test('a zip is gone over once, however many members it has; too many are refused
   assert.throws(() => open(crowd(65_536)), /more than 65536 members/);
 });
 
-test('what atrace -z prints is found after its line, without the returns of a terminal', () => {
+test('the output of atrace -z is found after its line, without carriage returns', () => {
   const stream = zlibSync(strToU8(`trace ${'\n\r\n'.repeat(300)}${Math.PI}\n`));
   for (const returns of ['', '\r', '\r\r']) {
     const latin = `capturing\nTRACE:\n${strFromU8(stream, true)}`.replaceAll('\n', `${returns}\n`);
@@ -452,7 +452,7 @@ function refusalOf(make: () => Bytes): Refusal {
   }
 }
 
-test('a file that is gone is one thing, no room for what was unpacked another', () => {
+test('a deleted file and a full disk have different errors', () => {
   const spool = blobStorage.spool();
   spool.add(strToU8('trace 1'));
   const unpacked = spool.finish();
