@@ -174,7 +174,7 @@ static void signatures_are_written_as_the_page_shows_them(void **state)
     }
 }
 
-static void place_counts_the_calls_before(void **state)
+static void position_counts_the_earlier_calls(void **state)
 {
     (void)state;
     struct fixture f = fixture_random(&dice);
@@ -305,7 +305,7 @@ static void activity_of_a_drawing(void **state)
 }
 
 /* Full where a long call covers the whole bucket, empty where there is nothing in reach. */
-static void activity_is_full_and_empty_where_it_must(void **state)
+static void activity_of_busy_and_idle_buckets(void **state)
 {
     (void)state;
     const struct fixture_dice flat = {52, 3, 6, 1, 2000, TV_CLOCK_WALL, 1000, 500, 1, true};
@@ -346,7 +346,7 @@ static void activity_is_full_and_empty_where_it_must(void **state)
 UNIT_TESTS(call_search, cmocka_unit_test(steps_equal_the_reference),
            cmocka_unit_test(next_places_equal_the_reference),
            cmocka_unit_test(signatures_are_written_as_the_page_shows_them),
-           cmocka_unit_test(place_counts_the_calls_before),
+           cmocka_unit_test(position_counts_the_earlier_calls),
            cmocka_unit_test(extents_hold_every_call), cmocka_unit_test(extents_of_a_drawing),
            cmocka_unit_test(activity_of_a_drawing),
-           cmocka_unit_test(activity_is_full_and_empty_where_it_must));
+           cmocka_unit_test(activity_of_busy_and_idle_buckets));

@@ -56,7 +56,7 @@ static void whole_trace(void **state)
 }
 
 /* Nodes get other numbers, and their chains begin with the node. */
-static void part_is_what_is_on_a_node(void **state)
+static void subtree_has_the_calls_of_a_node(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(two_threads, 2);
@@ -79,7 +79,7 @@ static void part_is_what_is_on_a_node(void **state)
     fixture_free(&f);
 }
 
-static void range_clips_and_counts_what_overlaps(void **state)
+static void range_clips_and_counts_overlapping_calls(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(two_threads, 2);
@@ -235,7 +235,7 @@ static void adjacent_ranges_add_up(void **state)
     fixture_free(&f);
 }
 
-static void self_is_what_children_leave(void **state)
+static void self_time_is_inclusive_minus_children(void **state)
 {
     (void)state;
     struct fixture f = fixture_random(&dice[0]);
@@ -286,7 +286,7 @@ static void workers_agree_on_a_large_tree(void **state)
     fixture_free(&f);
 }
 
-static void counting_again_forgets_what_was(void **state)
+static void counting_again_starts_at_zero(void **state)
 {
     (void)state;
     struct fixture f = fixture_random(&dice[0]);
@@ -380,7 +380,7 @@ static void assert_whole_helps(const struct fixture_dice *roll, bool idle)
     fixture_free(&f);
 }
 
-static void large_ranges_are_what_the_whole_leaves(void **state)
+static void large_ranges_equal_whole_minus_rest(void **state)
 {
     (void)state;
     const struct fixture_dice clocks[] = {
@@ -397,11 +397,13 @@ static void large_ranges_are_what_the_whole_leaves(void **state)
     assert_whole_helps(&clocks[0], true);
 }
 
-UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace), cmocka_unit_test(part_is_what_is_on_a_node),
-           cmocka_unit_test(range_clips_and_counts_what_overlaps),
+UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace),
+           cmocka_unit_test(subtree_has_the_calls_of_a_node),
+           cmocka_unit_test(range_clips_and_counts_overlapping_calls),
            cmocka_unit_test(empty_range_has_nothing), cmocka_unit_test(waits_are_clipped),
            cmocka_unit_test(random_ranges_equal_the_reference),
-           cmocka_unit_test(adjacent_ranges_add_up), cmocka_unit_test(self_is_what_children_leave),
+           cmocka_unit_test(adjacent_ranges_add_up),
+           cmocka_unit_test(self_time_is_inclusive_minus_children),
            cmocka_unit_test(workers_agree_on_a_large_tree),
-           cmocka_unit_test(counting_again_forgets_what_was),
-           cmocka_unit_test(large_ranges_are_what_the_whole_leaves));
+           cmocka_unit_test(counting_again_starts_at_zero),
+           cmocka_unit_test(large_ranges_equal_whole_minus_rest));

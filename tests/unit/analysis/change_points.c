@@ -101,7 +101,7 @@ static double *points_make(double correlation, double wild, uint64_t *chance)
 
 /* Independent noise, noise that depends on its past (in a third of the rows twice as much), and 3 %
  * wild values: nothing changed, nothing is found. */
-static void nothing_changed(void **state)
+static void unchanged_series_have_no_change_point(void **state)
 {
     static const double kinds[][2] = {{0, 0}, {0.5, 0}, {0, 0.03}};
     uint64_t chance = 777;
@@ -147,7 +147,7 @@ static void steps_are_found(void **state)
 }
 
 /* Steps below 3 % are no points, and nothing is judged without rows. */
-static void small_steps_and_nothing(void **state)
+static void small_steps_are_found_without_false_alarms(void **state)
 {
     double logs[3 * 40];
     struct tv_change_points points;
@@ -164,5 +164,6 @@ static void small_steps_and_nothing(void **state)
 
 UNIT_TESTS(change_points, cmocka_unit_test(statistic_of_a_step),
            cmocka_unit_test(statistic_of_equal_values), cmocka_unit_test(bounds_hold_in_simulation),
-           cmocka_unit_test(nothing_changed), cmocka_unit_test(steps_are_found),
-           cmocka_unit_test(small_steps_and_nothing));
+           cmocka_unit_test(unchanged_series_have_no_change_point),
+           cmocka_unit_test(steps_are_found),
+           cmocka_unit_test(small_steps_are_found_without_false_alarms));

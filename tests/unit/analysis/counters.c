@@ -81,7 +81,7 @@ static void figures_are_those_of_the_step_function(void **state)
     fixture_free(&f);
 }
 
-static void no_value_is_no_figure(void **state)
+static void missing_values_have_no_figure(void **state)
 {
     (void)state;
     const char *series[] = {"  --5-?-", "  --??3-"};
@@ -101,7 +101,7 @@ static void no_value_is_no_figure(void **state)
 }
 
 /* A sample at the end of the range belongs to what follows; one at the trace's end is its last. */
-static void last_sample_of_the_trace_counts(void **state)
+static void the_last_sample_counts(void **state)
 {
     (void)state;
     const char *series[] = {"1--3--"};
@@ -282,8 +282,8 @@ static void rows_without_the_figure_come_last(void **state)
 }
 
 UNIT_TESTS(counters, cmocka_unit_test(figures_are_those_of_the_step_function),
-           cmocka_unit_test(no_value_is_no_figure),
-           cmocka_unit_test(last_sample_of_the_trace_counts), cmocka_unit_test(samples_at_one_time),
+           cmocka_unit_test(missing_values_have_no_figure),
+           cmocka_unit_test(the_last_sample_counts), cmocka_unit_test(samples_at_one_time),
            cmocka_unit_test(huge_values_keep_the_mean_within),
            cmocka_unit_test(figures_equal_those_of_cells),
            cmocka_unit_test(stops_are_found_from_both_sides),

@@ -67,7 +67,7 @@ static void a_call_costs_one_reading_inside_and_one_outside(void **state)
 }
 
 /* A in A: the outermost's inclusive time loses the readings of all within it. */
-static void recursion_loses_what_is_within(void **state)
+static void recursion_subtracts_inner_costs(void **state)
 {
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"AAAAAA", " aaaa ", "  AA  "}};
@@ -83,7 +83,7 @@ static void recursion_loses_what_is_within(void **state)
 }
 
 /* Readings of 3 ms: B has 2 ms and loses these; A has 3 ms of its own, and loses no more. */
-static void nothing_gets_below_nothing(void **state)
+static void compensated_times_stay_above_zero(void **state)
 {
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"AAAAA CCCCCCCC", " BB           "}};
@@ -101,7 +101,7 @@ static void nothing_gets_below_nothing(void **state)
 }
 
 /* For any trace, both clocks stay sums, and neither gets longer or negative. */
-static void sums_stay_sums(void **state)
+static void compensated_sums_equal_their_parts(void **state)
 {
     (void)state;
     const struct fixture_dice dice = {7,    2, 6, 4,   3000, TV_CLOCK_WALL | TV_CLOCK_CPU,
@@ -152,7 +152,7 @@ static void the_cost_must_be_stated_and_the_trace_not_sampled(void **state)
     fixture_free(&f);
 }
 
-static void a_cost_that_is_no_number_is_none(void **state)
+static void an_invalid_cost_is_ignored(void **state)
 {
     (void)state;
     const char *const texts[] = {"0", "-3", "x", "", "18446744073709551616"};
@@ -624,7 +624,7 @@ static void random_trees_equal_the_plain_sums(void **state)
     }
 }
 
-static void frames_that_are_not_called_have_no_sides(void **state)
+static void uncalled_frames_have_no_sandwich(void **state)
 {
     (void)state;
     const struct fixture_thread drawing = {"main", NULL, {"AAAA", " BB "}};
@@ -703,7 +703,7 @@ static void assert_cut(const struct tv_flame *flame, uint32_t count)
     assert_true(flame->left_out > 0);
 }
 
-static void what_grows_with_the_square_is_cut(void **state)
+static void quadratic_growth_is_cut(void **state)
 {
     enum { STEPS = 1200 };
     (void)state;
@@ -726,7 +726,7 @@ static void what_grows_with_the_square_is_cut(void **state)
     tv_trace_info_free(head);
 }
 
-static void graphs_have_no_more_frames_than_anybody_can_see(void **state)
+static void graphs_have_a_bounded_number_of_frames(void **state)
 {
     (void)state;
     struct tv_trace_info *head = tv_trace_info_new();
@@ -740,14 +740,15 @@ static void graphs_have_no_more_frames_than_anybody_can_see(void **state)
 }
 
 UNIT_TESTS(derived_trees, cmocka_unit_test(a_call_costs_one_reading_inside_and_one_outside),
-           cmocka_unit_test(recursion_loses_what_is_within),
-           cmocka_unit_test(nothing_gets_below_nothing), cmocka_unit_test(sums_stay_sums),
+           cmocka_unit_test(recursion_subtracts_inner_costs),
+           cmocka_unit_test(compensated_times_stay_above_zero),
+           cmocka_unit_test(compensated_sums_equal_their_parts),
            cmocka_unit_test(the_cost_must_be_stated_and_the_trace_not_sampled),
-           cmocka_unit_test(a_cost_that_is_no_number_is_none), sampled_test(counts_samples),
+           cmocka_unit_test(an_invalid_cost_is_ignored), sampled_test(counts_samples),
            sampled_test(counts_samples_of_one_packet_once), sampled_test(weighs_samples),
            sampled_test(measures_the_time_until_the_next), sampled_test(takes_those_of_a_selection),
            sampled_test(weights_do_not_overflow), cmocka_unit_test(equals_the_trees_of_threads),
-           cmocka_unit_test(what_grows_with_the_square_is_cut),
-           cmocka_unit_test(graphs_have_no_more_frames_than_anybody_can_see),
+           cmocka_unit_test(quadratic_growth_is_cut),
+           cmocka_unit_test(graphs_have_a_bounded_number_of_frames),
            cmocka_unit_test(names_fold_frames), cmocka_unit_test(random_trees_equal_the_plain_sums),
-           cmocka_unit_test(frames_that_are_not_called_have_no_sides));
+           cmocka_unit_test(uncalled_frames_have_no_sandwich));

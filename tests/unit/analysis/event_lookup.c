@@ -40,7 +40,7 @@ static struct fixture made_up(void)
         assert_true(p_.offset == (uint64_t)(offset_));                                             \
     } while (0)
 
-static void finds_what_is_at_and_what_is_after(void **state)
+static void finds_events_at_and_after_an_offset(void **state)
 {
     (void)state;
     struct fixture f = made_up();
@@ -96,7 +96,7 @@ static void assert_tokens(struct tv_json_tokens *tokens, const char *expected)
     tv_out_release(&seen);
 }
 
-static void finds_arguments_and_those_that_are_hidden(void **state)
+static void finds_arguments_and_overwritten_ones(void **state)
 {
     (void)state;
     struct tv_json_tokens tokens;
@@ -111,7 +111,7 @@ static void finds_arguments_and_those_that_are_hidden(void **state)
     assert_false(tv_json_tokens_of_overridden(&tokens));
 }
 
-static void finds_no_more_than_there_is(void **state)
+static void stops_at_the_last_event(void **state)
 {
     (void)state;
     struct tv_json_tokens tokens;
@@ -125,7 +125,7 @@ static void finds_no_more_than_there_is(void **state)
     assert_false(tv_json_tokens_of_overridden(&tokens));
 }
 
-UNIT_TESTS(event_lookup, cmocka_unit_test(finds_what_is_at_and_what_is_after),
+UNIT_TESTS(event_lookup, cmocka_unit_test(finds_events_at_and_after_an_offset),
            cmocka_unit_test(another_input_has_none),
-           cmocka_unit_test(finds_arguments_and_those_that_are_hidden),
-           cmocka_unit_test(finds_no_more_than_there_is));
+           cmocka_unit_test(finds_arguments_and_overwritten_ones),
+           cmocka_unit_test(stops_at_the_last_event));

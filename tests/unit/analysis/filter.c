@@ -246,7 +246,7 @@ static void a_slice_is_found_again(void **state)
     fixture_free(&f);
 }
 
-static void arguments_fit(void **state)
+static void argument_terms_match(void **state)
 {
     (void)state;
     static const char said[] =
@@ -345,7 +345,7 @@ static void assert_same_waits(const struct tv_trace *a, const struct tv_trace *b
     }
 }
 
-static void all_is_the_same_and_nothing_is_empty(void **state)
+static void keeping_all_changes_nothing_and_none_is_empty(void **state)
 {
     (void)state;
     for (size_t k = 0; k < TV_COUNT(dice); k++) {
@@ -384,7 +384,7 @@ static void assert_same_columns(const struct tv_trace *a, const struct tv_trace 
     }
 }
 
-static void however_many_workers_make_the_same_trace(void **state)
+static void any_number_of_workers_gives_the_same_trace(void **state)
 {
     (void)state;
     static const char *const lines[] = {"depth>=0", "dur>50us", "-name:A", "thread:2 dur<1ms"};
@@ -519,6 +519,7 @@ UNIT_TESTS(filter, cmocka_unit_test(children_go_to_the_nearest_shown_parent),
            cmocka_unit_test(self_time_is_that_of_the_whole_trace),
            cmocka_unit_test(cpu_times_are_kept), cmocka_unit_test(the_axis_and_the_names_stay),
            cmocka_unit_test(arrows_follow_their_slices), cmocka_unit_test(a_slice_is_found_again),
-           cmocka_unit_test(arguments_fit), cmocka_unit_test(all_is_the_same_and_nothing_is_empty),
-           cmocka_unit_test(however_many_workers_make_the_same_trace),
+           cmocka_unit_test(argument_terms_match),
+           cmocka_unit_test(keeping_all_changes_nothing_and_none_is_empty),
+           cmocka_unit_test(any_number_of_workers_gives_the_same_trace),
            cmocka_unit_test(the_profile_is_that_of_a_plain_walk));

@@ -21,7 +21,7 @@ static struct tv_filter one(const char *line)
     return filter;
 }
 
-static void texts_fit(void **state)
+static void text_terms_match(void **state)
 {
     (void)state;
     static const struct {
@@ -82,7 +82,7 @@ static void texts_fit(void **state)
     }
 }
 
-static void numbers_fit(void **state)
+static void number_terms_match(void **state)
 {
     (void)state;
     static const struct {
@@ -126,7 +126,7 @@ static void numbers_fit(void **state)
     }
 }
 
-static void terms_stand_in_their_order(void **state)
+static void terms_keep_their_order(void **state)
 {
     (void)state;
     const char *line = "  thread:main  -name:access$ dur>2ms\targ.\"my key\".x:y -\"a b\" ";
@@ -217,6 +217,6 @@ static void a_line_has_an_end(void **state)
     assert_int_equal(column, TV_FILTER_TERMS * 2 + 1);
 }
 
-UNIT_TESTS(filter_text, cmocka_unit_test(texts_fit), cmocka_unit_test(numbers_fit),
-           cmocka_unit_test(terms_stand_in_their_order), cmocka_unit_test(wrong_lines_say_where),
+UNIT_TESTS(filter_text, cmocka_unit_test(text_terms_match), cmocka_unit_test(number_terms_match),
+           cmocka_unit_test(terms_keep_their_order), cmocka_unit_test(wrong_lines_say_where),
            cmocka_unit_test(a_line_has_an_end));

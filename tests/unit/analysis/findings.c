@@ -86,7 +86,7 @@ static void a_call_of_more_than_50_ms_is_long(void **state)
     fixture_free(&f);
 }
 
-static void without_a_main_thread_it_is_said_so(void **state)
+static void a_missing_main_thread_is_reported(void **state)
 {
     (void)state;
     const struct fixture_thread thread = {"worker", NULL, {A10 A10 A10 A10 A10 A10}};
@@ -186,7 +186,7 @@ static void a_main_thread_that_waits_is_blocked(void **state)
     assert_false(find_named(&elsewhere, "java.lang.Object", "wait", rule).found);
 }
 
-static void a_collection_on_a_main_thread_is_told(void **state)
+static void a_collection_on_a_main_thread_is_reported(void **state)
 {
     (void)state;
     const struct fixture_thread told = {"main", NULL, {A10 "AAAAAAA"}};
@@ -249,7 +249,7 @@ static void contention_counts_once(void **state)
     assert_int_equal(found.places[0].length, 4 * MS);
 }
 
-static void collections_are_told_from_a_twentieth_on(void **state)
+static void collections_above_5_percent_are_reported(void **state)
 {
     (void)state;
     const struct fixture_thread told = {"pool", NULL, {"ABBBBBBBBBBBBBBBBBBB"}};
@@ -290,7 +290,7 @@ static void waiting_is_real_time_without_cpu_time(void **state)
 /* ---- Methods ---- */
 
 /* Six calls of 1 ms and a clock of 0.5 ms: half of their time. */
-static void a_clock_that_costs_half_is_told(void **state)
+static void a_clock_that_costs_half_is_reported(void **state)
 {
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"AaAaAa BBBBBB"}};
@@ -352,7 +352,7 @@ static void recursion_of_50_levels_is_deep(void **state)
 
 /* ---- Whole files ---- */
 
-static void what_the_reader_found_is_told(void **state)
+static void diagnostics_of_the_reader_are_reported(void **state)
 {
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"A"}};
@@ -440,7 +440,7 @@ static void warnings_come_before_notes(void **state)
 }
 
 /* What the rules say of random traces is what a plain look at every call says. */
-static void random_traces_are_looked_at_whole(void **state)
+static void random_traces_equal_the_reference(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 20; seed++) {
@@ -473,21 +473,21 @@ static void random_traces_are_looked_at_whole(void **state)
 }
 
 UNIT_TESTS(findings, cmocka_unit_test(a_call_of_more_than_50_ms_is_long),
-           cmocka_unit_test(without_a_main_thread_it_is_said_so),
+           cmocka_unit_test(a_missing_main_thread_is_reported),
            cmocka_unit_test(only_threads_that_a_user_waits_for_are_main),
            cmocka_unit_test(of_nested_calls_the_innermost_is_long),
            cmocka_unit_test(an_event_loop_is_not_long),
            cmocka_unit_test(a_main_thread_that_waits_is_blocked),
            cmocka_unit_test(the_display_of_the_trace_limits_waits),
-           cmocka_unit_test(a_collection_on_a_main_thread_is_told),
+           cmocka_unit_test(a_collection_on_a_main_thread_is_reported),
            cmocka_unit_test(a_picture_of_17_ms_is_slow), cmocka_unit_test(contention_counts_once),
-           cmocka_unit_test(collections_are_told_from_a_twentieth_on),
+           cmocka_unit_test(collections_above_5_percent_are_reported),
            cmocka_unit_test(waiting_is_real_time_without_cpu_time),
-           cmocka_unit_test(a_clock_that_costs_half_is_told),
+           cmocka_unit_test(a_clock_that_costs_half_is_reported),
            cmocka_unit_test(a_method_that_hardly_runs_is_not_hot),
            cmocka_unit_test(recursion_of_50_levels_is_deep),
-           cmocka_unit_test(what_the_reader_found_is_told),
+           cmocka_unit_test(diagnostics_of_the_reader_are_reported),
            cmocka_unit_test(a_sampled_trace_says_how_often),
            cmocka_unit_test(ranges_and_tracks_choose), cmocka_unit_test(the_worst_places_are_kept),
            cmocka_unit_test(warnings_come_before_notes),
-           cmocka_unit_test(random_traces_are_looked_at_whole));
+           cmocka_unit_test(random_traces_equal_the_reference));

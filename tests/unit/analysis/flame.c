@@ -74,7 +74,7 @@ static void layouts_of_a_drawing(void **state)
     fixture_free(&f);
 }
 
-static void what_is_narrow_is_summed(void **state)
+static void narrow_frames_are_merged(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(&drawing, 1);
@@ -237,6 +237,6 @@ static void random_trees_equal_the_reference(void **state)
 }
 
 UNIT_TESTS(flame, cmocka_unit_test(layouts_of_a_drawing),
-           cmocka_unit_test(what_is_narrow_is_summed),
+           cmocka_unit_test(narrow_frames_are_merged),
            cmocka_unit_test(root_and_options_are_checked),
            cmocka_unit_test(random_trees_equal_the_reference));

@@ -450,7 +450,7 @@ static void random_samples_equal_the_plain_way(void **state)
     }
 }
 
-static void without_samples_there_is_nothing(void **state)
+static void without_samples_the_graph_is_empty(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(flame_samples_drawing, 2);
@@ -466,4 +466,4 @@ UNIT_TESTS(flame_chronological, cmocka_unit_test(frames_of_a_drawing),
            cmocka_unit_test(random_traces_equal_the_plain_walk),
            cmocka_unit_test(wrong_roots_have_no_frames), cmocka_unit_test(stacks_follow_each_other),
            cmocka_unit_test(random_samples_equal_the_plain_way),
-           cmocka_unit_test(without_samples_there_is_nothing));
+           cmocka_unit_test(without_samples_the_graph_is_empty));

@@ -149,7 +149,7 @@ static void attaches_to_prefixes(void **state)
 }
 
 /* More prefixes than there are paths on it, and than a new tree has room for. */
-static void moves_behind_much_ground(void **state)
+static void moves_nodes_after_a_large_prefix_tree(void **state)
 {
     enum { DEPTH = 3000 };
     struct tv_path_builder builder;
@@ -395,7 +395,7 @@ static void passes_over_skipped_threads(void **state)
 }
 
 /* Frames that stand for one are one path. */
-static void guesses_what_stands_for_a_frame(void **state)
+static void guesses_the_replacement_of_a_frame(void **state)
 {
     struct walked walked;
     uint32_t fold[] = {0, 1, 2, 2};
@@ -414,9 +414,9 @@ static void guesses_what_stands_for_a_frame(void **state)
 UNIT_TESTS(path_builder, cmocka_unit_test(keeps_each_path_once),
            cmocka_unit_test(keeps_figures_as_it_grows), cmocka_unit_test(guesses_most_nodes),
            cmocka_unit_test(spreads_recursion), cmocka_unit_test(attaches_to_prefixes),
-           cmocka_unit_test(moves_behind_much_ground), cmocka_unit_test(merges_trees),
+           cmocka_unit_test(moves_nodes_after_a_large_prefix_tree), cmocka_unit_test(merges_trees),
            cmocka_unit_test(guesses_known_paths), cmocka_unit_test(does_not_guess_new_paths),
            cmocka_unit_test(puts_wrong_guesses_right), cmocka_unit_test(has_room_for_deep_stacks),
            cmocka_unit_test(keeps_little_of_short_stretches),
            cmocka_unit_test(passes_over_skipped_threads),
-           cmocka_unit_test(guesses_what_stands_for_a_frame));
+           cmocka_unit_test(guesses_the_replacement_of_a_frame));

@@ -54,7 +54,7 @@ static const struct {
     {"((a|b)(c|d)|e)f", "bdf", "af"},
 };
 
-static void finds_what_it_means(void **state)
+static void finds_matches_of_each_operator(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
@@ -107,7 +107,7 @@ static void refuses_with_a_reason(void **state)
 }
 
 /* Patterns at which a machine that tries one way after the other never ends. */
-static void none_takes_long(void **state)
+static void no_pattern_takes_long(void **state)
 {
     static const char *const hostile[] = {"(a*)*b", "(a|a)*b", "(a+)+$|b", "a{0,80}a{80}b",
                                           "(.*)(.*)(.*)(.*)(.*)b"};
@@ -156,7 +156,7 @@ static void finds_in_written_json(void **state)
 }
 
 /* A text that is not there is an empty one (UBSan looks at the address). */
-static void nothing_is_an_empty_text(void **state)
+static void an_empty_pattern_matches_any_text(void **state)
 {
     (void)state;
     const struct tv_bytes nothing = {NULL, 0};
@@ -167,7 +167,8 @@ static void nothing_is_an_empty_text(void **state)
     tv_regex_free(pattern);
 }
 
-UNIT_TESTS(regex, cmocka_unit_test(nothing_is_an_empty_text), cmocka_unit_test(finds_what_it_means),
+UNIT_TESTS(regex, cmocka_unit_test(an_empty_pattern_matches_any_text),
+           cmocka_unit_test(finds_matches_of_each_operator),
            cmocka_unit_test(case_counts_when_it_is_to), cmocka_unit_test(refuses_with_a_reason),
-           cmocka_unit_test(none_takes_long), cmocka_unit_test(deep_groups_end),
+           cmocka_unit_test(no_pattern_takes_long), cmocka_unit_test(deep_groups_end),
            cmocka_unit_test(finds_in_written_json));

@@ -207,7 +207,7 @@ static void sums_the_whole(void **context)
 }
 
 /* States and waits are cut at both ends; a wake-up at the beginning counts, one at the end does
- * not, unless the trace ends there (knows_the_end). */
+ * not, unless the trace ends there (last_state_ends_with_the_trace). */
 static void cuts_a_range(void **context)
 {
     (void)context;
@@ -223,7 +223,7 @@ static void cuts_a_range(void **context)
                   "CPU 0 busy 4 unknown 0\nCPU 1 busy 3 unknown 0\n");
 }
 
-static void knows_the_end(void **context)
+static void last_state_ends_with_the_trace(void **context)
 {
     (void)context;
     assert_states_of(&ending, &(struct tv_states_question){.from = 0, .to = 2 * MS},
@@ -258,7 +258,7 @@ static void takes_only_wanted_processors(void **context)
                   "CPU 1 busy 6 unknown 1\n");
 }
 
-static void outside_there_is_nothing(void **context)
+static void a_range_outside_has_no_states(void **context)
 {
     (void)context;
     assert_states(&(struct tv_states_question){.from = 20 * MS, .to = 30 * MS},
@@ -298,7 +298,9 @@ static void finds_the_wakeup_of_a_wait(void **context)
 }
 
 UNIT_TESTS(states, cmocka_unit_test(sums_the_whole), cmocka_unit_test(cuts_a_range),
-           cmocka_unit_test(knows_the_end), cmocka_unit_test(takes_only_wanted_threads),
+           cmocka_unit_test(last_state_ends_with_the_trace),
+           cmocka_unit_test(takes_only_wanted_threads),
            cmocka_unit_test(takes_only_wanted_processors),
-           cmocka_unit_test(outside_there_is_nothing), cmocka_unit_test(knows_both_sides_of_a_run),
+           cmocka_unit_test(a_range_outside_has_no_states),
+           cmocka_unit_test(knows_both_sides_of_a_run),
            cmocka_unit_test(finds_the_wakeup_of_a_wait));

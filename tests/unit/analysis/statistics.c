@@ -255,7 +255,7 @@ static void one_frame_equals_all_frames(void **state)
 
 /* CPU time of each column in tenths of a millisecond: A took 15, 11 and 8, B inside of it 9 and 5,
  * C inside of that 2. */
-static void by_the_clock_that_is_asked_for(void **state)
+static void uses_the_given_clock(void **state)
 {
     (void)state;
     const struct fixture_thread ran = {"main", "9123056780", {"AAAA aa A", "B bb", "  C"}};
@@ -283,7 +283,7 @@ static void by_the_clock_that_is_asked_for(void **state)
 }
 
 /* A thread without a CPU clock beside one that has it: its slices count, and nothing more. */
-static void what_has_no_cpu_time_is_not_measured_by_it(void **state)
+static void slices_without_cpu_time_are_not_measured_by_it(void **state)
 {
     (void)state;
     struct fixture f = fixture_draw(drawing, 2);
@@ -302,7 +302,7 @@ UNIT_TESTS(statistics, cmocka_unit_test(sums_and_percentiles_of_a_drawing),
            cmocka_unit_test(one_frame_has_a_histogram_and_its_slowest),
            cmocka_unit_test(the_ten_slowest_are_kept),
            cmocka_unit_test(a_bucket_holds_its_bound_and_not_the_next),
-           cmocka_unit_test(by_the_clock_that_is_asked_for),
-           cmocka_unit_test(what_has_no_cpu_time_is_not_measured_by_it),
+           cmocka_unit_test(uses_the_given_clock),
+           cmocka_unit_test(slices_without_cpu_time_are_not_measured_by_it),
            cmocka_unit_test(selecting_equals_sorting),
            cmocka_unit_test(one_frame_equals_all_frames));

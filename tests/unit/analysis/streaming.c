@@ -169,7 +169,7 @@ static void mismatched_exits(void **state)
 
 /* Calls that all began before the trace: each level is one exit's, and lasts to it.  Were the path
  * of each looked for from the root, this would take minutes. */
-static void nothing_but_exits(void **state)
+static void only_exits(void **state)
 {
     enum { EXITS = 60000 };
     struct feed feed = {.count = EXITS,
@@ -228,7 +228,7 @@ static void one_clock_alone(void **state)
     check(&(struct feed_style){300, 2, 4, 20, 0, 300, TV_CLOCK_WALL}, 12);
 }
 
-static void exits_that_do_not_say_of_what(void **state)
+static void exits_without_a_method(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < 20; seed++) {
@@ -315,7 +315,7 @@ static void check_long(const struct feed *feed, unsigned parts)
 }
 
 /* Sums stop at the largest number, and it is said, once. */
-static void times_that_no_number_holds(void **state)
+static void times_beyond_64_bits(void **state)
 {
     (void)state;
     for (int64_t tick = 1; tick <= 1000; tick *= 1000) {
@@ -336,6 +336,5 @@ static void times_that_no_number_holds(void **state)
 
 UNIT_TESTS(streaming, cmocka_unit_test(balanced_calls), cmocka_unit_test(exits_without_entries),
            cmocka_unit_test(mismatched_exits), cmocka_unit_test(trees_of_many_paths),
-           cmocka_unit_test(nothing_but_exits), cmocka_unit_test(one_clock_alone),
-           cmocka_unit_test(exits_that_do_not_say_of_what),
-           cmocka_unit_test(times_that_no_number_holds));
+           cmocka_unit_test(only_exits), cmocka_unit_test(one_clock_alone),
+           cmocka_unit_test(exits_without_a_method), cmocka_unit_test(times_beyond_64_bits));

@@ -67,7 +67,7 @@ static uint32_t find_node(const struct tv_call_tree *tree, uint32_t parent, char
 
 /* Without B: what B called was called by A, and B's own millisecond is A's; calls of C from A and
  * from B become one node; the outermost B leaves its D to the root. */
-static void sifting_hands_calls_up(void **state)
+static void hidden_slices_pass_children_to_their_parent(void **state)
 {
     (void)state;
     static const struct fixture_thread threads[] = {
@@ -162,7 +162,7 @@ static void cut_one(const struct tv_trace *trace, uint32_t *dice)
     tv_free(tracks);
 }
 
-static void pieces_have_the_profile_of_the_selection(void **state)
+static void excerpts_have_the_profile_of_the_selection(void **state)
 {
     (void)state;
     static const unsigned clocks[] = {TV_CLOCK_WALL | TV_CLOCK_CPU, TV_CLOCK_WALL, TV_CLOCK_CPU};
@@ -232,7 +232,7 @@ static void open_calls_are_closed_where_they_are_cut(void **state)
 }
 
 UNIT_TESTS(subset, cmocka_unit_test(names_fit_patterns), cmocka_unit_test(categories_are_a_list),
-           cmocka_unit_test(sifting_hands_calls_up),
-           cmocka_unit_test(pieces_have_the_profile_of_the_selection),
+           cmocka_unit_test(hidden_slices_pass_children_to_their_parent),
+           cmocka_unit_test(excerpts_have_the_profile_of_the_selection),
            cmocka_unit_test(ranges_may_be_anything),
            cmocka_unit_test(open_calls_are_closed_where_they_are_cut));

@@ -60,7 +60,7 @@ static void escapes_are_the_characters_that_they_mean(void **state)
     assert_int_equal(written("<b>", "\"\\u003cb\\u003e\"", true), 1);
 }
 
-static void what_is_cut_or_broken_matches_nothing_wrong(void **state)
+static void truncated_escapes_give_no_false_match(void **state)
 {
     (void)state;
     assert_int_equal(written("ab", "\"a", true), -1);
@@ -84,7 +84,7 @@ static void a_match_runs_over_the_end_of_the_starts(void **state)
 }
 
 /* Inside of a string it is known where an escape begins. */
-static void in_a_string_escapes_begin_where_they_begin(void **state)
+static void a_match_never_begins_inside_an_escape(void **state)
 {
     (void)state;
     struct tv_text_search n;
@@ -94,7 +94,7 @@ static void in_a_string_escapes_begin_where_they_begin(void **state)
     assert_int_equal(written("\n", "C:\\\\new", true), 3); /* outside it may be one */
 }
 
-static void a_needle_has_bounds(void **state)
+static void a_search_text_has_a_maximum_length(void **state)
 {
     (void)state;
     struct tv_text_search n;
@@ -108,7 +108,7 @@ static void a_needle_has_bounds(void **state)
 
 UNIT_TESTS(text_search, cmocka_unit_test(case_counts_when_it_is_to),
            cmocka_unit_test(escapes_are_the_characters_that_they_mean),
-           cmocka_unit_test(what_is_cut_or_broken_matches_nothing_wrong),
+           cmocka_unit_test(truncated_escapes_give_no_false_match),
            cmocka_unit_test(a_match_runs_over_the_end_of_the_starts),
-           cmocka_unit_test(in_a_string_escapes_begin_where_they_begin),
-           cmocka_unit_test(a_needle_has_bounds));
+           cmocka_unit_test(a_match_never_begins_inside_an_escape),
+           cmocka_unit_test(a_search_text_has_a_maximum_length));

@@ -70,7 +70,7 @@ static void lines_of_a_drawing(void **state)
 }
 
 /* Names of whose lines there are as many as anybody wants; those of the last one may be more. */
-static void not_all_names_are_opened(void **state)
+static void a_limit_cuts_the_opened_lines(void **state)
 {
     (void)state;
     const struct tv_line_name names[] = {root, root, root};
@@ -321,7 +321,7 @@ static void finds_the_longest_path_of_a_frame(void **state)
     fixture_free(&f);
 }
 
-UNIT_TESTS(tree_lines, cmocka_unit_test(not_all_names_are_opened),
+UNIT_TESTS(tree_lines, cmocka_unit_test(a_limit_cuts_the_opened_lines),
            cmocka_unit_test(lines_of_a_drawing), cmocka_unit_test(several_lines_are_opened_at_once),
            cmocka_unit_test(lines_from_the_bottom_up), cmocka_unit_test(wrong_names_have_no_lines),
            cmocka_unit_test(first_lines_from_the_bottom_are_the_profile),

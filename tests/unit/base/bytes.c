@@ -69,7 +69,7 @@ static void does_not_leave_the_bytes(void **state)
     }
 }
 
-static void no_bytes_at_all(void **state)
+static void empty_bytes_have_nothing_to_take(void **state)
 {
     (void)state;
     struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){NULL, 0});
@@ -477,7 +477,7 @@ static void parses_times(void **state)
     }
 }
 
-static void rejects_what_is_no_time(void **state)
+static void rejects_invalid_times(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -592,13 +592,13 @@ static void adds_times_up_to_a_limit(void **state)
 }
 
 UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_not_leave_the_bytes),
-           cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
+           cmocka_unit_test(empty_bytes_have_nothing_to_take), cmocka_unit_test(takes_uleb),
            cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
            cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
            cmocka_unit_test(splits), cmocka_unit_test(compares),
            cmocka_unit_test(knows_beginnings_and_ends), cmocka_unit_test(trims),
            cmocka_unit_test(takes_words), cmocka_unit_test(finds_control_characters),
            cmocka_unit_test(parses_u64), cmocka_unit_test(parses_i64), cmocka_unit_test(parses_hex),
-           cmocka_unit_test(parses_times), cmocka_unit_test(rejects_what_is_no_time),
+           cmocka_unit_test(parses_times), cmocka_unit_test(rejects_invalid_times),
            cmocka_unit_test(times_are_exact_in_their_own_digits),
            cmocka_unit_test(parses_sizes_and_seconds), cmocka_unit_test(adds_times_up_to_a_limit));

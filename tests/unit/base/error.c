@@ -26,7 +26,7 @@ static void status_without_an_error_to_fill(void **state)
     assert_int_equal(tv_fail(NULL, TV_ERR_LIMIT, 0, "nobody listens"), TV_ERR_LIMIT);
 }
 
-static void text_has_the_offset_behind_the_context(void **state)
+static void text_has_the_offset_after_the_context(void **state)
 {
     (void)state;
     struct tv_error err;
@@ -142,7 +142,7 @@ static void endless_context_stays_inside(void **state)
 
 UNIT_TESTS(error, cmocka_unit_test(fills_and_returns_the_status),
            cmocka_unit_test(status_without_an_error_to_fill),
-           cmocka_unit_test(text_has_the_offset_behind_the_context),
+           cmocka_unit_test(text_has_the_offset_after_the_context),
            cmocka_unit_test(text_without_an_offset),
            cmocka_unit_test(text_keeps_to_one_harmless_line),
            cmocka_unit_test(text_fits_the_buffer),

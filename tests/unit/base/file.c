@@ -422,7 +422,7 @@ static void assert_read(struct tv_source *source, uint64_t offset, size_t size, 
     assert_true(pipe_bytes_match(buffer, offset, got));
 }
 
-static void what_was_written_is_read_while_the_pipe_is_open(void **state)
+static void an_open_pipe_gives_its_written_bytes(void **state)
 {
     (void)state;
     int writer;
@@ -451,7 +451,7 @@ static void what_was_written_is_read_while_the_pipe_is_open(void **state)
 }
 
 /* The window does not wait for more, although its buffer has room. */
-static void a_window_waits_for_what_is_wanted_alone(void **state)
+static void a_window_waits_only_for_the_wanted_bytes(void **state)
 {
     (void)state;
     int writer;
@@ -523,7 +523,7 @@ static void read_anywhere(void *context, unsigned index)
     }
 }
 
-static void threads_read_what_is_still_to_come(void **state)
+static void threads_wait_for_bytes_of_a_pipe(void **state)
 {
     (void)state;
     struct crowd crowd = {0};
@@ -562,7 +562,7 @@ static enum tv_status read_zeros(void *context, uint64_t offset, void *buffer, s
 
 static const struct tv_source_growth broken = {.reads = {.read = read_zeros}, .grow = grow_to_ten};
 
-static void what_came_before_an_error_is_read_until_it_is_met(void **state)
+static void bytes_before_an_error_are_read(void **state)
 {
     (void)state;
     unsigned calls = 0;
@@ -586,7 +586,7 @@ static void what_came_before_an_error_is_read_until_it_is_met(void **state)
     tv_source_free(source);
 }
 
-static void the_size_of_what_broke_does_not_hide_it(void **state)
+static void an_error_is_reported_by_a_read_within_the_size(void **state)
 {
     (void)state;
     unsigned calls = 0;
@@ -603,7 +603,7 @@ static void the_size_of_what_broke_does_not_hide_it(void **state)
     tv_source_free(source);
 }
 
-static void what_cannot_be_read_says_so(void **state)
+static void an_unreadable_file_is_an_error(void **state)
 {
     (void)state;
     struct tv_source *source = tv_pipe_open(open("/dev/null", O_WRONLY), "not to be read");
@@ -623,10 +623,10 @@ UNIT_TESTS(file, IN_FOLDER(reads_in_place), IN_FOLDER(says_what_cannot_be_opened
            IN_FOLDER(a_small_spool_stays_in_memory),
            IN_FOLDER(a_large_spool_moves_to_a_file_without_a_name),
            IN_FOLDER(a_spool_in_a_file_can_be_dropped), cmocka_unit_test(a_full_disk_is_an_error),
-           cmocka_unit_test(what_was_written_is_read_while_the_pipe_is_open),
-           cmocka_unit_test(a_window_waits_for_what_is_wanted_alone),
+           cmocka_unit_test(an_open_pipe_gives_its_written_bytes),
+           cmocka_unit_test(a_window_waits_only_for_the_wanted_bytes),
            cmocka_unit_test(an_empty_pipe_is_an_empty_source),
-           cmocka_unit_test(threads_read_what_is_still_to_come),
-           cmocka_unit_test(what_came_before_an_error_is_read_until_it_is_met),
-           cmocka_unit_test(the_size_of_what_broke_does_not_hide_it),
-           cmocka_unit_test(what_cannot_be_read_says_so));
+           cmocka_unit_test(threads_wait_for_bytes_of_a_pipe),
+           cmocka_unit_test(bytes_before_an_error_are_read),
+           cmocka_unit_test(an_error_is_reported_by_a_read_within_the_size),
+           cmocka_unit_test(an_unreadable_file_is_an_error));

@@ -208,7 +208,7 @@ static void many_at_once_are_as_one_by_one(void **state)
 }
 
 /* With an array (keys close together) and without one (far apart), at both ends of 64 bits. */
-static void a_lookup_finds_what_its_map_had(void **state)
+static void a_lookup_finds_the_entries_of_its_map(void **state)
 {
     static const struct {
         uint64_t keys[4];
@@ -246,7 +246,7 @@ static void an_empty_lookup_finds_nothing(void **state)
     tv_lookup_release(&lookup);
 }
 
-UNIT_TESTS(map, cmocka_unit_test(a_lookup_finds_what_its_map_had),
+UNIT_TESTS(map, cmocka_unit_test(a_lookup_finds_the_entries_of_its_map),
            cmocka_unit_test(an_empty_lookup_finds_nothing), cmocka_unit_test(empty_finds_nothing),
            cmocka_unit_test(keys_at_the_ends), cmocka_unit_test(set_replaces_and_add_does_not),
            cmocka_unit_test(neighbours_do_not_crowd), cmocka_unit_test(agrees_with_a_direct_table),

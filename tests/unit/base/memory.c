@@ -33,7 +33,7 @@ static void allocates_zeros(void **state)
     }
 }
 
-static void nothing_has_an_address(void **state)
+static void zero_bytes_have_an_address(void **state)
 {
     (void)state;
     void *a = tv_alloc(0, 8);
@@ -62,7 +62,7 @@ static void realloc_keeps_the_contents(void **state)
     tv_free(numbers);
 }
 
-static void multiplies_what_fits(void **state)
+static void multiplies_up_to_the_limit(void **state)
 {
     (void)state;
     assert_int_equal(tv_size_mul(0, SIZE_MAX), 0);
@@ -152,7 +152,7 @@ static void reserve_doubles(void **state)
     tv_free(array);
 }
 
-static void reserve_goes_to_what_is_needed(void **state)
+static void reserve_grows_to_the_needed_size(void **state)
 {
     (void)state;
     size_t capacity = 0;
@@ -223,7 +223,7 @@ static void gives_large_arrays_back(void **state)
 }
 
 /* 64 MB in blocks of 32 KB, every 64th of which stays. */
-static void gives_back_what_lies_between(void **state)
+static void gives_back_unused_pages(void **state)
 {
     enum { PIECES = 2048, PIECE = 32768, EACH = 64 };
     static uint8_t *pieces[PIECES];
@@ -249,7 +249,7 @@ static void gives_back_what_lies_between(void **state)
 
 /* ---- Arena ---- */
 
-static void empty_owns_nothing(void **state)
+static void an_empty_array_owns_no_memory(void **state)
 {
     (void)state;
     struct tv_arena arena;
@@ -319,7 +319,7 @@ static void large_pieces(void **state)
     tv_arena_release(&arena);
 }
 
-static void nothing_of_an_arena_has_an_address(void **state)
+static void zero_bytes_of_an_arena_have_an_address(void **state)
 {
     (void)state;
     struct tv_arena arena;
@@ -382,12 +382,13 @@ static void overflow_ends_the_program(void **state)
     child_must_run_out_of_memory(head_overflows);
 }
 
-UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(nothing_has_an_address),
-           cmocka_unit_test(realloc_keeps_the_contents), cmocka_unit_test(multiplies_what_fits),
+UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(zero_bytes_have_an_address),
+           cmocka_unit_test(realloc_keeps_the_contents),
+           cmocka_unit_test(multiplies_up_to_the_limit),
            cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
-           cmocka_unit_test(reserve_goes_to_what_is_needed),
+           cmocka_unit_test(reserve_grows_to_the_needed_size),
            cmocka_unit_test(pages_are_zero_and_writable), cmocka_unit_test(gives_large_arrays_back),
-           cmocka_unit_test(gives_back_what_lies_between), cmocka_unit_test(empty_owns_nothing),
-           cmocka_unit_test(pieces_stand_apart), cmocka_unit_test(large_pieces),
-           cmocka_unit_test(nothing_of_an_arena_has_an_address),
+           cmocka_unit_test(gives_back_unused_pages),
+           cmocka_unit_test(an_empty_array_owns_no_memory), cmocka_unit_test(pieces_stand_apart),
+           cmocka_unit_test(large_pieces), cmocka_unit_test(zero_bytes_of_an_arena_have_an_address),
            cmocka_unit_test(texts_end_with_a_nul), cmocka_unit_test(overflow_ends_the_program));

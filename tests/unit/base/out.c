@@ -103,7 +103,7 @@ static void put_piece(struct tv_out *out, uint32_t i, const char *filler)
     }
 }
 
-static void what_is_handed_on_is_what_was_added(void **state)
+static void written_bytes_equal_the_added_ones(void **state)
 {
     (void)state;
     char *filler = test_malloc(500000);
@@ -129,7 +129,7 @@ static void what_is_handed_on_is_what_was_added(void **state)
     test_free(filler);
 }
 
-static void nothing_is_handed_on_as_nothing(void **state)
+static void an_empty_write_is_not_passed_on(void **state)
 {
     (void)state;
     struct collector collector = new_collector(10);
@@ -540,7 +540,7 @@ static void memory_ends_at_its_limit(void **state)
     }
 }
 
-static void no_byte_behind_the_limit_is_handed_on(void **state)
+static void no_byte_after_the_limit_is_written(void **state)
 {
     (void)state;
     struct collector collector = new_collector(1000000);
@@ -560,10 +560,10 @@ static void no_byte_behind_the_limit_is_handed_on(void **state)
 }
 
 UNIT_TESTS(out, cmocka_unit_test(words_fit_their_count), cmocka_unit_test(memory_ends_at_its_limit),
-           cmocka_unit_test(no_byte_behind_the_limit_is_handed_on),
+           cmocka_unit_test(no_byte_after_the_limit_is_written),
            cmocka_unit_test(short_times_are_exact), cmocka_unit_test(memory_keeps_everything),
-           cmocka_unit_test(what_is_handed_on_is_what_was_added),
-           cmocka_unit_test(nothing_is_handed_on_as_nothing),
+           cmocka_unit_test(written_bytes_equal_the_added_ones),
+           cmocka_unit_test(an_empty_write_is_not_passed_on),
            cmocka_unit_test(the_first_error_sticks), cmocka_unit_test(an_error_at_the_end_is_seen),
            cmocka_unit_test(writes_integers), cmocka_unit_test(writes_times),
            cmocka_unit_test(times_round_half_up), cmocka_unit_test(repairs_utf8),

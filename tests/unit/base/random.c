@@ -21,7 +21,7 @@ static void draws_hexadecimal_digits(void **state)
 }
 
 /* Two of a thousand secrets of 64 bits are equal once in 4e13 runs. */
-static void draws_others_each_time(void **state)
+static void draws_new_digits_each_time(void **state)
 {
     static char drawn[1000][17];
     struct tv_error err;
@@ -44,4 +44,4 @@ static void compares_secrets(void **state)
 }
 
 UNIT_TESTS(random, cmocka_unit_test(draws_hexadecimal_digits),
-           cmocka_unit_test(draws_others_each_time), cmocka_unit_test(compares_secrets));
+           cmocka_unit_test(draws_new_digits_each_time), cmocka_unit_test(compares_secrets));

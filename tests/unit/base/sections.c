@@ -36,7 +36,7 @@ static enum tv_status open_bytes(const struct tv_out *out, const struct tv_secti
     return tv_sections_open(&memory, wanted, 1, sections, err);
 }
 
-static void what_was_added_is_found(void **state)
+static void added_sections_are_found(void **state)
 {
     struct tv_out out;
     struct tv_sections *sections;
@@ -61,7 +61,7 @@ static void what_was_added_is_found(void **state)
     tv_out_release(&out);
 }
 
-static void of_something_else_is_refused(void **state)
+static void another_kind_of_file_is_refused(void **state)
 {
     struct tv_sections_id wanted = id;
     struct tv_out out;
@@ -142,7 +142,7 @@ static void a_mapped_file_is_read(void **state)
     tv_out_release(&out);
 }
 
-UNIT_TESTS(sections, cmocka_unit_test(what_was_added_is_found),
-           cmocka_unit_test(of_something_else_is_refused),
+UNIT_TESTS(sections, cmocka_unit_test(added_sections_are_found),
+           cmocka_unit_test(another_kind_of_file_is_refused),
            cmocka_unit_test(every_changed_byte_shows), cmocka_unit_test(a_cut_file_is_refused),
            cmocka_unit_test(a_mapped_file_is_read));

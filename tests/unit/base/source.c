@@ -91,7 +91,7 @@ static void memory_is_read_within_its_size(void **state)
     tv_source_free(NULL);
 }
 
-static void no_bytes_at_all(void **state)
+static void an_empty_source_has_no_bytes(void **state)
 {
     (void)state;
     struct tv_source *source = tv_source_from_memory((struct tv_bytes){NULL, 0}, "nothing");
@@ -273,7 +273,7 @@ static void windows_show_the_source(void **state)
     }
 }
 
-static void what_is_held_is_not_read_again(void **state)
+static void held_bytes_are_not_read_again(void **state)
 {
     (void)state;
     struct pattern pattern;
@@ -300,7 +300,7 @@ static void what_is_held_is_not_read_again(void **state)
     tv_source_free(source);
 }
 
-static void wanting_nothing_still_moves_on(void **state)
+static void an_empty_request_still_advances(void **state)
 {
     (void)state;
     struct pattern pattern;
@@ -320,7 +320,7 @@ static void wanting_nothing_still_moves_on(void **state)
     tv_source_free(source);
 }
 
-static void wanting_more_than_there_is_allocates_no_more(void **state)
+static void a_request_beyond_the_end_allocates_no_more(void **state)
 {
     (void)state;
     struct pattern pattern;
@@ -424,7 +424,7 @@ static void a_source_that_shrinks_is_an_error_once(void **state)
 }
 
 /* Three lines of sixteen bytes, the second of which holds the place. */
-static void quotes_what_stands_around_an_error(void **context)
+static void quotes_the_text_around_an_error(void **context)
 {
     static const struct {
         uint64_t offset, at;
@@ -449,14 +449,15 @@ static void quotes_what_stands_around_an_error(void **context)
 }
 
 UNIT_TESTS(
-    source, cmocka_unit_test(memory_is_read_within_its_size), cmocka_unit_test(no_bytes_at_all),
-    cmocka_unit_test(a_failing_read_is_passed_on), cmocka_unit_test(a_failed_read_is_remembered),
-    cmocka_unit_test(joined_parts_read_as_one), cmocka_unit_test(joining_takes_the_parts_over),
+    source, cmocka_unit_test(memory_is_read_within_its_size),
+    cmocka_unit_test(an_empty_source_has_no_bytes), cmocka_unit_test(a_failing_read_is_passed_on),
+    cmocka_unit_test(a_failed_read_is_remembered), cmocka_unit_test(joined_parts_read_as_one),
+    cmocka_unit_test(joining_takes_the_parts_over),
     cmocka_unit_test(a_part_is_a_stretch_of_the_whole), cmocka_unit_test(windows_show_the_source),
-    cmocka_unit_test(what_is_held_is_not_read_again),
-    cmocka_unit_test(wanting_nothing_still_moves_on),
-    cmocka_unit_test(wanting_more_than_there_is_allocates_no_more),
+    cmocka_unit_test(held_bytes_are_not_read_again),
+    cmocka_unit_test(an_empty_request_still_advances),
+    cmocka_unit_test(a_request_beyond_the_end_allocates_no_more),
     cmocka_unit_test(one_large_want_grows_the_window),
     cmocka_unit_test(growing_wants_are_read_in_few_steps), cmocka_unit_test(offsets_have_64_bits),
     cmocka_unit_test(a_source_that_shrinks_is_an_error_once),
-    cmocka_unit_test(quotes_what_stands_around_an_error));
+    cmocka_unit_test(quotes_the_text_around_an_error));

@@ -144,7 +144,7 @@ static void keep_what_grows(void)
     tv_free(NULL);
 }
 
-static void what_grows_keeps_its_contents(void **state)
+static void growing_keeps_the_contents(void **state)
 {
     (void)state;
     run(keep_what_grows);
@@ -312,7 +312,7 @@ static void expect_bytes(void)
     close(fd);
 }
 
-static void what_is_expected_is_there(void **state)
+static void prefetched_pages_are_resident(void **state)
 {
     (void)state;
     uint8_t byte = 5;
@@ -341,7 +341,7 @@ static void ask_for_a_file_in_memory(void)
     HOLD(!tv_swap_wants(MIB));
 }
 
-static void what_cannot_hold_is_refused(void **state)
+static void an_unusable_budget_is_refused(void **state)
 {
     (void)state;
     run(ask_for_too_little);
@@ -349,9 +349,9 @@ static void what_cannot_hold_is_refused(void **state)
 }
 
 UNIT_TESTS(swap, cmocka_unit_test(blocks_are_zeros_and_their_own),
-           cmocka_unit_test(what_grows_keeps_its_contents),
+           cmocka_unit_test(growing_keeps_the_contents),
            cmocka_unit_test(more_than_the_budget_is_not_resident),
-           cmocka_unit_test(what_is_expected_is_there),
+           cmocka_unit_test(prefetched_pages_are_resident),
            cmocka_unit_test(mapped_files_are_not_resident_either),
            cmocka_unit_test(a_full_disk_ends_the_program),
-           cmocka_unit_test(what_cannot_hold_is_refused));
+           cmocka_unit_test(an_unusable_budget_is_refused));

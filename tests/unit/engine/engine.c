@@ -387,7 +387,7 @@ static void held_engines_are_not_evicted(void **state)
     finish(&started);
 }
 
-static void the_idle_end(void **state)
+static void idle_engines_end(void **state)
 {
     (void)state;
     struct started started;
@@ -406,7 +406,7 @@ static void the_idle_end(void **state)
     finish(&started);
 }
 
-static void ended_engines_are_dead_for_holders(void **state)
+static void holders_see_that_an_engine_ended(void **state)
 {
     (void)state;
     struct started started;
@@ -580,5 +580,5 @@ UNIT_TESTS(
     cmocka_unit_test(unreadable_traces_say_why), cmocka_unit_test(deaths_are_explained),
     cmocka_unit_test(forbidden_calls_are_refused), cmocka_unit_test(a_child_does_not_fill_the_log),
     cmocka_unit_test(many_engines_take_turns), cmocka_unit_test(held_engines_are_not_evicted),
-    cmocka_unit_test(the_idle_end), cmocka_unit_test(ended_engines_are_dead_for_holders),
+    cmocka_unit_test(idle_engines_end), cmocka_unit_test(holders_see_that_an_engine_ended),
     cmocka_unit_test(bad_programs_are_reported), cmocka_unit_test(children_end_with_the_server));

@@ -16,7 +16,7 @@ static void assert_goes_on(struct started *started)
     finish(started);
 }
 
-static void lies_to_the_socket_are_the_end(void **state)
+static void malformed_messages_end_the_engine(void **state)
 {
     (void)state;
     static const struct {
@@ -86,7 +86,7 @@ static void silent_children_are_killed(void **state)
     assert_answer_fails('s', TV_ANSWER_BUSY, false);
 }
 
-static void repeated_messages_are_the_end(void **state)
+static void repeated_messages_end_the_engine(void **state)
 {
     (void)state;
     struct started started;
@@ -103,7 +103,7 @@ static void repeated_messages_are_the_end(void **state)
     assert_goes_on(&started);
 }
 
-UNIT_TESTS(lies, cmocka_unit_test(lies_to_the_socket_are_the_end),
+UNIT_TESTS(lies, cmocka_unit_test(malformed_messages_end_the_engine),
            cmocka_unit_test(lies_in_answers_are_errors),
            cmocka_unit_test(silent_children_are_killed),
-           cmocka_unit_test(repeated_messages_are_the_end));
+           cmocka_unit_test(repeated_messages_end_the_engine));

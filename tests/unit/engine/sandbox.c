@@ -188,7 +188,7 @@ static int abort_itself(void)
     abort();
 }
 
-static void harmful_calls_are_the_end(void **state)
+static void forbidden_calls_end_the_child(void **state)
 {
     (void)state;
     if (!(parts() & TV_SANDBOX_SECCOMP))
@@ -389,7 +389,8 @@ static int remove_folder(void **state)
 }
 
 UNIT_TESTS(
-    sandbox, cmocka_unit_test_setup_teardown(harmful_calls_are_the_end, make_folder, remove_folder),
+    sandbox,
+    cmocka_unit_test_setup_teardown(forbidden_calls_end_the_child, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(needed_calls_work, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),

@@ -88,10 +88,10 @@ static void takes_files_together(void **state)
                 "");
 }
 
-static void believes_nothing(void **state)
+static void survives_hostile_lists(void **state)
 {
     (void)state;
-    /* Control characters, those of two bytes too; numbers beyond their limits; other types. */
+    /* Control characters, those of two bytes too; numbers above their limits; other types. */
     assert_page(HEAD LIST("{\"name\":\"\\u001b[1m\\u009b\\u0000\\u00e9\",\"machine\":7,"
                           "\"offset_ns\":\"9223372036854775807\"},"
                           "{\"name\":[],\"machine\":-1,\"offset_ns\":{}},3") PIECE("file0", "b25l")
@@ -141,5 +141,6 @@ static void limits_the_list(void **state)
     test_free(page);
 }
 
-UNIT_TESTS(html_page, cmocka_unit_test(takes_files_together), cmocka_unit_test(believes_nothing),
-           cmocka_unit_test(tells_what_is_missing), cmocka_unit_test(limits_the_list));
+UNIT_TESTS(html_page, cmocka_unit_test(takes_files_together),
+           cmocka_unit_test(survives_hostile_lists), cmocka_unit_test(tells_what_is_missing),
+           cmocka_unit_test(limits_the_list));

@@ -28,7 +28,7 @@ static void totals_are_figures(void **context)
 }
 
 /* The size of a parent beyond its leaves becomes a child. */
-static void rests_are_unspecified(void **context)
+static void remainders_are_unspecified(void **context)
 {
     (void)context;
     te_made_assert(DUMP("'allocators':{" ALLOCATOR("malloc", "a1", SIZE("20")) "," ALLOCATOR(
@@ -126,7 +126,7 @@ static void children_may_own_each_other(void **context)
 }
 
 /* Weak allocators go, with everything below them, their owners, and parents of nothing else. */
-static void weak_ones_go(void **context)
+static void weak_dumps_are_removed(void **context)
 {
     (void)context;
     te_made_assert(
@@ -223,9 +223,10 @@ static void hostile_graphs_end(void **context)
     free(file);
 }
 
-UNIT_TESTS(te_memory, cmocka_unit_test(totals_are_figures), cmocka_unit_test(rests_are_unspecified),
-           cmocka_unit_test(parents_are_inferred), cmocka_unit_test(owners_pay_by_importance),
-           cmocka_unit_test(equals_share), cmocka_unit_test(children_may_own_each_other),
-           cmocka_unit_test(weak_ones_go), cmocka_unit_test(events_of_one_id_are_one_dump),
+UNIT_TESTS(te_memory, cmocka_unit_test(totals_are_figures),
+           cmocka_unit_test(remainders_are_unspecified), cmocka_unit_test(parents_are_inferred),
+           cmocka_unit_test(owners_pay_by_importance), cmocka_unit_test(equals_share),
+           cmocka_unit_test(children_may_own_each_other), cmocka_unit_test(weak_dumps_are_removed),
+           cmocka_unit_test(events_of_one_id_are_one_dump),
            cmocka_unit_test(regions_and_heaps_are_summed), cmocka_unit_test(faults_are_counted),
            cmocka_unit_test(hostile_graphs_end));

@@ -224,7 +224,7 @@ static void finished_half(void **state)
     place_remove(&place);
 }
 
-static void remains(void **state)
+static void leftovers_are_removed(void **state)
 {
     (void)state;
     static const char *const files[] = {
@@ -241,7 +241,7 @@ static void remains(void **state)
     struct tv_store_id gone = begin_upload(place.store, "gone", 10);
     assert_int_equal(put_piece(place.store, running.text, 3, 0, 4, &held), TV_STORE_OK);
     for (size_t i = 0; i < TV_COUNT(files); i++)
-        place_write(&place, files[i], "remains");
+        place_write(&place, files[i], "leftovers_are_removed");
     snprintf(cache, sizeof cache, "cache/%s.00000000000000000000000000000004", kept.text);
     place_write(&place, cache, "half a cache");
     snprintf(name, sizeof name, "%s/traces/%s", place.folder, lost.text);
@@ -326,5 +326,5 @@ static void changed_from_outside(void **state)
 UNIT_TESTS(store, cmocka_unit_test(is_private), cmocka_unit_test(one_process),
            cmocka_unit_test(not_a_store), cmocka_unit_test(begun_and_cut_off),
            cmocka_unit_test(damaged), cmocka_unit_test(damaged_inside),
-           cmocka_unit_test(finished_half), cmocka_unit_test(remains),
+           cmocka_unit_test(finished_half), cmocka_unit_test(leftovers_are_removed),
            cmocka_unit_test(another_boot), cmocka_unit_test(changed_from_outside));

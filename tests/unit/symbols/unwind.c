@@ -131,7 +131,7 @@ static void survives_damage(void **state)
 }
 
 /* Files that are not ELF are left out; without any the stack is the innermost address alone. */
-static void knows_nothing(void **state)
+static void survives_files_without_tables(void **state)
 {
     (void)state;
     uint64_t addresses[ROOM];
@@ -148,4 +148,4 @@ static void knows_nothing(void **state)
 }
 
 UNIT_TESTS(unwind, cmocka_unit_test(finds_callers), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(knows_nothing));
+           cmocka_unit_test(survives_files_without_tables));

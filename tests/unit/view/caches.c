@@ -35,7 +35,7 @@ static bool says(struct asked *asked, const char *question, const char *text)
     return found;
 }
 
-static void answers_are_of_what_is_left(void **state)
+static void answers_respect_the_filter(void **state)
 {
     struct asked *asked = *state;
     assert_true(says(asked, "trace?filter=name:c", "\"filtered\":{\"slices\":3,\"of\":6}"));
@@ -94,7 +94,7 @@ static void filters_come_and_go(void **state)
 }
 
 UNIT_TESTS(caches,
-           cmocka_unit_test_setup_teardown(answers_are_of_what_is_left, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(answers_respect_the_filter, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(ranks_stay, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_slice_is_found_again, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_wrong_filter_says_where, set_up, asked_tear_down),

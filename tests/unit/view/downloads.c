@@ -176,7 +176,7 @@ static uint64_t ask_sending(struct asked *asked, const char *question, enum tv_s
 }
 
 /* A saved trace has the name of each call: B is called twice. */
-static void what_cannot_be_taken_back_is_not_sent(void **state)
+static void an_oversized_answer_sends_no_byte(void **state)
 {
     static const size_t lengths[] = {1, 3 << 20, 30 << 20};
     struct asked *asked = *state;
@@ -199,7 +199,7 @@ static void what_cannot_be_taken_back_is_not_sent(void **state)
 }
 
 UNIT_TESTS(downloads, cmocka_unit_test_setup_teardown(answers_are_bounded, set_up, asked_tear_down),
-           cmocka_unit_test_setup_teardown(what_cannot_be_taken_back_is_not_sent, set_up,
+           cmocka_unit_test_setup_teardown(an_oversized_answer_sends_no_byte, set_up,
                                            asked_tear_down),
            cmocka_unit_test_setup_teardown(stacks_are_of_all_or_one, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(samples_alone_have_stacks, set_up, asked_tear_down),

@@ -160,7 +160,7 @@ static void takes_no_more_than_was_announced(void **state)
     tv_uploaded_files_free(files);
 }
 
-static void drops_what_is_not_wanted(void **state)
+static void drops_cancelled_files(void **state)
 {
     (void)state;
     struct tv_uploaded_files *files = tv_uploaded_files_new();
@@ -265,6 +265,6 @@ static void says_that_the_disk_is_full(void **state)
 UNIT_TESTS(uploaded_files, cmocka_unit_test(takes_files_in_pieces),
            cmocka_unit_test(names_are_text), cmocka_unit_test(wants_pieces_in_their_order),
            cmocka_unit_test(takes_no_more_than_was_announced),
-           cmocka_unit_test(drops_what_is_not_wanted), cmocka_unit_test(keeps_so_many),
+           cmocka_unit_test(drops_cancelled_files), cmocka_unit_test(keeps_so_many),
            cmocka_unit_test(says_that_there_is_no_room),
            cmocka_unit_test(says_that_the_disk_is_full));

@@ -192,7 +192,7 @@ static void refuses_other_hosts(void **state)
         assert_false(tv_request_auth_is_our_host(&guard, others[i]));
 }
 
-static void takes_the_usual_port_unsaid(void **state)
+static void accepts_hosts_without_the_default_port(void **state)
 {
     (void)state;
     struct tv_request_auth guard = made(80);
@@ -402,17 +402,15 @@ static void the_embedded_page_is_strict(void **state)
     assert_null(strchr(headers.policy, '*'));
 }
 
-UNIT_TESTS(viewer, cmocka_unit_test(needs_no_file), cmocka_unit_test(waits_for_the_trace),
-           cmocka_unit_test(waits_for_a_sketch_alone),
-           cmocka_unit_test(cancels_an_unwanted_loading),
-           cmocka_unit_test(ends_by_itself_when_there_is_no_trace),
-           cmocka_unit_test(draws_another_token_each_time), cmocka_unit_test(knows_its_own_hosts),
-           cmocka_unit_test(refuses_other_hosts), cmocka_unit_test(takes_the_usual_port_unsaid),
-           cmocka_unit_test(refuses_other_origins), cmocka_unit_test(takes_the_token_off),
-           cmocka_unit_test(refuses_every_wrong_digit), cmocka_unit_test(refuses_paths_without_it),
-           cmocka_unit_test(admits_its_own_page_alone), cmocka_unit_test(knows_four_methods),
-           cmocka_unit_test(repeats_the_pages_policy),
-           cmocka_unit_test(allows_nothing_without_a_policy),
-           cmocka_unit_test(allows_nothing_when_the_policy_is_too_long),
-           cmocka_unit_test(tags_differ_with_the_page),
-           cmocka_unit_test(the_embedded_page_is_strict));
+UNIT_TESTS(
+    viewer, cmocka_unit_test(needs_no_file), cmocka_unit_test(waits_for_the_trace),
+    cmocka_unit_test(waits_for_a_sketch_alone), cmocka_unit_test(cancels_an_unwanted_loading),
+    cmocka_unit_test(ends_by_itself_when_there_is_no_trace),
+    cmocka_unit_test(draws_another_token_each_time), cmocka_unit_test(knows_its_own_hosts),
+    cmocka_unit_test(refuses_other_hosts), cmocka_unit_test(accepts_hosts_without_the_default_port),
+    cmocka_unit_test(refuses_other_origins), cmocka_unit_test(takes_the_token_off),
+    cmocka_unit_test(refuses_every_wrong_digit), cmocka_unit_test(refuses_paths_without_it),
+    cmocka_unit_test(admits_its_own_page_alone), cmocka_unit_test(knows_four_methods),
+    cmocka_unit_test(repeats_the_pages_policy), cmocka_unit_test(allows_nothing_without_a_policy),
+    cmocka_unit_test(allows_nothing_when_the_policy_is_too_long),
+    cmocka_unit_test(tags_differ_with_the_page), cmocka_unit_test(the_embedded_page_is_strict));
