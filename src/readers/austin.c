@@ -368,7 +368,6 @@ static int austin_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_austin = {
     .name = "austin",
-    .summary = "Text of Austin, a sampler of Python programs",
     .sniff = austin_sniff,
     .assemble = austin_assemble,
 };

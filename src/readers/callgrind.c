@@ -406,7 +406,6 @@ static int callgrind_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_callgrind = {
     .name = "callgrind",
-    .summary = "Profiles of callgrind and cachegrind, also from Xdebug and \"pprof -callgrind\"",
     .sniff = callgrind_sniff,
     .assemble = callgrind_assemble,
 };

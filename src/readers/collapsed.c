@@ -402,7 +402,6 @@ static enum tv_status collapsed_assemble(struct tv_source *source, struct tv_bui
 
 const struct tv_reader tv_reader_collapsed = {
     .name = "collapsed",
-    .summary = "Collapsed stacks (\"main;parse;read 12\"), as stackcollapse scripts print them",
     .sniff = collapsed_sniff,
     .assemble = collapsed_assemble,
 };

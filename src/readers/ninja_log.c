@@ -184,7 +184,6 @@ static int ninja_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_ninja_log = {
     .name = "ninja",
-    .summary = "Logs of ninja (.ninja_log), versions 5 to 7",
     .sniff = ninja_sniff,
     .assemble = ninja_assemble,
 };

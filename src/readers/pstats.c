@@ -383,7 +383,6 @@ static int pstats_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_pstats = {
     .name = "pstats",
-    .summary = "Profiles of Python's cProfile (\"python -m cProfile -o FILE\")",
     .sniff = pstats_sniff,
     .assemble = pstats_assemble,
 };

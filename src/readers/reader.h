@@ -74,8 +74,7 @@ struct tv_read_options {
 };
 
 struct tv_reader {
-    const char *name;    /* as in errors and in --format: "android-trace" */
-    const char *summary; /* one line: "Android method trace (.trace), versions 1 to 5" */
+    const char *name; /* "android-trace"; for tests and debuggers, users read tv_input.format */
 
     /* Return how sure it is that a source with this prefix has the reader's format: 0 (no) to 100
      * (a magic number).  `size` is that of the whole source; UINT64_MAX while it is unknown but

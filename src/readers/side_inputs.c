@@ -251,7 +251,6 @@ static enum tv_status process_dump_assemble(struct tv_source *source, struct tv_
 
 const struct tv_reader tv_reader_process_dump = {
     .name = "process-dump",
-    .summary = "Names of processes and threads beside a systrace (\"PROCESS DUMP\")",
     .sniff = process_dump_sniff,
     .assemble = process_dump_assemble,
 };
@@ -313,7 +312,6 @@ static enum tv_status cgroup_dump_assemble(struct tv_source *source, struct tv_b
 
 const struct tv_reader tv_reader_cgroup_dump = {
     .name = "cgroup-dump",
-    .summary = "Control groups beside a systrace (\"CGROUP DUMP\")",
     .sniff = cgroup_dump_sniff,
     .assemble = cgroup_dump_assemble,
 };
@@ -514,7 +512,6 @@ static enum tv_status battor_assemble(struct tv_source *source, struct tv_builde
 
 const struct tv_reader tv_reader_battor = {
     .name = "battor",
-    .summary = "Power samples of a BattOr (\"# BattOr\")",
     .sniff = battor_sniff,
     .assemble = battor_assemble,
 };

@@ -501,7 +501,6 @@ static int speedscope_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_speedscope = {
     .name = "speedscope",
-    .summary = "speedscope JSON (py-spy, rbspy, dotnet-trace and others)",
     .sniff = speedscope_sniff,
     .assemble = speedscope_assemble,
 };

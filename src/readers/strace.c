@@ -398,7 +398,6 @@ static int strace_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_strace = {
     .name = "strace",
-    .summary = "Text of strace with times (\"strace -f -ttt -T -o FILE\")",
     .sniff = strace_sniff,
     .assemble = strace_assemble,
     .format = strace_format,

@@ -311,7 +311,6 @@ static int firefox_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_firefox = {
     .name = "firefox",
-    .summary = "Firefox Profiler JSON (processed, and gecko of browser and simpleperf)",
     .sniff = firefox_sniff,
     .assemble = firefox_assemble,
 };

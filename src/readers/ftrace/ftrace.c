@@ -426,7 +426,6 @@ static enum tv_status ft_visit_records(struct tv_source *source, struct tv_trace
 
 const struct tv_reader tv_reader_ftrace = {
     .name = "ftrace",
-    .summary = "Linux ftrace text (tracefs, trace-cmd report, atrace)",
     .sniff = ft_sniff,
     .assemble = ft_assemble,
     .visit_records = ft_visit_records,

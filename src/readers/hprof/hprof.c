@@ -252,7 +252,6 @@ static enum tv_status hprof_assemble(struct tv_source *source, struct tv_builder
 
 const struct tv_reader tv_reader_hprof = {
     .name = "hprof",
-    .summary = "CPU profiles of hprof, text and binary (JDK, Android's SamplingProfiler)",
     .sniff = hprof_sniff,
     .assemble = hprof_assemble,
 };

@@ -324,7 +324,6 @@ static int instruments_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_instruments = {
     .name = "instruments",
-    .summary = "Samples of Apple's Instruments, exported as XML (xctrace export)",
     .sniff = instruments_sniff,
     .assemble = instruments_assemble,
 };

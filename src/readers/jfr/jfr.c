@@ -186,8 +186,6 @@ static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *
 
 const struct tv_reader tv_reader_jfr = {
     .name = "jfr",
-    .summary = "recordings of the Java Flight Recorder (.jfr), versions 1.0 to 2.1, also of "
-               "async-profiler and others",
     .sniff = jfr_sniff,
     .assemble = jfr_assemble,
     .format = FORMAT,

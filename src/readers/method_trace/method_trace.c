@@ -212,7 +212,6 @@ static enum tv_status mt_read(struct tv_source *source, struct tv_trace_info *he
 
 const struct tv_reader tv_reader_method_trace = {
     .name = "android-trace",
-    .summary = "Android method trace (.trace), versions 1 to 5, and dumps of long-running methods",
     .sniff = mt_sniff,
     .read = mt_read,
 };

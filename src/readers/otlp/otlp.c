@@ -727,7 +727,6 @@ static int otlp_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_otlp = {
     .name = "otlp",
-    .summary = "OpenTelemetry profiles (OTLP), in protobuf and in JSON",
     .sniff = otlp_sniff,
     .assemble = otlp_assemble,
     .format = OTLP_FORMAT,

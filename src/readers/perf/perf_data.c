@@ -593,7 +593,6 @@ static int perf_data_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_perf_data = {
     .name = "perf-data",
-    .summary = "perf.data of Linux perf and of simpleperf",
     .sniff = perf_data_sniff,
     .assemble = perf_data_assemble,
     .format = "perf.data",

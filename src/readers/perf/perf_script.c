@@ -276,7 +276,6 @@ static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_b
 
 const struct tv_reader tv_reader_perf_script = {
     .name = "perf-script",
-    .summary = "Text of \"perf script\", and of simpleperf's report_sample.py",
     .sniff = perf_script_sniff,
     .assemble = perf_script_assemble,
     .format = "perf script text",

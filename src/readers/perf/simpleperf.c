@@ -459,7 +459,6 @@ static int simpleperf_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_simpleperf = {
     .name = "simpleperf",
-    .summary = "Samples that simpleperf reports (report-sample --protobuf)",
     .sniff = simpleperf_sniff,
     .assemble = simpleperf_assemble,
     .format = "simpleperf report",

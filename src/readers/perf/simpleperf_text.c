@@ -152,7 +152,6 @@ static int simpleperf_text_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_simpleperf_text = {
     .name = "simpleperf-text",
-    .summary = "Text of simpleperf's report-sample",
     .sniff = simpleperf_text_sniff,
     .assemble = simpleperf_text_assemble,
     .format = "simpleperf report text",

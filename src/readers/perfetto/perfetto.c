@@ -446,7 +446,6 @@ static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace
 
 const struct tv_reader tv_reader_perfetto = {
     .name = "perfetto",
-    .summary = "Perfetto trace (protobuf: .perfetto-trace, .pftrace)",
     .sniff = pf_sniff,
     .assemble = pf_assemble,
     .visit_records = pf_visit_records,

@@ -231,7 +231,6 @@ static int gperftools_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_gperftools = {
     .name = "gperftools",
-    .summary = "CPU profiles of gperftools",
     .sniff = gperftools_sniff,
     .assemble = gperftools_assemble,
 };

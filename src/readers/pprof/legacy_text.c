@@ -446,7 +446,6 @@ static enum tv_status legacy_assemble(struct tv_source *source, struct tv_builde
 
 const struct tv_reader tv_reader_pprof_text = {
     .name = "pprof-text",
-    .summary = "Text profiles of Go and tcmalloc (\"heap profile:\", \"--- contention\", ...)",
     .sniff = legacy_sniff,
     .assemble = legacy_assemble,
 };

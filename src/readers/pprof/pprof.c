@@ -617,7 +617,6 @@ static int pprof_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_pprof = {
     .name = "pprof",
-    .summary = "pprof profiles (profile.proto), of Go and many other profilers",
     .sniff = pprof_sniff,
     .assemble = pprof_assemble,
     .format = TV_SAMPLE_LABELS_FORMAT,

@@ -355,7 +355,6 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
 
 const struct tv_reader tv_reader_trace_event = {
     .name = "trace-event",
-    .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
     .sniff = te_reader_sniff,
     .assemble = te_reader_assemble,
     .visit_records = tv_te_records_visit,

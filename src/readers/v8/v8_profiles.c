@@ -307,7 +307,6 @@ static int v8_cpu_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_cpuprofile = {
     .name = "cpuprofile",
-    .summary = "V8 CPU profile (.cpuprofile of Node and Chrome)",
     .sniff = v8_cpu_sniff,
     .assemble = v8_cpu_assemble,
 };
@@ -351,7 +350,6 @@ static int v8_heap_sniff(struct tv_bytes prefix, uint64_t size)
 
 const struct tv_reader tv_reader_heapprofile = {
     .name = "heapprofile",
-    .summary = "V8 heap profile (.heapprofile of Node and Chrome)",
     .sniff = v8_heap_sniff,
     .assemble = v8_heap_assemble,
 };
