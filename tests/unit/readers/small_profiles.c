@@ -4,12 +4,14 @@
  * text.
  *
  *     type NAME UNIT TOTAL
- *     function NAME FILE:LINE self S inclusive I recursive R calls C
- *     call NAME -> NAME calls C cost I       of the first value type; of others with its name
- *     sample a;b WEIGHT                      sorted by their text
+ *     function[:TYPE] NAME FILE:LINE self S inclusive I recursive R calls C
+ *     call[:TYPE] NAME -> NAME calls C cost I
+ *     sample[:TYPE] a;b WEIGHT               sorted by their text
  *     slice PID TID NAME START+LENGTH        nanoseconds
  *     instant TID NAME TIME
  *     ! diagnostic COUNT
+ *
+ * TYPE is the name of the value type, which the first one leaves out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +41,14 @@ static const char *small_frame(const struct small *small, uint32_t frame)
     return small_string(small, small->trace->head->frames[frame].name);
 }
 
-static const char *small_type(const struct small *small, uint32_t type)
+/* Write the first word of a line about a value type. */
+static void small_tell_kind(const struct small *small, struct tv_out *out, const char *kind,
+                            uint32_t type)
 {
-    return type == 0 ? "" : small_string(small, small->trace->tables.value_types.rows[type].name);
+    tv_out_text(out, kind);
+    if (type != 0)
+        tv_out_format(out, ":%s",
+                      small_string(small, small->trace->tables.value_types.rows[type].name));
 }
 
 static void small_tell_types(struct small *small)
@@ -60,18 +67,19 @@ static void small_tell_costs(struct small *small)
     for (size_t i = 0; i < tables->function_costs.count; i++) {
         const struct tv_function_cost *cost = &tables->function_costs.rows[i];
         const struct tv_frame *frame = &small->trace->head->frames[cost->frame];
-        tv_out_format(&small->out, "function%s %s %s:%d self %lld inclusive %lld recursive %lld",
-                      small_type(small, cost->type), small_frame(small, cost->frame),
-                      small_string(small, frame->file), frame->line, (long long)cost->self,
-                      (long long)cost->inclusive, (long long)cost->with_recursion);
+        small_tell_kind(small, &small->out, "function", cost->type);
+        tv_out_format(&small->out, " %s %s:%d self %lld inclusive %lld recursive %lld",
+                      small_frame(small, cost->frame), small_string(small, frame->file),
+                      frame->line, (long long)cost->self, (long long)cost->inclusive,
+                      (long long)cost->with_recursion);
         tv_out_format(&small->out, " calls %llu\n", (unsigned long long)cost->calls);
     }
     for (size_t i = 0; i < tables->call_edges.count; i++) {
         const struct tv_call_edge *edge = &tables->call_edges.rows[i];
-        tv_out_format(&small->out, "call%s %s -> %s calls %llu cost %lld\n",
-                      small_type(small, edge->type), small_frame(small, edge->caller),
-                      small_frame(small, edge->callee), (unsigned long long)edge->calls,
-                      (long long)edge->cost);
+        small_tell_kind(small, &small->out, "call", edge->type);
+        tv_out_format(&small->out, " %s -> %s calls %llu cost %lld\n",
+                      small_frame(small, edge->caller), small_frame(small, edge->callee),
+                      (unsigned long long)edge->calls, (long long)edge->cost);
     }
 }
 
@@ -98,7 +106,8 @@ static void small_tell_samples(struct small *small)
         const struct tv_sample *sample = &tables->samples.rows[count];
         struct tv_out line;
         tv_out_init_memory(&line);
-        tv_out_format(&line, "sample%s ", small_type(small, sample->type));
+        small_tell_kind(small, &line, "sample", sample->type);
+        tv_out_char(&line, ' ');
         small_tell_path(small, &line, sample->path);
         tv_out_format(&line, " %lld\n", (long long)sample->weight);
         lines[count] = strndup((const char *)line.buffer, line.length);
@@ -212,14 +221,14 @@ static void callgrind_has_exact_costs(void **context)
                  "type Ir count 70\ntype Dr count 7\n"
                  "function main a.c:0 self 10 inclusive 70 recursive 70 calls 0\n"
                  "function work a.c:0 self 60 inclusive 60 recursive 560 calls 5\n"
-                 "functionDr main a.c:0 self 1 inclusive 7 recursive 7 calls 0\n"
-                 "functionDr work a.c:0 self 6 inclusive 6 recursive 56 calls 5\n"
+                 "function:Dr main a.c:0 self 1 inclusive 7 recursive 7 calls 0\n"
+                 "function:Dr work a.c:0 self 6 inclusive 6 recursive 56 calls 5\n"
                  "call main -> work calls 2 cost 60\n"
                  "call work -> work calls 3 cost 500\n"
-                 "callDr main -> work calls 2 cost 6\n"
-                 "callDr work -> work calls 3 cost 50\n"
+                 "call:Dr main -> work calls 2 cost 6\n"
+                 "call:Dr work -> work calls 3 cost 50\n"
                  "sample main 10\nsample main;work 60\n"
-                 "sampleDr main 1\nsampleDr main;work 6\n"
+                 "sample:Dr main 1\nsample:Dr main;work 6\n"
                  "! estimated-paths 1\n");
 }
 
@@ -348,9 +357,6 @@ static void ninja_has_lanes_and_runs(void **context)
                  "! bad-line 1\n");
 }
 
-/* ---- Collapsed stacks ---- */
-
-/* A suffix is the frame's kind and not part of its name; other brackets are. */
 /* ---- Austin ---- */
 
 /* Samples of two threads, of time; the same function at two lines, and one without a line. */
@@ -392,6 +398,7 @@ static void austin_survives_damage(void **context)
 
 /* ---- Collapsed stacks ---- */
 
+/* A suffix is the frame's kind and not part of its name; other brackets are. */
 static void collapsed_frames_have_kinds(void **context)
 {
     static const struct {
