@@ -40,6 +40,7 @@ function scoped(facts) {
     ['tree', { nodes: 0, bottom_up: 1 }],
     ['sample_profile', { measure: 'weight' }],
     ['sample_tree', { nodes: 0, measure: 'count' }],
+    ['sample_relations', { frame: 0, measure: 'count' }],
   ];
   return [
     ...ranges.map((range) => address('profile', range)),
