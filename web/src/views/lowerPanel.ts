@@ -57,6 +57,19 @@ const NAMES: Record<Tab, string> = {
 
 /** Tabs whose figures are those of the profile. */
 const CLIPPING: readonly Tab[] = ['profile', 'flame', 'top-down', 'bottom-up'];
+/** Tabs that have the details of the selection beside them. */
+const WITH_DETAILS: readonly Tab[] = [...CLIPPING, 'counters'];
+
+/** Tabs whose panes the panel puts together itself. */
+const JOINT = ['profile', 'flame', 'selection'] as const;
+type OwnTab = Exclude<Tab, (typeof JOINT)[number]>;
+
+/** The view of every other tab; null: this trace has nothing for the tab, which is left out. */
+type OwnViews = Record<OwnTab, (TableTab & { element: HTMLElement }) | null>;
+
+function hasOwnView(tab: Tab): tab is OwnTab {
+  return !(JOINT as readonly Tab[]).includes(tab);
+}
 
 /** The lower panel. */
 export class LowerPanel {
@@ -66,7 +79,7 @@ export class LowerPanel {
   readonly flame: FlameView;
   private readonly find: FindBox;
   /** The table interface of each tab that has one. */
-  private readonly tables: Partial<Record<Tab, TableTab>>;
+  private readonly tables: Partial<Record<Tab, TableTab | null>>;
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
@@ -95,36 +108,25 @@ export class LowerPanel {
     this.statistics = new StatisticsStore(viewer, () => this.byName.get());
     this.statisticsView = new StatisticsView(v, this.statistics);
     const shown = (tab: Tab) => (): boolean => viewer.tab.get() === tab;
-    // Not every trace has scheduler events.
-    const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
-    const counters = viewer.facts.counters > 0 ? new CountersView(v, shown('counters')) : null;
-    const frames = viewer.facts.display_frames > 0 ? new FramesView(v, shown('frames')) : null;
-    const compare = viewer.facts.compares ? new CompareView(v, shown('compare')) : null;
-    const sql = viewer.facts.sql === undefined ? null : new SqlView(v, shown('sql'));
-    const missing = Object.entries({ states, counters, frames, compare, sql }).flatMap(
-      ([tab, view]) => (view ? [] : [tab]),
-    );
-    this.tabs = TABS.filter((tab) => !missing.includes(tab));
-    const trees = {
-      'top-down': this.makeTree('top-down', false),
-      'bottom-up': this.makeTree('bottom-up', true),
-    };
     this.table = new ProfileTable(v);
     this.flame = new FlameView(v, shown('flame'));
     const health = new HealthView(v, shown('health'));
     const toHealth = (kind: string): void => health.leadTo(kind);
-    const views = {
-      ...trees,
-      ...(states ? { states } : {}),
-      ...(counters ? { counters } : {}),
-      ...(frames ? { frames } : {}),
-      ...(compare ? { compare } : {}),
-      ...(sql ? { sql } : {}),
+    const { facts } = viewer;
+    const views: OwnViews = {
+      'top-down': this.makeTree('top-down', false),
+      'bottom-up': this.makeTree('bottom-up', true),
+      states: hasStates(facts) ? new StatesView(v, shown('states')) : null,
+      counters: facts.counters > 0 ? new CountersView(v, shown('counters')) : null,
+      frames: facts.display_frames > 0 ? new FramesView(v, shown('frames')) : null,
+      compare: facts.compares ? new CompareView(v, shown('compare')) : null,
+      sql: facts.sql === undefined ? null : new SqlView(v, shown('sql')),
       search: new SearchView(v, this.searching, focusSearch),
       findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
       health,
       info: new InfoView(v),
     };
+    this.tabs = TABS.filter((tab) => !hasOwnView(tab) || views[tab] !== null);
     const inProfile = profileFind(v, this.table);
     this.tables = {
       ...views,
@@ -162,9 +164,8 @@ export class LowerPanel {
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
-      const withTable = tab === 'profile' || tab === 'flame' || tab === 'counters' || tab in trees;
       // Without a selection there are no details, and the table has their room.
-      const withDetails = withTable && viewer.hasSelection();
+      const withDetails = WITH_DETAILS.includes(tab) && viewer.hasSelection();
       beside.hidden = !withDetails;
       this.panes.classList.toggle('with-details', withDetails);
     });
@@ -180,7 +181,7 @@ export class LowerPanel {
    * Create all panes at once. The constructor hides all but one, so a table keeps its elements while
    * another tab is shown; its store asks for data only while its own tab is.
    */
-  private makePanes(views: Partial<Record<Tab, { element: HTMLElement }>>): Map<Tab, HTMLElement> {
+  private makePanes(views: OwnViews): Map<Tab, HTMLElement> {
     const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement =>
       h(
         'div',
@@ -202,10 +203,10 @@ export class LowerPanel {
       ['profile', pane('profile', '', this.table.element)],
       ['flame', pane('flame', '', this.flame.element)],
       ['selection', pane('selection', 'scrolls scroller', selection, this.statisticsView.element)],
-      ...Object.entries(views).map(([tab, view]): [Tab, HTMLElement] => [
-        tab as Tab,
-        pane(tab as Tab, '', view.element),
-      ]),
+      ...this.tabs.filter(hasOwnView).flatMap((tab): [Tab, HTMLElement][] => {
+        const view = views[tab];
+        return view ? [[tab, pane(tab, '', view.element)]] : [];
+      }),
     ]);
   }
 
