@@ -9,6 +9,9 @@
 #include "analysis/flame/flame.h"
 #include "base/out.h"
 
+/* The words of --colors, in the order of enum tv_flame_colors. */
+#define TV_FLAME_COLOR_NAMES "package|kind|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey"
+
 enum tv_flame_colors {
     TV_COLORS_PACKAGE, /* one of 16 colours for each package */
     TV_COLORS_KIND,    /* one for each kind of frame, as tools for profiles have them */
