@@ -58,6 +58,7 @@ struct tv_upload_request {
     char id[TV_STORE_ID_DIGITS + 1]; /* from the path, if the route has an ID */
     struct tv_bytes rest;            /* from the path, if the route has REST or NAME */
     const char *peer;                /* the client's address, also behind a trusted proxy */
+    uint8_t client[TV_CLIENT_KEY];   /* who counts as one client in the store's limits: its peer */
     bool secure;                     /* the client uses TLS, with us or with the proxy */
 };
 

@@ -244,11 +244,12 @@ static struct tv_upload_request upload_make_request(struct tv_upload_server *ser
 {
     struct tv_upload_request req = {
         .server = server, .http = request, .peer = request->peer, .secure = request->secure};
-    if (!upload_is_proxy(server, request->peer))
-        return req;
-    const char *scheme = tv_request_header(request, "X-Forwarded-Proto");
-    req.peer = upload_forwarded_peer(request);
-    req.secure = scheme != NULL && strcasecmp(scheme, "https") == 0;
+    if (upload_is_proxy(server, request->peer)) {
+        const char *scheme = tv_request_header(request, "X-Forwarded-Proto");
+        req.peer = upload_forwarded_peer(request);
+        req.secure = scheme != NULL && strcasecmp(scheme, "https") == 0;
+    }
+    tv_client_key_make(req.peer, req.client);
     return req;
 }
 

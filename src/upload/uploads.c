@@ -156,14 +156,12 @@ static enum tv_store_status put_begin_upload(struct tv_upload_request *req, stru
 {
     struct tv_bytes labels[TV_STORE_LABELS + 1];
     const uint64_t bytes = req->http->length;
-    uint8_t client[TV_CLIENT_KEY];
-    tv_client_key_make(req->peer, client);
     const struct tv_store_new_upload upload = {
         .name = name,
         .bytes = bytes == TV_HTTP_UNKNOWN_LENGTH ? TV_STORE_SIZE_UNKNOWN : bytes,
         .labels = labels,
         .label_count = put_find_labels(query, labels),
-        .client = {client, sizeof client},
+        .client = {req->client, sizeof req->client},
     };
     uint64_t held;
     enum tv_store_status status =
@@ -314,14 +312,12 @@ static void tus_add_expiry(struct tv_answer *answer, int64_t expires_ms)
 static void tus_make_upload(struct tv_upload_request *req, struct tus_metadata *metadata,
                             uint64_t bytes, struct tv_answer *answer)
 {
-    uint8_t client[TV_CLIENT_KEY];
-    tv_client_key_make(req->peer, client);
     const struct tv_store_new_upload upload = {
         .name = metadata->name,
         .bytes = bytes,
         .labels = metadata->labels,
         .label_count = metadata->label_count,
-        .client = {client, sizeof client},
+        .client = {req->client, sizeof req->client},
     };
     struct tv_store *store = req->server->store;
     struct tv_store_id uid;
