@@ -75,7 +75,8 @@ export class SendView {
         { class: 'about' },
         'Every trace gets a page of its own, with a flame graph of each thread and the full viewer, at an ' +
           'address you can pass on. It reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, ' +
-          'PyTorch, …), ftrace and systrace, and collapsed stacks; packed ones as well.',
+          'PyTorch, …), ftrace and systrace, Perfetto, Java Flight Recorder, and profiles of many tools; packed ' +
+          'ones as well.',
       ),
       sample,
       ways,
