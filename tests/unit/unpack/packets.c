@@ -182,8 +182,42 @@ static void is_not_misled(void **state)
     assert_unknown(&ended);
 }
 
+static void knows_streams_with_a_gzip_header(void **state)
+{
+    (void)state;
+    struct made_file packed = {.length = 0}, expected = {.length = 0};
+    put_words(&packed, "one two", GZIP);
+    put_text(&expected, "one");
+    put_text(&expected, "two");
+    assert_unpacks(&packed, &expected, false);
+    packed.length = 4; /* the header of the stream is cut off */
+    assert_false(made_file_is_known(&packed));
+}
+
+static void reports_unreadable_bytes(void **state)
+{
+    (void)state;
+    struct made_file packed = {.length = 0}, noise = {.length = 0}, packets = {.length = 0}, stream;
+    made_file_append_noise(&noise, 5000);
+    put_packet(&packets, noise.bytes, noise.length);
+    compress_packets(&packets, ZLIB, &stream);
+    put_compressed(&packed, "", &stream, 0);
+    put_packet(&packed, noise.bytes, 1000);
+    made_file_assert_reports_breaks(&packed, is_packet);
+}
+
+static void refuses_unwanted_packets(void **state)
+{
+    (void)state;
+    struct made_file packed = {.length = 0};
+    put_words(&packed, "one", ZLIB);
+    made_file_assert_unwanted(&packed);
+}
+
 UNIT_TESTS(packets, cmocka_unit_test(puts_packets_in_place_of_their_stream),
            cmocka_unit_test(finds_the_stream_behind_other_fields),
            cmocka_unit_test(keeps_what_comes_before_a_cut),
            cmocka_unit_test(goes_on_behind_a_damaged_stream),
-           cmocka_unit_test(leaves_damaged_frames_to_the_reader), cmocka_unit_test(is_not_misled));
+           cmocka_unit_test(leaves_damaged_frames_to_the_reader), cmocka_unit_test(is_not_misled),
+           cmocka_unit_test(knows_streams_with_a_gzip_header),
+           cmocka_unit_test(reports_unreadable_bytes), cmocka_unit_test(refuses_unwanted_packets));

@@ -16,6 +16,8 @@
 #define SECTION 16u
 #define SAMPLE 9
 #define FINISHED_ROUND 68
+#define TRACING_DATA 66
+#define AUXTRACE 71
 #define FEATURE 80
 #define COMPRESSED 81
 #define COMPRESSED2 83
@@ -264,6 +266,140 @@ static void refuses_impossible_headers(void **state)
     assert_false(made_file_is_known(&packed));
 }
 
+/* TRACING_DATA is followed by the bytes of its 32-bit size, rounded up to 8; AUXTRACE by those of
+ * its 64-bit size (tools/perf/Documentation/perf.data-file-format.txt of Linux).  They may look
+ * like records. */
+static void put_records_with_data(struct made_file *to)
+{
+    put_head(to, TRACING_DATA, 8);
+    put_u64(to, 5);
+    put_head(to, COMPRESSED, 0);
+    put_head(to, AUXTRACE, 8);
+    put_u64(to, 16);
+    put_record(to, COMPRESSED, "not zstd");
+    put_head(to, AUXTRACE, 0); /* too short for a size: nothing follows */
+    put_head(to, TRACING_DATA, 0);
+}
+
+static void passes_over_data_between_records(void **state)
+{
+    (void)state;
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    put_records_with_data(&records);
+    put_records_with_data(&plain);
+    put_packed_records(&records, COMPRESSED);
+    put_plain_records(&plain);
+    make_file(&packed, &records, true);
+    make_file(&expected, &plain, false);
+    assert_unpacks(&packed, &expected, false);
+}
+
+/* A record that cannot be one ends the records, and its bytes are kept for the reader. */
+static void assert_ends_with(const struct made_file *wrong)
+{
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    put_packed_records(&records, COMPRESSED);
+    put_plain_records(&plain);
+    made_file_append(&records, wrong->bytes, wrong->length);
+    made_file_append(&plain, wrong->bytes, wrong->length);
+    make_file(&packed, &records, true);
+    make_file(&expected, &plain, false);
+    assert_unpacks(&packed, &expected, true);
+}
+
+static void keeps_impossible_records(void **state)
+{
+    (void)state;
+    struct made_file wrong = {.length = 0};
+    put_u64(&wrong, SAMPLE); /* size 0 */
+    assert_ends_with(&wrong);
+    wrong.length = 0;
+    put_u64(&wrong, SAMPLE | UINT64_C(7) << 48); /* smaller than its head */
+    assert_ends_with(&wrong);
+    wrong.length = 0;
+    put_head(&wrong, COMPRESSED2, 4); /* without its size */
+    made_file_append(&wrong, "four", 4);
+    assert_ends_with(&wrong);
+    wrong.length = 0;
+    put_head(&wrong, COMPRESSED2, 16); /* the data are larger than the record */
+    put_u64(&wrong, 9);
+    put_u64(&wrong, 0);
+    assert_ends_with(&wrong);
+}
+
+/* A compressed record that goes beyond the records is copied as it is. */
+static void keeps_a_record_beyond_the_records(void **state)
+{
+    (void)state;
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    put_packed_records(&records, COMPRESSED);
+    put_plain_records(&plain);
+    put_head(&records, COMPRESSED, 100);
+    put_head(&plain, COMPRESSED, 100);
+    make_file(&packed, &records, true);
+    make_file(&expected, &plain, false);
+    assert_unpacks(&packed, &expected, false);
+}
+
+/* The offsets of sections before the records do not move, and a table that is cut off has none. */
+static void moves_only_sections_after_the_records(void **state)
+{
+    (void)state;
+    struct made_file packed, expected, records = {.length = 0}, plain = {.length = 0};
+    put_packed_records(&records, COMPRESSED);
+    put_plain_records(&plain);
+    make_file(&packed, &records, true);
+    make_file(&expected, &plain, false);
+    tv_le_put_u64(packed.bytes + HEADER + records.length, 24);
+    tv_le_put_u64(expected.bytes + HEADER + plain.length, 24);
+    assert_unpacks(&packed, &expected, false);
+    packed.length = HEADER + records.length;
+    expected.length = HEADER + plain.length;
+    assert_unpacks(&packed, &expected, false);
+}
+
+static void asks_only_perf_for_features(void **state)
+{
+    (void)state;
+    struct made_file packed;
+    make_pipe(&packed);
+    put_head(&packed, TRACING_DATA, 8);
+    put_u64(&packed, 0);
+    put_feature(&packed, 27); /* what follows tracing data is not looked at */
+    assert_false(made_file_is_known(&packed));
+    make_pipe(&packed);
+    put_u64(&packed, FEATURE); /* size 0 */
+    put_u64(&packed, 3);
+    assert_false(made_file_is_known(&packed));
+    make_pipe(&packed);
+    put_feature(&packed, 3); /* the file ends before a record says that it is compressed */
+    assert_false(made_file_is_known(&packed));
+    make_pipe(&packed);
+    packed.length = 12;
+    assert_false(made_file_is_known(&packed));
+}
+
+static void reports_unreadable_bytes(void **state)
+{
+    (void)state;
+    struct made_file packed, records = {.length = 0};
+    put_packed_records(&records, COMPRESSED);
+    put_head(&records, SAMPLE, 4000);
+    made_file_append_noise(&records, 4000);
+    put_packed_records(&records, COMPRESSED);
+    make_file(&packed, &records, true);
+    made_file_assert_reports_breaks(&packed, is_perf);
+}
+
+static void refuses_unwanted_records(void **state)
+{
+    (void)state;
+    struct made_file packed, records = {.length = 0};
+    put_packed_records(&records, COMPRESSED);
+    make_file(&packed, &records, true);
+    made_file_assert_unwanted(&packed);
+}
+
 UNIT_TESTS(perf_records, cmocka_unit_test(puts_records_in_place_of_payloads),
            cmocka_unit_test(knows_payloads_with_padding),
            cmocka_unit_test(unpacks_a_file_that_was_not_ended),
@@ -271,4 +407,10 @@ UNIT_TESTS(perf_records, cmocka_unit_test(puts_records_in_place_of_payloads),
            cmocka_unit_test(looks_further_into_a_pipe),
            cmocka_unit_test(keeps_records_before_a_cut),
            cmocka_unit_test(ends_the_records_at_a_damage),
-           cmocka_unit_test(refuses_impossible_headers));
+           cmocka_unit_test(refuses_impossible_headers),
+           cmocka_unit_test(passes_over_data_between_records),
+           cmocka_unit_test(keeps_impossible_records),
+           cmocka_unit_test(keeps_a_record_beyond_the_records),
+           cmocka_unit_test(moves_only_sections_after_the_records),
+           cmocka_unit_test(asks_only_perf_for_features),
+           cmocka_unit_test(reports_unreadable_bytes), cmocka_unit_test(refuses_unwanted_records));

@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "unpack/made_file.h"
+#include "unpack/member.h"
 #include "unpack/unpack.h"
 
 #define TEXT_SIZE ((size_t)300000)
@@ -152,6 +154,130 @@ static void has_a_ceiling(void **context)
     release(&made);
 }
 
+/* ---- Frames of zstd, as in RFC 8878, section 3.1 ---- */
+
+#define RAW 0u
+#define RLE 1u
+#define RESERVED 3u
+
+/* Append a header: magic, descriptor, and `fields` bytes of window, dictionary and content size. */
+static void put_frame(struct made_file *to, uint8_t descriptor, size_t fields)
+{
+    static const uint8_t zeros[16];
+    made_file_append(to, "\x28\xb5\x2f\xfd", 4);
+    made_file_append(to, &descriptor, 1);
+    made_file_append(to, zeros, fields);
+}
+
+/* Append a block.  One of RLE has one byte, whatever its size. */
+static void put_block(struct made_file *to, bool last, unsigned type, unsigned size)
+{
+    uint32_t head = (uint32_t)last | type << 1 | size << 3;
+    uint8_t bytes[3] = {(uint8_t)head, (uint8_t)(head >> 8), (uint8_t)(head >> 16)};
+    made_file_append(to, bytes, 3);
+    for (unsigned i = 0; i < (type == RLE ? 1 : size); i++)
+        made_file_append(to, "x", 1);
+}
+
+/* Walk over the frames of a file whose bytes arrive in steps. */
+static struct tv_zstd_frames walk(const struct made_file *file, size_t step, uint64_t *end)
+{
+    struct tv_zstd_frames frames = {.at = 0};
+    struct tv_source *source =
+        tv_source_from_memory((struct tv_bytes){file->bytes, file->length}, "frames");
+    for (size_t limit = 0; limit < file->length;) {
+        limit = limit + step < file->length ? limit + step : file->length;
+        *end = tv_zstd_frames_end(&frames, source, limit);
+    }
+    tv_source_free(source);
+    return frames;
+}
+
+/* The frames end at `end` when `after` follows them. */
+static void assert_frames_end(struct made_file file, const char *after, size_t length, bool damaged)
+{
+    uint64_t expected = file.length, end;
+    made_file_append(&file, after, length);
+    for (size_t step = 1; step <= file.length; step++) {
+        struct tv_zstd_frames frames = walk(&file, step, &end);
+        assert_int_equal(end, expected);
+        assert_true(frames.ended);
+        assert_int_equal(frames.damaged, damaged);
+    }
+}
+
+/* Each descriptor has its number of bytes for window, dictionary and content size. */
+static void finds_the_end_of_zstd_frames(void **context)
+{
+    (void)context;
+    static const struct {
+        uint8_t descriptor;
+        size_t fields;
+    } headers[] = {
+        {0x00, 1},     /* window */
+        {0x20, 1},     /* single segment: content size of 1 byte */
+        {0x40, 1 + 2}, /* window, content size of 2 bytes */
+        {0x80, 1 + 4}, {0xc0, 1 + 8}, {0xe0, 8},
+        {0x01, 1 + 1}, /* window, dictionary of 1 byte */
+        {0x02, 1 + 2}, {0x03, 1 + 4}, {0xe3, 4 + 8},
+    };
+    for (size_t i = 0; i < TV_COUNT(headers); i++)
+        for (int summed = 0; summed < 2; summed++) {
+            struct made_file file = {.length = 0};
+            put_frame(&file, (uint8_t)(headers[i].descriptor | summed << 2), headers[i].fields);
+            put_block(&file, false, RAW, 7);
+            put_block(&file, false, RLE, 1000);
+            put_block(&file, true, RAW, 0);
+            made_file_append(&file, "sum!", summed ? 4 : 0);
+            assert_frames_end(file, "\0\0\0\0\0\0\0\0\0", 9, false);
+            assert_frames_end(file, "garbage after it", 16, true);
+        }
+}
+
+static void steps_over_skippable_zstd_frames(void **context)
+{
+    (void)context;
+    struct made_file file = {.length = 0};
+    made_file_append(&file, "\x5f\x2a\x4d\x18\x05\0\0\0right", 13);
+    put_frame(&file, 0x20, 1);
+    put_block(&file, true, RLE, 9);
+    made_file_append(&file, "\x50\x2a\x4d\x18\0\0\0\0", 8);
+    assert_frames_end(file, "\0\0\0\0\0\0\0\0", 8, false);
+}
+
+/* Nothing is dropped when the walk cannot tell where a frame ends. */
+static void leaves_unknown_zstd_frames_whole(void **context)
+{
+    (void)context;
+    struct made_file file = {.length = 0};
+    uint64_t end;
+    put_frame(&file, 0x20, 1);
+    put_block(&file, false, RESERVED, 4);
+    made_file_append(&file, "garbage after it", 16);
+    assert_true(walk(&file, 1, &end).unknown);
+    assert_int_equal(end, file.length);
+}
+
+/* ---- Files that cannot be read ---- */
+
+static void reports_unreadable_bytes(void **context)
+{
+    (void)context;
+    struct made_file file = {.length = 0}, noise = {.length = 0};
+    uint8_t packed[MADE_FILE_ROOM];
+    uLongf size = sizeof packed;
+    made_file_append_noise(&noise, 7000);
+    assert_int_equal(compress(packed, &size, noise.bytes, noise.length), Z_OK);
+    made_file_append(&file, "TRACE:\n", 7);
+    made_file_append(&file, packed, size);
+    made_file_assert_reports_breaks(&file, is_wanted);
+    made_file_assert_unwanted(&file);
+}
+
 UNIT_TESTS(streams, cmocka_unit_test(unpacks_all_forms),
            cmocka_unit_test(asks_for_more_than_two_bytes),
-           cmocka_unit_test(keeps_what_comes_before_a_cut), cmocka_unit_test(has_a_ceiling));
+           cmocka_unit_test(keeps_what_comes_before_a_cut), cmocka_unit_test(has_a_ceiling),
+           cmocka_unit_test(finds_the_end_of_zstd_frames),
+           cmocka_unit_test(steps_over_skippable_zstd_frames),
+           cmocka_unit_test(leaves_unknown_zstd_frames_whole),
+           cmocka_unit_test(reports_unreadable_bytes));

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "unpack/made_file.h"
 #include "unpack/unpack.h"
 
 /* "trace one\n" three times, by gzip. */
@@ -507,6 +508,21 @@ static void says_that_a_member_is_damaged(void **state)
     release(&r);
 }
 
+static void reports_unreadable_bytes(void **state)
+{
+    (void)state;
+    static const struct tv_bytes files[] = {
+        {(const uint8_t *)gzip, sizeof gzip - 1},
+        {(const uint8_t *)zip, sizeof zip - 1},
+    };
+    for (size_t i = 0; i < TV_COUNT(files); i++) {
+        struct made_file file = {.length = 0};
+        made_file_append(&file, files[i].data, files[i].length);
+        made_file_assert_reports_breaks(&file, is_trace);
+        made_file_assert_unwanted(&file);
+    }
+}
+
 UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
            cmocka_unit_test(knows_a_tar_from_text), cmocka_unit_test(unpacks_a_stream),
@@ -520,4 +536,5 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
            cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read),
            cmocka_unit_test(says_that_a_member_is_damaged),
-           cmocka_unit_test(says_that_a_member_is_encrypted));
+           cmocka_unit_test(says_that_a_member_is_encrypted),
+           cmocka_unit_test(reports_unreadable_bytes));
