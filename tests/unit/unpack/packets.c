@@ -180,6 +180,14 @@ static void is_not_misled(void **state)
     assert_unknown(&blocked);
     put_packet(&ended, "\x92\x03", 2); /* without its size */
     assert_unknown(&ended);
+    /* A stream of one byte, and beginnings that are neither those of zlib nor of gzip. */
+    static const struct made_file streams[] = {
+        {"\x78", 1}, {"\x78\x9d no", 5}, {"\x1f\x8a no", 5}, {"\x1e\x8b no", 5}};
+    for (size_t i = 0; i < TV_COUNT(streams); i++) {
+        struct made_file other = {.length = 0};
+        put_compressed(&other, "", &streams[i], 0);
+        assert_unknown(&other);
+    }
 }
 
 static void knows_streams_with_a_gzip_header(void **state)
@@ -206,6 +214,31 @@ static void reports_unreadable_bytes(void **state)
     made_file_assert_reports_breaks(&packed, is_packet);
 }
 
+/* A stream that is unpacked as it comes may be closed before its end. */
+static void may_be_closed_early(void **state)
+{
+    (void)state;
+    struct made_file packed = {.length = 0}, noise = {.length = 0}, packets = {.length = 0}, stream;
+    struct tv_unpack_question question = {.wanted = is_packet, .as_it_comes = true};
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
+    struct tv_error err = {0};
+    uint8_t byte;
+    size_t count, got;
+    bool cut_off;
+    made_file_append_noise(&noise, 7000);
+    put_packet(&packets, noise.bytes, noise.length);
+    compress_packets(&packets, ZLIB, &stream);
+    put_compressed(&packed, "", &stream, 0);
+    struct tv_source *source =
+        tv_source_from_memory((struct tv_bytes){packed.bytes, packed.length}, "box");
+    assert_int_equal(tv_unpack(source, &question, members, &count, &cut_off, &err), TV_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(tv_source_read(members[0].source, 0, &byte, 1, &got, &err), TV_OK);
+    assert_int_equal(got, 1);
+    tv_source_free(members[0].source);
+    tv_source_free(source);
+}
+
 static void refuses_unwanted_packets(void **state)
 {
     (void)state;
@@ -220,4 +253,5 @@ UNIT_TESTS(packets, cmocka_unit_test(puts_packets_in_place_of_their_stream),
            cmocka_unit_test(goes_on_behind_a_damaged_stream),
            cmocka_unit_test(leaves_damaged_frames_to_the_reader), cmocka_unit_test(is_not_misled),
            cmocka_unit_test(knows_streams_with_a_gzip_header),
-           cmocka_unit_test(reports_unreadable_bytes), cmocka_unit_test(refuses_unwanted_packets));
+           cmocka_unit_test(reports_unreadable_bytes), cmocka_unit_test(may_be_closed_early),
+           cmocka_unit_test(refuses_unwanted_packets));

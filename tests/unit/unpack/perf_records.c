@@ -278,6 +278,8 @@ static void put_records_with_data(struct made_file *to)
     put_u64(to, 16);
     put_record(to, COMPRESSED, "not zstd");
     put_head(to, AUXTRACE, 0); /* too short for a size: nothing follows */
+    put_head(to, AUXTRACE, 8);
+    put_u64(to, UINT64_MAX); /* an impossible size: nothing follows */
     put_head(to, TRACING_DATA, 0);
 }
 
