@@ -205,9 +205,9 @@ static bool sql_is_alias(const char *at)
  * neither utid nor upid. */
 static void sql_put_table(const struct sql_expander *expander, const char *at, const char *next)
 {
-    bool is_slice = sql_is(at, next, "slice") || sql_is(at, next, "slices");
-    if (expander->has_tracks && (is_slice || sql_is(at, next, "instant"))) {
-        tv_out_text(expander->out, is_slice ? "track_slice" : "track_instant");
+    int name = tv_sql_slice_name(at, next);
+    if (expander->has_tracks && name >= 0 && !(expander->macros->own_slices >> name & 1)) {
+        tv_out_text(expander->out, name < 2 ? "track_slice" : "track_instant");
         if (sql_is_alias(tv_sql_skip_space(next)))
             return;
         tv_out_text(expander->out, " as ");
@@ -314,9 +314,7 @@ static bool sql_defines_slices(const char *at, const char *end)
 {
     while ((at = tv_sql_skip_space(at)) < end) {
         const char *next = tv_sql_token_end(at);
-        if ((sql_is(at, next, "slice") || sql_is(at, next, "slices") ||
-             sql_is(at, next, "instant")) &&
-            sql_is_defined(at, end))
+        if (tv_sql_slice_name(at, next) >= 0 && sql_is_defined(at, end))
             return true;
         at = next;
     }

@@ -431,6 +431,42 @@ static enum tv_status rewrite_create(struct sql_rewriter *rewriter, const char *
     return TV_OK;
 }
 
+int tv_sql_slice_name(const char *at, const char *end)
+{
+    static const char *const names[] = {"slice", "slices", "instant"};
+    int i = (int)TV_COUNT(names);
+    while (--i >= 0)
+        if (strlen(names[i]) == (size_t)(end - at) &&
+            strncasecmp(names[i], at, (size_t)(end - at)) == 0)
+            break;
+    return i;
+}
+
+/* Note the table or view that a statement creates or drops: in later statements its name is no
+ * longer that of ours, or is again. */
+static void rewrite_note_names(struct tv_sql_macros *macros, const char *at)
+{
+    static const char *const before[] = {"or", "replace", "temp", "temporary", "local", "perfetto"};
+    bool is_made = tv_sql_take_word(&at, "create");
+    if (!is_made && !tv_sql_take_word(&at, "drop"))
+        return;
+    for (size_t i = 0; i < TV_COUNT(before); i++)
+        (void)tv_sql_take_word(&at, before[i]);
+    if (!tv_sql_take_word(&at, "view") && !tv_sql_take_word(&at, "table"))
+        return;
+    if (tv_sql_take_word(&at, "if")) {
+        (void)tv_sql_take_word(&at, "not");
+        (void)tv_sql_take_word(&at, "exists");
+    }
+    at = tv_sql_skip_space(at);
+    const char *end = tv_sql_token_end(at);
+    bool is_quoted = *at == '"' && end - at > 1;
+    int name = tv_sql_slice_name(at + is_quoted, end - is_quoted);
+    unsigned bit = name < 0 ? 0 : 1u << name;
+    macros->own_slices &= ~bit;
+    macros->own_slices |= is_made ? bit : 0;
+}
+
 /* Rewrite the statement that ends at `end`; what is not Perfetto's own is copied. */
 static enum tv_status rewrite_statement(struct sql_rewriter *rewriter, const char *end)
 {
@@ -460,6 +496,7 @@ enum tv_status tv_sql_rewrite(struct tv_sql_macros *macros, const char *text, ch
     while (*rewriter.at && status == TV_OK) {
         const char *end = rewrite_statement_end(rewriter.at);
         status = rewrite_statement(&rewriter, end);
+        rewrite_note_names(macros, rewriter.at);
         if (*end == ';')
             tv_out_char(&rewriter.out, ';');
         rewriter.at = *end == ';' ? end + 1 : end;

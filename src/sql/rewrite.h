@@ -23,10 +23,12 @@ struct tv_sql_macro {
     size_t parameter_count;
 };
 
-/* The macros of a database, one of a name.  All zero: none. */
+/* The macros of a database, one of a name, and what else earlier statements decide about later
+ * ones.  All zero: none. */
 struct tv_sql_macros {
     struct tv_sql_macro *items;
     size_t count, capacity;
+    unsigned own_slices; /* bit tv_sql_slice_name: a query has created a table or view so named */
 };
 
 void tv_sql_macros_release(struct tv_sql_macros *macros);
@@ -53,6 +55,9 @@ bool tv_sql_take_word(const char **at, const char *word);
 /* Return whether a character can be part of a word: a letter, a digit or '_'. */
 bool tv_sql_is_word(char c);
 
+/* Return which of the names slice, slices and instant a token is: 0 to 2; -1: none. */
+int tv_sql_slice_name(const char *at, const char *end);
+
 /* ---- Words inside of a statement (expand.c) ---- */
 
 /* Append the text from `at` to `end` with
@@ -63,7 +68,7 @@ bool tv_sql_is_word(char c);
  *     a regexp 'x'              a ~ '.*(?:x).*'
  *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with
  *                               thread_track or process_track: utid and upid are those of the
- *                               track, as Perfetto has them
+ *                               track, as Perfetto has them.  Not one that a query has created
  */
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

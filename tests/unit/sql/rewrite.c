@@ -151,6 +151,31 @@ static void takes_threads_from_tracks(void **state)
                   "true");
 }
 
+/* Tables and views that a query has created are read as they are. */
+static void leaves_slices_of_the_user(void **state)
+{
+    static const char query[] = "select utid from slice, thread_track, instant";
+    static const char *const makes[] = {
+        "create view slice as select 1", "create table if not exists SLICE(utid int)",
+        "create or replace temp view \"slice\" as select 1", "create temporary table slice as f"};
+    char text[256], wanted[256];
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(makes); i++) {
+        snprintf(text, sizeof text, "%s;%s", makes[i], query);
+        snprintf(wanted, sizeof wanted,
+                 "%s;select utid from slice, thread_track, track_instant as instant", makes[i]);
+        check_rewrite(text, wanted);
+    }
+    check_rewrite("create perfetto view slice as select 1 from slice, thread_track;"
+                  "drop view if exists slice;select 1 from slice, thread_track",
+                  "create or replace temp view slice  as select 1 from track_slice as slice, "
+                  "thread_track;drop view if exists slice;select 1 from track_slice as slice, "
+                  "thread_track");
+    check_rewrite("create view x as select 1 as slice;select 1 from slice, thread_track",
+                  "create view x as select 1 as slice;select 1 from track_slice as slice, "
+                  "thread_track");
+}
+
 static void joins_spans(void **state)
 {
     (void)state;
@@ -173,4 +198,4 @@ UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(makes_temporary_things), cmocka_unit_test(expands_macros),
            cmocka_unit_test(bounds_nesting), cmocka_unit_test(bounds_what_macros_become),
            cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(takes_threads_from_tracks),
-           cmocka_unit_test(joins_spans));
+           cmocka_unit_test(leaves_slices_of_the_user), cmocka_unit_test(joins_spans));
