@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prelude.c - the views and macros of every database, as one list of statements.
+ * prelude.c - the views, macros and tables of every database, as one list of statements.
  *
  *     tables.c                   here                          a user's query
  *     any_slice, any_sample,     slice, sched, thread_state,   select name, dur from slice ...
@@ -120,26 +120,35 @@ const char *const tv_sql_prelude[] = {
     "then 'null' else 'int' end as value_type, j.atom ->> '$' as display_value from (select id "
     "from "
     "slice) s, json_tree(tv_event(s.id)) j where j.type not in ('OBJECT', 'ARRAY')",
-    "create macro ancestor_slice(i) as table with recursive up as (select s.* from slice s where "
-    "s.id = (select parent_id from slice where id = i) union all select s.* from slice s join up "
-    "on s.id = up.parent_id) select * from up",
-    "create macro descendant_slice(i) as table with recursive down as (select s.* from slice s "
-    "where s.parent_id = i union all select s.* from slice s join down on s.parent_id = down.id) "
-    "select * from down",
+    /* A parameter can be a column of the caller's query.  It stands alone in a SELECT, where no
+     * name of ours is taken for the caller's. */
+    "create macro ancestor_slice(i) as table select tv_s.* from (select i as tv_i) tv_of, lateral "
+    "unnest(range(1, tv_depth(tv_of.tv_i) + 1)) tv_l(tv_level) join slice tv_s on tv_s.id = "
+    "tv_around(tv_of.tv_i, tv_level)",
+    "create macro descendant_slice(i) as table with recursive tv_down(tv_id) as (select tv_s.id "
+    "from (select i as tv_i) join slice tv_s on tv_s.parent_id = tv_i union all select tv_s.id "
+    "from tv_down join slice tv_s on tv_s.parent_id = tv_down.tv_id) select tv_s.* from tv_down "
+    "join slice tv_s on tv_s.id = tv_down.tv_id",
+    /* The slices that a flow leaves: its own, and those around it.  A table, because recursion
+     * would read the flows again for each step. */
+    "create table tv_arrow as select tv_around(slice_out, unnest(range(tv_depth(slice_out) + 1))) "
+    "as source, id as flow_id, slice_out, slice_in from flow",
     /* From a slice to its children and along its flows; back from it to its parents and sources. */
-    "create macro following_flow(i) as table with recursive reached(id) as (select i union select "
-    "s.id from reached r join (select parent_id as before, id from slice union all select "
-    "slice_out, slice_in from flow) s on s.before = r.id) select f.* from flow f where f.slice_out "
-    "in (select id from reached)",
-    "create macro preceding_flow(i) as table with recursive reached(id) as (select i union select "
-    "s.before from reached r join (select parent_id as before, id from slice union all select "
-    "slice_out, slice_in from flow) s on s.id = r.id where s.before is not null) select f.* from "
-    "flow f where f.slice_in in (select id from reached)",
-    "create macro directly_connected_flow(i) as table with recursive after(id) as (select i union "
-    "select f.slice_in from after a join flow f on f.slice_out = a.id), before(id) as (select i "
-    "union select f.slice_out from before b join flow f on f.slice_in = b.id) select f.* from flow "
-    "f "
-    "where f.slice_out in (select id from after) or f.slice_in in (select id from before)",
+    "create macro following_flow(i) as table with recursive tv_reached(tv_id) as (select i union "
+    "select tv_a.slice_in from tv_reached join tv_arrow tv_a on tv_a.source = tv_reached.tv_id), "
+    "tv_found as (select distinct tv_a.flow_id from tv_reached join tv_arrow tv_a on tv_a.source = "
+    "tv_reached.tv_id) select tv_f.* from tv_found join flow tv_f on tv_f.id = tv_found.flow_id",
+    "create macro preceding_flow(i) as table with recursive tv_reached(tv_id) as (select i union "
+    "select unnest([tv_around(tv_id, 1), tv_a.slice_out]) from tv_reached left join tv_arrow tv_a "
+    "on tv_a.slice_in = tv_reached.tv_id and tv_a.source = tv_a.slice_out where tv_id is not "
+    "null) select tv_f.* from tv_reached join flow tv_f on tv_f.slice_in = tv_reached.tv_id",
+    "create macro directly_connected_flow(i) as table with recursive tv_after(tv_id) as (select i "
+    "union select tv_a.slice_in from tv_after join tv_arrow tv_a on tv_a.source = tv_after.tv_id "
+    "where tv_a.source = tv_a.slice_out), tv_before(tv_id) as (select i union select "
+    "tv_a.slice_out from tv_before join tv_arrow tv_a on tv_a.slice_in = tv_before.tv_id where "
+    "tv_a.source = tv_a.slice_out) select tv_f.* from tv_after join flow tv_f on tv_f.slice_out "
+    "= tv_after.tv_id union select tv_f.* from tv_before join flow tv_f on tv_f.slice_in = "
+    "tv_before.tv_id",
     NULL,
 };
 

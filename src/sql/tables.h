@@ -122,6 +122,10 @@ void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_ou
  * the connection. (arguments.c) */
 bool tv_sql_register_arguments(duck_connection connection, struct tv_sql_data *data);
 
+/* Register the functions tv_depth(id) and tv_around(id, levels), about the slices around a slice.
+ * `data` must outlive the connection. (parents.c) */
+bool tv_sql_register_parents(duck_connection connection, struct tv_sql_data *data);
+
 /* ---- Views and macros, made when they are named (views.c) ---- */
 
 /* A text that names all of them. */

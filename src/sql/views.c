@@ -7,12 +7,14 @@
  * comments: a view too many does no harm.
  *
  * CREATE and DROP need all of them, because they can hide or remove a view that others use: those
- * are about ours.
+ * are about ours.  A table of the prelude holds rows, so that one and what uses it are made only
+ * when they are named.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "sql/rewrite.h"
 #include "sql/sql.h"
 #include "sql/tables.h"
@@ -93,10 +95,27 @@ static bool views_text_asks_for_all(const char *text)
     return false;
 }
 
+/* Leave out the tables of the prelude, and what is made of them. */
+static void views_leave_out_tables(bool *named)
+{
+    size_t count = tv_sql_view_count();
+    for (size_t i = tv_sql_table_count; i < count; i++) {
+        bool *uses = tv_alloc(count, sizeof *uses);
+        if (strncmp(views_statement(i), "table ", 6) == 0)
+            named[i] = false;
+        views_note(views_statement(i), i, uses);
+        for (size_t used = tv_sql_table_count; used < i; used++)
+            named[i] = named[i] && !(uses[used] && !named[used]);
+        tv_free(uses);
+    }
+}
+
 void tv_sql_views_named(const char *text, bool *named)
 {
     size_t count = tv_sql_view_count();
     memset(named, views_text_asks_for_all(text), count);
+    if (named[0])
+        views_leave_out_tables(named);
     views_note(text, count, named);
     for (size_t i = count; i-- > tv_sql_table_count;) /* a view uses only those before it */
         if (named[i])
