@@ -26,6 +26,7 @@ enum export_special {
     EXPORT_KIND,
     EXPORT_CPU,
     EXPORT_RUNNING,
+    EXPORT_END_STATE, /* of the thread of EXPORT_RUNNING */
     EXPORT_NULL,
     EXPORT_THREAD_NAME,
     EXPORT_TID,
@@ -61,18 +62,22 @@ static const struct export_column export_frames[] = {{"thread_name", EXPORT_THRE
                                                      {"tid", EXPORT_TID, NULL},
                                                      {"process_name", EXPORT_PROCESS_NAME, NULL},
                                                      {"pid", EXPORT_PID, NULL}};
-static const struct export_column export_state[] = {{"id", EXPORT_BASE, NULL},
+static const struct export_column export_state[] = {
+    {"id", EXPORT_BASE, NULL},          {"ts", EXPORT_BASE, NULL},
+    {"dur", EXPORT_BASE, NULL},         {"cpu", EXPORT_BASE, NULL},
+    {"utid", EXPORT_BASE, NULL},        {"state", EXPORT_BASE, NULL},
+    {"io_wait", EXPORT_BASE, NULL},     {"blocked_function", EXPORT_BASE, NULL},
+    {"waker_utid", EXPORT_BASE, NULL},  {"ucpu", EXPORT_BASE, "cpu"},
+    {"state_name", EXPORT_BASE, "name"}};
+static const struct export_column export_sched[] = {{"id", EXPORT_BASE, NULL},
                                                     {"ts", EXPORT_BASE, NULL},
                                                     {"dur", EXPORT_BASE, NULL},
-                                                    {"utid", EXPORT_BASE, NULL},
-                                                    {"state", EXPORT_BASE, "name"},
-                                                    {"io_wait", EXPORT_BASE, NULL},
-                                                    {"blocked_function", EXPORT_BASE, NULL},
-                                                    {"waker_utid", EXPORT_BASE, NULL}};
-static const struct export_column export_sched[] = {
-    {"id", EXPORT_BASE, NULL},        {"ts", EXPORT_BASE, NULL},      {"dur", EXPORT_BASE, NULL},
-    {"cpu", EXPORT_CPU, NULL},        {"utid", EXPORT_RUNNING, NULL}, {"name", EXPORT_BASE, NULL},
-    {"end_state", EXPORT_NULL, NULL}, {"priority", EXPORT_NULL, NULL}};
+                                                    {"cpu", EXPORT_CPU, NULL},
+                                                    {"utid", EXPORT_RUNNING, NULL},
+                                                    {"name", EXPORT_BASE, NULL},
+                                                    {"end_state", EXPORT_END_STATE, NULL},
+                                                    {"priority", EXPORT_NULL, NULL},
+                                                    {"ucpu", EXPORT_CPU, NULL}};
 
 /* Tables that are not simply those of tables.c. */
 static const struct export_table export_tables[] = {
@@ -99,6 +104,7 @@ struct export_output {
 /* The thread that ran since some time, as the states of threads tell it. */
 struct export_running {
     int64_t ts, event, utid;
+    uint64_t id; /* of the state */
 };
 
 struct tv_sql_exporter {
@@ -249,22 +255,22 @@ static void export_list_running(struct tv_sql_exporter *exporter)
                                  sizeof *exporter->running);
             exporter->running[exporter->running_count++] = (struct export_running){
                 export_integer(exporter, "ts", row), export_integer(exporter, "event", row),
-                export_integer(exporter, "utid", row)};
+                export_integer(exporter, "utid", row), first + row};
         }
     }
     export_sort_running(exporter);
 }
 
-/* Return the thread that an event made run; -1 if there is none. */
-static int64_t export_find_running(const struct tv_sql_exporter *exporter, int64_t ts,
-                                   int64_t event)
+/* Return the state of the thread that an event made run; NULL if there is none. */
+static const struct export_running *export_find_running(const struct tv_sql_exporter *exporter,
+                                                        int64_t ts, int64_t event)
 {
     size_t at = 0;
     TV_LOWER_BOUND(at, exporter->running_count, i, exporter->running[i].ts < ts);
     for (; at < exporter->running_count && exporter->running[at].ts == ts; at++)
         if (exporter->running[at].event == event)
-            return exporter->running[at].utid;
-    return -1;
+            return &exporter->running[at];
+    return NULL;
 }
 
 /* ---- Columns that follow from others ---- */
@@ -277,23 +283,21 @@ static void export_put_known(struct tv_sql_vector *vector, uint64_t row, int64_t
         tv_sql_put_integer(vector, row, value);
 }
 
-/* Put the first number in the name of a track. */
-static void export_put_cpu(const struct tv_sql_exporter *exporter, struct tv_sql_vector *vector,
-                           uint64_t row)
+/* Put the thread that a processor ran, or the state in which it was left. */
+static void export_put_running(const struct tv_sql_exporter *exporter, enum export_special special,
+                               struct tv_sql_vector *vector, uint64_t row)
 {
-    const struct tv_trace *trace = exporter->data.trace;
-    int64_t track = export_integer(exporter, "track_id", row);
-    struct tv_bytes name = tv_trace_info_text(trace->head, trace->tracks[track].name);
-    uint64_t number;
-    while (name.length > 0 && (name.data[0] < '0' || name.data[0] > '9'))
-        name.data++, name.length--;
-    size_t digits = 0;
-    while (digits < name.length && name.data[digits] >= '0' && name.data[digits] <= '9')
-        digits++;
-    if (tv_parse_u64((struct tv_bytes){name.data, digits}, &number) && number <= INT64_MAX)
-        tv_sql_put_integer(vector, row, (int64_t)number);
-    else
+    const struct export_running *running = export_find_running(
+        exporter, export_integer(exporter, "ts", row), export_integer(exporter, "event", row));
+    if (!running) {
         tv_sql_put_null(vector, row);
+    } else if (special == EXPORT_RUNNING) {
+        export_put_known(vector, row, running->utid);
+    } else {
+        struct tv_slice_place place = {tv_sql_row_of(&exporter->data, running->id), 0};
+        place.index = (uint32_t)(running->id - exporter->data.first_id[place.row]);
+        tv_sql_put_state_column(&exporter->data, TV_SQL_SLICE_END_STATE, row, place, vector);
+    }
 }
 
 static void export_put_thread(const struct tv_sql_exporter *exporter, enum export_special special,
@@ -331,12 +335,13 @@ static void export_put_special(const struct tv_sql_exporter *exporter, struct ex
         export_put_kind(vector, row, export_integer(exporter, "kind_id", row));
         break;
     case EXPORT_CPU:
-        export_put_cpu(exporter, vector, row);
+        export_put_known(vector, row,
+                         tv_sql_cpu_of_track(exporter->data.trace,
+                                             (uint32_t)export_integer(exporter, "track_id", row)));
         break;
     case EXPORT_RUNNING:
-        export_put_known(vector, row,
-                         export_find_running(exporter, export_integer(exporter, "ts", row),
-                                             export_integer(exporter, "event", row)));
+    case EXPORT_END_STATE:
+        export_put_running(exporter, output->special, vector, row);
         break;
     case EXPORT_NULL:
         tv_sql_put_null(vector, row);
@@ -348,7 +353,8 @@ static void export_put_special(const struct tv_sql_exporter *exporter, struct ex
 
 static enum tv_sql_type export_special_type(enum export_special special)
 {
-    return special == EXPORT_KIND || special == EXPORT_THREAD_NAME || special == EXPORT_PROCESS_NAME
+    return special == EXPORT_KIND || special == EXPORT_THREAD_NAME ||
+                   special == EXPORT_PROCESS_NAME || special == EXPORT_END_STATE
                ? TV_SQL_TEXT
                : TV_SQL_INTEGER;
 }
@@ -381,7 +387,7 @@ static void export_add_output(struct tv_sql_exporter *exporter, const struct exp
 static bool export_is_hidden(const char *name)
 {
     static const char *const hidden[] = {"kind_id", "event", "waker_utid", "blocked_function",
-                                         "io_wait"};
+                                         "io_wait", "state", "end_state",  "cpu"};
     for (size_t i = 0; i < TV_COUNT(hidden); i++)
         if (strcmp(name, hidden[i]) == 0)
             return true;

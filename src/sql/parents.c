@@ -10,8 +10,6 @@
  */
 #include "sql/tables.h"
 
-#include "analysis/states/states.h"
-
 /* Find the row and the index of a slice; false: the id is not one of a slice. */
 static bool sql_find_slice(const struct tv_sql_data *data, int64_t id, struct tv_slice_place *place)
 {

@@ -22,9 +22,10 @@ const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait), slice_kind(kind_id) as kind, id as slice_id from tv_slice()",
+    "io_wait, state, end_state, cpu), slice_kind(kind_id) as kind, id as slice_id from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
-    "blocked_function, io_wait), slice_kind(kind_id) as kind, id as slice_id, least(case when "
+    "blocked_function, io_wait, state, end_state, cpu), slice_kind(kind_id) as kind, id as "
+    "slice_id, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
     "clipped_dur from tv_slice_in(t0, t1)",
     "create view slices as select * from slice",
@@ -34,12 +35,13 @@ const char *const tv_sql_prelude[] = {
     "create view counters as select c.*, t.name, t.unit from counter c join counter_track t on "
     "c.track_id = t.id",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
-    "bigint) as cpu, r.utid, s.name, null as end_state, null as priority from any_slice s join "
+    "bigint) as cpu, r.utid, s.name, r.end_state, null::bigint as priority, "
+    "try_cast(regexp_extract(t.name, '[0-9]+') as bigint) as ucpu from any_slice s join "
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
     "r.event = s.event and r.name = 'Running' where s.kind_id = 3",
     "create view sched_slice as select * from sched",
-    "create view thread_state as select id, ts, dur, utid, name as state, io_wait, "
-    "blocked_function, waker_utid from any_slice where kind_id = 4",
+    "create view thread_state as select id, ts, dur, cpu, utid, state, io_wait, blocked_function, "
+    "waker_utid, cpu as ucpu, name as state_name from any_slice where kind_id = 4",
     "create view thread_track as select id, name, utid from track where type = 'thread_track'",
     "create view process_track as select id, name, upid from track where type = 'async_track' and "
     "upid is not null",
@@ -75,7 +77,11 @@ const char *const tv_sql_prelude[] = {
     "create macro trace_start() as (select start_ts from trace_bounds)",
     "create macro trace_end() as (select end_ts from trace_bounds)",
     "create macro trace_dur() as (select end_ts - start_ts from trace_bounds)",
-    "create macro sched_state_to_human_readable_string(s) as s", /* states are words already */
+    "create macro sched_state_to_human_readable_string(s) as case s when 'R' then 'Runnable' when "
+    "'R+' then 'Runnable (Preempted)' when 'S' then 'Sleeping' when 'D' then 'Uninterruptible "
+    "Sleep' when 'T' then 'Stopped' when 't' then 'Traced' when 'X' then 'Exit (Dead)' when 'Z' "
+    "then 'Exit (Zombie)' when 'x' then 'Task Dead' when 'K' then 'Wake Kill' when 'W' then "
+    "'Waking' when 'P' then 'Parked' when 'I' then 'Idle' else s end",
     "create macro time_to_ms(t) as t / 1000000",
     "create macro time_to_us(t) as t / 1000",
     "create macro time_to_s(t) as t / 1000000000",
@@ -210,6 +216,7 @@ const char *const tv_sql_completions[] = {
     "dur",
     "else",
     "end",
+    "end_state",
     "end_ts",
     "expected_frame_timeline_slice",
     "explain",
@@ -293,6 +300,8 @@ const char *const tv_sql_completions[] = {
     "stack_profile_frame",
     "stack_sample",
     "start_ts",
+    "state",
+    "state_name",
     "stats",
     "str_split",
     "str_value",
@@ -328,6 +337,7 @@ const char *const tv_sql_completions[] = {
     "ts_in",
     "ts_out",
     "type",
+    "ucpu",
     "union",
     "unit",
     "upid",

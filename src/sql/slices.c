@@ -10,7 +10,6 @@
 
 #include <assert.h>
 
-#include "analysis/states/states.h"
 #include "base/sort.h"
 
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id)
@@ -26,64 +25,37 @@ static uint64_t sql_slice_count(const struct tv_sql_data *data)
     return data->first_id[data->trace->row_count] + data->trace->tables.instants.count;
 }
 
-enum {
-    SLICE_ID,
-    SLICE_TS,
-    SLICE_DUR,
-    SLICE_TRACK,
-    SLICE_CATEGORY,
-    SLICE_NAME,
-    SLICE_DEPTH,
-    SLICE_PARENT,
-    SLICE_ARGS,
-    SLICE_THREAD_TS,
-    SLICE_THREAD_DUR,
-    SLICE_UTID,
-    SLICE_UPID,
-    SLICE_SELF_DUR,
-    SLICE_SELF_THREAD_DUR,
-    SLICE_CLASS,
-    SLICE_SIGNATURE,
-    SLICE_FRAME,
-    SLICE_PATH,
-    SLICE_PARENT_NAME,
-    SLICE_KIND,  /* enum tv_track_kind, or TV_SQL_KIND_INSTANT */
-    SLICE_EVENT, /* offset of its event, which tells slices of one event */
-    SLICE_FILE,
-    SLICE_LINE,
-    SLICE_WAKER, /* this and the next two: of thread states */
-    SLICE_BLOCKED_FUNCTION,
-    SLICE_IO_WAIT,
-};
-
 static const struct tv_sql_column slice_columns[] = {
-    [SLICE_ID] = {"id", TV_SQL_INTEGER},
-    [SLICE_TS] = {"ts", TV_SQL_INTEGER},
-    [SLICE_DUR] = {"dur", TV_SQL_INTEGER},
-    [SLICE_TRACK] = {"track_id", TV_SQL_INTEGER},
-    [SLICE_CATEGORY] = {"category", TV_SQL_TEXT},
-    [SLICE_NAME] = {"name", TV_SQL_NAME},
-    [SLICE_DEPTH] = {"depth", TV_SQL_INTEGER},
-    [SLICE_PARENT] = {"parent_id", TV_SQL_INTEGER},
-    [SLICE_ARGS] = {"arg_set_id", TV_SQL_INTEGER},
-    [SLICE_THREAD_TS] = {"thread_ts", TV_SQL_INTEGER},
-    [SLICE_THREAD_DUR] = {"thread_dur", TV_SQL_INTEGER},
-    [SLICE_UTID] = {"utid", TV_SQL_INTEGER},
-    [SLICE_UPID] = {"upid", TV_SQL_INTEGER},
-    [SLICE_SELF_DUR] = {"self_dur", TV_SQL_INTEGER},
-    [SLICE_SELF_THREAD_DUR] = {"self_thread_dur", TV_SQL_INTEGER},
-    [SLICE_CLASS] = {"class", TV_SQL_TEXT},
-    [SLICE_SIGNATURE] = {"signature", TV_SQL_TEXT},
-    [SLICE_FRAME] = {"frame_id", TV_SQL_INTEGER},
-    [SLICE_PATH] = {"path_id", TV_SQL_INTEGER},
-    [SLICE_PARENT_NAME] = {"parent_name", TV_SQL_NAME},
-    [SLICE_KIND] = {"kind_id", TV_SQL_INTEGER},
-    [SLICE_EVENT] = {"event", TV_SQL_INTEGER},
-    [SLICE_FILE] = {"file", TV_SQL_TEXT},
-    [SLICE_LINE] = {"line", TV_SQL_INTEGER},
-    [SLICE_WAKER] = {"waker_utid", TV_SQL_INTEGER},
-    [SLICE_BLOCKED_FUNCTION] = {"blocked_function", TV_SQL_TEXT},
-    [SLICE_IO_WAIT] = {"io_wait", TV_SQL_BOOLEAN},
+    [TV_SQL_SLICE_ID] = {"id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_TS] = {"ts", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_DUR] = {"dur", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_TRACK] = {"track_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_CATEGORY] = {"category", TV_SQL_TEXT},
+    [TV_SQL_SLICE_NAME] = {"name", TV_SQL_NAME},
+    [TV_SQL_SLICE_DEPTH] = {"depth", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_PARENT] = {"parent_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_ARGS] = {"arg_set_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_THREAD_TS] = {"thread_ts", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_THREAD_DUR] = {"thread_dur", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_UTID] = {"utid", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_UPID] = {"upid", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_SELF_DUR] = {"self_dur", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_SELF_THREAD_DUR] = {"self_thread_dur", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_CLASS] = {"class", TV_SQL_TEXT},
+    [TV_SQL_SLICE_SIGNATURE] = {"signature", TV_SQL_TEXT},
+    [TV_SQL_SLICE_FRAME] = {"frame_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_PATH] = {"path_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_PARENT_NAME] = {"parent_name", TV_SQL_NAME},
+    [TV_SQL_SLICE_KIND] = {"kind_id", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_EVENT] = {"event", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_FILE] = {"file", TV_SQL_TEXT},
+    [TV_SQL_SLICE_LINE] = {"line", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_WAKER] = {"waker_utid", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_BLOCKED_FUNCTION] = {"blocked_function", TV_SQL_TEXT},
+    [TV_SQL_SLICE_IO_WAIT] = {"io_wait", TV_SQL_BOOLEAN},
+    [TV_SQL_SLICE_STATE] = {"state", TV_SQL_TEXT},
+    [TV_SQL_SLICE_END_STATE] = {"end_state", TV_SQL_TEXT},
+    [TV_SQL_SLICE_CPU] = {"cpu", TV_SQL_INTEGER},
 };
 
 /* Put what a slice has from its frame. */
@@ -92,26 +64,26 @@ static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column
 {
     const struct tv_frame *f = &data->trace->head->frames[frame];
     switch (column) {
-    case SLICE_CATEGORY:
+    case TV_SQL_SLICE_CATEGORY:
         tv_sql_put_string(data, vector, i, f->category);
         break;
-    case SLICE_NAME:
+    case TV_SQL_SLICE_NAME:
         tv_sql_put_name(data, vector, i, frame);
         break;
-    case SLICE_CLASS:
+    case TV_SQL_SLICE_CLASS:
         tv_sql_put_string(data, vector, i, f->class_name);
         break;
-    case SLICE_SIGNATURE:
+    case TV_SQL_SLICE_SIGNATURE:
         tv_sql_put_string(data, vector, i, f->signature);
         break;
-    case SLICE_FRAME:
+    case TV_SQL_SLICE_FRAME:
         tv_sql_put_integer(vector, i, frame);
         break;
-    case SLICE_FILE:
+    case TV_SQL_SLICE_FILE:
         tv_sql_put_string(data, vector, i, f->file);
         break;
     default:
-        assert(column == SLICE_LINE);
+        assert(column == TV_SQL_SLICE_LINE);
         if (f->line > 0)
             tv_sql_put_integer(vector, i, f->line);
         else
@@ -142,52 +114,6 @@ static void sql_put_parent_name(const struct tv_sql_data *data, struct tv_slice_
                         trace->paths.nodes[tv_slice_get(trace, place.row - 1, parent).path].frame);
 }
 
-static enum tv_state sql_state_of(const struct tv_trace *trace, uint32_t path)
-{
-    return tv_state_of_frame(trace->head, trace->paths.nodes[path].frame);
-}
-
-/* Return why a thread was blocked in a state, or NULL.  Kernels say so at the wakeup or shortly
- * after it, while the thread is runnable. */
-static const struct tv_blocking *sql_find_blocking(const struct tv_trace *trace, uint32_t row,
-                                                   uint32_t index, uint32_t thread)
-{
-    struct tv_slice slice = tv_slice_get(trace, row, index);
-    enum tv_state state = sql_state_of(trace, slice.path);
-    tv_ns end = slice.start + slice.length;
-    if (state != TV_STATE_UNINTERRUPTIBLE && state != TV_STATE_IO)
-        return NULL;
-    if (index + 1 < trace->rows[row].count) {
-        struct tv_slice next = tv_slice_get(trace, row, index + 1);
-        if (next.start == end && sql_state_of(trace, next.path) == TV_STATE_RUNNABLE)
-            end += next.length;
-    }
-    return tv_states_blocking(trace, thread, slice.start, end);
-}
-
-/* Put who ended the wait before a state, or why the thread was blocked in it. */
-static void sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
-                                 struct tv_slice_place place, struct tv_sql_vector *vector)
-{
-    const struct tv_trace *trace = data->trace;
-    const struct tv_track *track = &trace->tracks[trace->rows[place.row].track];
-    const struct tv_wakeup *wakeup = NULL;
-    const struct tv_blocking *blocking = NULL;
-    if (track->kind == TV_TRACK_STATES && column == SLICE_WAKER)
-        wakeup =
-            tv_states_wakeup(trace, track->thread, tv_slice_start(trace, place.row, place.index));
-    else if (track->kind == TV_TRACK_STATES)
-        blocking = sql_find_blocking(trace, place.row, place.index, track->thread);
-    if (wakeup)
-        tv_sql_put_index(vector, i, wakeup->by);
-    else if (blocking && column == SLICE_IO_WAIT)
-        tv_sql_put_boolean(vector, i, blocking->io);
-    else if (blocking && blocking->caller != TV_NONE)
-        tv_sql_put_string(data, vector, i, blocking->caller);
-    else
-        tv_sql_put_null(vector, i);
-}
-
 /* Put a column that sql_fill_run does not fill. */
 static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv_slice *slice,
                                  struct tv_slice_place place, uint32_t column, uint64_t i,
@@ -199,40 +125,43 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
     bool has_cpu = trace->columns[row->columns].cpu_start && trace->columns[row->columns].start &&
                    !(slice->flags & TV_SLICE_NO_CPU);
     switch (column) {
-    case SLICE_THREAD_TS:
-    case SLICE_THREAD_DUR:
+    case TV_SQL_SLICE_THREAD_TS:
+    case TV_SQL_SLICE_THREAD_DUR:
         if (has_cpu)
-            tv_sql_put_integer(vector, i,
-                               column == SLICE_THREAD_TS ? slice->cpu_start : slice->cpu_length);
+            tv_sql_put_integer(
+                vector, i, column == TV_SQL_SLICE_THREAD_TS ? slice->cpu_start : slice->cpu_length);
         else
             tv_sql_put_null(vector, i);
         break;
-    case SLICE_UPID:
+    case TV_SQL_SLICE_UPID:
         tv_sql_put_index(vector, i,
                          track->thread != TV_NONE ? trace->head->threads[track->thread].process
                                                   : track->process);
         break;
-    case SLICE_ARGS:
+    case TV_SQL_SLICE_ARGS:
         sql_put_args_id(data, vector, i, row->input, data->first_id[place.row] + place.index);
         break;
-    case SLICE_PATH:
+    case TV_SQL_SLICE_PATH:
         tv_sql_put_integer(vector, i, slice->path);
         break;
-    case SLICE_EVENT:
+    case TV_SQL_SLICE_EVENT:
         tv_sql_put_integer(vector, i, (int64_t)tv_slice_offset(trace, place.row, place.index));
         break;
-    case SLICE_PARENT_NAME:
+    case TV_SQL_SLICE_PARENT_NAME:
         sql_put_parent_name(data, place, i, vector);
         break;
-    case SLICE_UTID:
-    case SLICE_PARENT:
-    case SLICE_SELF_THREAD_DUR:
+    case TV_SQL_SLICE_UTID:
+    case TV_SQL_SLICE_PARENT:
+    case TV_SQL_SLICE_SELF_THREAD_DUR:
         tv_sql_put_null(vector, i); /* sql_fill_run has those that are known */
         break;
-    case SLICE_WAKER:
-    case SLICE_BLOCKED_FUNCTION:
-    case SLICE_IO_WAIT:
-        sql_put_state_column(data, column, i, place, vector);
+    case TV_SQL_SLICE_WAKER:
+    case TV_SQL_SLICE_BLOCKED_FUNCTION:
+    case TV_SQL_SLICE_IO_WAIT:
+    case TV_SQL_SLICE_STATE:
+    case TV_SQL_SLICE_END_STATE:
+    case TV_SQL_SLICE_CPU:
+        tv_sql_put_state_column(data, column, i, place, vector);
         break;
     default:
         sql_put_frame_column(data, column, i, trace->paths.nodes[slice->path].frame, vector);
@@ -246,40 +175,40 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     const struct tv_trace *trace = data->trace;
     const struct tv_instant *instant = &trace->tables.instants.rows[number];
     switch (column) {
-    case SLICE_TS:
+    case TV_SQL_SLICE_TS:
         tv_sql_put_integer(vector, i, tv_trace_time(trace, instant->input, instant->time));
         break;
-    case SLICE_DUR:
-    case SLICE_DEPTH:
-    case SLICE_SELF_DUR:
+    case TV_SQL_SLICE_DUR:
+    case TV_SQL_SLICE_DEPTH:
+    case TV_SQL_SLICE_SELF_DUR:
         tv_sql_put_integer(vector, i, 0);
         break;
-    case SLICE_ARGS:
+    case TV_SQL_SLICE_ARGS:
         sql_put_args_id(data, vector, i, instant->input, data->first_id[trace->row_count] + number);
         break;
-    case SLICE_UTID:
+    case TV_SQL_SLICE_UTID:
         tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_THREAD ? instant->of : TV_NONE);
         break;
-    case SLICE_UPID:
+    case TV_SQL_SLICE_UPID:
         tv_sql_put_index(vector, i,
                          instant->scope == TV_SCOPE_PROCESS ? instant->of
                          : instant->scope == TV_SCOPE_THREAD && instant->of != TV_NONE
                              ? trace->head->threads[instant->of].process
                              : TV_NONE);
         break;
-    case SLICE_TRACK:
+    case TV_SQL_SLICE_TRACK:
         tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_TRACK ? instant->of : TV_NONE);
         break;
-    case SLICE_KIND:
+    case TV_SQL_SLICE_KIND:
         tv_sql_put_integer(vector, i, TV_SQL_KIND_INSTANT);
         break;
-    case SLICE_CATEGORY:
-    case SLICE_NAME:
-    case SLICE_CLASS:
-    case SLICE_SIGNATURE:
-    case SLICE_FRAME:
-    case SLICE_FILE:
-    case SLICE_LINE:
+    case TV_SQL_SLICE_CATEGORY:
+    case TV_SQL_SLICE_NAME:
+    case TV_SQL_SLICE_CLASS:
+    case TV_SQL_SLICE_SIGNATURE:
+    case TV_SQL_SLICE_FRAME:
+    case TV_SQL_SLICE_FILE:
+    case TV_SQL_SLICE_LINE:
         sql_put_frame_column(data, column, i, instant->frame, vector);
         break;
     default:
@@ -431,13 +360,13 @@ static bool sql_fill_of_row(const struct tv_sql_data *data, uint32_t column,
     const struct tv_trace *trace = data->trace;
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_track *track = &trace->tracks[row->track];
-    if (column == SLICE_TRACK)
+    if (column == TV_SQL_SLICE_TRACK)
         sql_fill_with(vector, run, row->track);
-    else if (column == SLICE_DEPTH)
+    else if (column == TV_SQL_SLICE_DEPTH)
         sql_fill_with(vector, run, row->depth);
-    else if (column == SLICE_KIND)
+    else if (column == TV_SQL_SLICE_KIND)
         sql_fill_with(vector, run, (int64_t)track->kind);
-    else if (column == SLICE_UTID && track->thread != TV_NONE)
+    else if (column == TV_SQL_SLICE_UTID && track->thread != TV_NONE)
         sql_fill_with(vector, run, track->thread);
     else
         return false;
@@ -451,24 +380,24 @@ static bool sql_fill_run(const struct tv_sql_data *data, uint32_t column, const 
     const struct tv_trace *trace = data->trace;
     int64_t *integers = (int64_t *)vector->data + run->at;
     switch (column) {
-    case SLICE_TS:
+    case TV_SQL_SLICE_TS:
         tv_slices_read_starts(trace, run->row, run->index, run->count, integers);
         return true;
-    case SLICE_DUR:
+    case TV_SQL_SLICE_DUR:
         sql_fill_dur(trace, run, integers);
         return true;
-    case SLICE_NAME:
+    case TV_SQL_SLICE_NAME:
         sql_fill_name(data, run, vector);
         return true;
-    case SLICE_SELF_DUR:
+    case TV_SQL_SLICE_SELF_DUR:
         sql_fill_self(trace, run, false, integers);
         return true;
-    case SLICE_SELF_THREAD_DUR:
+    case TV_SQL_SLICE_SELF_THREAD_DUR:
         if (!tv_row_columns(trace, run->row)->cpu_start)
             return false;
         sql_fill_self(trace, run, true, integers);
         return true;
-    case SLICE_PARENT:
+    case TV_SQL_SLICE_PARENT:
         if (trace->rows[run->row].depth == 0)
             return false;
         sql_fill_parent(data, run, integers);
@@ -500,7 +429,7 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
 {
     uint64_t slices = data->first_id[data->trace->row_count];
     uint32_t done = 0;
-    if (column == SLICE_ID) {
+    if (column == TV_SQL_SLICE_ID) {
         for (uint32_t i = 0; i < count; i++)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         return;

@@ -9,6 +9,7 @@
 #ifndef TV_SQL_TABLES_H
 #define TV_SQL_TABLES_H
 
+#include "analysis/states/states.h"
 #include "base/out.h"
 #include "model/trace.h"
 #include "sql/duckdb.h"
@@ -84,6 +85,47 @@ extern const struct tv_sql_table tv_sql_display_table;
 
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100
+
+/* The columns of any_slice. */
+enum tv_sql_slice_column {
+    TV_SQL_SLICE_ID,
+    TV_SQL_SLICE_TS,
+    TV_SQL_SLICE_DUR,
+    TV_SQL_SLICE_TRACK,
+    TV_SQL_SLICE_CATEGORY,
+    TV_SQL_SLICE_NAME,
+    TV_SQL_SLICE_DEPTH,
+    TV_SQL_SLICE_PARENT,
+    TV_SQL_SLICE_ARGS,
+    TV_SQL_SLICE_THREAD_TS,
+    TV_SQL_SLICE_THREAD_DUR,
+    TV_SQL_SLICE_UTID,
+    TV_SQL_SLICE_UPID,
+    TV_SQL_SLICE_SELF_DUR,
+    TV_SQL_SLICE_SELF_THREAD_DUR,
+    TV_SQL_SLICE_CLASS,
+    TV_SQL_SLICE_SIGNATURE,
+    TV_SQL_SLICE_FRAME,
+    TV_SQL_SLICE_PATH,
+    TV_SQL_SLICE_PARENT_NAME,
+    TV_SQL_SLICE_KIND,  /* enum tv_track_kind, or TV_SQL_KIND_INSTANT */
+    TV_SQL_SLICE_EVENT, /* offset of its event, which tells slices of one event */
+    TV_SQL_SLICE_FILE,
+    TV_SQL_SLICE_LINE,
+    TV_SQL_SLICE_WAKER, /* this and the rest: of thread states */
+    TV_SQL_SLICE_BLOCKED_FUNCTION,
+    TV_SQL_SLICE_IO_WAIT,
+    TV_SQL_SLICE_STATE,     /* in the kernel's letters, as in Perfetto; the name says it in words */
+    TV_SQL_SLICE_END_STATE, /* the state after it, in letters */
+    TV_SQL_SLICE_CPU,       /* of Running */
+};
+
+/* Put a column of thread states into row i; NULL for other slices. (state_columns.c) */
+void tv_sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                             struct tv_slice_place place, struct tv_sql_vector *vector);
+
+/* Return the first number in the name of a processor's track, its processor; -1: there is none. */
+int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track);
 
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
