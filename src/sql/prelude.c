@@ -48,16 +48,47 @@ const char *const tv_sql_prelude[] = {
     "create view cpu_track as select id, name, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
     "as cpu from track where type = 'cpu_track'",
     "create view process_counter_track as select * from counter_track where upid is not null",
-    "create view cpu_counter_track as select *, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
-    "as cpu from counter_track where name ilike 'cpu %'",
+    /* Perfetto's names of what processors count: "CPU 3 Clock Frequency" is cpufreq of cpu 3. */
+    "create macro tv_cpu_counter(n) as case regexp_replace(n, '^CPU [0-9]+ ', '') when 'Clock "
+    "Frequency' then 'cpufreq' when 'C-State' then 'cpuidle' else regexp_replace(n, '^CPU [0-9]+ "
+    "', '') end",
+    "create view cpu_counter_track as select * replace (tv_cpu_counter(name) as name), "
+    "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, try_cast(regexp_extract(name, "
+    "'[0-9]+') as bigint) as ucpu, case tv_cpu_counter(name) when 'cpufreq' then 'cpu_frequency' "
+    "when 'cpuidle' then 'cpu_idle' end as type from counter_track where name ilike 'cpu %'",
     "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
     "select cpu from cpu_counter_track) where cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * from any_sample",
     "create view stack_sample as select * from any_sample",
     "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample",
-    "create view stack_profile_callsite as select id, parent_id, frame_id from path",
-    "create view stack_profile_frame as select id, name, module as mapping from frame",
+    "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
+    "create view stack_profile_frame as select id, name, module as mapping, case when file is not "
+    "null then id end as symbol_set_id from frame",
+    "create view stack_profile_mapping as select distinct module as id, module as name from frame "
+    "where module is not null",
+    "create view stack_profile_symbol as select id, id as symbol_set_id, name, file as "
+    "source_file, line as line_number from frame where file is not null",
+    /* What a stack allocated, and what of it was freed (negative). */
+    "create view heap_profile_allocation as with tv_heap as (select min(s.id) as id, s.ts, t.upid, "
+    "s.callsite_id, sum(s.weight) filter (s.value_type = 'alloc_objects') as made, sum(s.weight) "
+    "filter (s.value_type = 'alloc_space') as made_size, sum(s.weight) filter (s.value_type = "
+    "'inuse_objects') as kept, sum(s.weight) filter (s.value_type = 'inuse_space') as kept_size "
+    "from any_sample s left join thread t using (utid) where s.value_type in ('alloc_objects', "
+    "'alloc_space', 'inuse_objects', 'inuse_space') group by s.ts, t.upid, s.callsite_id) select "
+    "id, ts, upid, callsite_id, made as count, made_size as size from tv_heap where made_size is "
+    "not null union all select id + 1, ts, upid, callsite_id, kept - made, kept_size - made_size "
+    "from tv_heap where kept_size <> made_size",
+    "create view android_logs as select id, ts, utid, strpos('??VDIWEF', right(category, 1)) - 1 "
+    "as "
+    "prio, split_part(name, ': ', 1) as tag, substr(name, length(split_part(name, ': ', 1)) + 3) "
+    "as "
+    "msg from instant where category like 'log._'",
+    "create view package_list as select substr(name, 9) as package_name, "
+    "try_cast(regexp_extract(str_value, 'uid ([0-9]+)', 1) as bigint) as uid, str_value like '%, "
+    "debuggable%' as debuggable, str_value like '%, profileable%' as profileable_from_shell, "
+    "try_cast(regexp_extract(str_value, 'version (-?[0-9]+)', 1) as bigint) as version_code from "
+    "metadata where name like 'package %'",
     "create view thread_slice as select s.*, t.name as thread_name, t.tid, p.name as process_name, "
     "p.pid from slice s join thread t using (utid) left join process p on t.upid = p.upid",
     "create view process_slice as select s.*, p.name as process_name, p.pid from slice s join "
@@ -72,6 +103,39 @@ const char *const tv_sql_prelude[] = {
     "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
     "min(dur) as min, max(dur) as max, quantile_disc(dur, 0.5) as median, quantile_disc(dur, 0.95) "
     "as p95 from any_slice where kind_id in (0, 1) group by frame_id",
+    /* Perfetto's modules sched.runnable, slices.time_in_state, slices.cpu_time, linux.cpu. */
+    "create view sched_previous_runnable_on_thread as select id, prev_runnable_id, "
+    "prev_wakeup_runnable_id from (select id, state, max(id) filter (state != 'Running') over "
+    "utids as prev_runnable_id, max(id) filter (waker_utid is not null) over utids as "
+    "prev_wakeup_runnable_id from thread_state where state in ('R', 'R+', 'Running') and dur != -1 "
+    "window utids as (partition by utid order by id)) where state = 'Running'",
+    "create view thread_slice_time_in_state as select s.id, any_value(s.name) as name, s.utid, "
+    "any_value(s.thread_name) as thread_name, any_value(s.upid) as upid, any_value(s.process_name) "
+    "as process_name, t.state, t.io_wait, t.blocked_function, sum(least(s.ts + s.dur, t.ts + "
+    "t.dur) - greatest(s.ts, t.ts))::bigint as dur from thread_slice s join thread_state t on "
+    "s.utid = t.utid and t.ts < s.ts + s.dur and t.ts + t.dur > s.ts where s.dur > 0 and t.dur > 0 "
+    "group by s.id, s.utid, t.state, t.io_wait, t.blocked_function",
+    "create view thread_slice_cpu_time as select s.id, any_value(s.name) as name, s.utid, "
+    "any_value(s.thread_name) as thread_name, any_value(s.upid) as upid, any_value(s.process_name) "
+    "as process_name, sum(least(s.ts + s.dur, t.ts + t.dur) - greatest(s.ts, t.ts))::bigint as "
+    "cpu_time from thread_slice s join thread_state t on s.utid = t.utid and t.ts < s.ts + s.dur "
+    "and t.ts + t.dur > s.ts where t.state = 'Running' and s.dur > 0 and t.dur > 0 group by s.id, "
+    "s.utid",
+    "create view cpu_frequency_counters as select c.id, c.track_id, c.ts, coalesce(lead(c.ts) over "
+    "(partition by c.track_id order by c.ts, c.id), (select end_ts from trace_bounds)) - c.ts as "
+    "dur, c.value::bigint as freq, t.cpu as ucpu, t.cpu from (select *, lag(value) over (partition "
+    "by track_id order by ts, id) as before from counter) c join cpu_counter_track t on c.track_id "
+    "= t.id where t.name = 'cpufreq' and (c.before is null or c.before <> c.value)",
+    "create macro cpu_utilization_per_period(period) as table with tv_runs as (select ts, case "
+    "when dur < 0 then (select end_ts from trace_bounds) else ts + dur end as ends, (select "
+    "period) as p from sched where utid is not null), tv_parts as (select ts, ends, p, "
+    "unnest(range(ts // p, (ends - 1) // p + 1)) as number from tv_runs where ends > ts) select "
+    "number * any_value(p) as ts, sum(least(ends, (number + 1) * p) - greatest(ts, number * p)) / "
+    "any_value(p)::double / (select max(cpu) + 1 from cpu) as utilization, sum(least(ends, (number "
+    "+ 1) * p) - greatest(ts, number * p)) / any_value(p)::double as unnormalized_utilization from "
+    "tv_parts group by number order by number",
+    "create view cpu_utilization_per_second as select * from "
+    "cpu_utilization_per_period(1000000000)",
     "create macro extract_metadata(key) as (select m.text from (select name as word, str_value as "
     "text from metadata) m where m.word = key limit 1)",
     "create macro trace_start() as (select start_ts from trace_bounds)",
@@ -179,6 +243,7 @@ const char *const tv_sql_completions[] = {
     "all",
     "ancestor_slice",
     "and",
+    "android_logs",
     "any_value",
     "arg_set_id",
     "args",
@@ -202,7 +267,10 @@ const char *const tv_sql_completions[] = {
     "counters",
     "cpu",
     "cpu_counter_track",
+    "cpu_frequency_counters",
     "cpu_track",
+    "cpu_utilization_per_period",
+    "cpu_utilization_per_second",
     "create",
     "deadline",
     "deadline_from",
@@ -231,6 +299,7 @@ const char *const tv_sql_completions[] = {
     "from",
     "group",
     "having",
+    "heap_profile_allocation",
     "id",
     "iif",
     "in",
@@ -260,6 +329,7 @@ const char *const tv_sql_completions[] = {
     "or",
     "order",
     "over",
+    "package_list",
     "parent_id",
     "parent_name",
     "partition",
@@ -281,6 +351,7 @@ const char *const tv_sql_completions[] = {
     "round",
     "sample",
     "sched",
+    "sched_previous_runnable_on_thread",
     "sched_slice",
     "sched_state_to_human_readable_string",
     "select",
@@ -298,6 +369,8 @@ const char *const tv_sql_completions[] = {
     "slices",
     "stack_profile_callsite",
     "stack_profile_frame",
+    "stack_profile_mapping",
+    "stack_profile_symbol",
     "stack_sample",
     "start_ts",
     "state",
@@ -313,6 +386,8 @@ const char *const tv_sql_completions[] = {
     "thread_name",
     "thread_or_process_slice",
     "thread_slice",
+    "thread_slice_cpu_time",
+    "thread_slice_time_in_state",
     "thread_state",
     "thread_track",
     "thread_ts",

@@ -249,9 +249,18 @@ static void rewrite_create_macro(struct sql_rewriter *rewriter, const char *at, 
 static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char *at,
                                       const char *end)
 {
-    static const char *const modules[] = {
-        "counters.intervals",  "prelude",        "sched.states", "slices.flow", "slices.self_dur",
-        "slices.with_context", "time.conversion"};
+    static const char *const modules[] = {"counters.intervals",
+                                          "linux.cpu.frequency",
+                                          "linux.cpu.utilization.system",
+                                          "prelude",
+                                          "sched.runnable",
+                                          "sched.states",
+                                          "slices.cpu_time",
+                                          "slices.flow",
+                                          "slices.self_dur",
+                                          "slices.time_in_state",
+                                          "slices.with_context",
+                                          "time.conversion"};
     const char *name = tv_sql_skip_space(at);
     int length = 0;
     while (name + length < end && (tv_sql_is_word(name[length]) || strchr(".*", name[length])))
@@ -266,7 +275,9 @@ static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char 
     return tv_fail(
         rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
         "SQL: there is no module %.*s; of Perfetto's, there are counters.intervals, "
-        "sched.states, slices.flow, slices.self_dur, slices.with_context and time.conversion",
+        "linux.cpu.frequency, linux.cpu.utilization.system, sched.runnable, sched.states, "
+        "slices.cpu_time, slices.flow, slices.self_dur, slices.time_in_state, "
+        "slices.with_context and time.conversion",
         length < 64 ? length : 64, name);
 }
 

@@ -240,11 +240,18 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
 }
 
 static const struct tv_sql_column path_columns[] = {
-    {"id", TV_SQL_INTEGER},
-    {"parent_id", TV_SQL_INTEGER},
-    {"frame_id", TV_SQL_INTEGER},
-    {"name", TV_SQL_NAME},
+    {"id", TV_SQL_INTEGER}, {"parent_id", TV_SQL_INTEGER}, {"frame_id", TV_SQL_INTEGER},
+    {"name", TV_SQL_NAME},  {"depth", TV_SQL_INTEGER},
 };
+
+/* Return the number of callers of a path. */
+static int64_t sql_path_depth(const struct tv_trace *trace, uint32_t path)
+{
+    int64_t depth = 0;
+    while ((path = trace->paths.nodes[path].parent) != TV_ROOT_PATH)
+        depth++;
+    return depth;
+}
 
 /* The root has no frame and is no row; ids begin at 1. */
 static uint64_t sql_path_count(const struct tv_sql_data *data)
@@ -265,8 +272,10 @@ static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch 
             tv_sql_put_index(vector, i, node->parent == TV_ROOT_PATH ? TV_NONE : node->parent);
         else if (column == 2)
             tv_sql_put_integer(vector, i, node->frame);
-        else
+        else if (column == 3)
             tv_sql_put_name(data, vector, i, node->frame);
+        else
+            tv_sql_put_integer(vector, i, sql_path_depth(data->trace, (uint32_t)(first + i + 1)));
     }
 }
 
