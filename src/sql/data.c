@@ -36,6 +36,17 @@ static void sql_list_names(struct tv_sql_data *data)
         data->names[i] = (const char *)tv_interner_get(data->interner, i).data;
 }
 
+static void sql_list_thread_tracks(struct tv_sql_data *data)
+{
+    const struct tv_trace *trace = data->trace;
+    data->track_of = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *data->track_of);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        data->track_of[i] = TV_NONE;
+    for (uint32_t i = trace->track_count; i-- > 0;)
+        if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].thread != TV_NONE)
+            data->track_of[trace->tracks[i].thread] = i;
+}
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -49,6 +60,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             data->first_value[i] +
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
+    sql_list_thread_tracks(data);
     sql_list_names(data);
     if (!tv_duck.query)
         return; /* an export without DuckDB */
@@ -64,6 +76,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_display_cache_free(data->display);
     tv_free(data->first_id);
     tv_free(data->first_value);
+    tv_free(data->track_of);
     tv_free(data->name_of);
     tv_free(data->names);
     tv_interner_free(data->interner);

@@ -153,6 +153,23 @@ static const char *sql_take_regexp(struct tv_out *out, const char *at, const cha
     return sql_put_quoted(out, "(?s).*(?:", at, ").*");
 }
 
+/* If the words at `at` are "is x" or "is not x", append the comparison of DuckDB in which NULL
+ * equals NULL, and return the end of those words.  DuckDB knows IS before a few words alone. */
+static const char *sql_take_is(struct tv_out *out, const char *at, const char *end)
+{
+    static const char *const known[] = {"null", "true", "false", "unknown", "distinct", "json"};
+    if (!tv_sql_take_word(&at, "is"))
+        return NULL;
+    bool is_not = tv_sql_take_word(&at, "not"), is_known = false;
+    const char *next = tv_sql_skip_space(at);
+    for (size_t i = 0; i < TV_COUNT(known); i++)
+        is_known = is_known || sql_is(next, tv_sql_token_end(next), known[i]);
+    if (is_known || next >= end || strchr(",;)", *next))
+        return NULL;
+    tv_out_text(out, is_not ? "is distinct from" : "is not distinct from");
+    return at;
+}
+
 /* If a macro is called at `at`, append what it stands for and return the end of the call. */
 static const char *sql_take_call(const struct sql_expander *expander, const char *at,
                                  const char *end, enum tv_status *status)
@@ -183,7 +200,8 @@ static const char *sql_take_sqlite(struct tv_out *out, const char *at, const cha
         sql_put(out, at, behind);
         return sql_put_quoted(out, "", behind, "");
     }
-    return sql_take_regexp(out, at, end);
+    next = sql_take_is(out, at, end);
+    return next ? next : sql_take_regexp(out, at, end);
 }
 
 /* Is the word at `at` another name of the table before it? */

@@ -75,7 +75,8 @@ const char *const tv_sql_prelude[] = {
     "filter (s.value_type = 'alloc_space') as made_size, sum(s.weight) filter (s.value_type = "
     "'inuse_objects') as kept, sum(s.weight) filter (s.value_type = 'inuse_space') as kept_size "
     "from any_sample s left join thread t using (utid) where s.value_type in ('alloc_objects', "
-    "'alloc_space', 'inuse_objects', 'inuse_space') group by s.ts, t.upid, s.callsite_id) select "
+    "'alloc_space', 'inuse_objects', 'inuse_space') and s.callsite_id is not null group by s.ts, "
+    "t.upid, s.callsite_id) select "
     "id, ts, upid, callsite_id, made as count, made_size as size from tv_heap where made_size is "
     "not null union all select id + 1, ts, upid, callsite_id, kept - made, kept_size - made_size "
     "from tv_heap where kept_size <> made_size",

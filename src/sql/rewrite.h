@@ -65,6 +65,7 @@ int tv_sql_slice_name(const char *at, const char *end);
  *     name!(a, b)               the body of the macro
  *     min(a, b), max(a, b)      least(a, b), greatest(a, b): DuckDB means the b smallest of all
  *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
+ *     a is b, a is not b        a is not distinct from b, a is distinct from b
  *     a regexp 'x'              a ~ '.*(?:x).*'
  *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with
  *                               thread_track or process_track: utid and upid are those of the

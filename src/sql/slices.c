@@ -197,7 +197,11 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
                              : TV_NONE);
         break;
     case TV_SQL_SLICE_TRACK:
-        tv_sql_put_index(vector, i, instant->scope == TV_SCOPE_TRACK ? instant->of : TV_NONE);
+        tv_sql_put_index(vector, i,
+                         instant->scope == TV_SCOPE_TRACK ? instant->of
+                         : instant->scope == TV_SCOPE_THREAD && instant->of != TV_NONE
+                             ? data->track_of[instant->of]
+                             : TV_NONE);
         break;
     case TV_SQL_SLICE_KIND:
         tv_sql_put_integer(vector, i, TV_SQL_KIND_INSTANT);

@@ -375,8 +375,9 @@ static void sql_fill_blocking(const struct tv_sql_data *data, struct tv_sql_scra
 }
 
 static const struct tv_sql_column flow_columns[] = {
-    {"id", TV_SQL_INTEGER},    {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
-    {"trace_id", TV_SQL_TEXT}, {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
+    {"id", TV_SQL_INTEGER},         {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
+    {"trace_id", TV_SQL_TEXT},      {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
+    {"arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_flow_count(const struct tv_sql_data *data)
@@ -405,6 +406,8 @@ static void sql_fill_flow(const struct tv_sql_data *data, struct tv_sql_scratch 
                                sql_flow_end_id(data, column == 1 ? &flow->from : &flow->to));
         else if (column == 3)
             tv_sql_put_string(data, vector, i, flow->id);
+        else if (column == 6)
+            tv_sql_put_null(vector, i); /* arguments belong to the slices of both ends */
         else
             tv_sql_put_integer(vector, i,
                                tv_trace_time(data->trace, flow->input,

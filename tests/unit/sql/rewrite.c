@@ -132,6 +132,22 @@ static void says_the_same_as_sqlite(void **state)
                   "select 1 where a ~ '(?s).*(?:b.).*' and a !~ '(?s).*(?:c).*' and regexp = 1");
 }
 
+/* SQLite's IS compares all values; DuckDB's comes before NULL and a few other words. */
+static void compares_with_is(void **state)
+{
+    (void)state;
+    check_rewrite("select 1 where a IS b and c is not d.e or (f) is 'x'",
+                  "select 1 where a is not distinct from b and c is distinct from d.e or (f) is "
+                  "not distinct from 'x'");
+    check_rewrite("select a is null, b IS NOT NULL, c is true, d is not distinct from e, f is "
+                  "distinct from g, h is not false",
+                  "select a is null, b IS NOT NULL, c is true, d is not distinct from e, f is "
+                  "distinct from g, h is not false");
+    check_rewrite("select 'a is b' as is_b, a_is is", "select 'a is b' as is_b, a_is is");
+    check_rewrite("select (a is)", "select (a is)");
+    check_rewrite("select a is /* x */ not /* y */ b", "select a is distinct from /* y */ b");
+}
+
 /* Perfetto's slices have no utid; with ours, USING (utid) after thread_track would be ambiguous.
  */
 static void takes_threads_from_tracks(void **state)
@@ -197,5 +213,6 @@ static void joins_spans(void **state)
 UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(makes_temporary_things), cmocka_unit_test(expands_macros),
            cmocka_unit_test(bounds_nesting), cmocka_unit_test(bounds_what_macros_become),
-           cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(takes_threads_from_tracks),
-           cmocka_unit_test(leaves_slices_of_the_user), cmocka_unit_test(joins_spans));
+           cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(compares_with_is),
+           cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
+           cmocka_unit_test(joins_spans));
