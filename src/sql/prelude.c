@@ -230,7 +230,10 @@ const char tv_sql_macro_prelude[] =
     "track_id, value, lead(value) over runs as next_value, value - before as delta_value from "
     "(select id, ts, track_id, value, lag(value) over (partition by track_id order by ts, id) as "
     "before from $counters) where before is null or before <> value window runs as (partition by "
-    "track_id order by ts, id))";
+    "track_id order by ts, id));"
+    "create perfetto macro cast_int(value Expr) returns Expr as cast($value as bigint);"
+    "create perfetto macro cast_double(value Expr) returns Expr as cast($value as double);"
+    "create perfetto macro cast_string(value Expr) returns Expr as cast($value as varchar)";
 
 const char *const tv_sql_exported[] = {
     "slice",        "thread", "process", "track",    "counter_track", "counter", "sched",
@@ -307,6 +310,7 @@ const char *const tv_sql_completions[] = {
     "input",
     "instant",
     "io_wait",
+    "is_idle",
     "is_main_thread",
     "join",
     "kind",

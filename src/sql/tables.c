@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "base/bytes.h"
 #include "base/sort.h"
 #include "model/diagnostic.h"
 
@@ -19,9 +20,17 @@ static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
 /* ---- Threads, processes, tracks ---- */
 
 static const struct tv_sql_column thread_columns[] = {
-    {"utid", TV_SQL_INTEGER}, {"id", TV_SQL_INTEGER},   {"tid", TV_SQL_INTEGER},
-    {"name", TV_SQL_TEXT},    {"upid", TV_SQL_INTEGER}, {"is_main_thread", TV_SQL_BOOLEAN},
+    {"utid", TV_SQL_INTEGER},    {"id", TV_SQL_INTEGER},   {"tid", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},       {"upid", TV_SQL_INTEGER}, {"is_main_thread", TV_SQL_BOOLEAN},
+    {"is_idle", TV_SQL_BOOLEAN},
 };
+
+/* Is it the idle task, as readers of schedulers name it? */
+static bool sql_is_idle(const struct tv_trace_info *info, const struct tv_thread *thread)
+{
+    return thread->id == 0 &&
+           tv_bytes_equal(tv_trace_info_text(info, thread->name), TV_BYTES("<idle>"));
+}
 
 static uint64_t sql_thread_count(const struct tv_sql_data *data)
 {
@@ -44,6 +53,8 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_string(data, vector, i, thread->name);
         else if (column == 4)
             tv_sql_put_index(vector, i, thread->process);
+        else if (column == 6)
+            tv_sql_put_boolean(vector, i, sql_is_idle(info, thread));
         else if (thread->process == TV_NONE)
             tv_sql_put_null(vector, i);
         else
