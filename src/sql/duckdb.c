@@ -69,6 +69,19 @@ static void *duck_find(struct tv_error *refused)
     return library ? library : dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 }
 
+/* Tell how to get the library, and which file of the user's was no library. */
+static enum tv_status duck_fail_missing(struct tv_error *err)
+{
+    const char *named = getenv("TRACEVIEW_DUCKDB");
+    bool is_named = named && named[0];
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "SQL needs " LIBRARY " (DuckDB 1.4 or later): run `make sql` in the source, "
+                   "put the file beside the program or into " TV_LIBDIR
+                   "/traceview, or name it in TRACEVIEW_DUCKDB%s%.80s%s",
+                   is_named ? ", which now names " : "", is_named ? named : "",
+                   is_named ? ": no library" : "");
+}
+
 /* Is it "v1.4" to "v1.x"? */
 static bool duck_is_supported(const char *version)
 {
@@ -91,10 +104,7 @@ enum tv_status tv_duck_open(struct tv_error *err)
         return err->status;
     }
     if (!library)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "SQL needs " LIBRARY " (DuckDB 1.4 or later): run `make sql` in the source, "
-                       "put the file beside the program or into " TV_LIBDIR
-                       "/traceview, or name it in TRACEVIEW_DUCKDB");
+        return duck_fail_missing(err);
     const char *missing = tv_library_find(library, functions, TV_COUNT(functions));
     if (missing || !duck_is_supported(tv_duck.library_version())) {
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
