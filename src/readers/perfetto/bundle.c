@@ -14,11 +14,10 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/ftrace/fields.h"
+#include "readers/perfetto/bundle.h"
 #include "readers/perfetto/field_names.h"
-#include "readers/perfetto/reading.h"
 
 #define FTRACE_EVENT 2u /* id of the message in field_names.inc; the test checks it */
-#define CPUS 1024u
 #define KERNEL_SYMBOLS 26u
 #define LONGEST_TEXT 1024u
 
@@ -49,31 +48,7 @@ enum {
     EVENT_DMA_HEAP = 351,
 };
 
-/* Task that a processor switched to last. */
-struct pf_cpu {
-    bool known;
-    int64_t tid;
-    uint32_t name; /* text */
-};
-
-struct tv_pf_bundle_state {
-    struct pf_cpu cpus[CPUS];
-    struct tv_map memories;  /* mm_id of rss_stat -> process */
-    struct tv_map described; /* number of a generic event -> text: its name */
-};
-
-/* A bundle that is being read. */
-struct pf_bundle {
-    struct tv_pf_reading *reading;
-    const struct tv_pf_current *packet;
-    struct tv_ft_chunk *chunk;
-    uint32_t cpu;
-    struct tv_pf_bundle_clock clock;
-    bool lost;       /* events were lost before the next one */
-    uint64_t offset; /* of the bundle */
-};
-
-static struct tv_pf_bundle_state *pf_bundle_state(struct tv_pf_reading *reading)
+struct tv_pf_bundle_state *tv_pf_bundle_get_state(struct tv_pf_reading *reading)
 {
     if (!reading->bundles)
         reading->bundles = tv_alloc(1, sizeof *reading->bundles);
@@ -113,18 +88,11 @@ static void pf_event_parse(struct tv_bytes bytes, struct pf_event_fields *fields
         }
 }
 
-static bool pf_is_tid(int64_t tid)
-{
-    return tid >= 0 && tid <= INT32_MAX;
-}
-
 /* ---- Scheduling ---- */
 
-/* Note who runs, after the switch was taken: the task then has the name, unless the kernel did not
- * know it or the task is the idle one. */
-static void pf_cpu_turn_to(struct pf_bundle *bundle, int64_t tid, struct tv_bytes name)
+void tv_pf_cpu_turn_to(struct tv_pf_bundle *bundle, int64_t tid, struct tv_bytes name)
 {
-    struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
+    struct tv_pf_cpu *cpu = &tv_pf_bundle_get_state(bundle->reading)->cpus[bundle->cpu];
     const struct tv_ft_chunk *chunk = bundle->chunk;
     cpu->known = true;
     cpu->tid = tid;
@@ -134,7 +102,7 @@ static void pf_cpu_turn_to(struct pf_bundle *bundle, int64_t tid, struct tv_byte
         cpu->name = tv_pf_text(bundle->reading, name);
 }
 
-static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_switch(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                            struct tv_bytes event)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
@@ -161,15 +129,15 @@ static bool pf_take_switch(struct pf_bundle *bundle, const struct tv_ft_at *at,
         default:
             break;
         }
-    if (message.damaged || !pf_is_tid(decoded.from) || !pf_is_tid(decoded.to))
+    if (message.damaged || !tv_pf_is_tid(decoded.from) || !tv_pf_is_tid(decoded.to))
         return false;
     decoded.state = tv_pf_task_state(bundle->reading, state);
     tv_ft_take_switch(bundle->chunk, at, &decoded);
-    pf_cpu_turn_to(bundle, decoded.to, decoded.to_name);
+    tv_pf_cpu_turn_to(bundle, decoded.to, decoded.to_name);
     return true;
 }
 
-static bool pf_take_wakeup(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_wakeup(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                            struct tv_bytes event, enum tv_ft_wake kind)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
@@ -181,14 +149,14 @@ static bool pf_take_wakeup(struct pf_bundle *bundle, const struct tv_ft_at *at,
             name = field.bytes;
         else if (field.number == 2)
             tid = (int32_t)field.value;
-    if (!pf_is_tid(tid))
+    if (!tv_pf_is_tid(tid))
         return false;
     tv_ft_take_wakeup(bundle->chunk, at, tid, name, kind);
     return true;
 }
 
 /* Handle the frequency or the idle state of a processor: {1 state, 2 processor}. */
-static bool pf_take_cpu_state(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_cpu_state(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                               const struct tv_protobuf_field *event)
 {
     struct tv_pf_message message = tv_pf_message_over(event->bytes);
@@ -207,7 +175,7 @@ static bool pf_take_cpu_state(struct pf_bundle *bundle, const struct tv_ft_at *a
 }
 
 /* Return the name of a kernel function: an interned symbol, or its address. */
-static struct tv_bytes pf_kernel_function(struct pf_bundle *bundle, uint64_t value, char *text,
+static struct tv_bytes pf_kernel_function(struct tv_pf_bundle *bundle, uint64_t value, char *text,
                                           size_t size)
 {
     struct tv_pf_sequence *sequence = bundle->packet->sequence;
@@ -222,14 +190,14 @@ static struct tv_bytes pf_kernel_function(struct pf_bundle *bundle, uint64_t val
     return (struct tv_bytes){(uint8_t *)text, (size_t)length};
 }
 
-static bool pf_take_blocked(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_blocked(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
 {
     struct pf_event_fields fields;
     char text[24];
     pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
-    if (!pf_is_tid(tid))
+    if (!tv_pf_is_tid(tid))
         return false;
     tv_ft_take_blocked(bundle->chunk, at, tid,
                        pf_kernel_function(bundle, fields.numbers[2], text, sizeof text),
@@ -242,13 +210,13 @@ static bool pf_take_blocked(struct pf_bundle *bundle, const struct tv_ft_at *at,
 #define CLONE_THREAD 0x10000u
 
 /* Handle a new task: a thread of the process of the event's task, or a process. */
-static bool pf_take_newtask(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
 {
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
-    if (!pf_is_tid(tid) || tid == 0)
+    if (!tv_pf_is_tid(tid) || tid == 0)
         return false;
     uint32_t task = tv_ft_chunk_task(bundle->chunk, tid);
     const struct tv_ft_task *parent = &bundle->chunk->tasks.rows[at->task];
@@ -260,12 +228,12 @@ static bool pf_take_newtask(struct pf_bundle *bundle, const struct tv_ft_at *at,
     return false; /* it is an instant as well */
 }
 
-static bool pf_take_rename(struct pf_bundle *bundle, struct tv_bytes event)
+static bool pf_take_rename(struct tv_pf_bundle *bundle, struct tv_bytes event)
 {
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
-    if (pf_is_tid(tid) && tid != 0)
+    if (tv_pf_is_tid(tid) && tid != 0)
         tv_ft_chunk_set_task_name(bundle->chunk, tv_ft_chunk_task(bundle->chunk, tid),
                                   fields.texts[3]);
     return false;
@@ -288,7 +256,8 @@ void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64
     tv_ft_chunk_count(reading->chunk, at, &counter, value);
 }
 
-static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, struct tv_bytes event)
+static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                        struct tv_bytes event)
 {
     static const char *const names[] = {"mem.rss.file", "mem.rss.anon", "mem.swap",
                                         "mem.rss.shmem"};
@@ -296,7 +265,7 @@ static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, str
     pf_event_parse(event, &fields);
     int64_t process = pf_task_process(bundle->chunk, at->task);
     bool tells = (fields.present & 8) && (fields.present & 16);
-    struct tv_map *memories = &pf_bundle_state(bundle->reading)->memories;
+    struct tv_map *memories = &tv_pf_bundle_get_state(bundle->reading)->memories;
     if (tells && fields.numbers[3] != 0 && process > 0) {
         tv_map_set(memories, fields.numbers[4], (uint32_t)process);
     } else if (tells && fields.numbers[3] == 0) {
@@ -313,13 +282,13 @@ static bool pf_take_rss(struct pf_bundle *bundle, const struct tv_ft_at *at, str
     return true;
 }
 
-static bool pf_take_oom_score(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_oom_score(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                               struct tv_bytes event)
 {
     struct pf_event_fields fields;
     pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[3];
-    if (!pf_is_tid(tid))
+    if (!tv_pf_is_tid(tid))
         return false;
     int64_t process = pf_task_process(bundle->chunk, tv_ft_chunk_task(bundle->chunk, tid));
     tv_pf_count(bundle->reading, at, process == TV_FT_NO_ID ? tid : process,
@@ -328,8 +297,8 @@ static bool pf_take_oom_score(struct pf_bundle *bundle, const struct tv_ft_at *a
 }
 
 /* Add to a counter with a text of the event in its name. */
-static void pf_count_titled(struct pf_bundle *bundle, const struct tv_ft_at *at, const char *title,
-                            struct tv_bytes text, double value)
+static void pf_count_titled(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                            const char *title, struct tv_bytes text, double value)
 {
     char name[160];
     size_t length = tv_ft_format_title(name, sizeof name, title, text);
@@ -337,7 +306,7 @@ static void pf_count_titled(struct pf_bundle *bundle, const struct tv_ft_at *at,
                 value);
 }
 
-static bool pf_take_memory(struct pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
+static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                            struct tv_bytes event)
 {
     struct pf_event_fields fields;
@@ -359,7 +328,7 @@ static bool pf_take_memory(struct pf_bundle *bundle, const struct tv_ft_at *at, 
     return true;
 }
 
-static bool pf_take_thermal(struct pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
+static bool pf_take_thermal(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                             struct tv_bytes event)
 {
     struct pf_event_fields fields;
@@ -375,7 +344,7 @@ static bool pf_take_thermal(struct pf_bundle *bundle, const struct tv_ft_at *at,
 /* ---- Marks ---- */
 
 /* Handle the marks of drivers: as the text of trace_marker. */
-static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_driver_mark(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                                 uint32_t number, struct tv_bytes event)
 {
     struct pf_event_fields fields;
@@ -414,7 +383,7 @@ static bool pf_take_driver_mark(struct pf_bundle *bundle, const struct tv_ft_at 
     return true;
 }
 
-static bool pf_take_print(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_print(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                           struct tv_bytes event)
 {
     struct tv_bytes text = tv_pf_find(event, 2).bytes;
@@ -488,7 +457,7 @@ static void pf_details_add_value(struct pf_details *details, const struct tv_pf_
         pf_details_add_number(details, (int64_t)field->value, member && field->value > INT64_MAX);
 }
 
-static void pf_details_fill_form(struct pf_bundle *bundle, struct pf_details *details,
+static void pf_details_fill_form(struct tv_pf_bundle *bundle, struct pf_details *details,
                                  const char *form, const struct pf_event_fields *fields)
 {
     char text[24];
@@ -532,7 +501,7 @@ static void pf_details_list_fields(struct pf_details *details, uint32_t message,
 }
 
 /* Write the details of an event as the kernel prints them. */
-static void pf_details_write(struct pf_bundle *bundle, struct pf_details *details,
+static void pf_details_write(struct tv_pf_bundle *bundle, struct pf_details *details,
                              const struct tv_protobuf_field *event, uint32_t message)
 {
     struct pf_event_fields fields;
@@ -557,11 +526,11 @@ static void pf_details_write(struct pf_bundle *bundle, struct pf_details *detail
 }
 
 /* Return the name of an event that the table does not have. */
-static struct tv_bytes pf_event_other_name(struct pf_bundle *bundle,
+static struct tv_bytes pf_event_other_name(struct tv_pf_bundle *bundle,
                                            const struct tv_protobuf_field *event, char *text,
                                            size_t size)
 {
-    struct tv_map *described = &pf_bundle_state(bundle->reading)->described;
+    struct tv_map *described = &tv_pf_bundle_get_state(bundle->reading)->described;
     uint32_t name = tv_map_find(described, event->number);
     if (name != TV_NONE)
         return tv_interner_get(bundle->chunk->texts, name);
@@ -570,7 +539,7 @@ static struct tv_bytes pf_event_other_name(struct pf_bundle *bundle,
 }
 
 /* Take an event as a line of text. */
-static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
+static void pf_take_as_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
                             const struct tv_protobuf_field *event)
 {
     char text[32];
@@ -596,7 +565,7 @@ static void pf_take_as_text(struct pf_bundle *bundle, const struct tv_ft_at *at,
 }
 
 /* Take an event that needs no text.  Return false for all others. */
-static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
+static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             const struct tv_protobuf_field *event)
 {
     switch (event->number) {
@@ -636,13 +605,7 @@ static bool pf_take_decoded(struct pf_bundle *bundle, const struct tv_ft_at *at,
 
 /* ---- Bundles ---- */
 
-static int64_t pf_bundle_time(struct pf_bundle *bundle, uint64_t raw)
-{
-    return tv_pf_bundle_time(bundle->reading, &bundle->clock, raw);
-}
-
-/* Mark the loss of events before the one at a time. */
-static void pf_bundle_mark_loss(struct pf_bundle *bundle, int64_t time)
+void tv_pf_bundle_mark_loss(struct tv_pf_bundle *bundle, int64_t time)
 {
     char name[32];
     int length = snprintf(name, sizeof name, "CPU %" PRIu32 ": LOST EVENTS", bundle->cpu);
@@ -658,7 +621,8 @@ static void pf_bundle_mark_loss(struct pf_bundle *bundle, int64_t time)
     };
 }
 
-static void pf_bundle_take_event(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
+static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes bytes,
+                                 uint64_t offset)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field, event = {.number = 0};
@@ -671,173 +635,33 @@ static void pf_bundle_take_event(struct pf_bundle *bundle, struct tv_bytes bytes
         else if (field.wire == TV_PROTOBUF_BYTES)
             event = field;
     }
-    if (TV_UNLIKELY(message.damaged || event.number == 0 || !pf_is_tid((int32_t)tid))) {
+    if (TV_UNLIKELY(message.damaged || event.number == 0 || !tv_pf_is_tid((int32_t)tid))) {
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_FIELDS, offset);
         return;
     }
-    struct tv_ft_at at = {pf_bundle_time(bundle, time), offset, bundle->cpu,
-                          tv_ft_chunk_task(bundle->chunk, (int32_t)tid)};
+    struct tv_ft_at at = {tv_pf_bundle_time(bundle->reading, &bundle->clock, time), offset,
+                          bundle->cpu, tv_ft_chunk_task(bundle->chunk, (int32_t)tid)};
     if (TV_UNLIKELY(bundle->lost))
-        pf_bundle_mark_loss(bundle, at.time);
+        tv_pf_bundle_mark_loss(bundle, at.time);
     tv_ft_chunk_note(bundle->chunk, at.time);
     if (!pf_take_decoded(bundle, &at, &event))
         pf_take_as_text(bundle, &at, (int32_t)tid, &event);
 }
 
-/* ---- Compact scheduling ---- */
-
-/* Names of a compact_sched message; further ones are unknown. */
-#define COMMS 1024u
-
-struct pf_compact {
-    struct tv_pf_numbers columns[13]; /* by field number */
-    struct tv_bytes comms[COMMS];
-    uint32_t comm_count;
-    uint64_t offset;
-};
-
-static void pf_compact_parse(struct pf_compact *compact, struct tv_bytes bytes)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    memset(compact->columns, 0, sizeof compact->columns);
-    compact->comm_count = 0;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 5 && compact->comm_count < COMMS)
-            compact->comms[compact->comm_count++] = field.bytes;
-        else if (field.number < TV_COUNT(compact->columns))
-            compact->columns[field.number] = tv_pf_numbers_of(&field, 0);
-    }
-}
-
-static bool pf_compact_next(struct pf_compact *compact, const uint8_t *wanted, size_t count,
-                            uint64_t *values)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!tv_pf_numbers_next(&compact->columns[wanted[i]], &values[i]))
-            return i == 0 ? false : (values[count - 1] = UINT64_MAX, false);
-    return true;
-}
-
-/* Return true when a column has values after the last complete row. */
-static bool pf_compact_has_rest(const struct pf_compact *compact, const uint8_t *columns,
-                                size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (compact->columns[columns[i]].at < compact->columns[columns[i]].end)
-            return true;
-    return false;
-}
-
-static struct tv_bytes pf_compact_comm(struct pf_bundle *bundle, const struct pf_compact *compact,
-                                       uint64_t index)
-{
-    if (index < compact->comm_count)
-        return compact->comms[index];
-    tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
-    return TV_BYTES("");
-}
-
-static void pf_compact_take_switches(struct pf_bundle *bundle, struct pf_compact *compact)
-{
-    static const uint8_t columns[] = {1, 2, 3, 6};
-    struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
-    uint64_t row[4] = {0}, time = 0;
-    while (pf_compact_next(compact, columns, TV_COUNT(columns), row)) {
-        int64_t tid = (int32_t)row[2];
-        time += row[0];
-        if (!pf_is_tid(tid)) {
-            tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
-            continue;
-        }
-        struct tv_ft_decoded_switch decoded = {
-            .from = cpu->known ? cpu->tid : 0,
-            .to = tid,
-            .from_name = tv_interner_get(bundle->chunk->texts, cpu->known ? cpu->name : 0),
-            .to_name = pf_compact_comm(bundle, compact, row[3]),
-            .state = tv_pf_task_state(bundle->reading, (int64_t)row[1]),
-        };
-        struct tv_ft_at at = {pf_bundle_time(bundle, time), compact->offset, bundle->cpu, 0};
-        if (TV_UNLIKELY(bundle->lost))
-            pf_bundle_mark_loss(bundle, at.time);
-        tv_ft_chunk_note(bundle->chunk, at.time);
-        tv_ft_take_switch(bundle->chunk, &at, &decoded);
-        pf_cpu_turn_to(bundle, tid, decoded.to_name);
-    }
-    if (pf_compact_has_rest(compact, columns, TV_COUNT(columns)))
-        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
-}
-
-/* Switches of this message that precede a waking tell who ran: they are read beside it. */
-struct pf_compact_runner {
-    struct tv_pf_numbers times, tids;
-    uint64_t time; /* of the switch that is next */
-    bool more;
-    int64_t tid;
-};
-
-static void pf_runner_advance(struct pf_compact_runner *runner, uint64_t until)
-{
-    uint64_t tid, delta;
-    while (runner->more && runner->time <= until) {
-        if (tv_pf_numbers_next(&runner->tids, &tid))
-            runner->tid = (int32_t)tid;
-        runner->more = tv_pf_numbers_next(&runner->times, &delta);
-        runner->time += runner->more ? delta : 0;
-    }
-}
-
-static void pf_compact_take_wakings(struct pf_bundle *bundle, struct pf_compact *compact,
-                                    struct pf_compact_runner *runner)
-{
-    static const uint8_t columns[] = {7, 8, 11};
-    uint64_t row[3] = {0}, time = 0;
-    runner->more = tv_pf_numbers_next(&runner->times, &runner->time);
-    while (pf_compact_next(compact, columns, TV_COUNT(columns), row)) {
-        int64_t tid = (int32_t)row[1];
-        time += row[0];
-        if (!pf_is_tid(tid)) {
-            tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
-            continue;
-        }
-        pf_runner_advance(runner, time);
-        struct tv_ft_at at = {
-            pf_bundle_time(bundle, time), compact->offset, bundle->cpu,
-            tv_ft_chunk_task(bundle->chunk, pf_is_tid(runner->tid) ? runner->tid : 0)};
-        tv_ft_chunk_note(bundle->chunk, at.time);
-        tv_ft_take_wakeup(bundle->chunk, &at, tid, pf_compact_comm(bundle, compact, row[2]),
-                          TV_FT_WAKE_ASKED);
-    }
-    if (pf_compact_has_rest(compact, columns, TV_COUNT(columns)))
-        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_COMPACT_MISMATCH, compact->offset);
-}
-
-static void pf_bundle_take_compact(struct pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset)
-{
-    struct pf_compact compact;
-    const struct pf_cpu *cpu = &pf_bundle_state(bundle->reading)->cpus[bundle->cpu];
-    compact.offset = offset;
-    pf_compact_parse(&compact, bytes);
-    struct pf_compact_runner runner = {compact.columns[1], compact.columns[3], 0, false,
-                                       cpu->known ? cpu->tid : 0};
-    pf_compact_take_switches(bundle, &compact);
-    pf_compact_take_wakings(bundle, &compact, &runner);
-}
-
 /* ---- The bundle's own fields ---- */
 
 /* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
-static void pf_bundle_describe_event(struct pf_bundle *bundle, struct tv_bytes descriptor)
+static void pf_bundle_describe_event(struct tv_pf_bundle *bundle, struct tv_bytes descriptor)
 {
     uint64_t number = tv_pf_find(descriptor, 1).value;
     struct tv_bytes name = tv_pf_find(tv_pf_find(descriptor, 2).bytes, 1).bytes;
     if (name.length > 0)
-        tv_map_set(&pf_bundle_state(bundle->reading)->described, number,
+        tv_map_set(&tv_pf_bundle_get_state(bundle->reading)->described, number,
                    tv_pf_text(bundle->reading, name));
 }
 
 /* Read the fields that are after the events but are needed first. */
-static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
+static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
@@ -845,7 +669,7 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
-            has_cpu = field.value < CPUS;
+            has_cpu = field.value < TV_PF_CPUS;
             bundle->cpu = (uint32_t)field.value;
             break;
         case 3:
@@ -872,7 +696,7 @@ static bool pf_bundle_read_head(struct pf_bundle *bundle, struct tv_bytes bytes)
 void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        struct tv_bytes bytes)
 {
-    struct pf_bundle bundle = {
+    struct tv_pf_bundle bundle = {
         .reading = reading,
         .packet = packet,
         .chunk = reading->chunk,
@@ -891,7 +715,7 @@ void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current
         if (field.number == 2)
             pf_bundle_take_event(&bundle, field.bytes, tv_pf_offset_of(packet, start));
         else if (field.number == 4)
-            pf_bundle_take_compact(&bundle, field.bytes, tv_pf_offset_of(packet, start));
+            tv_pf_bundle_take_compact(&bundle, field.bytes, tv_pf_offset_of(packet, start));
     }
     if (bundle.lost)
         tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bundle.h - a bundle of events of the kernel, and what is kept between bundles.
+ *
+ *     bundle.c    the bundle, and single events
+ *     compact.c   switches and wake-ups in columns
+ */
+#ifndef TV_READERS_PERFETTO_BUNDLE_H
+#define TV_READERS_PERFETTO_BUNDLE_H
+
+#include "readers/perfetto/reading.h"
+
+#define TV_PF_CPUS 1024u
+
+/* Task that a processor switched to last. */
+struct tv_pf_cpu {
+    bool known;
+    int64_t tid;
+    uint32_t name; /* text */
+};
+
+struct tv_pf_bundle_state {
+    struct tv_pf_cpu cpus[TV_PF_CPUS];
+    uint64_t irq_events;     /* bit set of the interrupt events that there were */
+    struct tv_map memories;  /* mm_id of rss_stat -> process */
+    struct tv_map described; /* number of a generic event -> text: its name */
+};
+
+/* A bundle that is being read. */
+struct tv_pf_bundle {
+    struct tv_pf_reading *reading;
+    const struct tv_pf_current *packet;
+    struct tv_ft_chunk *chunk;
+    uint32_t cpu;
+    struct tv_pf_bundle_clock clock;
+    bool lost;       /* events were lost before the next one */
+    uint64_t offset; /* of the bundle */
+};
+
+static inline bool tv_pf_is_tid(int64_t tid)
+{
+    return tid >= 0 && tid <= INT32_MAX;
+}
+
+/* Return what is kept between bundles. */
+struct tv_pf_bundle_state *tv_pf_bundle_get_state(struct tv_pf_reading *reading);
+
+/* Note who runs, after the switch was taken: the task then has the name, unless the kernel did not
+ * know it or the task is the idle one. */
+void tv_pf_cpu_turn_to(struct tv_pf_bundle *bundle, int64_t tid, struct tv_bytes name);
+
+/* Mark the loss of events before the one at a time. */
+void tv_pf_bundle_mark_loss(struct tv_pf_bundle *bundle, int64_t time);
+
+/* Take a CompactSched, which is at an offset. */
+void tv_pf_bundle_take_compact(struct tv_pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset);
+
+#endif
