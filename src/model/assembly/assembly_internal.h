@@ -154,10 +154,10 @@ struct tv_nesting {
 void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting *nesting);
 
 /*
- * Packed spans: 20 bytes instead of 32, or 28 instead of 48 with CPU times.
+ * Packed spans: 20 bytes instead of 32; a whole one with CPU times 28 instead of 48.
  *
- * A packed span stores 32-bit differences to the bases, which a special record in the same stream
- * sets; each block starts with one.  When the bases would have to change too often, a block stores
+ * A packed span stores 32-bit differences to the bases, which special records in the same stream
+ * set; each block starts with one.  When the bases would have to change too often, a block stores
  * unpacked spans instead.
  *
  *     block   | bases | span | span | span | bases | span | ...
@@ -166,14 +166,18 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
 /* A span may precede the one that set the bases by this many ns, or follow it by 3.8 s. */
 #define TV_PACK_EARLIER ((int64_t)1 << 29)
 
-/* `flags` of a record that sets the bases; no span has this value. */
+/* `flags` of the records that set the bases: all of them but that of the CPU time, which becomes 0,
+ * and that one alone.  Spans have smaller values. */
 #define TV_PACK_BASES 0xffu
+#define TV_PACK_CPU_BASE 0xfeu
 
 /* Maximum length in a packed block. */
 #define TV_PACK_LONGEST (((int64_t)1 << 56) - 1)
 
 struct tv_packed_span {
-    uint32_t time, length, offset, frame;
+    uint32_t time;
+    uint32_t length; /* of a begin or an end: its CPU time; UINT32_MAX: unknown */
+    uint32_t offset, frame;
     uint8_t colour, flags, no_padding[2];
 };
 
@@ -185,8 +189,14 @@ struct tv_packed_bases {
     uint8_t colour, flags, no_padding[6];
 };
 
-/* Follows each record of a timed block.  Begins and ends use `start` only (UINT32_MAX: unknown); a
- * bases record stores one 64-bit number here. */
+/* The same size again. */
+struct tv_packed_cpu_base {
+    int64_t cpu;
+    uint8_t zero[8];
+    uint8_t colour, flags, no_padding[6];
+};
+
+/* Follows each record of a timed block, for whole spans (UINT32_MAX: unknown). */
 struct tv_packed_cpu {
     uint32_t start, length;
 };

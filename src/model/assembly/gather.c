@@ -59,7 +59,7 @@ void tv_gather_free(struct tv_gather *gather)
 struct gathered_span {
     const struct tv_span *span;
     struct tv_cpu_times cpu;
-    bool timed; /* at least one of them is known */
+    bool timed; /* it is whole, and at least one of them is known */
 };
 
 TV_INLINE bool span_is_whole(const struct tv_span *span)
@@ -86,8 +86,8 @@ TV_INLINE bool pack_bases_fit(const struct tv_span_bases *bases,
     return pack_fits(span->time, bases->time) &&
            pack_fits((int64_t)span->offset, (int64_t)bases->offset) &&
            (!span_is_whole(span) || pack_fits(span->length, (int64_t)bases->length)) &&
-           (!gathered->timed || (pack_fits_or_none(gathered->cpu.start, bases->cpu) &&
-                                 pack_fits_or_none(gathered->cpu.length, 0)));
+           pack_fits_or_none(gathered->cpu.start, bases->cpu) &&
+           pack_fits_or_none(gathered->cpu.length, 0);
 }
 
 static int64_t pack_base_before(int64_t time)
@@ -123,10 +123,10 @@ static void pack_write_bases(struct tv_span_block *block, const struct tv_span_b
         .length = bases->length >> 32 & 0xffffff,
         .flags = TV_PACK_BASES,
     };
-    uint8_t *at = pack_next_record(block);
-    memcpy(at, &packed, sizeof(struct tv_packed_span));
-    if (block->timed)
-        memcpy(at + sizeof(struct tv_packed_span), &bases->cpu, sizeof bases->cpu);
+    struct tv_packed_cpu_base packed_cpu = {.cpu = bases->cpu, .flags = TV_PACK_CPU_BASE};
+    memcpy(pack_next_record(block), &packed, sizeof(struct tv_packed_span));
+    if (bases->cpu != 0)
+        memcpy(pack_next_record(block), &packed_cpu, sizeof(struct tv_packed_span));
     assert(block->packed);
     block->bases = *bases;
     block->since = 0;
@@ -143,7 +143,8 @@ TV_INLINE void pack_write_span(struct tv_span_block *block, const struct gathere
     uint8_t *at = pack_next_record(block);
     struct tv_packed_span packed = {
         .time = pack_offset(span->time, block->bases.time),
-        .length = span_is_whole(span) ? (uint32_t)span->length : 0,
+        .length = span_is_whole(span) ? (uint32_t)span->length
+                                      : pack_offset(gathered->cpu.start, block->bases.cpu),
         .offset = (uint32_t)(span->offset - block->bases.offset),
         .frame = span->frame,
         .colour = (uint8_t)span->colour,
@@ -154,17 +155,22 @@ TV_INLINE void pack_write_span(struct tv_span_block *block, const struct gathere
     block->since++;
     if (!block->timed)
         return;
-    struct tv_packed_cpu cpu = {pack_offset(gathered->cpu.start, block->bases.cpu),
-                                pack_offset(gathered->cpu.length, 0)};
+    struct tv_packed_cpu cpu = {UINT32_MAX, UINT32_MAX};
+    if (span_is_whole(span))
+        cpu = (struct tv_packed_cpu){pack_offset(gathered->cpu.start, block->bases.cpu),
+                                     pack_offset(gathered->cpu.length, 0)};
     memcpy(at + sizeof packed, &cpu, sizeof cpu);
 }
 
 static void pack_write_unpacked(struct tv_span_block *block, const struct gathered_span *gathered)
 {
     uint8_t *at = pack_next_record(block);
+    struct tv_cpu_times cpu = {TV_NO_TIME, TV_NO_TIME};
+    if (span_is_whole(gathered->span))
+        cpu = gathered->cpu; /* the `length` of other spans is their CPU time */
     memcpy(at, gathered->span, sizeof *gathered->span);
     if (block->timed)
-        memcpy(at + sizeof *gathered->span, &gathered->cpu, sizeof gathered->cpu);
+        memcpy(at + sizeof *gathered->span, &cpu, sizeof cpu);
 }
 
 /* Append a block to the list. */
@@ -184,14 +190,19 @@ static struct tv_span_block *span_list_add_block(struct tv_span_list *list, bool
     return block;
 }
 
+/* Records that a span takes at most: two for the bases, and its own. */
+#define MOST_RECORDS 3
+
 /* Add a span for which the last block has no room, or the wrong bases. */
 static TV_NOINLINE void span_list_add_slow(struct tv_span_list *list,
                                            const struct gathered_span *gathered)
 {
     struct tv_span_block *block = list->last;
     struct tv_span_bases bases = pack_bases_for(gathered);
+    if (block && gathered->cpu.start == TV_NO_TIME)
+        bases.cpu = block->bases.cpu; /* for the spans that follow */
     bool packed = pack_bases_fit(&bases, gathered),
-         full = !block || block->capacity - block->count < 2;
+         full = !block || block->capacity - block->count < MOST_RECORDS;
     bool timed = gathered->timed || (block && block->timed);
     if (packed && !full && block->packed && block->timed == timed && block->since < FEWEST)
         packed = false;
@@ -221,15 +232,12 @@ TV_INLINE void span_list_add(struct tv_span_list *list, const struct gathered_sp
 
 /* ---- Unpacking ---- */
 
-static struct tv_span_bases unpack_read_bases(const struct tv_span_block *block, const uint8_t *at)
+static struct tv_span_bases unpack_read_bases(const uint8_t *at)
 {
     struct tv_packed_bases packed = {.time = 0};
     memcpy(&packed, at, sizeof(struct tv_packed_span));
-    struct tv_span_bases bases = {
+    return (struct tv_span_bases){
         .time = packed.time, .offset = packed.offset, .length = (uint64_t)packed.length << 32};
-    if (block->timed)
-        memcpy(&bases.cpu, at + sizeof(struct tv_packed_span), sizeof bases.cpu);
-    return bases;
 }
 
 TV_INLINE int64_t unpack_offset(uint32_t packed, int64_t base)
@@ -244,15 +252,20 @@ TV_INLINE bool unpack_read_span(struct tv_span_reader *reader, const uint8_t *at
     struct tv_packed_span packed;
     struct tv_packed_cpu packed_cpu = {UINT32_MAX, UINT32_MAX};
     memcpy(&packed, at, sizeof packed);
-    if (TV_UNLIKELY(packed.flags == TV_PACK_BASES)) {
-        reader->bases = unpack_read_bases(reader->block, at);
+    if (TV_UNLIKELY(packed.flags >= TV_PACK_CPU_BASE)) {
+        if (packed.flags == TV_PACK_BASES)
+            reader->bases = unpack_read_bases(at);
+        else
+            memcpy(&reader->bases.cpu, at, sizeof reader->bases.cpu);
         return false;
     }
     if (reader->block->timed)
         memcpy(&packed_cpu, at + sizeof packed, sizeof packed_cpu);
+    bool whole = (packed.flags & TV_SPAN_KIND) == TV_SPAN_WHOLE;
     *span = (struct tv_span){
         .time = reader->bases.time + packed.time,
-        .length = (int64_t)(reader->bases.length | packed.length),
+        .length = whole ? (int64_t)(reader->bases.length | packed.length)
+                        : unpack_offset(packed.length, reader->bases.cpu),
         .offset = (reader->bases.offset + packed.offset) & TV_OFFSET_MASK,
         .colour = packed.colour,
         .flags = packed.flags,
@@ -286,10 +299,6 @@ bool tv_span_read(struct tv_span_reader *reader, struct tv_span *span, struct tv
             unpack_read_unpacked(block, at, span, cpu);
     }
     span->side = TV_NONE;
-    if (span_is_whole(span))
-        return true;
-    span->length = cpu->start;
-    *cpu = (struct tv_cpu_times){TV_NO_TIME, TV_NO_TIME};
     return true;
 }
 
@@ -317,7 +326,8 @@ void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_s
         gathered.cpu.start = span->length;
     else if (cpu)
         gathered.cpu = *cpu;
-    gathered.timed = gathered.cpu.start != TV_NO_TIME || gathered.cpu.length != TV_NO_TIME;
+    gathered.timed = span_is_whole(span) &&
+                     (gathered.cpu.start != TV_NO_TIME || gathered.cpu.length != TV_NO_TIME);
     span_list_add(&gather->threads[thread], &gathered);
     gather->threads[thread].count++;
 }

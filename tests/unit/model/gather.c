@@ -116,7 +116,32 @@ static void cpu_times_are_kept(void **context)
     give(f, (struct tv_span){.time = 11, .length = 9, .flags = TV_SPAN_BEGIN}, none);
     give(f, (struct tv_span){.time = 12, .length = TV_NO_TIME, .flags = TV_SPAN_END}, none);
     give_whole(f, 13, 0);
-    assert_int_equal(assert_all(f), 2 * 20 + 7 * 28);
+    assert_int_equal(assert_all(f), 2 * 20 + 8 * 28);
+}
+
+/* Begins and ends keep their CPU times in 20 bytes.  One record more tells of a clock that is far
+ * from 0, where the bases change. */
+static void cpu_times_of_begins_and_ends_are_packed(void **context)
+{
+    (void)context;
+    struct tv_cpu_times none = {TV_NO_TIME, TV_NO_TIME};
+    struct fixture *f = new_fixture();
+    for (int i = 0; i < MOST; i++)
+        give(f,
+             (struct tv_span){.time = i * INT64_C(1000),
+                              .length =
+                                  i % 9 != 8 ? ((int64_t)1 << 50) + i * INT64_C(900) : TV_NO_TIME,
+                              .flags = i % 2 ? TV_SPAN_END : TV_SPAN_BEGIN},
+             none);
+    assert_in_range(assert_all(f), MOST * 20, (MOST + 21) * 20); /* ten blocks */
+    f = new_fixture();
+    for (int i = 0; i < MOST; i++)
+        give(f,
+             (struct tv_span){.time = i * INT64_C(1000),
+                              .length = (int64_t)i << (i % 8 * 8),
+                              .flags = i % 2 ? TV_SPAN_END : TV_SPAN_BEGIN},
+             none);
+    assert_true(assert_all(f) <= (size_t)MOST * 60);
 }
 
 /* Both sides of each limit: values that do not fit come back, too. */
@@ -174,4 +199,5 @@ static void rare_spans_cost_no_more(void **context)
 
 UNIT_TESTS(gather, cmocka_unit_test(usual_spans_are_packed),
            cmocka_unit_test(long_traces_are_packed), cmocka_unit_test(cpu_times_are_kept),
-           cmocka_unit_test(limits_hold), cmocka_unit_test(rare_spans_cost_no_more));
+           cmocka_unit_test(cpu_times_of_begins_and_ends_are_packed), cmocka_unit_test(limits_hold),
+           cmocka_unit_test(rare_spans_cost_no_more));
