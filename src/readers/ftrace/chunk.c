@@ -303,8 +303,8 @@ static TV_NOINLINE void ft_values_add_block(struct tv_ft_values *values)
         size = ft_values_block_size(values->last) * 2 < VALUES_LARGEST_BLOCK
                    ? ft_values_block_size(values->last) * 2
                    : VALUES_LARGEST_BLOCK;
-    size_t capacity = (size - sizeof(struct tv_ft_value_block)) / sizeof(struct tv_ft_value);
-    size = sizeof(struct tv_ft_value_block) + capacity * sizeof(struct tv_ft_value);
+    size_t capacity = (size - sizeof(struct tv_ft_value_block)) / sizeof *values->last->rows;
+    size = sizeof(struct tv_ft_value_block) + capacity * sizeof *values->last->rows;
     struct tv_ft_value_block *block = tv_pages_alloc(size);
     block->capacity = capacity;
     if (values->last)
@@ -323,15 +323,43 @@ void tv_ft_values_drop_block(struct tv_ft_values *values)
     tv_pages_free(block, ft_values_block_size(block));
 }
 
+static struct tv_ft_packed_value *ft_values_add_record(struct tv_ft_values *values)
+{
+    if (TV_UNLIKELY(!values->last || values->last->count == values->last->capacity))
+        ft_values_add_block(values);
+    return &values->last->rows[values->last->count++];
+}
+
+/* Values of other processors may be earlier than the one that set the bases, by this many ns. */
+#define VALUES_EARLIER ((int64_t)1 << 29)
+
+static TV_NOINLINE void ft_values_set_bases(struct tv_ft_values *values, const struct tv_ft_at *at)
+{
+    struct tv_ft_packed_value *row = ft_values_add_record(values);
+    values->time = at->time < INT64_MIN + VALUES_EARLIER ? INT64_MIN : at->time - VALUES_EARLIER;
+    values->offset = at->offset;
+    row->counter = TV_NONE;
+    row->bases.time = values->time;
+    row->bases.offset = values->offset;
+}
+
 void tv_ft_chunk_add_value(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t counter,
                            double value)
 {
-    assert(counter < chunk->counters.count);
+    assert(counter < chunk->counters.count && counter != TV_NONE);
     struct tv_ft_values *values = &chunk->values;
-    if (TV_UNLIKELY(!values->last || values->last->count == values->last->capacity))
-        ft_values_add_block(values);
-    values->last->rows[values->last->count++] =
-        (struct tv_ft_value){at->time, at->offset, value, counter};
+    uint64_t time = (uint64_t)at->time - (uint64_t)values->time;
+    uint64_t offset = at->offset - values->offset;
+    if (TV_UNLIKELY((time | offset) >> 32 != 0 || !values->last)) {
+        ft_values_set_bases(values, at);
+        time = (uint64_t)at->time - (uint64_t)values->time;
+        offset = 0;
+    }
+    struct tv_ft_packed_value *row = ft_values_add_record(values);
+    row->counter = counter;
+    row->time = (uint32_t)time;
+    row->offset = (uint32_t)offset;
+    row->value = value;
 }
 
 void tv_ft_chunk_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,

@@ -91,27 +91,74 @@ struct tv_ft_counter {
     uint32_t name, category, series;
 };
 
-/* A value of a counter: 28 bytes. */
-#pragma pack(push, 4)
+/* A value of a counter. */
 struct tv_ft_value {
     int64_t time;
     uint64_t offset;
     double value;
     uint32_t counter;
 };
+
+/* Values are kept in 20 bytes: differences to a time and an offset, which records of the same size
+ * set (`counter` TV_NONE). */
+#pragma pack(push, 4)
+struct tv_ft_packed_value {
+    uint32_t counter;
+    union {
+        struct {
+            uint32_t time, offset;
+            double value;
+        };
+        struct {
+            int64_t time;
+            uint64_t offset;
+        } bases;
+    };
+};
 #pragma pack(pop)
 
-/* Values are in blocks, which the merge frees one by one while it moves them: a trace of counters
- * never is in memory twice. */
+/* Packed values are in blocks, which the merge frees one by one while it moves them: a trace of
+ * counters never is in memory twice. */
 struct tv_ft_value_block {
     struct tv_ft_value_block *next;
-    size_t count, capacity;
-    struct tv_ft_value rows[];
+    size_t count, capacity; /* records */
+    struct tv_ft_packed_value rows[];
 };
 
 struct tv_ft_values {
     struct tv_ft_value_block *first, *last;
+    int64_t time; /* the last bases */
+    uint64_t offset;
 };
+
+/* A walk over all values, in order; start with zeros besides `block`, the first one. */
+struct tv_ft_value_walk {
+    const struct tv_ft_value_block *block;
+    size_t next;
+    int64_t time;
+    uint64_t offset;
+};
+
+/* Read the next value.  Return false at the end.  Blocks before walk->block may be freed. */
+static inline bool tv_ft_values_next(struct tv_ft_value_walk *walk, struct tv_ft_value *value)
+{
+    while (walk->block) {
+        if (TV_UNLIKELY(walk->next == walk->block->count)) {
+            walk->block = walk->block->next;
+            walk->next = 0;
+            continue;
+        }
+        const struct tv_ft_packed_value *row = &walk->block->rows[walk->next++];
+        if (TV_LIKELY(row->counter != TV_NONE)) {
+            *value = (struct tv_ft_value){walk->time + row->time, walk->offset + row->offset,
+                                          row->value, row->counter};
+            return true;
+        }
+        walk->time = row->bases.time;
+        walk->offset = row->bases.offset;
+    }
+    return false;
+}
 
 /* Key by which the begin and the end of an async slice match. */
 struct tv_ft_key {

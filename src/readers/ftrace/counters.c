@@ -316,8 +316,9 @@ const struct tv_ft_event tv_ft_counter_events[] = {
 
 /*
  * Most counters have one series and values in order: their values move straight from the chunks to
- * the tables of the trace (`straight`).  The others are collected first, sorted, and the values of
- * one event joined into one sample.
+ * the tables of the trace (`straight`), when the gathered slices have become rows: a value takes
+ * less memory in a chunk than in the tables.  The others are collected first, sorted, and the
+ * values of one event joined into one sample.
  */
 
 /* A counter with its series in all chunks. */
@@ -347,19 +348,20 @@ struct ft_counter_samples {
     const double *values;
 };
 
-struct ft_counter_merge {
-    struct tv_ft_merge *merge;
-    TV_TABLE(ft_merged_counter) counters;
-    struct tv_interner *keys;
-    struct ft_merged_value *values;
-};
-
 /* Merged counter and series of a counter of a chunk. */
 struct ft_counter_place {
     uint32_t counter, series;
 };
 
-static struct ft_counter_place ft_counts_place_series(struct ft_counter_merge *c,
+struct tv_ft_counter_merge {
+    struct tv_ft_merge *merge;
+    struct ft_counter_place **places; /* by chunk and counter */
+    TV_TABLE(ft_merged_counter) counters;
+    struct tv_interner *keys;
+    struct ft_merged_value *values;
+};
+
+static struct ft_counter_place ft_counts_place_series(struct tv_ft_counter_merge *c,
                                                       const struct tv_ft_counter *counter,
                                                       const uint32_t *texts)
 {
@@ -382,7 +384,7 @@ static struct ft_counter_place ft_counts_place_series(struct ft_counter_merge *c
     return place;
 }
 
-static struct ft_counter_place **ft_counts_place_all(struct ft_counter_merge *c)
+static struct ft_counter_place **ft_counts_place_all(struct tv_ft_counter_merge *c)
 {
     struct tv_ft_merge *merge = c->merge;
     struct ft_counter_place **places = tv_alloc(merge->reader_count, sizeof *places);
@@ -397,59 +399,63 @@ static struct ft_counter_place **ft_counts_place_all(struct ft_counter_merge *c)
 }
 
 /* Count the values of a chunk, and find the counters whose values are not in order. */
-static void ft_counts_survey_chunk(struct ft_counter_merge *c, const struct tv_ft_chunk *chunk,
+static void ft_counts_survey_chunk(struct tv_ft_counter_merge *c, const struct tv_ft_chunk *chunk,
                                    const struct ft_counter_place *places)
 {
-    for (const struct tv_ft_value_block *block = chunk->values.first; block; block = block->next)
-        for (size_t i = 0; i < block->count; i++) {
-            const struct tv_ft_value *value = &block->rows[i];
-            struct ft_merged_counter *counter = &c->counters.rows[places[value->counter].counter];
-            if (counter->count++ > 0 &&
-                tv_ft_compare_times(counter->last_time, counter->last_offset, value->time,
-                                    value->offset) >= 0)
-                counter->straight = false;
-            counter->last_time = value->time;
-            counter->last_offset = value->offset;
-        }
+    struct tv_ft_value_walk walk = {.block = chunk->values.first};
+    struct tv_ft_value value;
+    while (tv_ft_values_next(&walk, &value)) {
+        struct ft_merged_counter *counter = &c->counters.rows[places[value.counter].counter];
+        if (counter->count++ > 0 && tv_ft_compare_times(counter->last_time, counter->last_offset,
+                                                        value.time, value.offset) >= 0)
+            counter->straight = false;
+        counter->last_time = value.time;
+        counter->last_offset = value.offset;
+    }
 }
 
 /* Collect the values of the counters that are not straight. */
-static void ft_counts_collect_chunk(struct ft_counter_merge *c, const struct tv_ft_chunk *chunk,
+static void ft_counts_collect_chunk(struct tv_ft_counter_merge *c, const struct tv_ft_chunk *chunk,
                                     const struct ft_counter_place *places)
 {
-    for (const struct tv_ft_value_block *block = chunk->values.first; block; block = block->next)
-        for (size_t i = 0; i < block->count; i++) {
-            const struct tv_ft_value *value = &block->rows[i];
-            const struct ft_counter_place *place = &places[value->counter];
-            struct ft_merged_counter *counter = &c->counters.rows[place->counter];
-            if (!counter->straight)
-                c->values[counter->first + counter->count++] = (struct ft_merged_value){
-                    value->time, value->offset, value->value, place->series};
-        }
+    struct tv_ft_value_walk walk = {.block = chunk->values.first};
+    struct tv_ft_value value;
+    while (tv_ft_values_next(&walk, &value)) {
+        const struct ft_counter_place *place = &places[value.counter];
+        struct ft_merged_counter *counter = &c->counters.rows[place->counter];
+        if (!counter->straight)
+            c->values[counter->first + counter->count++] =
+                (struct ft_merged_value){value.time, value.offset, value.value, place->series};
+    }
 }
 
 /* Move the values of straight counters to the samples of the trace, and free all blocks. */
-static void ft_counts_move_chunk(struct ft_counter_merge *c, struct tv_ft_chunk *chunk,
+static void ft_counts_move_chunk(struct tv_ft_counter_merge *c, struct tv_ft_chunk *chunk,
                                  const struct ft_counter_place *places)
 {
     struct tv_tables *tables = &c->merge->trace->tables;
-    for (struct tv_ft_value_block *block; (block = chunk->values.first) != NULL;
-         tv_ft_values_drop_block(&chunk->values))
-        for (size_t i = 0; i < block->count; i++) {
-            const struct tv_ft_value *value = &block->rows[i];
-            struct ft_merged_counter *counter = &c->counters.rows[places[value->counter].counter];
-            if (!counter->straight)
-                continue;
-            tables->counter_times[counter->first] = value->time;
-            tables->counter_offsets[counter->first] = value->offset;
-            tables->counter_values[counter->first_value] = value->value;
-            counter->first++;
-            counter->first_value++;
-        }
+    struct tv_ft_value_walk walk = {.block = chunk->values.first};
+    struct tv_ft_value value;
+    while (tv_ft_values_next(&walk, &value)) {
+        while (chunk->values.first != walk.block)
+            tv_ft_values_drop_block(&chunk->values);
+        struct ft_merged_counter *counter = &c->counters.rows[places[value.counter].counter];
+        if (!counter->straight)
+            continue;
+        tables->counter_times[counter->first] = value.time;
+        tables->counter_offsets[counter->first] = value.offset;
+        tables->counter_values[counter->first_value] = value.value;
+        counter->first++;
+        counter->first_value++;
+    }
+    while (chunk->values.first)
+        tv_ft_values_drop_block(&chunk->values);
 }
 
-/* Count all values, and collect those that must be sorted, in the order of the file. */
-static void ft_counts_collect_values(struct ft_counter_merge *c, struct ft_counter_place **places)
+/* Count all values, and collect those that must be sorted, in the order of the file.  Return the
+ * number of these. */
+static size_t ft_counts_collect_values(struct tv_ft_counter_merge *c,
+                                       struct ft_counter_place **places)
 {
     struct tv_ft_merge *merge = c->merge;
     size_t total = 0;
@@ -468,12 +474,14 @@ static void ft_counts_collect_values(struct ft_counter_merge *c, struct ft_count
     c->values = tv_alloc(total, sizeof *c->values);
     for (size_t i = 0; total > 0 && i < merge->reader_count; i++)
         ft_counts_collect_chunk(c, &merge->readers[i].chunk, places[i]);
+    return total;
 }
 
 TV_FT_DEFINE_SORT(values, ft_merged_value)
 
-static void ft_counts_add_row(struct ft_counter_merge *c, const struct ft_merged_counter *counter,
-                              size_t samples, const struct ft_counter_samples *columns)
+static void ft_counts_add_row(struct tv_ft_counter_merge *c,
+                              const struct ft_merged_counter *counter, size_t samples,
+                              const struct ft_counter_samples *columns)
 {
     if (samples >= TV_NONE)
         tv_memory_exhausted();
@@ -490,7 +498,7 @@ static void ft_counts_add_row(struct ft_counter_merge *c, const struct ft_merged
 }
 
 /* Add a straight counter, whose samples are moved later. */
-static void ft_counts_add_straight(struct ft_counter_merge *c, struct ft_merged_counter *counter)
+static void ft_counts_add_straight(struct tv_ft_counter_merge *c, struct ft_merged_counter *counter)
 {
     struct tv_tables *tables = &c->merge->trace->tables;
     counter->first = tables->counter_sample_count;
@@ -500,7 +508,7 @@ static void ft_counts_add_straight(struct ft_counter_merge *c, struct ft_merged_
 
 /* Add a counter to the trace. Values of one event form one sample; a series without a value is
  * NaN. */
-static void ft_counts_add_sorted(struct ft_counter_merge *c, struct ft_merged_counter *counter)
+static void ft_counts_add_sorted(struct tv_ft_counter_merge *c, struct ft_merged_counter *counter)
 {
     assert(counter->series_count > 0);
     struct ft_merged_value *values = c->values + counter->first;
@@ -527,7 +535,7 @@ static void ft_counts_add_sorted(struct ft_counter_merge *c, struct ft_merged_co
 }
 
 /* Reserve the upper bound: one sample may have values of several series. */
-static void ft_counts_reserve_samples(const struct ft_counter_merge *c)
+static void ft_counts_reserve_samples(const struct tv_ft_counter_merge *c)
 {
     size_t samples = 0, values = 0;
     for (size_t i = 0; i < c->counters.count; i++) {
@@ -537,25 +545,43 @@ static void ft_counts_reserve_samples(const struct ft_counter_merge *c)
     tv_tables_reserve_samples(&c->merge->trace->tables, samples, values);
 }
 
+void tv_ft_merge_move_counters(struct tv_ft_merge *merge)
+{
+    struct tv_ft_counter_merge *c = merge->counters;
+    if (!c)
+        return;
+    for (size_t i = 0; i < merge->reader_count; i++) {
+        ft_counts_move_chunk(c, &merge->readers[i].chunk, c->places[i]);
+        tv_free(c->places[i]);
+    }
+    tv_free(c->places);
+    tv_free(c->counters.rows);
+    tv_free(c);
+    merge->counters = NULL;
+}
+
 void tv_ft_merge_counters(struct tv_ft_merge *merge)
 {
-    struct ft_counter_merge c = {.merge = merge, .keys = tv_interner_new()};
-    struct ft_counter_place **places = ft_counts_place_all(&c);
-    ft_counts_collect_values(&c, places);
-    ft_counts_reserve_samples(&c);
-    for (size_t i = 0; i < c.counters.count; i++) {
-        if (c.counters.rows[i].straight)
-            ft_counts_add_straight(&c, &c.counters.rows[i]);
+    struct tv_ft_counter_merge *c = tv_alloc(1, sizeof *c);
+    size_t samples = merge->trace->tables.counter_sample_count;
+    assert(!merge->counters);
+    merge->counters = c;
+    c->merge = merge;
+    c->keys = tv_interner_new();
+    c->places = ft_counts_place_all(c);
+    size_t collected = ft_counts_collect_values(c, c->places);
+    ft_counts_reserve_samples(c);
+    for (size_t i = 0; i < c->counters.count; i++) {
+        if (c->counters.rows[i].straight)
+            ft_counts_add_straight(c, &c->counters.rows[i]);
         else
-            ft_counts_add_sorted(&c, &c.counters.rows[i]);
-        tv_free(c.counters.rows[i].series);
+            ft_counts_add_sorted(c, &c->counters.rows[i]);
+        tv_free(c->counters.rows[i].series);
     }
-    for (size_t i = 0; i < merge->reader_count; i++) {
-        ft_counts_move_chunk(&c, &merge->readers[i].chunk, places[i]);
-        tv_free(places[i]);
-    }
-    tv_free(places);
-    tv_free(c.counters.rows);
-    tv_free(c.values);
-    tv_interner_free(c.keys);
+    tv_free(c->values);
+    tv_interner_free(c->keys);
+    /* The collected values are in the tables already: they should not stay in the chunks as well.
+     */
+    if (collected > (merge->trace->tables.counter_sample_count - samples) / 8)
+        tv_ft_merge_move_counters(merge);
 }

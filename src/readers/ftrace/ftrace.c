@@ -267,6 +267,8 @@ void tv_ft_build_input(const struct tv_ft_building *building)
     tv_ft_schedule_build(&schedule, (unsigned)merge.reader_count);
     tv_ft_merge_release_sched(&merge);
     ft_place_tracks(&merge, &schedule, building->options);
+    tv_memory_trim(); /* the memory of gathered slices is between the rows */
+    tv_ft_merge_move_counters(&merge);
     if (building->placed)
         building->placed(building->context, &merge);
     tv_ft_schedule_release(&schedule);

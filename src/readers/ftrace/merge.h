@@ -68,6 +68,7 @@ struct tv_ft_merge {
     struct tv_diagnostics *repeated;       /* found while the plan is made; NULL: none */
     TV_TABLE(tv_ft_flow) flows;
     TV_TABLE(tv_ft_slice_end) slice_ends;
+    struct tv_ft_counter_merge *counters; /* whose values are still in the chunks; NULL: none */
 };
 
 /* Merge all chunks: threads, processes and frames, then the rows.  The slices go to the assembly;
@@ -85,8 +86,10 @@ uint32_t tv_ft_merge_process(struct tv_ft_merge *merge, int64_t tgid);
 uint32_t tv_ft_merge_pseudo_thread(struct tv_ft_merge *merge, struct tv_bytes name);
 uint32_t tv_ft_merge_frame(struct tv_ft_merge *merge, struct tv_bytes name, const char *category);
 
-/* Merge the counters of all chunks (counters.c). */
+/* Merge the counters of all chunks (counters.c).  The values of most of them stay in the chunks
+ * until tv_ft_merge_move_counters. */
 void tv_ft_merge_counters(struct tv_ft_merge *merge);
+void tv_ft_merge_move_counters(struct tv_ft_merge *merge);
 
 /* Make slices of the function_graph lines of all chunks, in the order of the file (graph.c). */
 void tv_ft_merge_calls(struct tv_ft_merge *merge);
