@@ -32,6 +32,11 @@ void tv_ft_take_cpu_frequency(struct tv_ft_chunk *chunk, const struct tv_ft_at *
 void tv_ft_take_cpu_idle(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t cpu,
                          uint32_t state);
 
+/* An interrupt or a soft interrupt: its slice on the processor begins, with a name, or ends. */
+void tv_ft_take_irq_begin(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft,
+                          struct tv_bytes name);
+void tv_ft_take_irq_end(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft);
+
 /* Take the text that a program wrote to the kernel's trace_marker. */
 enum tv_ft_taken tv_ft_take_print(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                                   struct tv_bytes text);

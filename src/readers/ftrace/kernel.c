@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/ftrace/chunk.h"
+#include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 
 #define LONGEST_NAME 160
@@ -35,6 +36,16 @@ static uint32_t ft_kernel_cpu_thread(struct tv_ft_chunk *chunk, const struct tv_
     return line;
 }
 
+static void ft_kernel_begin_on_cpu(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                                   const struct tv_ft_event *event, struct tv_bytes text)
+{
+    while (text.length > 0 &&
+           (text.data[text.length - 1] == ']' || text.data[text.length - 1] == ')'))
+        text.length--;
+    tv_ft_chunk_begin_kernel(chunk, at, ft_kernel_cpu_thread(chunk, at, event),
+                             ft_kernel_frame(chunk, event, text));
+}
+
 /* Begin a slice on the processor's pseudo-thread: "irq=27 name=arch_timer", "vec=9
  * [action=RCU]", "(Rescheduling interrupts)". */
 static enum tv_ft_taken ft_handle_begin_on_cpu(struct tv_ft_chunk *chunk,
@@ -48,11 +59,7 @@ static enum tv_ft_taken ft_handle_begin_on_cpu(struct tv_ft_chunk *chunk,
         if (text.data == NULL)
             return TV_FT_MALFORMED;
     }
-    while (text.length > 0 &&
-           (text.data[text.length - 1] == ']' || text.data[text.length - 1] == ')'))
-        text.length--;
-    tv_ft_chunk_begin_kernel(chunk, at, ft_kernel_cpu_thread(chunk, at, event),
-                             ft_kernel_frame(chunk, event, text));
+    ft_kernel_begin_on_cpu(chunk, at, event, text);
     return TV_FT_TAKEN;
 }
 
@@ -454,6 +461,21 @@ static enum tv_ft_taken ft_handle_file_work(struct tv_ft_chunk *chunk,
         .name = (event), .handle = ft_handle_file_work, .series = (what), .title = (title_of),     \
         .category = (category_of), .value = (half), .key = (key_of)                                \
     }
+
+/* The first rows of the table above. */
+enum { IRQ_BEGIN, IRQ_END, SOFTIRQ_BEGIN, SOFTIRQ_END };
+
+void tv_ft_take_irq_begin(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft,
+                          struct tv_bytes name)
+{
+    ft_kernel_begin_on_cpu(chunk, at, &tv_ft_kernel_events[soft ? SOFTIRQ_BEGIN : IRQ_BEGIN], name);
+}
+
+void tv_ft_take_irq_end(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft)
+{
+    const struct tv_ft_event *event = &tv_ft_kernel_events[soft ? SOFTIRQ_END : IRQ_END];
+    tv_ft_chunk_end_kernel(chunk, at, ft_kernel_cpu_thread(chunk, at, event), TV_NONE);
+}
 
 const struct tv_ft_event tv_ft_disk_events[] = {
     {.name = "block_rq_issue",

@@ -32,9 +32,29 @@ static bool ft_mark_take_field(struct tv_bytes *rest, struct tv_bytes *field)
     return true;
 }
 
+/* Take a number of up to ten digits that is the whole field.  Return false, and take nothing, for
+ * all else. */
+static bool ft_mark_take_digits(struct tv_bytes *rest, int64_t *number)
+{
+    size_t length = 0;
+    int64_t sum = 0;
+    while (length < rest->length && length < 10 && rest->data[length] >= '0' &&
+           rest->data[length] <= '9')
+        sum = sum * 10 + (rest->data[length++] - '0');
+    if (length == 0 || (length < rest->length && rest->data[length] != '|'))
+        return false;
+    *number = sum;
+    *rest = length == rest->length
+                ? (struct tv_bytes){NULL, 0}
+                : (struct tv_bytes){rest->data + length + 1, rest->length - length - 1};
+    return true;
+}
+
 static bool ft_mark_take_tgid(struct tv_bytes *rest, int64_t *tgid)
 {
     struct tv_bytes field;
+    if (TV_LIKELY(ft_mark_take_digits(rest, tgid)))
+        return *tgid <= INT32_MAX;
     return ft_mark_take_field(rest, &field) && tv_parse_i64(field, tgid) && *tgid >= 0 &&
            *tgid <= INT32_MAX;
 }

@@ -29,6 +29,11 @@ enum {
     EVENT_WAKEUP = 17,
     EVENT_BLOCKED = 18,
     EVENT_WAKING = 20,
+    EVENT_SOFTIRQ_ENTRY = 24,
+    EVENT_SOFTIRQ_EXIT = 25,
+    EVENT_SOFTIRQ_RAISE = 26,
+    EVENT_IRQ_ENTRY = 36,
+    EVENT_IRQ_EXIT = 37,
     EVENT_TRACING_MARK = 80,
     EVENT_WAKEUP_NEW = 114,
     EVENT_NEWTASK = 235,
@@ -393,6 +398,51 @@ static bool pf_take_print(struct tv_pf_bundle *bundle, const struct tv_ft_at *at
     return text.length > 0 && tv_ft_take_print(bundle->chunk, at, text) == TV_FT_TAKEN;
 }
 
+/* ---- Interrupts ---- */
+
+static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+/* Names of interrupts that are longer are left to the text of the event, which is cut. */
+#define LONGEST_IRQ 64u
+
+/* Count the name of an interrupt event as a frame, as those of all events that are read as text. */
+static void pf_name_irq(struct tv_pf_bundle *bundle, uint32_t number)
+{
+    struct tv_pf_bundle_state *state = tv_pf_bundle_get_state(bundle->reading);
+    assert(number < 64);
+    if (TV_LIKELY(state->irq_events >> number & 1))
+        return;
+    state->irq_events |= UINT64_C(1) << number;
+    tv_ft_chunk_frame(bundle->chunk, tv_bytes_of(tv_pf_find_member(FTRACE_EVENT, number)->name),
+                      "ftrace");
+}
+
+static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                        const struct tv_protobuf_field *event)
+{
+    pf_name_irq(bundle, event->number);
+    switch (event->number) {
+    case EVENT_SOFTIRQ_ENTRY: {
+        uint64_t vector = tv_pf_find(event->bytes, 1).value;
+        tv_ft_take_irq_begin(bundle->chunk, at, true,
+                             vector < TV_COUNT(softirqs) ? tv_bytes_of(softirqs[vector])
+                                                         : TV_BYTES(""));
+        return true;
+    }
+    case EVENT_IRQ_ENTRY: {
+        struct tv_bytes name = tv_pf_find(event->bytes, 2).bytes;
+        if (name.data == NULL || name.length > LONGEST_IRQ)
+            return false;
+        tv_ft_take_irq_begin(bundle->chunk, at, false, name);
+        return true;
+    }
+    default:
+        tv_ft_take_irq_end(bundle->chunk, at, event->number == EVENT_SOFTIRQ_EXIT);
+        return true;
+    }
+}
+
 /* ---- Events as text ---- */
 
 /* Texts of events whose handlers expect another form than "field=value ...": '$' and a letter is
@@ -415,9 +465,6 @@ static const struct {
     {404, "$a state=$B"},
     {405, "$a state=$B"},
 };
-
-static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-                                       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 struct pf_details {
     uint8_t text[LONGEST_TEXT];
@@ -506,7 +553,7 @@ static void pf_details_write(struct tv_pf_bundle *bundle, struct pf_details *det
 {
     struct pf_event_fields fields;
     details->length = 0;
-    if (event->number >= 24 && event->number <= 26) {
+    if (event->number == EVENT_SOFTIRQ_RAISE) {
         uint64_t vector = tv_pf_find(event->bytes, 1).value;
         pf_details_add(details, TV_BYTES("vec="));
         pf_details_add_number(details, (int64_t)vector, false);
@@ -581,6 +628,11 @@ static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     case EVENT_FREQUENCY:
     case EVENT_IDLE:
         return pf_take_cpu_state(bundle, at, event);
+    case EVENT_SOFTIRQ_ENTRY:
+    case EVENT_SOFTIRQ_EXIT:
+    case EVENT_IRQ_ENTRY:
+    case EVENT_IRQ_EXIT:
+        return pf_take_irq(bundle, at, event);
     case EVENT_BLOCKED:
         return pf_take_blocked(bundle, at, event->bytes);
     case EVENT_NEWTASK:

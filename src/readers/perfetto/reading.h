@@ -112,6 +112,15 @@ struct tv_pf_named_frame {
     uint32_t frame;    /* of the chunk; TV_NONE: not made yet */
 };
 
+/* The track that a sequence named last in one role. */
+struct tv_pf_known_track {
+    uint64_t uuid;
+    uint32_t after; /* its number + 1; 0: none yet */
+};
+
+/* Roles: the first is the track of an event, the others are extra counters. */
+#define TV_PF_KNOWN_TRACKS 4u
+
 /* Packets of one writer, in the order in which it wrote them. */
 struct tv_pf_sequence {
     uint32_t id;
@@ -133,6 +142,7 @@ struct tv_pf_sequence {
     struct tv_pf_named_frame *named_frames; /* by iid of the name, where these are small */
     size_t named_count, named_capacity;
     struct tv_map frames; /* the others: key of name and category -> frame of the chunk */
+    struct tv_pf_known_track known_tracks[TV_PF_KNOWN_TRACKS];
     struct tv_pf_own_clock *clocks;
     uint8_t clock_count;
 };
@@ -434,6 +444,18 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
                             struct tv_bytes event);
 /* Return the number of the track with a UUID, adding it if needed. */
 uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid);
+
+/* The same, for a track that packets of the sequence mostly have in this role: most need no
+ * look-up. */
+static inline uint32_t tv_pf_find_known_track(struct tv_pf_reading *reading,
+                                              struct tv_pf_sequence *sequence, unsigned role,
+                                              uint64_t uuid)
+{
+    struct tv_pf_known_track *known = &sequence->known_tracks[role];
+    if (TV_UNLIKELY(known->uuid != uuid || known->after == 0))
+        *known = (struct tv_pf_known_track){uuid, tv_pf_find_track(reading, uuid) + 1};
+    return known->after - 1;
+}
 
 /* Set the owner of a track: its own thread or process, or that of an ancestor. */
 struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t track);

@@ -314,10 +314,9 @@ static double pf_sequence_sum(struct tv_pf_sequence *sequence, uint32_t track, d
 }
 
 /* Add a value of a counter track.  Return it; *cpu_time becomes that of a thread's clock. */
-static void pf_count_on_track(struct pf_placed *placed, uint64_t uuid, double value)
+static void pf_count_on_track(struct pf_placed *placed, uint32_t number, double value)
 {
     struct tv_pf_reading *reading = placed->reading;
-    uint32_t number = tv_pf_find_track(reading, uuid);
     struct tv_pf_track *track = tv_pf_resolve_track(reading, number);
     if (!track->is_counter) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_COUNTER_TRACK, placed->packet->offset);
@@ -344,7 +343,9 @@ static void pf_count_extra(struct pf_placed *placed)
         uint64_t uuid = own ? event->extra_tracks[i] : 0;
         if (!own)
             memcpy(&uuid, defaults.data + i * sizeof uuid, sizeof uuid);
-        pf_count_on_track(placed, uuid, (double)(int64_t)event->extra_values[i]);
+        uint32_t track = tv_pf_find_known_track(placed->reading, placed->sequence,
+                                                1 + i % (TV_PF_KNOWN_TRACKS - 1), uuid);
+        pf_count_on_track(placed, track, (double)(int64_t)event->extra_values[i]);
     }
 }
 
@@ -354,7 +355,7 @@ static void pf_count_extra(struct pf_placed *placed)
 static void pf_event_find_track(struct pf_placed *placed)
 {
     struct tv_pf_reading *reading = placed->reading;
-    const struct tv_pf_sequence *sequence = placed->sequence;
+    struct tv_pf_sequence *sequence = placed->sequence;
     const struct pf_event *event = &placed->event;
     bool given = event->has_track || sequence->has_default_track;
     uint64_t uuid = event->has_track ? event->track : sequence->default_track;
@@ -365,7 +366,7 @@ static void pf_event_find_track(struct pf_placed *placed)
         placed->at.task = tv_ft_chunk_task(reading->chunk, sequence->thread_tid);
         return;
     }
-    placed->track = tv_pf_find_track(reading, given ? uuid : 0);
+    placed->track = tv_pf_find_known_track(reading, sequence, 0, given ? uuid : 0);
     const struct tv_pf_track *track = tv_pf_resolve_track(reading, placed->track);
     if (!track->described && given && uuid != 0)
         tv_pf_warn(reading, TV_DIAGNOSTIC_TRACK_UNKNOWN, placed->packet->offset);
@@ -689,12 +690,13 @@ static void pf_event_place(struct pf_placed *placed)
 static void pf_event_count(struct pf_placed *placed)
 {
     const struct pf_event *event = &placed->event;
-    const struct tv_pf_sequence *sequence = placed->sequence;
-    uint64_t uuid = event->has_track ? event->track : sequence->default_track;
+    uint64_t uuid = event->has_track ? event->track : placed->sequence->default_track;
     if (!event->has_counter)
         tv_pf_warn(placed->reading, TV_DIAGNOSTIC_BAD_COUNTER, placed->packet->offset);
     else
-        pf_count_on_track(placed, uuid, event->counter);
+        pf_count_on_track(placed,
+                          tv_pf_find_known_track(placed->reading, placed->sequence, 0, uuid),
+                          event->counter);
     if (event->extra_count > 0)
         pf_count_extra(placed);
 }
