@@ -37,6 +37,9 @@ void tv_ft_take_irq_begin(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, 
                           struct tv_bytes name);
 void tv_ft_take_irq_end(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft);
 
+/* Return the state with a name that the trace shows; TV_FT_UNKNOWN when there is none. */
+enum tv_ft_state tv_ft_find_state(struct tv_bytes name);
+
 /* Take the text that a program wrote to the kernel's trace_marker. */
 enum tv_ft_taken tv_ft_take_print(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                                   struct tv_bytes text);

@@ -22,6 +22,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "readers/ftrace/decoded.h"
 
 static const struct {
     const char *name;
@@ -46,6 +47,14 @@ static const struct {
     [TV_FT_IDLE] = {"Sleeping (idle)", TV_COLOUR_SLEEPING},
     [TV_FT_UNKNOWN] = {"Unknown", TV_COLOUR_BLOCKED},
 };
+
+enum tv_ft_state tv_ft_find_state(struct tv_bytes name)
+{
+    for (unsigned i = 0; i < TV_FT_STATES; i++)
+        if (tv_bytes_equal(name, tv_bytes_of(states[i].name)))
+            return (enum tv_ft_state)i;
+    return TV_FT_UNKNOWN;
+}
 
 /* State of a processor while the switches are replayed. */
 struct ft_sched_cpu {

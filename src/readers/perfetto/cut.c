@@ -42,6 +42,7 @@ struct cut_writing {
     struct tv_map sum_index;
     TV_TABLE(cut_sum) sums;
     uint32_t clock; /* id of the clock of the trace; 0: the file does not tell */
+    bool told;      /* the states of the tasks are written */
     bool changed;   /* writing->payload is not what the bundle has */
 };
 
@@ -595,6 +596,113 @@ static void cut_compact(struct cut_writing *writing, const struct tv_pf_bundle_c
     tv_free(wakings.raws);
 }
 
+/* ---- States of tasks at the start ---- */
+
+/* Write FtraceEvent {time, tid, sched_switch} to writing->payload. */
+static void cut_put_switch(struct cut_writing *writing, uint64_t raw,
+                           const struct tv_pf_cut_task *from, const struct tv_pf_cut_task *to)
+{
+    int64_t bits = tv_pf_task_bits(writing->reading, from->state);
+    writing->part.length = 0;
+    tv_protobuf_put_bytes(&writing->part, 1, from->name);
+    tv_protobuf_put_number(&writing->part, 2, (uint64_t)from->tid);
+    tv_protobuf_put_number(&writing->part, 4, (uint64_t)bits);
+    tv_protobuf_put_bytes(&writing->part, 5, to->name);
+    tv_protobuf_put_number(&writing->part, 6, (uint64_t)to->tid);
+    cut_put_kernel_event(writing, raw, (uint64_t)from->tid, 4);
+}
+
+/* Write the bundle in writing->payload, with the clock of another one. */
+static void cut_put_switches(struct cut_writing *writing, struct tv_bytes like, uint32_t cpu)
+{
+    struct tv_pf_message message = tv_pf_message_over(like);
+    struct tv_protobuf_field field;
+    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at)
+        if (field.number >= 5 && field.number <= 7)
+            cut_copy_field(&writing->payload, start, message.at);
+    tv_protobuf_put_number(&writing->payload, 1, cpu);
+    writing->packet.length = 0;
+    tv_protobuf_put_message(&writing->packet, 1, &writing->payload);
+    cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
+}
+
+/* Return the time of the first event of a bundle, as it stands there.  False: it has none. */
+static bool cut_bundle_first_time(struct tv_bytes bundle, uint64_t *raw)
+{
+    struct tv_pf_message message = tv_pf_message_over(bundle);
+    struct tv_protobuf_field field, time;
+    while (tv_pf_next(&message, &field)) {
+        time = tv_pf_find(field.bytes, field.number == 4 ? 7 : 1);
+        if (field.number == 4 && tv_pf_find(field.bytes, 1).wire != TV_PF_MISSING)
+            time = tv_pf_find(field.bytes, 1);
+        if ((field.number != 2 && field.number != 4) || time.wire == TV_PF_MISSING)
+            continue;
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&time, 0);
+        if (tv_pf_numbers_next(&numbers, raw))
+            return true;
+    }
+    return false;
+}
+
+/* Write the processes of tasks to a process tree in writing->payload. */
+static void cut_put_processes(struct cut_writing *writing, const struct tv_pf_cut_task *tasks,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i].tid <= 0 || tasks[i].pid <= 0)
+            continue;
+        writing->part.length = 0;
+        tv_protobuf_put_number(&writing->part, 1, (uint64_t)tasks[i].tid);
+        tv_protobuf_put_number(&writing->part, 3, (uint64_t)tasks[i].pid);
+        tv_protobuf_put_message(&writing->payload, 2, &writing->part);
+    }
+}
+
+/* Tell the processes of the tasks, as events before the range may have done. */
+static void cut_tell_processes(struct cut_writing *writing)
+{
+    const struct tv_pf_cut *cut = writing->cut;
+    writing->payload.length = writing->packet.length = 0;
+    cut_put_processes(writing, cut->running.rows, cut->running.count);
+    cut_put_processes(writing, cut->waiting.rows, cut->waiting.count);
+    if (writing->payload.length == 0)
+        return;
+    tv_protobuf_put_message(&writing->packet, 2, &writing->payload);
+    cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
+}
+
+/*
+ * Tell the states of all tasks by switches at the start of the range, before the first bundle.
+ * Only a switch can say that a task sleeps, and the task before it has to be the one that ran:
+ *
+ *     processor 0    a (sleeps) -> b,  b (blocked) -> c,  c (runnable) -> d     d runs
+ *     processor 1    idle -> e                                                  e runs
+ */
+static void cut_tell_states(struct cut_writing *writing, struct tv_bytes bundle)
+{
+    const struct tv_pf_cut_task idle = {.name = TV_BYTES("swapper")};
+    const struct tv_pf_cut *cut = writing->cut;
+    struct tv_pf_bundle_clock clock;
+    uint64_t raw;
+    if (writing->told || cut->running.count == 0 || !cut_bundle_first_time(bundle, &raw))
+        return;
+    writing->told = true;
+    tv_pf_bundle_read_clock(writing->reading, bundle, &clock);
+    raw += (uint64_t)cut->from - (uint64_t)tv_pf_bundle_time(writing->reading, &clock, raw);
+    cut_tell_processes(writing);
+    for (size_t i = 0; i < cut->running.count; i++) {
+        const struct tv_pf_cut_task *before = &idle;
+        writing->payload.length = 0;
+        for (size_t k = 0; i == 0 && k < cut->waiting.count; k++) {
+            if (k > 0)
+                cut_put_switch(writing, raw, before, &cut->waiting.rows[k]);
+            before = &cut->waiting.rows[k];
+        }
+        cut_put_switch(writing, raw, before, &cut->running.rows[i]);
+        cut_put_switches(writing, bundle, cut->running.rows[i].cpu);
+    }
+}
+
 static void cut_bundle(struct cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct tv_bytes bytes = packet->payload.bytes;
@@ -603,6 +711,7 @@ static void cut_bundle(struct cut_writing *writing, const struct tv_pf_current *
     struct tv_pf_bundle_clock clock;
     bool needed = false;
     size_t rest = 0;
+    cut_tell_states(writing, bytes);
     tv_pf_bundle_read_clock(writing->reading, bytes, &clock);
     writing->payload.length = 0;
     writing->changed = false;

@@ -3,7 +3,8 @@
  * cut.h - the packets of a time range of a Perfetto trace, as a Perfetto trace.
  *
  * Packets outside of the range are left out.  What later packets need stays: interned data,
- * defaults, clears of the state, clock snapshots, descriptors, process trees, metadata.  A slice
+ * defaults, clears of the state, clock snapshots, descriptors, process trees, metadata.  The states
+ * that tasks are in at the start of the range are told by switches at that time.  A slice
  * that crosses an end of the range is closed there: its begin gets the time of the range's start,
  * and its end that of the range's end.  The caller marks these events, which only a finished trace
  * knows.
@@ -14,6 +15,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/source.h"
+#include "model/tables.h"
 
 enum tv_pf_cut_mark {
     TV_PF_CUT_BEGIN = 1,  /* begins a slice that reaches into the range: moves to its start */
@@ -23,9 +25,20 @@ enum tv_pf_cut_mark {
     TV_PF_CUT_VALUE = 16, /* the value that a counter has at the start of the range: moves there */
 };
 
+/* A task at the start of the range, or the idle task (tid 0) of a processor. */
+struct tv_pf_cut_task {
+    int64_t tid, pid; /* pid 0: unknown */
+    struct tv_bytes name;
+    struct tv_bytes state; /* as thread states are named in the trace */
+    uint32_t cpu;          /* where it runs; TV_NONE: it does not run */
+};
+
 struct tv_pf_cut {
     int64_t from, to; /* [from, to), on the clock of the trace in the file */
     struct tv_map marks;
+    /* Tasks at the start of the range, of which switches before the packets of the kernel tell. */
+    TV_TABLE(tv_pf_cut_task) running; /* one for each processor that is known */
+    TV_TABLE(tv_pf_cut_task) waiting;
     uint64_t written, left_out; /* results: packets */
 };
 

@@ -433,6 +433,10 @@ void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release);
 /* Return the state that a number of sched_switch means in that kernel. */
 enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t state);
 
+/* Return the number for a state by its name, as in sched_switch of that kernel; 0, runnable, when
+ * there is none. */
+int64_t tv_pf_task_bits(const struct tv_pf_reading *reading, struct tv_bytes state);
+
 /* Add the track that a TrackDescriptor describes, or what it says more of a known one. */
 void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
                           uint64_t offset);

@@ -56,3 +56,17 @@ enum tv_ft_state tv_pf_task_state(const struct tv_pf_reading *reading, int64_t s
             return (enum tv_ft_state)states[i];
     return bits & 256 ? TV_FT_PREEMPTED : bits > 256 ? TV_FT_UNKNOWN : TV_FT_RUNNABLE;
 }
+
+int64_t tv_pf_task_bits(const struct tv_pf_reading *reading, struct tv_bytes name)
+{
+    /* One bit each, and the combinations that are states of their own: killable, idle. */
+    static const int64_t numbers[] = {0,   1,   2,   4,   8,    16,   32,  64,
+                                      128, 256, 512, 130, 1026, 2048, 4096};
+    enum tv_ft_state state = tv_ft_find_state(name);
+    if (state == TV_FT_BLOCKED_IO)
+        state = TV_FT_BLOCKED; /* the reason that is told apart makes the difference */
+    for (size_t i = 0; i < TV_COUNT(numbers); i++)
+        if (tv_pf_task_state(reading, numbers[i]) == state)
+            return numbers[i];
+    return 0;
+}

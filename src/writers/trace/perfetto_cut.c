@@ -9,6 +9,9 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "readers/perfetto/cut.h"
 #include "readers/perfetto/perfetto.h"
@@ -53,6 +56,15 @@ static uint32_t excerpt_find_open(const struct tv_trace *trace, uint32_t row, tv
     return open ? index : TV_NONE;
 }
 
+/* Return the name of the state of a thread. */
+static struct tv_bytes excerpt_state_name(const struct tv_trace *trace,
+                                          const struct tv_track *track, uint32_t index)
+{
+    struct tv_slice slice = tv_slice_get(trace, track->first_row, index);
+    return tv_trace_info_text(trace->head,
+                              trace->head->frames[trace->paths.nodes[slice.path].frame].name);
+}
+
 /* Mark the begins of the slices that reach into the range, the innermost first. */
 static void excerpt_mark_begins(const struct tv_trace *trace, struct tv_pf_cut *cut,
                                 const struct tv_track *track, tv_ns from)
@@ -74,11 +86,9 @@ static void excerpt_mark_begins(const struct tv_trace *trace, struct tv_pf_cut *
 static void excerpt_mark_track(const struct tv_trace *trace, struct tv_pf_cut *cut,
                                const struct tv_track *track, tv_ns from, tv_ns to)
 {
-    if (track->kind == TV_TRACK_STATES)
-        return; /* they follow from the switches of the processors */
+    if (track->kind == TV_TRACK_STATES || track->kind == TV_TRACK_CPU)
+        return; /* excerpt_tell_states; the next switch ends them */
     excerpt_mark_begins(trace, cut, track, from);
-    if (track->kind == TV_TRACK_CPU)
-        return; /* the next switch ends them */
     for (uint32_t i = 0; i < track->row_count; i++) {
         uint32_t row = track->first_row + i, open = excerpt_find_open(trace, row, to);
         if (open != TV_NONE)
@@ -87,6 +97,98 @@ static void excerpt_mark_track(const struct tv_trace *trace, struct tv_pf_cut *c
              at < trace->rows[row].count && tv_slice_end(trace, row, at) == from; at++)
             excerpt_mark_slice(trace, cut, row, at, TV_PF_CUT_EMPTY, 0);
     }
+}
+
+/* Return the processor of a track: "CPU 3". */
+static uint32_t excerpt_cpu_of(const struct tv_trace *trace, const struct tv_track *track)
+{
+    struct tv_bytes name = tv_trace_info_text(trace->head, track->name);
+    uint64_t cpu = TV_NONE;
+    if (!tv_bytes_starts_with(name, TV_BYTES("CPU ")) ||
+        !tv_parse_u64((struct tv_bytes){name.data + 4, name.length - 4}, &cpu))
+        return TV_NONE;
+    return cpu < TV_NONE ? (uint32_t)cpu : TV_NONE;
+}
+
+static void excerpt_name_task(const struct tv_trace *trace, uint32_t number,
+                              struct tv_pf_cut_task *task)
+{
+    const struct tv_thread *thread = &trace->head->threads[number];
+    task->tid = (int64_t)thread->id;
+    task->name = tv_trace_info_text(trace->head, thread->name);
+    if (thread->process != TV_NONE)
+        task->pid = (int64_t)trace->head->processes[thread->process].id;
+}
+
+/* The event that began the open slice of a track identifies it: a switch begins the slice of a
+ * processor and the state of the thread that runs there. */
+static uint64_t excerpt_event_key(const struct tv_trace *trace, const struct tv_track *track,
+                                  uint32_t open)
+{
+    return tv_hash_u64(tv_slice_offset(trace, track->first_row, open)) ^
+           (uint64_t)tv_slice_start(trace, track->first_row, open);
+}
+
+/* Mark the event that told, before a time, why a thread waits. */
+static void excerpt_mark_reason(const struct tv_trace *trace, struct tv_pf_cut *cut,
+                                uint32_t thread, tv_ns time)
+{
+    const struct tv_blocking *rows = trace->tables.blockings.rows;
+    size_t next = 0;
+    TV_LOWER_BOUND(next, trace->tables.blockings.count, at,
+                   rows[at].thread < thread || (rows[at].thread == thread && rows[at].time < time));
+    while (next > 0 && rows[next - 1].thread == thread && !rows[next - 1].io)
+        next--;
+    if (next > 0 && rows[next - 1].thread == thread)
+        tv_pf_cut_mark(cut, rows[next - 1].offset, rows[next - 1].time - trace->offset[0],
+                       TV_PF_CUT_VALUE, 0);
+}
+
+/* Collect the threads that do not run at the start of the range; add those that run to a map. */
+static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns from,
+                                 struct tv_map *running)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        uint32_t open = track->kind == TV_TRACK_STATES
+                            ? excerpt_find_open(trace, track->first_row, from)
+                            : TV_NONE;
+        if (open == TV_NONE)
+            continue;
+        struct tv_pf_cut_task task = {.state = excerpt_state_name(trace, track, open),
+                                      .cpu = TV_NONE};
+        if (tv_bytes_equal(task.state, TV_BYTES("Running"))) {
+            tv_map_set(running, excerpt_event_key(trace, track, open), track->thread);
+            continue;
+        }
+        excerpt_name_task(trace, track->thread, &task);
+        *tv_table_add(&cut->waiting) = task;
+        if (tv_bytes_equal(task.state, TV_BYTES("Uninterruptible Sleep (I/O)")))
+            excerpt_mark_reason(trace, cut, track->thread, from);
+    }
+}
+
+/* Collect what each processor runs at the start of the range, and what all other threads do. */
+static void excerpt_tell_states(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns from)
+{
+    struct tv_map running;
+    tv_map_init(&running);
+    excerpt_tell_threads(trace, cut, from, &running);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_CPU || track->first_wall + trace->offset[0] >= from)
+            continue;
+        struct tv_pf_cut_task task = {.name = TV_BYTES("swapper"),
+                                      .cpu = excerpt_cpu_of(trace, track)};
+        uint32_t open = excerpt_find_open(trace, track->first_row, from), thread = TV_NONE;
+        if (open != TV_NONE)
+            thread = tv_map_find(&running, excerpt_event_key(trace, track, open));
+        if (thread != TV_NONE)
+            excerpt_name_task(trace, thread, &task);
+        if (task.cpu != TV_NONE)
+            *tv_table_add(&cut->running) = task;
+    }
+    tv_map_release(&running);
 }
 
 /* Mark the last value of each counter before the range. */
@@ -116,10 +218,13 @@ static enum tv_status excerpt_write_packets(const struct tv_excerpt *excerpt, st
         cut.to = to - trace->offset[0];
         for (uint32_t i = 0; i < trace->track_count; i++)
             excerpt_mark_track(trace, &cut, &trace->tracks[i], from, to);
+        excerpt_tell_states(trace, &cut, from);
         excerpt_mark_counters(trace, &cut);
     }
     enum tv_status status = tv_pf_cut_write(trace->head->inputs[0].source, &cut, out, err);
     tv_map_release(&cut.marks);
+    tv_free(cut.running.rows);
+    tv_free(cut.waiting.rows);
     return status;
 }
 
