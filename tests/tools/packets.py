@@ -14,7 +14,7 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
-  gpu_render_stage_event=53:RenderStage vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
+  gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack
@@ -41,6 +41,8 @@ RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 specifications=7:Spe
   name=17 name_iid=20
 Specifications: hw_queue=2:Description stage=3:Description
 Description: name=1
+Graphics: buffer_event=1:BufferEvent
+BufferEvent: frame_number=1 type=2 layer_name=3 duration_ns=4 buffer_id=5
 Vulkan: vk_queue_submit=2:Submit
 Submit: duration_ns=1 pid=2 tid=3
 Packages: packages=1:Package

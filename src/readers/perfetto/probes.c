@@ -523,6 +523,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 53:
         tv_pf_take_render_stage(reading, packet, payload->bytes);
         return true;
+    case 57:
+        tv_pf_take_buffer_event(reading, packet, payload->bytes);
+        return true;
     case 65:
         return tv_pf_take_vulkan(reading, packet, payload->bytes);
     case 39:

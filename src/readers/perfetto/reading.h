@@ -251,6 +251,14 @@ struct tv_pf_gpu_slice {
     int32_t queue_id, stage_id; /* places in the lists of specifications */
 };
 
+/* What happened to a buffer (buffers.c). */
+struct tv_pf_buffer_event {
+    int64_t time, length;
+    uint64_t offset : 40, type : 8; /* type: BufferEventType */
+    uint32_t number, buffer;        /* number: of the frame */
+    uint32_t layer;                 /* text */
+};
+
 struct tv_pf_log {
     int64_t time;
     uint64_t offset;
@@ -307,6 +315,7 @@ struct tv_pf_reading {
     struct tv_pf_kernel kernel;
     TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_gpu_slice) gpu_slices;
+    TV_TABLE(tv_pf_buffer_event) buffer_events;
     uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
     TV_TABLE(tv_pf_log) logs;
     TV_TABLE(tv_ft_comment) metadata;
@@ -504,6 +513,11 @@ void tv_pf_take_render_stage(struct tv_pf_reading *reading, const struct tv_pf_c
 bool tv_pf_take_vulkan(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        struct tv_bytes event);
 void tv_pf_add_gpu_slices(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Take a GraphicsFrameEvent; add the slices to the merge. */
+void tv_pf_take_buffer_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                             struct tv_bytes frame_event);
+void tv_pf_add_buffer_slices(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Frame timeline: take a FrameTimelineEvent; add the frames to the merge. */
 void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
