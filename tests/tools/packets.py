@@ -38,7 +38,7 @@ Energy: index=1 timestamp_ms=2 energy=3
 SysStats: meminfo=1:Meminfo
 Meminfo: key=1 value=2
 RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
-  name=17 name_iid=20
+  name=17 name_iid=20 event_id=1 event_wait_ids=18
 Specifications: hw_queue=2:Description stage=3:Description
 Description: name=1
 Graphics: buffer_event=1:BufferEvent
@@ -64,7 +64,8 @@ ThreadDescriptor: pid=1 tid=2 thread_name=5
 Counter: type=1 is_incremental=5
 Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
   debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
-  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy
+  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy gpu_correlation=3000:Correlation
+Correlation: submits=1 waits=2
 Legacy: phase=2 duration_us=3 unscoped_id=6 bind_id=8 bind_to_enclosing=12 flow_direction=13
 Annotation: name_iid=1 name=10 int_value=4 string_value=6 string_value_iid=17
 Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact

@@ -10,6 +10,9 @@
  *
  * The lists may be after the slices; so names by number are sought when all packets are read.
  *
+ * A stage may have an id, for arrows: the events that submitted it name that id, those that waited
+ * for it, and the stages that had to.
+ *
  * A vkQueueSubmit is a slice on the track "Vulkan Events" of its process.
  */
 #include <inttypes.h>
@@ -26,6 +29,7 @@
 
 /* Fields of GpuRenderStageEvent. */
 enum {
+    EVENT_ID = 1,
     DURATION = 2,
     QUEUE_ID = 3,
     STAGE_ID = 4,
@@ -33,6 +37,7 @@ enum {
     QUEUE_IID = 13,
     STAGE_IID = 14,
     NAME = 17,
+    EVENT_WAIT_IDS = 18,
     NAME_IID = 20,
 };
 
@@ -64,6 +69,92 @@ static void pf_gpu_add(struct tv_pf_reading *reading, const struct tv_pf_current
     *tv_table_add(&reading->gpu_slices) = slice;
 }
 
+/* ---- Arrows ---- */
+
+void tv_pf_add_gpu_links(struct tv_pf_reading *reading, const struct tv_protobuf_field *ids,
+                         const struct tv_pf_gpu_link *link)
+{
+    struct tv_pf_numbers numbers = tv_pf_numbers_of(ids, 0);
+    uint64_t id;
+    while (tv_pf_numbers_next(&numbers, &id)) {
+        struct tv_pf_gpu_link *added = tv_table_add(&reading->gpu_links);
+        *added = *link;
+        added->id = id;
+    }
+}
+
+/* {1 ids of the stages that the event submits, 2 of those that it waits for} */
+void tv_pf_take_gpu_correlation(struct tv_pf_reading *reading, struct tv_bytes correlation)
+{
+    struct tv_pf_message message = tv_pf_message_over(correlation);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1 || field.number == 2)
+            tv_pf_add_gpu_links(reading, &field,
+                                &(struct tv_pf_gpu_link){.role = field.number == 1
+                                                                     ? TV_PF_GPU_SUBMITS
+                                                                     : TV_PF_GPU_WAITS});
+}
+
+/* Note the id of a stage, and the stages that it waits for. */
+static void pf_gpu_link_stage(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                              struct tv_bytes event)
+{
+    struct tv_pf_message message = tv_pf_message_over(event);
+    struct tv_protobuf_field field;
+    struct tv_pf_gpu_link link = {
+        .time = packet->time, .offset = packet->offset & TV_OFFSET_MASK, .task = TV_NONE};
+    while (tv_pf_next(&message, &field)) {
+        link.role = field.number == EVENT_ID ? TV_PF_GPU_STAGE : TV_PF_GPU_WAITS;
+        if ((field.number == EVENT_ID && field.value != 0) || field.number == EVENT_WAIT_IDS)
+            tv_pf_add_gpu_links(reading, &field, &link);
+    }
+}
+
+static struct tv_ft_flow_end pf_gpu_link_end(const struct tv_ft_merge *merge,
+                                             const struct tv_pf_gpu_link *link)
+{
+    return (struct tv_ft_flow_end){
+        .thread = link->task == TV_NONE ? TV_NONE : merge->numbers[0].threads[link->task],
+        .start = link->time,
+        .time = link->time,
+        .offset = link->offset,
+        .binding = TV_FT_BY_EVENT,
+    };
+}
+
+void tv_pf_add_gpu_arrows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    const struct tv_pf_gpu_link *rows = reading->gpu_links.rows;
+    struct tv_map stages; /* id -> row; of several the last */
+    char text[24];
+    tv_map_init(&stages);
+    for (size_t i = 0; i < reading->gpu_links.count; i++)
+        if (rows[i].role == TV_PF_GPU_STAGE)
+            tv_map_set(&stages, rows[i].id, (uint32_t)i);
+    for (size_t i = 0; i < reading->gpu_links.count; i++) {
+        uint32_t stage =
+            rows[i].role == TV_PF_GPU_STAGE ? TV_NONE : tv_map_find(&stages, rows[i].id);
+        if (stage == TV_NONE)
+            continue;
+        bool submits = rows[i].role == TV_PF_GPU_SUBMITS;
+        const struct tv_pf_gpu_link *from = submits ? &rows[i] : &rows[stage];
+        const struct tv_pf_gpu_link *to = submits ? &rows[stage] : &rows[i];
+        int length = snprintf(text, sizeof text, "%" PRIu64, rows[i].id);
+        *tv_table_add(&merge->flows) = (struct tv_ft_flow){
+            .from = pf_gpu_link_end(merge, from),
+            .to = pf_gpu_link_end(merge, to),
+            .offset = from->offset,
+            .end_offset = to->offset,
+            .frame =
+                tv_ft_merge_frame(merge, submits ? TV_BYTES("submit") : TV_BYTES("wait"), CATEGORY),
+            .id = tv_trace_info_string(merge->trace->head,
+                                       (struct tv_bytes){(uint8_t *)text, (size_t)length}),
+        };
+    }
+    tv_map_release(&stages);
+}
+
 void tv_pf_take_render_stage(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              struct tv_bytes event)
 {
@@ -80,6 +171,7 @@ void tv_pf_take_render_stage(struct tv_pf_reading *reading, const struct tv_pf_c
     }
     if (duration.number != DURATION)
         return; /* it tells names alone */
+    pf_gpu_link_stage(reading, packet, event);
     struct tv_pf_gpu_slice slice = {
         .process = TV_FT_NO_ID,
         .queue = pf_gpu_interned(reading, packet, GPU_SPECIFICATIONS, tv_pf_find(event, QUEUE_IID)),

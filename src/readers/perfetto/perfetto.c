@@ -315,6 +315,7 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->processes.packages.rows);
     tv_free(reading->display_frames.rows);
     tv_free(reading->gpu_slices.rows);
+    tv_free(reading->gpu_links.rows);
     tv_free(reading->buffer_events.rows);
     tv_free(reading->logs.rows);
     tv_free(reading->metadata.rows);
@@ -364,6 +365,7 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
     tv_pf_add_track_slices(reading, merge);
     tv_pf_add_display_frames(reading, merge);
     tv_pf_add_gpu_slices(reading, merge);
+    tv_pf_add_gpu_arrows(reading, merge);
     tv_pf_add_buffer_slices(reading, merge);
     tv_pf_add_flows(reading, merge);
     tv_pf_add_samples(reading, merge);

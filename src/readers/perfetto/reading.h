@@ -251,6 +251,16 @@ struct tv_pf_gpu_slice {
     int32_t queue_id, stage_id; /* places in the lists of specifications */
 };
 
+/* An event that names stages of a graphics processor by their ids (gpu.c). */
+enum tv_pf_gpu_role { TV_PF_GPU_STAGE, TV_PF_GPU_SUBMITS, TV_PF_GPU_WAITS };
+
+struct tv_pf_gpu_link {
+    uint64_t id;
+    int64_t time;
+    uint64_t offset : 40, role : 8;
+    uint32_t task; /* TV_NONE: the slice is on another track */
+};
+
 /* What happened to a buffer (buffers.c). */
 struct tv_pf_buffer_event {
     int64_t time, length;
@@ -315,6 +325,7 @@ struct tv_pf_reading {
     struct tv_pf_kernel kernel;
     TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_gpu_slice) gpu_slices;
+    TV_TABLE(tv_pf_gpu_link) gpu_links;
     TV_TABLE(tv_pf_buffer_event) buffer_events;
     uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
     TV_TABLE(tv_pf_log) logs;
@@ -513,6 +524,15 @@ void tv_pf_take_render_stage(struct tv_pf_reading *reading, const struct tv_pf_c
 bool tv_pf_take_vulkan(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        struct tv_bytes event);
 void tv_pf_add_gpu_slices(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Note the ids of stages in a field, which may be packed.  The caller fills in the places of the
+ * rows where it does not know them yet. */
+void tv_pf_add_gpu_links(struct tv_pf_reading *reading, const struct tv_protobuf_field *ids,
+                         const struct tv_pf_gpu_link *link);
+/* Take the GpuCorrelation of a track event, likewise. */
+void tv_pf_take_gpu_correlation(struct tv_pf_reading *reading, struct tv_bytes correlation);
+/* Add the arrows from submits to stages, and from these to what waits for them. */
+void tv_pf_add_gpu_arrows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Take a GraphicsFrameEvent; add the slices to the merge. */
 void tv_pf_take_buffer_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,

@@ -31,6 +31,7 @@
 
 #define EVENT_CATEGORIES 1u
 #define EVENT_NAMES 2u
+#define GPU_CORRELATION 3000u /* an extension of TrackEvent */
 #define MAX_CATEGORIES 8
 #define MAX_EXTRA 16
 #define LONGEST_CATEGORIES 256
@@ -106,6 +107,9 @@ static void pf_event_take_rare(struct tv_pf_reading *reading, struct pf_event *e
     case 42:
     case 48:
         pf_event_add_flows(reading, field, true);
+        break;
+    case GPU_CORRELATION:
+        tv_pf_take_gpu_correlation(reading, field->bytes);
         break;
     case 44:
     case 30:
@@ -705,7 +709,7 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
                             struct tv_bytes bytes)
 {
     struct pf_placed placed;
-    size_t first_flow = reading->flows.count;
+    size_t first_flow = reading->flows.count, first_link = reading->gpu_links.count;
     placed.reading = reading;
     placed.packet = packet;
     placed.sequence = packet->sequence;
@@ -715,17 +719,25 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
     if (!pf_event_find_time(&placed)) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
         reading->flows.count = first_flow;
+        reading->gpu_links.count = first_link;
         return;
     }
     tv_ft_chunk_note(reading->chunk, placed.at.time);
     if (placed.event.type == TYPE_COUNTER && !placed.event.legacy.data) {
         pf_event_count(&placed);
         reading->flows.count = first_flow; /* a counter is no slice */
+        reading->gpu_links.count = first_link;
         return;
     }
     pf_event_find_track(&placed);
     pf_event_place(&placed);
     pf_event_place_flows(&placed, first_flow);
+    for (size_t i = first_link; TV_UNLIKELY(i < reading->gpu_links.count); i++) {
+        struct tv_pf_gpu_link *link = &reading->gpu_links.rows[i];
+        link->time = placed.at.time;
+        link->offset = placed.at.offset & TV_OFFSET_MASK;
+        link->task = placed.on_thread ? placed.at.task : TV_NONE;
+    }
 }
 
 /* ---- Flows of the whole trace ---- */
