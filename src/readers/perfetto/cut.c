@@ -27,6 +27,9 @@
 #include "base/protobuf_out.h"
 #include "readers/perfetto/reading.h"
 
+/* Events of the kernel. */
+enum { BINDER_SENT = 50, BINDER_RECEIVED };
+
 enum { EVENT_BEGIN = 1, EVENT_END, EVENT_INSTANT, EVENT_COUNTER, EVENT_STATE };
 
 /* An incremental counter of one sequence. */
@@ -462,13 +465,39 @@ static void cut_put_kernel_event(struct cut_writing *writing, uint64_t time, uin
     tv_protobuf_put_message(&writing->payload, 2, &writing->text);
 }
 
-/* Write the event that ends the slice which a mark or an interrupt begins. */
+/* Number of the events that cut_close_binder makes: transactions count up from 1. */
+#define MADE_TRANSACTION 0x40000000u
+
+/* End the slice of a transaction that was sent, or of the work that a received one began: the work
+ * ends when its thread sends a reply, the wait when the reply is received. */
+static void cut_close_binder(struct cut_writing *writing, const struct tv_protobuf_field *event,
+                             uint64_t time, uint64_t tid)
+{
+    uint64_t number = tv_pf_find(event->bytes, 1).value ^ MADE_TRANSACTION;
+    uint64_t other = tv_pf_find(event->bytes, 4).value;
+    bool waits = event->number == BINDER_SENT;
+    tv_protobuf_put_number(&writing->part, 1, number);
+    tv_protobuf_put_number(&writing->part, 5, 1); /* a reply */
+    tv_protobuf_put_number(&writing->part, 7, 0); /* flags: not one-way */
+    cut_put_kernel_event(writing, time, waits && other != 0 ? other : tid, BINDER_SENT);
+    if (!waits)
+        return;
+    writing->part.length = 0;
+    tv_protobuf_put_number(&writing->part, 1, number);
+    cut_put_kernel_event(writing, time, tid, BINDER_RECEIVED);
+}
+
+/* Write the event that ends the slice which a mark, an interrupt or a transaction begins. */
 static void cut_kernel_close(struct cut_writing *writing, const struct tv_protobuf_field *event,
                              uint64_t time, uint64_t tid)
 {
     char text[32];
     struct tv_bytes mark = tv_pf_find(event->bytes, 2).bytes;
     writing->part.length = 0;
+    if (event->number == BINDER_SENT || event->number == BINDER_RECEIVED) {
+        cut_close_binder(writing, event, time, tid);
+        return;
+    }
     if (event->number == 3 && tv_bytes_starts_with(mark, TV_BYTES("B|"))) {
         size_t digits = 2;
         while (digits < mark.length && digits < 12 && mark.data[digits] >= '0' &&

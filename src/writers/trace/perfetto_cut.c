@@ -65,9 +65,40 @@ static struct tv_bytes excerpt_state_name(const struct tv_trace *trace,
                               trace->head->frames[trace->paths.nodes[slice.path].frame].name);
 }
 
+static uint64_t excerpt_slice_key(uint32_t row, uint32_t index)
+{
+    return (uint64_t)row << 32 | index;
+}
+
+static bool excerpt_is_binder(const struct tv_trace *trace, const struct tv_flow *flow)
+{
+    const struct tv_frame *frame = &trace->head->frames[flow->frame];
+    return flow->from.row != TV_NONE &&
+           tv_bytes_equal(tv_trace_info_text(trace->head, frame->category), TV_BYTES("binder"));
+}
+
+/* Look at the transactions of binder that were sent before the range.  Mark the replies that are
+ * received later: these end a wait.  Add to `early` the slices of calls which the file has after
+ * the event that received them: without a lead they would be received before they are sent. */
+static void excerpt_mark_transactions(const struct tv_trace *trace, struct tv_pf_cut *cut,
+                                      struct tv_map *early)
+{
+    for (size_t i = 0; i < trace->tables.flows.count; i++) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[i];
+        if (flow->from.time >= cut->from || !excerpt_is_binder(trace, flow))
+            continue;
+        uint64_t slice = tv_slice_offset(trace, flow->from.row, flow->from.index);
+        if (flow->to.time < cut->from && flow->end_offset < flow->offset)
+            tv_map_set(early, excerpt_slice_key(flow->from.row, flow->from.index), 1);
+        else if (flow->to.time >= cut->from && slice != flow->offset)
+            tv_pf_cut_mark(cut, flow->offset, flow->from.time, TV_PF_CUT_BEGIN, 0);
+    }
+}
+
 /* Mark the begins of the slices that reach into the range, the innermost first. */
 static void excerpt_mark_begins(const struct tv_trace *trace, struct tv_pf_cut *cut,
-                                const struct tv_track *track, tv_ns from)
+                                const struct tv_track *track, tv_ns from,
+                                const struct tv_map *early)
 {
     unsigned lead = 0;
     uint64_t inner = UINT64_MAX;
@@ -76,7 +107,9 @@ static void excerpt_mark_begins(const struct tv_trace *trace, struct tv_pf_cut *
         if (index == TV_NONE)
             continue;
         uint64_t offset = tv_slice_offset(trace, row, index);
-        lead += offset > inner && lead < TV_PF_CUT_LEAD_MAX; /* the file has the inner one first */
+        /* The file has the inner one first, or the event that received the transaction. */
+        bool late = offset > inner || tv_map_find(early, excerpt_slice_key(row, index)) != TV_NONE;
+        lead += late && lead < TV_PF_CUT_LEAD_MAX;
         inner = offset;
         excerpt_mark_slice(trace, cut, row, index, TV_PF_CUT_BEGIN, lead);
     }
@@ -84,11 +117,12 @@ static void excerpt_mark_begins(const struct tv_trace *trace, struct tv_pf_cut *
 
 /* Mark the slices of a track that cross an end of the range: at most one of each row and end. */
 static void excerpt_mark_track(const struct tv_trace *trace, struct tv_pf_cut *cut,
-                               const struct tv_track *track, tv_ns from, tv_ns to)
+                               const struct tv_track *track, tv_ns from, tv_ns to,
+                               const struct tv_map *early)
 {
     if (track->kind == TV_TRACK_STATES || track->kind == TV_TRACK_CPU)
         return; /* excerpt_tell_states; the next switch ends them */
-    excerpt_mark_begins(trace, cut, track, from);
+    excerpt_mark_begins(trace, cut, track, from, early);
     for (uint32_t i = 0; i < track->row_count; i++) {
         uint32_t row = track->first_row + i, open = excerpt_find_open(trace, row, to);
         if (open != TV_NONE)
@@ -129,19 +163,19 @@ static uint64_t excerpt_event_key(const struct tv_trace *trace, const struct tv_
            (uint64_t)tv_slice_start(trace, track->first_row, open);
 }
 
-/* Mark the event that told, before a time, why a thread waits. */
+/* Mark the event that told, before the range, why a thread waits. */
 static void excerpt_mark_reason(const struct tv_trace *trace, struct tv_pf_cut *cut,
-                                uint32_t thread, tv_ns time)
+                                uint32_t thread)
 {
     const struct tv_blocking *rows = trace->tables.blockings.rows;
     size_t next = 0;
     TV_LOWER_BOUND(next, trace->tables.blockings.count, at,
-                   rows[at].thread < thread || (rows[at].thread == thread && rows[at].time < time));
+                   rows[at].thread < thread ||
+                       (rows[at].thread == thread && rows[at].time < cut->from));
     while (next > 0 && rows[next - 1].thread == thread && !rows[next - 1].io)
         next--;
     if (next > 0 && rows[next - 1].thread == thread)
-        tv_pf_cut_mark(cut, rows[next - 1].offset, rows[next - 1].time - trace->offset[0],
-                       TV_PF_CUT_VALUE, 0);
+        tv_pf_cut_mark(cut, rows[next - 1].offset, rows[next - 1].time, TV_PF_CUT_VALUE, 0);
 }
 
 /* Collect the threads that do not run at the start of the range; add those that run to a map. */
@@ -164,7 +198,7 @@ static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut 
         excerpt_name_task(trace, track->thread, &task);
         *tv_table_add(&cut->waiting) = task;
         if (tv_bytes_equal(task.state, TV_BYTES("Uninterruptible Sleep (I/O)")))
-            excerpt_mark_reason(trace, cut, track->thread, from);
+            excerpt_mark_reason(trace, cut, track->thread);
     }
 }
 
@@ -216,8 +250,12 @@ static enum tv_status excerpt_write_packets(const struct tv_excerpt *excerpt, st
     if (tv_crop_range(trace, excerpt->cut, &from, &to)) {
         cut.from = from - trace->offset[0];
         cut.to = to - trace->offset[0];
+        struct tv_map early;
+        tv_map_init(&early);
+        excerpt_mark_transactions(trace, &cut, &early);
         for (uint32_t i = 0; i < trace->track_count; i++)
-            excerpt_mark_track(trace, &cut, &trace->tracks[i], from, to);
+            excerpt_mark_track(trace, &cut, &trace->tracks[i], from, to, &early);
+        tv_map_release(&early);
         excerpt_tell_states(trace, &cut, from);
         excerpt_mark_counters(trace, &cut);
     }
