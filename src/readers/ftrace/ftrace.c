@@ -267,10 +267,11 @@ void tv_ft_build_input(const struct tv_ft_building *building)
     tv_ft_schedule_build(&schedule, (unsigned)merge.reader_count);
     tv_ft_merge_release_sched(&merge);
     ft_place_tracks(&merge, &schedule, building->options);
-    tv_memory_trim(); /* the memory of gathered slices is between the rows */
-    tv_ft_merge_move_counters(&merge);
     if (building->placed)
         building->placed(building->context, &merge);
+    tv_paths_rest(&merge.trace->paths); /* the values take more memory than in the chunks */
+    tv_memory_trim();                   /* the memory of gathered slices is between the rows */
+    tv_ft_merge_move_counters(&merge);
     tv_ft_schedule_release(&schedule);
     tv_ft_merge_release(&merge);
     tv_assembly_end(merge.assembly);
