@@ -60,41 +60,45 @@ void tv_sort_keys(struct tv_sort_key *rows, size_t count);
 /* Comparison of two rows, as for qsort. */
 typedef int tv_compare_rows(const void *left, const void *right);
 
-struct tv_run_merge {
+/* The rows, apart from the buffer: the compiler sees the size and the comparison as constants only
+ * where no other function may have changed them. */
+struct tv_run_rows {
     uint8_t *rows;
     size_t size; /* of a row */
     tv_compare_rows *compare;
-    uint8_t *buffer;
-    size_t buffered; /* capacity of `buffer`, in rows */
+};
+
+struct tv_run_buffer {
+    uint8_t *rows;
+    size_t capacity; /* in rows */
 };
 
 /* Return the first row of a run, [low, high), that is greater than `row`; with `equal` true also
  * one that equals it. */
-TV_INLINE size_t tv_run_bound(const struct tv_run_merge *merge, size_t low, size_t high,
+TV_INLINE size_t tv_run_bound(const struct tv_run_rows *all, size_t low, size_t high,
                               const uint8_t *row, bool equal)
 {
-    TV_LOWER_BOUND(low, high, i,
-                   merge->compare(merge->rows + i * merge->size, row) < (equal ? 0 : 1));
+    TV_LOWER_BOUND(low, high, i, all->compare(all->rows + i * all->size, row) < (equal ? 0 : 1));
     return low;
 }
 
 /* Merge the neighbouring runs [low, middle) and [middle, high). */
-TV_INLINE void tv_run_merge_two(struct tv_run_merge *merge, size_t low, size_t middle, size_t high)
+TV_INLINE void tv_run_merge_two(const struct tv_run_rows *all, struct tv_run_buffer *buffer,
+                                size_t low, size_t middle, size_t high)
 {
-    size_t size = merge->size;
-    uint8_t *rows = merge->rows;
-    if (merge->compare(rows + (middle - 1) * size, rows + middle * size) <= 0)
+    const size_t size = all->size;
+    uint8_t *rows = all->rows;
+    if (all->compare(rows + (middle - 1) * size, rows + middle * size) <= 0)
         return;
-    low = tv_run_bound(merge, low, middle, rows + middle * size, false);
-    high = tv_run_bound(merge, middle, high, rows + (middle - 1) * size, true);
-    merge->buffer =
-        (uint8_t *)tv_array_reserve(merge->buffer, &merge->buffered, middle - low, size);
-    memcpy(merge->buffer, rows + low * size, (middle - low) * size);
-    const uint8_t *left = merge->buffer, *left_end = left + (middle - low) * size;
+    low = tv_run_bound(all, low, middle, rows + middle * size, false);
+    high = tv_run_bound(all, middle, high, rows + (middle - 1) * size, true);
+    buffer->rows = (uint8_t *)tv_array_reserve(buffer->rows, &buffer->capacity, middle - low, size);
+    memcpy(buffer->rows, rows + low * size, (middle - low) * size);
+    const uint8_t *left = buffer->rows, *left_end = left + (middle - low) * size;
     const uint8_t *right = rows + middle * size, *right_end = rows + high * size;
     uint8_t *to = rows + low * size;
     for (; left < left_end && right < right_end; to += size) {
-        bool later = merge->compare(left, right) > 0;
+        bool later = all->compare(left, right) > 0;
         memcpy(to, later ? right : left, size);
         right += later ? size : 0;
         left += later ? 0 : size;
@@ -108,10 +112,11 @@ TV_INLINE void tv_run_merge_two(struct tv_run_merge *merge, size_t low, size_t m
  * `compare`: then the sort costs as much as one written for the type. */
 TV_INLINE void tv_sort_runs(void *rows, size_t count, size_t size, tv_compare_rows *compare)
 {
-    struct tv_run_merge merge = {(uint8_t *)rows, size, compare, NULL, 0};
+    const struct tv_run_rows all = {(uint8_t *)rows, size, compare};
+    struct tv_run_buffer buffer = {NULL, 0};
     size_t *ends = NULL, run_count = 0, capacity = 0;
     for (size_t i = 1; i <= count; i++)
-        if (i == count || compare(merge.rows + (i - 1) * size, merge.rows + i * size) > 0) {
+        if (i == count || compare(all.rows + (i - 1) * size, all.rows + i * size) > 0) {
             ends = (size_t *)tv_array_reserve(ends, &capacity, run_count + 1, sizeof *ends);
             ends[run_count++] = i;
         }
@@ -120,12 +125,12 @@ TV_INLINE void tv_sort_runs(void *rows, size_t count, size_t size, tv_compare_ro
         for (size_t i = 0; i < run_count; i += 2) {
             size_t low = i == 0 ? 0 : ends[i - 1], last = i + 1 < run_count ? i + 1 : i;
             if (last > i)
-                tv_run_merge_two(&merge, low, ends[i], ends[last]);
+                tv_run_merge_two(&all, &buffer, low, ends[i], ends[last]);
             ends[merged++] = ends[last];
         }
         run_count = merged;
     }
-    tv_free(merge.buffer);
+    tv_free(buffer.rows);
     tv_free(ends);
 }
 
