@@ -388,10 +388,19 @@ static bool pf_take_driver_mark(struct tv_pf_bundle *bundle, const struct tv_ft_
     return true;
 }
 
+/* Return the text of a print event: {1 address, 2 text}, mostly the text alone. */
+static struct tv_bytes pf_print_text(struct tv_bytes event)
+{
+    if (TV_LIKELY(event.length >= 2 && event.data[0] == (2 << 3 | TV_PROTOBUF_BYTES) &&
+                  event.data[1] < 0x80 && event.data[1] == event.length - 2))
+        return (struct tv_bytes){event.data + 2, event.length - 2};
+    return tv_pf_find(event, 2).bytes;
+}
+
 static bool pf_take_print(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                           struct tv_bytes event)
 {
-    struct tv_bytes text = tv_pf_find(event, 2).bytes;
+    struct tv_bytes text = pf_print_text(event);
     while (text.length > 0 &&
            (text.data[text.length - 1] == '\n' || text.data[text.length - 1] == '\0'))
         text.length--;
@@ -673,21 +682,53 @@ void tv_pf_bundle_mark_loss(struct tv_pf_bundle *bundle, int64_t time)
     };
 }
 
+/* Open an event of the form that most have: {1 time, 2 thread, N event} and no more.  Return false
+ * for any other form. */
+TV_INLINE bool pf_event_open_usual(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
+                                   struct tv_protobuf_field *event)
+{
+    struct tv_cursor cursor = tv_cursor_over(bytes);
+    uint64_t key, length;
+    if (bytes.length < 2 || *cursor.at++ != (1 << 3 | TV_PROTOBUF_VARINT) ||
+        !tv_protobuf_take_varint(&cursor, time) || cursor.at == cursor.end ||
+        *cursor.at++ != (2 << 3 | TV_PROTOBUF_VARINT) || !tv_protobuf_take_varint(&cursor, tid) ||
+        !tv_protobuf_take_varint(&cursor, &key) || (key & 7) != TV_PROTOBUF_BYTES || key >> 3 < 3 ||
+        key >> 32 != 0 || !tv_protobuf_take_varint(&cursor, &length) ||
+        length != tv_cursor_left(&cursor))
+        return false;
+    event->number = (uint32_t)(key >> 3);
+    event->wire = TV_PROTOBUF_BYTES;
+    event->value = 0;
+    event->bytes = (struct tv_bytes){cursor.at, (size_t)length};
+    return true;
+}
+
+/* Open an event of any form.  Return false when it is damaged. */
+static TV_NOINLINE bool pf_event_open(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
+                                      struct tv_protobuf_field *event)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    *time = *tid = 0;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 1)
+            *time = field.value;
+        else if (field.number == 2)
+            *tid = field.value;
+        else if (field.wire == TV_PROTOBUF_BYTES)
+            *event = field;
+    }
+    return !message.damaged;
+}
+
 static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes bytes,
                                  uint64_t offset)
 {
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field, event = {.number = 0};
+    struct tv_protobuf_field event = {.number = 0};
     uint64_t time = 0, tid = 0;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            time = field.value;
-        else if (field.number == 2)
-            tid = field.value;
-        else if (field.wire == TV_PROTOBUF_BYTES)
-            event = field;
-    }
-    if (TV_UNLIKELY(message.damaged || event.number == 0 || !tv_pf_is_tid((int32_t)tid))) {
+    bool sound = pf_event_open_usual(bytes, &time, &tid, &event) ||
+                 pf_event_open(bytes, &time, &tid, &event);
+    if (TV_UNLIKELY(!sound || event.number == 0 || !tv_pf_is_tid((int32_t)tid))) {
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_FIELDS, offset);
         return;
     }
@@ -712,13 +753,26 @@ static void pf_bundle_describe_event(struct tv_pf_bundle *bundle, struct tv_byte
                    tv_pf_text(bundle->reading, name));
 }
 
+/* Step over events.  Return true. */
+TV_INLINE bool pf_bundle_skip_events(struct tv_pf_message *message)
+{
+    for (;;) {
+        struct tv_cursor cursor = {message->at, message->at, message->end};
+        uint64_t length;
+        if (cursor.at == cursor.end || *cursor.at++ != (2 << 3 | TV_PROTOBUF_BYTES) ||
+            !tv_protobuf_take_varint(&cursor, &length) || length > tv_cursor_left(&cursor))
+            return true; /* the caller reads another field, or damage */
+        message->at = cursor.at + length;
+    }
+}
+
 /* Read the fields that are after the events but are needed first. */
 static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool has_cpu = false, has_clock = false;
-    while (tv_pf_next(&message, &field))
+    while (pf_bundle_skip_events(&message) && tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
             has_cpu = field.value < TV_PF_CPUS;
