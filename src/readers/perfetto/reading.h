@@ -116,6 +116,7 @@ struct tv_pf_named_frame {
 struct tv_pf_known_track {
     uint64_t uuid;
     uint32_t after; /* its number + 1; 0: none yet */
+    uint32_t sum;   /* of an incremental counter: index in `sums` + 1; 0: not known */
 };
 
 /* Roles: the first is the track of an event, the others are extra counters. */
@@ -477,7 +478,7 @@ static inline uint32_t tv_pf_find_known_track(struct tv_pf_reading *reading,
 {
     struct tv_pf_known_track *known = &sequence->known_tracks[role];
     if (TV_UNLIKELY(known->uuid != uuid || known->after == 0))
-        *known = (struct tv_pf_known_track){uuid, tv_pf_find_track(reading, uuid) + 1};
+        *known = (struct tv_pf_known_track){uuid, tv_pf_find_track(reading, uuid) + 1, 0};
     return known->after - 1;
 }
 

@@ -31,6 +31,8 @@ void tv_pf_sequence_clear(struct tv_pf_sequence *sequence)
     tv_map_init(&sequence->frames);
     sequence->entries.count = 0;
     sequence->sum_count = 0;
+    for (unsigned role = 0; role < TV_PF_KNOWN_TRACKS; role++)
+        sequence->known_tracks[role].sum = 0;
     sequence->named_count = 0;
     sequence->clock_count = 0;
     sequence->default_clock = 0;

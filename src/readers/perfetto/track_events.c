@@ -304,9 +304,13 @@ static uint32_t pf_track_counter(struct tv_pf_reading *reading, struct tv_pf_tra
 
 /* Return the value of an incremental counter: the sum of its values since the state was cleared.
  */
-static double pf_sequence_sum(struct tv_pf_sequence *sequence, uint32_t track, double value)
+static double pf_sequence_sum(struct tv_pf_sequence *sequence, unsigned role, double value)
 {
-    uint32_t number = tv_map_add(&sequence->counters, track, (uint32_t)sequence->sum_count);
+    struct tv_pf_known_track *known = &sequence->known_tracks[role];
+    if (TV_UNLIKELY(known->sum == 0))
+        known->sum =
+            tv_map_add(&sequence->counters, known->after - 1, (uint32_t)sequence->sum_count) + 1;
+    uint32_t number = known->sum - 1;
     if (number == sequence->sum_count) {
         sequence->sums = tv_array_reserve(sequence->sums, &sequence->sum_capacity,
                                           sequence->sum_count + 1, sizeof *sequence->sums);
@@ -317,17 +321,19 @@ static double pf_sequence_sum(struct tv_pf_sequence *sequence, uint32_t track, d
     return (double)sequence->sums[number];
 }
 
-/* Add a value of a counter track.  Return it; *cpu_time becomes that of a thread's clock. */
-static void pf_count_on_track(struct pf_placed *placed, uint32_t number, double value)
+/* Add a value of a counter track, which the sequence has in a role.  The CPU time of the event
+ * becomes that of a thread's clock. */
+static void pf_count_on_track(struct pf_placed *placed, unsigned role, uint64_t uuid, double value)
 {
     struct tv_pf_reading *reading = placed->reading;
+    uint32_t number = tv_pf_find_known_track(reading, placed->sequence, role, uuid);
     struct tv_pf_track *track = tv_pf_resolve_track(reading, number);
     if (!track->is_counter) {
         tv_pf_warn(reading, TV_DIAGNOSTIC_COUNTER_TRACK, placed->packet->offset);
         return;
     }
     if (track->incremental)
-        value = pf_sequence_sum(placed->sequence, number, value);
+        value = pf_sequence_sum(placed->sequence, role, value);
     if (track->multiplier > 0)
         value *= (double)track->multiplier;
     if (track->counter_type == 1 && track->owner_tid != TV_FT_NO_ID && value >= 0 && value < 9e18)
@@ -347,9 +353,8 @@ static void pf_count_extra(struct pf_placed *placed)
         uint64_t uuid = own ? event->extra_tracks[i] : 0;
         if (!own)
             memcpy(&uuid, defaults.data + i * sizeof uuid, sizeof uuid);
-        uint32_t track = tv_pf_find_known_track(placed->reading, placed->sequence,
-                                                1 + i % (TV_PF_KNOWN_TRACKS - 1), uuid);
-        pf_count_on_track(placed, track, (double)(int64_t)event->extra_values[i]);
+        pf_count_on_track(placed, 1 + i % (TV_PF_KNOWN_TRACKS - 1), uuid,
+                          (double)(int64_t)event->extra_values[i]);
     }
 }
 
@@ -698,9 +703,7 @@ static void pf_event_count(struct pf_placed *placed)
     if (!event->has_counter)
         tv_pf_warn(placed->reading, TV_DIAGNOSTIC_BAD_COUNTER, placed->packet->offset);
     else
-        pf_count_on_track(placed,
-                          tv_pf_find_known_track(placed->reading, placed->sequence, 0, uuid),
-                          event->counter);
+        pf_count_on_track(placed, 0, uuid, event->counter);
     if (event->extra_count > 0)
         pf_count_extra(placed);
 }
