@@ -210,7 +210,8 @@ static void excerpt_tell_states(const struct tv_trace *trace, struct tv_pf_cut *
     excerpt_tell_threads(trace, cut, from, &running);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
-        if (track->kind != TV_TRACK_CPU || track->first_wall + trace->offset[0] >= from)
+        if (track->kind != TV_TRACK_CPU ||
+            tv_trace_time(trace, track->input, track->first_wall) >= from)
             continue;
         struct tv_pf_cut_task task = {.name = TV_BYTES("swapper"),
                                       .cpu = excerpt_cpu_of(trace, track)};
