@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect.c - see collect.h. */
+/* collect.c - the state of all threads, and the collected samples (collect.h).
+ *
+ * Records come in time order. An off-CPU time is put together from three of them:
+ *
+ *     SAMPLE of the switch event   keep the stack in the task; no sample
+ *     SWITCH, out                  off_ns = time; preempted = the scheduler took the processor
+ *     SWITCH, in                   a wait from off_ns to now, with the kept stack
+ *
+ * A thread id may be used again after its thread has ended. FORK and EXIT remove the task of the
+ * old thread, so that the next thread with the id gets an id of its own in the samples. A thread
+ * without any sample or wait does not appear in them. */
 #include "perf/collect.h"
 
 #include <assert.h>
@@ -19,11 +29,12 @@ struct tv_perf_task {
     bool preempted;
     uint32_t *stack; /* its stack at that time */
     size_t stack_capacity;
-    uint32_t depth;
+    uint32_t depth; /* frames in `stack`; 0: no stack is kept */
 };
 
 /* ---- Threads ---- */
 
+/* Return the index of the first task whose tid is not lower: its place, or where to insert it. */
 static size_t perf_task_place(const struct tv_perf_collector *c, uint32_t tid)
 {
     size_t low = 0;
@@ -37,6 +48,8 @@ static struct tv_perf_task *perf_task_find(const struct tv_perf_collector *c, ui
     return place < c->task_count && c->tasks[place].tid == tid ? &c->tasks[place] : NULL;
 }
 
+/* Return the task of the thread. A thread that no record has named yet gets the name of its process
+ * leader. The pointer is valid until the next task is added or removed. */
 static struct tv_perf_task *perf_task_find_or_add(struct tv_perf_collector *c, uint32_t pid,
                                                   uint32_t tid)
 {
@@ -65,6 +78,7 @@ static uint32_t perf_task_sample_id(struct tv_perf_collector *c, struct tv_perf_
     return task->id;
 }
 
+/* Set the name, also of samples that the thread has already. */
 static void perf_task_rename(struct tv_perf_collector *c, struct tv_perf_task *task,
                              const char *name)
 {
@@ -119,6 +133,7 @@ static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, ui
     uint32_t file = TV_PERF_KERNEL_FILE;
     if (!kernel)
         file = tv_perf_spaces_find(&c->spaces, pid, address, &at);
+    /* Without kernel symbols, all frames of the kernel are one element, shown once per stack. */
     else if (!c->names_kernel)
         at = 0;
     if (kernel && !c->names_kernel && !innermost)
@@ -191,6 +206,7 @@ static uint32_t perf_read_stack(struct tv_perf_collector *c, const struct tv_per
             innermost = true;
             continue;
         }
+        /* A marker says that kernel or user addresses follow, the innermost of that part first. */
         uint32_t element = perf_frame_element(c, record->pid, address, kernel, innermost);
         innermost = false;
         if (element != 0)
@@ -201,6 +217,7 @@ static uint32_t perf_read_stack(struct tv_perf_collector *c, const struct tv_per
 
 /* ---- Records ---- */
 
+/* Keep a copy of the stack until the thread runs again. */
 static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stack, uint32_t depth)
 {
     assert(stack);
@@ -210,6 +227,7 @@ static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stac
     task->depth = depth;
 }
 
+/* Add a sample; or, from a switch event, keep its stack for the wait that begins. */
 static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     assert(record->type == PERF_RECORD_SAMPLE);
@@ -229,6 +247,7 @@ static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_per
         .cpu = record->cpu < TV_SAMPLE_NO_CPU ? (uint16_t)record->cpu : TV_SAMPLE_NO_CPU,
         .state = TV_SAMPLE_RUNNING,
     };
+    /* CPU time without a known stack still counts: it gets one element "[unknown]". */
     if (depth == 0) {
         c->stack[0] = perf_element_of(c, TV_PERF_NO_FILE, 0);
         depth = c->stack[0] != 0;
@@ -274,6 +293,8 @@ static void perf_collect_fork(struct tv_perf_collector *c, const struct tv_perf_
         memcpy(name, parent->name, TASK_NAME_SIZE);
     if (record->pid != record->fork.parent_pid)
         tv_perf_spaces_fork(&c->spaces, record->fork.parent_pid, record->pid);
+    /* Remove an ended thread with the same id whose EXIT was lost. As pid, 0 is no process, so no
+     * address space is cleared. */
     perf_task_forget(c, 0, record->tid);
     perf_task_rename(c, perf_task_find_or_add(c, record->pid, record->tid), name);
 }

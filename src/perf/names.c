@@ -3,7 +3,14 @@
  *
  * Places are sorted by file and resolved file by file, so only one file is open at a time, however
  * many a recording has. Then all samples are copied with the new elements, because two places in
- * one source line become one element. */
+ * one source line become one element.
+ *
+ *     collected element                      sorted by      element of the result
+ *     {method = 0x11a3, line = file 3}  -->  file, place -> {class "libc.so.6", name "memcpy",
+ *                                                            file "string/memcpy.S", line 120}
+ *
+ * Nothing fails here. A place without a symbol is named by its address in an ELF file, by its
+ * module in other code, and "[unknown]" if it belongs to no file. */
 #include "perf/collect.h"
 
 #include <assert.h>
@@ -17,19 +24,20 @@
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 
+/* Longer names are cut. C++ templates reach some kilobytes. */
 #define NAME_ROOM 4096u
 
 /* A place, and the index of its element. */
 struct perf_element_address {
-    uint32_t file, element;
+    uint32_t file, element; /* element: an index, so the number of the element minus 1 */
     uint64_t place;
 };
 
 /* The symbols of one file. */
 struct perf_name_source {
     const struct tv_perf_file *file;
-    struct tv_elf *elf; /* NULL: none */
-    struct tv_symbol_list list;
+    struct tv_elf *elf;         /* NULL: none */
+    struct tv_symbol_list list; /* empty for ELF files */
 };
 
 struct perf_name_resolution {
@@ -41,6 +49,8 @@ struct perf_name_resolution {
 
 /* ---- Sources ---- */
 
+/* Is this the version that was mapped? Old kernels and /proc/PID/maps give no build id; then the
+ * path must do. */
 static bool perf_has_build_id(const struct tv_elf *elf, const struct tv_perf_file *file)
 {
     struct tv_bytes id = tv_elf_build_id(elf);
@@ -74,6 +84,7 @@ static void perf_name_source_open(struct perf_name_source *source,
     case TV_PERF_ELF:
         source->elf = perf_open_elf(r->from->spaces.root, file);
         break;
+    /* Prefer the jitdump file: it also records code that the program has moved. */
     case TV_PERF_JIT:
         snprintf(path, sizeof path, "%s%s", r->from->spaces.root, file->dump ? file->dump : "");
         if (file->dump && tv_symbol_list_read_dump(&source->list, path, r->from->owner))
@@ -97,6 +108,7 @@ static void perf_name_source_close(struct perf_name_source *source)
 
 /* ---- Elements ---- */
 
+/* Copy a text, cut to NAME_ROOM, and end it with NUL. */
 static void perf_copy_text(char *to, struct tv_bytes text)
 {
     size_t length = text.length < NAME_ROOM - 1 ? text.length : NAME_ROOM - 1;
@@ -198,6 +210,7 @@ static int perf_compare_addresses(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* Return the places of all elements, sorted so that each file is opened once. */
 static struct perf_element_address *perf_list_addresses(const struct tv_samples *samples)
 {
     const struct tv_sample_element *elements = samples->elements.at;
@@ -238,6 +251,7 @@ static void perf_resolve_elements(struct perf_name_resolution *r)
 
 /* ---- Samples ---- */
 
+/* Write the stack with the new elements. Element numbers begin with 1; 0 means none. */
 static uint32_t perf_translate_stack(const struct perf_name_resolution *r, uint32_t trace,
                                      uint32_t *stack)
 {
@@ -258,6 +272,7 @@ static uint32_t perf_deepest_stack(const struct tv_samples *samples)
     return deepest;
 }
 
+/* Copy the threads in order, so each one keeps its id. */
 static void perf_copy_threads(const struct perf_name_resolution *r)
 {
     const struct tv_sample_thread *threads = r->from->samples.threads.at;

@@ -8,7 +8,19 @@
  *                cpu 0  cpu 1
  *
  * Events are inherited by new threads and children. The kernel has no ring for an inherited event
- * on all processors, so there is one event per thread and processor. */
+ * on all processors, so there is one event per thread and processor.
+ *
+ * Each thread has one or, with off_cpu, two events per processor:
+ *
+ *     PERF_COUNT_SW_CPU_CLOCK          a sample per period of CPU time; also reports mappings,
+ *                                      names, forks, exits and switches (PERF_RECORD_SWITCH)
+ *     PERF_COUNT_SW_CONTEXT_SWITCHES   a sample at each switch: the stack that the thread waits in
+ *
+ * A process that already runs has made its mappings before the events existed. They are read once
+ * from /proc/PID/maps and /proc/PID/task ("seed"). A program that we start needs no seed: its
+ * events are enabled by its exec, so the kernel reports everything.
+ *
+ * perf_event_open(2) and linux/perf_event.h specify attributes and rings. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dirent.h>
@@ -39,6 +51,7 @@
 #define RING_PAGES 128u
 /* Samples with a copied stack are longer. If less memory may be locked, smaller rings are tried. */
 #define RING_PAGES_COPIES 2048u
+/* Bytes of stack that the kernel copies into each sample. Callers further up are not unwound. */
 #define COPIED_BYTES 16384u
 #define RING_PAGES_MIN 8u
 #define MAX_THREADS 100000u
@@ -55,16 +68,17 @@ struct tv_perf {
     bool no_lost_counts, no_build_ids; /* not supported by an older kernel */
     struct perf_cpu *cpus;
     size_t cpu_count;
-    int *files; /* one per event */
+    int *files; /* one per event; closing a file ends its event */
     size_t file_count, file_capacity;
     struct tv_perf_queue queue;
     struct tv_perf_collector collector;
     uint64_t looked_ns; /* time of the last look at the rings */
-    size_t page;
+    size_t page;        /* bytes of a page of this system */
 };
 
 /* ---- What the system says ---- */
 
+/* Read the number in a file of /proc/sys; `otherwise` if the file is missing or empty. */
 static long perf_read_setting(const char *path, long otherwise)
 {
     char text[32] = "";
@@ -111,12 +125,15 @@ static struct perf_event_attr perf_make_attributes(const struct tv_perf *perf, b
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof attr,
         .config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_CPU_CLOCK,
+        /* The CPU clock counts nanoseconds, so a period is a time. Every single switch is sampled.
+         */
         .sample_period = switches ? 1 : BILLION / options->rate,
         .sample_type = TV_PERF_SAMPLE_TYPE,
         .read_format = perf->no_lost_counts ? 0 : PERF_FORMAT_LOST,
         .disabled = 1,
         .inherit = 1,
         .enable_on_exec = !options->is_running,
+        /* enable_on_exec: our own code between fork and exec is not part of the recording. */
         .exclude_kernel = perf->user_only,
         .exclude_hv = 1,
         .exclude_guest = 1,
@@ -131,9 +148,11 @@ static struct perf_event_attr perf_make_attributes(const struct tv_perf *perf, b
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .sample_max_stack = (uint16_t)depth,
+        /* Wake us after 32 KiB in a ring and not after each sample. */
         .watermark = 1,
         .wakeup_watermark = 32768,
     };
+    /* The kernel still follows its own part of the stack; the user part is unwound later. */
     if (options->copies_stacks) {
         attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         attr.sample_regs_user = TV_PERF_REGISTERS;
@@ -143,6 +162,7 @@ static struct perf_event_attr perf_make_attributes(const struct tv_perf *perf, b
     return attr;
 }
 
+/* Return the file of a new event, or -1 with errno. */
 static int perf_open_event(const struct tv_perf *perf, pid_t tid, int cpu, bool switches)
 {
     struct perf_event_attr attr = perf_make_attributes(perf, switches);
@@ -171,6 +191,9 @@ static int perf_probe_attributes(struct tv_perf *perf)
     }
 }
 
+/* Map a ring for the processor's first event. Halve its size until the kernel grants the memory,
+ * since the locked memory of a user is limited (perf_event_mlock_kb, RLIMIT_MEMLOCK). Return 0 or
+ * errno. */
 static int perf_map_ring(struct tv_perf *perf, struct perf_cpu *cpu, int file)
 {
     assert(cpu->file < 0 && file >= 0);
@@ -204,6 +227,7 @@ static int perf_add_event(struct tv_perf *perf, struct perf_cpu *cpu, pid_t tid,
     if (file < 0)
         return errno == ENODEV ? 0 : errno;
     perf_keep_event(perf, file);
+    /* Samples of both events arrive in the same ring. Only the id tells them apart. */
     uint64_t id;
     if (switches && ioctl(file, PERF_EVENT_IOC_ID, &id) == 0)
         tv_map_set(&perf->collector.switches, id, 1);
@@ -212,6 +236,7 @@ static int perf_add_event(struct tv_perf *perf, struct perf_cpu *cpu, pid_t tid,
     return ioctl(file, PERF_EVENT_IOC_SET_OUTPUT, cpu->file) == 0 ? 0 : errno;
 }
 
+/* Add the events of a thread on all processors. Return 0 or errno. */
 static int perf_add_thread(struct tv_perf *perf, pid_t tid)
 {
     int error = 0;
@@ -227,6 +252,7 @@ static int perf_add_thread(struct tv_perf *perf, pid_t tid)
 
 /* ---- A process that runs ---- */
 
+/* Read the first line of a file, cut to `size` - 1 bytes; empty if it cannot be read. */
 static void perf_read_line(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -280,6 +306,7 @@ static void perf_seed_mapping(struct tv_perf *perf, char *line)
         return;
     mapping.length = end - mapping.start;
     mapping.offset = strtoull(at + 6, &at, 16);
+    /* Step over device and inode. A path may contain blanks, and is the rest of the line. */
     for (size_t i = 0; i < 2; i++) {
         at += strspn(at, " ");
         at += strcspn(at, " ");
@@ -290,6 +317,8 @@ static void perf_seed_mapping(struct tv_perf *perf, char *line)
     tv_perf_spaces_map(&perf->collector.spaces, (uint32_t)perf->options.pid, &mapping);
 }
 
+/* Read the mappings after the events were opened. A library that is loaded in between appears in
+ * both places, and tv_perf_spaces_map replaces the first by the second. */
 static void perf_seed_mappings(struct tv_perf *perf)
 {
     char path[64], line[8192];
@@ -303,6 +332,7 @@ static void perf_seed_mappings(struct tv_perf *perf)
 
 /* ---- From the start to the end ---- */
 
+/* Events cost a file per thread and processor: 100 threads on 64 processors are 6,400. */
 static void perf_raise_file_limit(void)
 {
     struct rlimit limit;
@@ -341,6 +371,7 @@ static void perf_find_root(struct tv_perf_spaces *spaces, pid_t pid)
         snprintf(spaces->root, sizeof spaces->root, "/proc/%d/root", (int)pid);
 }
 
+/* Return the user that the process belongs to. Files in /tmp that this user wrote may name code. */
 static uint32_t perf_process_owner(pid_t pid)
 {
     char path[32];

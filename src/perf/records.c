@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* records.c - parses the kernel's records and sorts them by time (records.h). */
+/* records.c - parses the kernel's records and sorts them by time (records.h).
+ *
+ * All numbers are in this machine's byte order, and records begin at multiples of 8 bytes. Each one
+ * begins with struct perf_event_header: u32 type, u16 misc, u16 size. Then follow, by type:
+ *
+ *     SAMPLE        u64 id, u64 ip, u32 pid, u32 tid, u64 time, u32 cpu, u32 0,
+ *                   u64 n, n x u64 call chain
+ *                   [u64 abi, registers x u64, u64 size, stack of `size` bytes, u64 used bytes]
+ *     MMAP2         u32 pid, u32 tid, u64 start, length, offset, 24 bytes of file identity,
+ *                   u32 protection, u32 flags, path with NUL
+ *     COMM          u32 pid, u32 tid, name with NUL
+ *     FORK, EXIT    u32 pid, parent's pid, tid, parent's tid, u64 time
+ *     LOST          u64 id, u64 count          LOST_SAMPLES   u64 count
+ *     SWITCH        nothing; `misc` says whether the thread leaves or enters the processor
+ *
+ * All but SAMPLE end with sample_id: u32 pid, u32 tid, u64 time, u32 cpu, u32 0, u64 id. It has a
+ * fixed size, so it is read from the end. The layout is specified in perf_event_open(2).
+ *
+ * A record that ends too early is dropped as a whole. The kernel writes the rings, but the pages
+ * are shared memory, and a length from there is checked like one from a file. */
 #include "perf/records.h"
 
 #include <assert.h>
@@ -16,7 +35,7 @@
 struct perf_record_cursor {
     const uint8_t *at;
     size_t left;
-    bool whole;
+    bool whole; /* false: some field lay behind the end, and all later ones read as 0 */
 };
 
 /* Copy the next bytes. If the record ends before them, it is not whole, and nothing is copied. */
@@ -53,6 +72,7 @@ static const char *record_cursor_text(struct perf_record_cursor *cursor)
     return text;
 }
 
+/* Return the next bytes without copying them; NULL if the record ends before. */
 static const uint8_t *record_cursor_bytes(struct perf_record_cursor *cursor, uint64_t length)
 {
     const uint8_t *at = cursor->at;
@@ -77,6 +97,8 @@ static void perf_record_read_stack_copy(struct perf_record_cursor *cursor,
         stack = record_cursor_bytes(cursor, size);
         length = record_cursor_u64(cursor);
     }
+    /* `length` is how much the kernel could copy; the rest of `size` is padding. A 32-bit thread
+     * has other registers, which the unwinder does not know. */
     if (!cursor->whole || abi != PERF_SAMPLE_REGS_ABI_64)
         return;
     record->sample.registers = registers;
@@ -112,6 +134,7 @@ static void perf_record_read_mapping(struct perf_record_cursor *cursor,
     mapping->start = record_cursor_u64(cursor);
     mapping->length = record_cursor_u64(cursor);
     mapping->offset = record_cursor_u64(cursor);
+    /* Build id: u8 size, three bytes of padding, 20 bytes. */
     if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && cursor->left >= 24) {
         mapping->build_id_size = cursor->at[0];
         memcpy(mapping->build_id, cursor->at + 4, TV_PERF_BUILD_ID);
@@ -141,6 +164,7 @@ static void perf_record_read_name(struct perf_record_cursor *cursor, struct tv_p
     record->name = record_cursor_text(cursor);
 }
 
+/* Read how many records the kernel could not store, because the ring was full. */
 static void perf_record_read_lost(struct perf_record_cursor *cursor, struct tv_perf_record *record)
 {
     if (record->type == PERF_RECORD_LOST)
@@ -162,6 +186,8 @@ static bool perf_record_read_trailer(const uint8_t *bytes, size_t length,
     return cursor.whole;
 }
 
+/* Read the fields between header and trailer. False: a type that nothing here needs, or too short.
+ */
 static bool perf_record_read_body(struct perf_record_cursor *cursor, struct tv_perf_record *record)
 {
     switch (record->type) {
@@ -218,12 +244,15 @@ uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t pl
 
 /* ---- Rings ---- */
 
+/* A record of the queue. Its bytes lie at an aligned offset, since the buffer may move. */
 struct tv_perf_queued {
     uint64_t time_ns;
     size_t at;       /* offset in `bytes` */
     uint32_t length; /* of the record */
 };
 
+/* Copy bytes from a ring position, which may wrap around at the end. Positions count all bytes ever
+ * written; the offset in the ring is the position modulo its size. */
 static void perf_ring_copy(const struct tv_perf_ring *ring, uint64_t position, uint8_t *to,
                            size_t length)
 {
@@ -259,6 +288,7 @@ void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *q
     while (head - tail >= sizeof(struct perf_event_header) && head - tail <= ring->size) {
         struct perf_event_header header;
         perf_ring_copy(ring, tail, (uint8_t *)&header, sizeof header);
+        /* Damaged: where the next record begins is unknown. The rest of this look is skipped. */
         if (header.size < sizeof header || header.size > head - tail)
             break;
         size_t at = (queue->used + 7) / 8 * 8;

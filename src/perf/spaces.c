@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spaces.c - address spaces of processes: sorted, non-overlapping mappings per process (collect.h).
- */
+ *
+ *     before            [ a.out r-x        )        [ libc r-x     )
+ *     map over it             [ new r-x )
+ *     after             [a.out)[ new r-x )[a.out)   [ libc r-x     )
+ *
+ * A mapping keeps `bias`, so a lookup is one addition: place = address + bias, modulo 2^64. For ELF
+ * files, bias = offset of the mapping - its start; for generated code and the kernel it is 0, and
+ * the place is the address itself. Cutting a mapping therefore changes only its bounds.
+ *
+ * A file is one entry of `files` for all processes that map it with the same build id. */
 #include "perf/collect.h"
 
 #include <assert.h>
@@ -17,8 +26,8 @@
 
 struct perf_map {
     uint64_t start, end;
-    uint64_t bias; /* address + bias is the place in the file */
-    uint32_t file;
+    uint64_t bias; /* address + bias is the place in the file; may wrap around */
+    uint32_t file; /* index in files */
 };
 
 struct tv_perf_space {
@@ -39,6 +48,7 @@ static bool perf_path_starts(const char *text, const char *head)
  */
 static enum tv_perf_file_kind perf_file_kind_of(const char *path)
 {
+    /* The kernel reports "//anon" for anonymous memory. */
     static const char *const made[] = {"//", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage"};
     if (strcmp(path, "[vdso]") == 0)
         return TV_PERF_VDSO;
@@ -161,6 +171,8 @@ static size_t perf_space_cut_maps(struct tv_perf_space *space, uint64_t start, u
     assert(start < end);
     size_t place = perf_space_map_place(space, start), behind;
     if (place < space->count && space->maps[place].start < start) {
+        /* The mapping begins before the range, and may also end after it. It is split first; its
+         * right half, still in place, is cut below. */
         struct perf_map left = space->maps[place];
         left.end = start;
         space->maps[place].start = start;
@@ -203,6 +215,7 @@ void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
     (void)perf_space_insert_map(space, perf_space_map_place(space, map.start), map);
 }
 
+/* Unwind tables are not copied; the child loads its own when it needs them. */
 void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint32_t parent, uint32_t child)
 {
     tv_perf_spaces_clear(spaces, child);
@@ -239,6 +252,7 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
     return space->maps[at].file;
 }
 
+/* Give the unwinder every ELF file of the process; start + bias is the offset of the mapping. */
 static void perf_space_add_unwind_files(const struct tv_perf_spaces *spaces,
                                         const struct tv_perf_space *space)
 {

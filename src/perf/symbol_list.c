@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbol_list.c - symbols of kallsyms, perf map files and jitdump files (symbol_list.h). */
+/* symbol_list.c - symbols of kallsyms, perf map files and jitdump files (symbol_list.h).
+ *
+ * A list owns one text and an array of symbols that point into it by offset. A jitdump file is
+ * first converted into the text of a map file, so there is one parser for both:
+ *
+ *     load  address 7f0012345000, size 416, number 0, "LazyCompile:~parse app.js:7"
+ *     move  to 7f0012390000, size 416, number 0
+ *        --> "7f0012345000 1a0 LazyCompile:~parse app.js:7"
+ *            "7f0012390000 1a0 LazyCompile:~parse app.js:7"
+ *
+ * Code is replaced during a run. As the recording does not tell which code a sample hit, the last
+ * name of an address is taken, as perf does. A line that cannot be parsed is skipped. */
 #define _GNU_SOURCE
 #include "perf/symbol_list.h"
 
@@ -43,6 +54,8 @@ static void symbol_list_parse_kernel_line(struct tv_symbol_list *list, char *lin
 {
     char *at;
     uint64_t start = strtoull(line, &at, 16);
+    /* t, T: code; w, W: weak symbols. Start 0 means that we may not see addresses (kptr_restrict).
+     */
     if (at == line || length - (size_t)(at - line) < 4 || start == 0 || !strchr("tTwW", at[1]))
         return;
     size_t name = (size_t)(at + 3 - list->text), size = strcspn(at + 3, "\t\n");
@@ -97,6 +110,7 @@ static char *symbol_list_read_text(int file, size_t *size)
             tv_free(text);
             return NULL;
         }
+        /* Files of /proc and of running programs have no size that can be trusted. */
         if (capacity - length < SYMBOL_FILE_FIRST / 2)
             text = tv_array_reserve(text, &capacity, capacity + SYMBOL_FILE_FIRST, 1);
     }
@@ -109,6 +123,7 @@ static char *symbol_list_read_text(int file, size_t *size)
 static char *symbol_list_read_trusted(const char *path, uint32_t owner, size_t *size)
 {
     struct stat found;
+    /* Anybody may create a name in /tmp: follow no link, and do not wait for a writer of a FIFO. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return NULL;
@@ -214,7 +229,7 @@ struct jit_code_load {
 
 struct jit_dump_reading {
     char *text;
-    size_t length, capacity, most;
+    size_t length, capacity, most; /* most: limit of the text's length */
     struct jit_code_load *loaded;
     size_t loaded_count, loaded_capacity;
 };
@@ -240,6 +255,8 @@ bool tv_jit_dump_is_name(const char *path)
     return digits > 0 && strcmp(name + 4 + digits, ".dump") == 0;
 }
 
+/* Append a line of a map file, unless the text would exceed its limit. A line end in the name would
+ * begin a line of its own, so it becomes a blank. */
 static void jit_dump_add_line(struct jit_dump_reading *r, uint64_t start, uint64_t size,
                               const char *name)
 {
@@ -255,6 +272,8 @@ static void jit_dump_add_line(struct jit_dump_reading *r, uint64_t start, uint64
     r->text[r->length] = '\0';
 }
 
+/* Body: u32 process, u32 thread, u64 address, u64 code address at 16, u64 size at 24, u64 number at
+ * 32, then the name. Without a NUL the record is skipped. */
 static void jit_dump_read_load(struct jit_dump_reading *r, const uint8_t *body, size_t length)
 {
     if (length <= JIT_LOAD_BODY || !memchr(body + JIT_LOAD_BODY, '\0', length - JIT_LOAD_BODY))
@@ -274,6 +293,8 @@ static const char *jit_dump_name_of_load(const struct jit_dump_reading *r, uint6
     return NULL;
 }
 
+/* Body: u32 process, u32 thread, u64 address, u64 old at 16, u64 new at 24, u64 size at 32, u64
+ * number of the load at 40. A move of unknown code has no name and is skipped. */
 static void jit_dump_read_move(struct jit_dump_reading *r, const uint8_t *body, size_t length)
 {
     const char *name =

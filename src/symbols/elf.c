@@ -57,6 +57,7 @@ static uint32_t debug_file_update_crc(uint32_t crc, const uint8_t *bytes, size_t
     return ~crc;
 }
 
+/* Read the whole file: the checksum is the only link between a debug file and its program. */
 static bool debug_file_has_crc(int file, uint32_t expected)
 {
     uint8_t piece[PIECE];
@@ -82,6 +83,7 @@ static int debug_file_open_regular(const char *path)
     return -1;
 }
 
+/* The name of the path states a build id; compare with the one that the file itself states. */
 static bool debug_file_has_build_id(int file, const void *id, ssize_t length)
 {
     const void *other;
@@ -93,6 +95,7 @@ static bool debug_file_has_build_id(int file, const void *id, ssize_t length)
     return same;
 }
 
+/* Skip TV_DEBUG_PERF_ELF, the first place: it holds copies of programs and not debug files. */
 static int debug_file_open_by_build_id(Elf *elf)
 {
     const void *id;
@@ -143,7 +146,9 @@ static int debug_file_open(Elf *elf, const char *path)
     return file >= 0 ? file : debug_file_open_by_link(elf, path);
 }
 
-/* Symbols seldom overlap. So many of them in front of an address are examined. */
+/* Symbols are sorted by start only, so the one that contains an address need not be the last that
+ * starts before it: a local label may lie in a function. Overlaps are
+ * rare, and the lookup examines at most so many symbols. */
 #define OVERLAPPING 16
 
 struct elf_function {
@@ -160,11 +165,11 @@ struct elf_unit {
 struct tv_elf {
     int file;
     Elf *elf;
-    int debug_file;                 /* -1: none, or not needed */
-    Elf *debug;                     /* NULL: the same */
-    Dwarf *dwarf;                   /* NULL: no debug information */
-    uint64_t lowest, end;           /* extent of the file's own addresses */
-    uint64_t moved;                 /* an address in memory minus the same address in the file */
+    int debug_file;       /* -1: none, or not needed */
+    Elf *debug;           /* NULL: the same */
+    Dwarf *dwarf;         /* NULL: no debug information */
+    uint64_t lowest, end; /* extent of the file's own addresses */
+    uint64_t moved; /* an address in memory minus the same address in the file; may wrap around */
     struct elf_function *functions; /* sorted by start */
     size_t function_count, function_capacity;
     struct elf_unit *units; /* sorted by start */
@@ -201,6 +206,8 @@ static void elf_find_extent(struct tv_elf *elf)
     elf->end = lowest < end ? end : UINT64_MAX;
 }
 
+/* Add a symbol if it is a function that this file defines. Symbols of data, and of functions that
+ * another library provides, cannot be the place of an instruction here. */
 static void elf_add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char *name)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -242,6 +249,7 @@ static void elf_read_symbols(struct tv_elf *elf, Elf *from, GElf_Word type)
     }
 }
 
+/* Add the address ranges of a compilation unit; functions in sections of their own have many. */
 static void elf_add_unit(struct tv_elf *elf, Dwarf_Die *die)
 {
     Dwarf_Addr base, start, end;
@@ -389,6 +397,8 @@ static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint6
     return number + 1 == elf->function_count || address < elf->functions[number + 1].start;
 }
 
+/* Return the symbol with the highest start that contains the address. Of several at that start the
+ * last examined wins, which is the longest, and the first by name (elf_compare_functions). */
 static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
 {
     size_t low = 0; /* ends at the first function after the address */
@@ -428,6 +438,7 @@ static const char *elf_find_subprogram(Dwarf_Die *unit, uint64_t address)
     return name;
 }
 
+/* Fill in file and line from the unit's line table; leave both unknown if it has no row there. */
 static void elf_find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *place)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, address);

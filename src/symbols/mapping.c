@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapping.c - mapping files of R8. The file stays in memory as it is; classes and methods are
- * views of its text.
+ * mapping.c - mapping files of R8 and ProGuard. The file stays in memory as it is; classes and
+ * methods are views of its text.
+ *
+ *     com.acme.Cart -> a.b:                        mapping_class: original, obfuscated
+ *         1:4:void add(com.acme.Item):20:23 -> a   mapping_member: from 1, to 4, name "add",
+ *                                                  arguments "com.acme.Item", obfuscated "a"
+ *
+ * The methods of a class are neighbours in one array, in file order. A class is found by its
+ * obfuscated name, through a hash and a chain. The line numbers behind the arguments (20:23, of the
+ * original file) are not kept, because a trace shows methods and not positions.
+ *
+ * The specification is "R8, Retrace and map file versioning" of the R8 project. A line that fits
+ * neither a class nor a member ends the reading with an error: a file in another format must not
+ * silently rename nothing.
  */
 #include "symbols/mapping.h"
 
@@ -13,21 +25,22 @@
 #include "base/memory.h"
 
 struct mapping_class {
-    struct tv_bytes original, obfuscated, file;
-    uint32_t first, count; /* its methods */
-    uint32_t next;         /* the next class with the same hash, or TV_NONE */
+    struct tv_bytes original, obfuscated; /* with dots and package */
+    struct tv_bytes file;                 /* of the source, from a comment; empty: not stated */
+    uint32_t first, count;                /* its methods: index in `methods`, number */
+    uint32_t next;                        /* the next class with the same hash, or TV_NONE */
 };
 
 struct mapping_member {
     struct tv_bytes obfuscated;
     struct tv_bytes owner; /* the original method's class if it is another one; else empty */
-    struct tv_bytes name, result, arguments;
-    struct tv_bytes residual; /* descriptor in the obfuscated program, or empty */
-    uint64_t from, to;        /* lines in the obfuscated program; 0, 0: none */
+    struct tv_bytes name, result, arguments; /* as Java types: "int[]", "com.acme.Item,int" */
+    struct tv_bytes residual;                /* descriptor in the obfuscated program, or empty */
+    uint64_t from, to;                       /* lines in the obfuscated program; 0, 0: none */
 };
 
 struct tv_mapping {
-    uint8_t *text;
+    uint8_t *text; /* the whole file; owned */
     struct mapping_class *classes;
     struct mapping_member *methods;
     size_t class_count, class_capacity, method_count, method_capacity;
@@ -50,6 +63,8 @@ static bool mapping_split_arrow(struct tv_bytes line, struct tv_bytes *left, str
 }
 
 /* Return the value of "key":"value" in a comment that holds JSON; empty when it has none. */
+/* This is no JSON parser: R8 writes each comment as one flat object on one line, and the values
+ * that are wanted here contain no escapes. */
 static struct tv_bytes mapping_find_json_value(struct tv_bytes line, struct tv_bytes key)
 {
     for (size_t i = 0; i + key.length <= line.length; i++) {
@@ -69,6 +84,8 @@ static struct tv_bytes mapping_find_json_value(struct tv_bytes line, struct tv_b
     return (struct tv_bytes){NULL, 0};
 }
 
+/* Apply a comment to the last class, or to its last method. Unknown ids are skipped, as the
+ * specification demands, so that newer versions of R8 stay readable. */
 static void mapping_parse_comment(struct tv_mapping *m, struct tv_bytes line)
 {
     struct tv_bytes id = mapping_find_json_value(line, TV_BYTES("\"id\""));
@@ -145,6 +162,8 @@ static bool mapping_parse_member(struct tv_mapping *m, struct tv_bytes line)
     mapping_split_owner(qualified, &method);
 
     struct mapping_class *owner = &m->classes[m->class_count - 1];
+    /* Lines of one range list an inlined body first and its callers after it. The last of them is
+     * the method that exists in the obfuscated program, which is the one that a trace names. */
     struct mapping_member *last = owner->count > 0 ? &m->methods[m->method_count - 1] : NULL;
     if (last && last->to > 0 && last->from == method.from && last->to == method.to &&
         tv_bytes_equal(last->obfuscated, method.obfuscated)) {
@@ -349,6 +368,7 @@ static struct tv_bytes mapping_build_descriptor(const struct mapping_member *met
 }
 
 /* Rate how well a method matches the method of the trace: more is better, 0 is no match. */
+/* The descriptor counts more than the line, since lines of a trace may be of another build. */
 static unsigned mapping_rate_method(const struct mapping_member *entry,
                                     const struct tv_mapped_method *asked, struct tv_bytes mapped,
                                     struct tv_bytes described)
@@ -368,6 +388,8 @@ static unsigned mapping_rate_method(const struct mapping_member *entry,
     return points;
 }
 
+/* Return the original class. R8 merges classes, so a method may come from another one than the
+ * class that it stands in; its name is then qualified. */
 static struct tv_bytes mapping_owner_of(const struct mapping_class *class,
                                         const struct mapping_member *method)
 {
@@ -384,6 +406,7 @@ static void mapping_add_candidate(const struct mapping_class *class,
         original->class_name = mapping_owner_of(class, method);
         return;
     }
+    /* Overloads that share a name are one name; only different names are joined by '|'. */
     struct tv_bytes rest = {(const uint8_t *)names->bytes, names->length}, name;
     while (rest.length > 0) {
         tv_bytes_split(&rest, '|', &name);
