@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_blocks.c - a scanner for the scripts of an HTML page.
+ * html_blocks.c - a scanner for the scripts of an HTML page (html_page.h).
  *
  * The page is never parsed as a whole. The scanner jumps from '<' to '<' and recognises five
  * tokens (comments and scripts, their starts and ends), because only the whole body of a script
@@ -9,6 +9,16 @@
  *     page --> next token --> <!-- : skip the comment
  *                         '-> <script : read the tag --> a trace: [start, end) of the body
  *                                                    '-> anything else: skip to its </script
+ *
+ *     <script class="trace-data" type="application/text">
+ *     # tracer: nop                                     <-- start: blank lines are left out
+ *       app-42  (   42) [000] ...1  1.5: sched_switch: ...
+ *     </script>                                         <-- end: so are blanks in front of the tag
+ *
+ * Memory is bounded: a window of the page, at most LONGEST_TAG + LOOK bytes of it at a time. A
+ * script that the end of the page cuts off is still a block, with `open` set. The rules for
+ * comments and scripts are those of the HTML standard, section "Tokenization" ("script data
+ * escaped states").
  */
 #include "html/html_page.h"
 
@@ -70,6 +80,7 @@ static bool html_ends_tag_name(uint8_t c)
     return html_is_space(c) || c == '/' || c == '>';
 }
 
+/* Return true when the bytes begin with this tag, and not with a longer name ("<scripted"). */
 static bool html_is_tag(struct tv_bytes bytes, const char *word)
 {
     size_t length = strlen(word);
@@ -88,6 +99,7 @@ static bool html_skip_comment(struct tv_bytes *bytes)
     return false;
 }
 
+/* Skip a byte order mark, blanks and comments; then a doctype or the root element must follow. */
 bool tv_html_begins(struct tv_bytes head)
 {
     if (tv_bytes_starts_with(head, TV_BYTES("\xef\xbb\xbf")))
@@ -133,6 +145,7 @@ static enum html_token html_token_of(struct tv_bytes bytes)
     return html_is_tag(bytes, "</script") ? TOKEN_SCRIPT_END : TOKEN_NONE;
 }
 
+/* The longest token, with the byte that ends its name: sizeof counts the NUL in place of it. */
 #define LONGEST_TOKEN sizeof "</script>"
 
 /* Return the next byte at which a token may begin. Looking at every '-' is slow, so that happens
@@ -229,6 +242,7 @@ static bool html_read_tag(struct tv_bytes bytes, struct html_script_tag *tag)
     struct tv_bytes rest = html_bytes_from(bytes, sizeof "<script" - 1), name, value;
     *tag = (struct html_script_tag){.length = 0};
     while (html_take_attribute(&rest, &name, &value)) {
+        /* Of an attribute that is given twice, browsers take the first. */
         if (name.length == 5 && html_begins_with(name, "class") && !tag->class_name.data)
             tag->class_name = value;
         else if (name.length == 2 && html_begins_with(name, "id") && !tag->id.data)

@@ -5,6 +5,16 @@
  * Blocks come from the scanner (html_blocks.c). Consecutive blocks of one file are a trace; the
  * manifest of a report adds names, machines and offsets. The second part decodes the blocks of a
  * trace as one text.
+ *
+ *     data-of="manifest"   {"files": [{"name": "a.trace", "machine": 0, "offset_ns": "-1500"},
+ * ...], "note": "arguments are left out"}
+ *     data-of="file0"      base64 \
+ *     data-of="file0"      base64  > one text: the gzip file of files[0]
+ *     data-of="file1"      base64    another trace
+ *
+ * An unusable number in the manifest becomes 0, and a file without an entry gets no name: a trace
+ * in the page is never lost because of its description. src/report writes these pages;
+ * src/unpack/page.c and the page's own engine read them.
  */
 #include "html/html_page.h"
 
@@ -22,9 +32,9 @@
 /* A file that the report's manifest lists. */
 struct tv_html_listed {
     char *name;
-    uint64_t machine;
-    tv_ns offset;
-    bool found;
+    uint64_t machine; /* as listed; UINT64_MAX: missing or not a number */
+    tv_ns offset;     /* to add to its times; 0 also if it is out of bounds */
+    bool found;       /* a block of it is in the page */
 };
 
 static enum tv_status html_page_add_block(struct tv_html_page *page,
@@ -78,6 +88,7 @@ static char *html_page_copy_text(struct tv_bytes raw)
     return taken;
 }
 
+/* Read one entry of "files". A wrong type or a missing key gives the default. */
 static struct tv_html_listed html_page_read_listed(struct tv_bytes raw)
 {
     struct tv_bytes offset = tv_json_find(raw, TV_BYTES("offset_ns")).raw;
@@ -128,6 +139,7 @@ static enum tv_status html_page_read_manifest(struct tv_html_page *page, struct 
 
 /* ---- The traces ---- */
 
+/* Does the block continue the one before it in the array, which must exist? */
 static bool html_page_continues_file(const struct tv_html_block *block)
 {
     return block->role == TV_HTML_PIECE && block[-1].role == TV_HTML_PIECE &&

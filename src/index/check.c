@@ -29,6 +29,8 @@ static bool index_check_input_end(const struct tv_input *input, tv_ns offset)
            !__builtin_add_overflow(end, offset, &end);
 }
 
+/* An input without any clock would leave its slices without times, and a tick of 0 ns would divide
+ * by zero. */
 static bool index_check_input(const struct tv_trace *trace, const struct tv_input *input)
 {
     uint32_t strings = tv_index_strings(trace);
@@ -76,6 +78,7 @@ static bool index_check_path_tree(const struct tv_trace *trace)
     return true;
 }
 
+/* read.c has checked kinds and counts; here follow the inputs that the places name. */
 static bool index_check_diagnostics(const struct tv_trace_info *head)
 {
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
@@ -138,6 +141,8 @@ static uint64_t index_check_blocks_of(uint32_t slices)
     return ((uint64_t)slices + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
 }
 
+/* The slices and blocks of a row lie within its columns. A row without slices may have columns
+ * without any memory. */
 static bool index_check_row(const struct tv_trace *trace, const struct tv_row *row)
 {
     if (row->track >= trace->track_count || row->input >= trace->head->input_count ||
@@ -167,6 +172,7 @@ static bool index_check_track_rows(const struct tv_trace *trace, uint32_t number
     return slices == track->slice_count;
 }
 
+/* Waits are drawn on the row of their depth, so the row must exist. */
 static bool index_check_track_waits(const struct tv_trace *trace, const struct tv_track *track)
 {
     int64_t tick = trace->head->inputs[track->input].tick_ns;
@@ -180,6 +186,8 @@ static bool index_check_track_waits(const struct tv_trace *trace, const struct t
     return true;
 }
 
+/* Check the ends and references of a track. A track with calls belongs to a thread, since
+ * profiles and trees are sums by thread. */
 static bool index_check_track(const struct tv_trace *trace, const struct tv_track *track)
 {
     const struct tv_trace_info *head = trace->head;
@@ -221,6 +229,7 @@ struct table_counts {
     uint32_t strings, frames, paths, inputs, processes, threads, tracks;
 };
 
+/* Tables name a slice by its row and its index in the row. */
 static bool table_slice_is_valid(const struct table_counts *counts, uint32_t row, uint32_t index)
 {
     return row < counts->trace->row_count && index < counts->trace->rows[row].count;
@@ -241,6 +250,7 @@ static bool table_flow_end_is_valid(const struct table_counts *counts, uint32_t 
                                : table_slice_is_valid(counts, end->row, end->index);
 }
 
+/* The scope decides which table `of` is a number in; a global instant does not use it. */
 static bool index_check_instants_row(const struct table_counts *counts, const struct tv_instant *r)
 {
     if (r->input >= counts->inputs || r->frame >= counts->frames ||
@@ -258,6 +268,8 @@ static bool index_check_instants_row(const struct table_counts *counts, const st
     }
 }
 
+/* A counter has sample_count times and, for each time, one value per series. The product is
+ * computed in 64 bits. */
 static bool index_check_counters_row(const struct table_counts *counts, const struct tv_counter *r)
 {
     const struct tv_tables *tables = &counts->trace->tables;
@@ -299,6 +311,7 @@ static bool index_check_snapshots_row(const struct table_counts *counts,
            r->object < counts->trace->tables.objects.count && tv_index_is_flag(&r->inner);
 }
 
+/* An interval of 0 means that the profile does not state one. */
 static bool index_check_value_types_row(const struct table_counts *counts,
                                         const struct tv_value_type *r)
 {
@@ -327,6 +340,7 @@ static bool index_check_call_edges_row(const struct table_counts *counts,
            r->type < counts->trace->tables.value_types.count;
 }
 
+/* Weights may be negative (freed memory), within the bounds of a time. */
 static bool index_check_samples_row(const struct table_counts *counts, const struct tv_sample *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&

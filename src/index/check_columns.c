@@ -2,6 +2,18 @@
 /*
  * check_columns.c - checks every slice once, in parallel: paths exist, times increase, and flags
  * agree with the counts that find parents and children.
+ *
+ *     row     block 0        block 1        block 2 ...      1,024 slices each
+ *             [-- stretch of 64 blocks, one worker --][-- next worker --
+ *
+ * Workers share nothing. A stretch therefore computes where the slice before it ends, without
+ * knowing whether that block is valid; the worker of that block finds out. The counts in a block
+ * (first_children, parents: how many slices before it have each flag) must continue from block to
+ * block. The last block yields the sums of its row, and when all workers are done, neighbouring
+ * rows are compared: as many first children in a row as parents in the row above.
+ *
+ * This is the expensive part of opening an index, so its inner loops have no branches for single
+ * slices: they gather faults with | and & and look once per block.
  */
 #include <stdatomic.h>
 
@@ -12,6 +24,7 @@
 /* Number of blocks of a row that one worker checks at a time. */
 #define STRETCH_BLOCKS 64u
 
+/* How many slices of a row are the first child of their parent, and how many have children. */
 struct row_sums {
     uint32_t first_children, parents;
 };
@@ -29,12 +42,12 @@ struct row_view {
     const struct tv_columns *columns;
     const struct tv_row *row;
     const struct tv_slice_block *blocks;
-    const uint32_t *start, *length; /* on the axis */
+    const uint32_t *start, *length; /* on the axis; ticks, low 32 bits (model/trace.h) */
     const uint32_t *path;
     const uint8_t *flags;
     const struct tv_trace *trace;
-    int64_t tick;
-    bool cpu;
+    int64_t tick; /* ns */
+    bool cpu;     /* the columns have no wall times, so the CPU clock is the axis */
 };
 
 static struct row_view row_view_of(const struct tv_trace *trace, const struct tv_row *row)
@@ -70,6 +83,7 @@ static bool column_paths_are_valid(const struct column_check *checking, const ui
 {
     uint32_t all = checking->trace->paths.count, wrong = 0;
     for (uint32_t i = 0; i < count; i++)
+        /* An unknown path counts as the root, whose depth 0 no slice has. */
         wrong |= checking->depths[path[i] < all ? path[i] : TV_ROOT_PATH] ^ depth;
     return !wrong;
 }
@@ -127,6 +141,8 @@ static bool column_times_are_valid(const struct row_view *view, const struct tv_
         return false;
     if (block->wide != TV_NONE)
         return column_wide_times_are_valid(view, block, count, end);
+    /* A column has the low 32 bits of a start. Their distance from the low bits of the base, modulo
+     * 2^32, is the distance of the start from the base (tv_columns in model/trace.h). */
     if (base + (uint32_t)(start[0] - (uint32_t)base) < *end)
         return false;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - turns the sections of an index into a trace.
+ * read.c - turns the sections of an index into a trace (docs/trace-index.md lists them).
  *
  * Columns and tables stay in the memory of the file.  Everything small, and everything with
  * pointers, is rebuilt: tracks, rows, and the trace info, which a subset may take over and which
  * must then outlive the index.  At the end the whole trace is checked.
+ *
+ *     lent     columns, blocks, tables, paths, waits     pointers into the file, valid while
+ *                                                        trace->sections is
+ *     copied   tracks, rows, processes, threads, frames, metadata, diagnostics, strings
+ *     rebuilt  inputs, with their format, unit, source and describe function
+ *
+ * Errors: the first fault sets `wrong`, and reading goes on as far as it is safe, which spares a
+ * test after every call. Until the checks have run, no number from the file may be used as an
+ * index. A function here that must do so (waits, sources, formats, diagnostics) checks it itself.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,6 +32,8 @@ struct index_reading {
     const char *wrong; /* name of the first damaged part; NULL: none yet */
 };
 
+/* Return the elements of a section that must exist, in place; an empty section gives a pointer and
+ * the count 0. TV_NONE is no valid number, so tables are shorter. */
 static const void *index_take(struct index_reading *r, uint32_t tag, size_t size, uint32_t *count)
 {
     uint64_t found;
@@ -33,6 +44,7 @@ static const void *index_take(struct index_reading *r, uint32_t tag, size_t size
     return elements;
 }
 
+/* Return a copy that the trace owns. */
 static void *index_copy(struct index_reading *r, uint32_t tag, size_t size, uint32_t *count)
 {
     const void *elements = index_take(r, tag, size, count);
@@ -42,12 +54,14 @@ static void *index_copy(struct index_reading *r, uint32_t tag, size_t size, uint
     return copied;
 }
 
+/* Replace an array by the elements of a section. */
 #define INDEX_COPY(r, tag, array, count)                                                           \
     do {                                                                                           \
         tv_free(array);                                                                            \
         (array) = index_copy(r, tag, sizeof *(array), count);                                      \
     } while (0)
 
+/* Waits of all tracks are one section, in the order of the tracks; wait_count divides it. */
 static void index_read_tracks(struct index_reading *r)
 {
     struct tv_trace *trace = r->trace;
@@ -90,6 +104,7 @@ static bool index_columns_are_whole(const struct tv_columns *c)
     return c->flags ? c->path && (c->start || c->cpu_start) : !any;
 }
 
+/* The flags, one byte per slice, decide how many slices a set of columns has. */
 static void index_read_columns(struct index_reading *r, uint32_t number)
 {
     struct tv_columns *c = &r->trace->columns[number];
@@ -218,6 +233,8 @@ static void index_read_facts(struct index_reading *r)
     INDEX_COPY(r, TV_INDEX_OFFSETS, trace->offset, &trace->offset_count);
 }
 
+/* Open a source for reading arguments again. The first `inner` ones have their bytes in the index
+ * (a member of a container); the others are files, which the caller lends. */
 static struct tv_source *index_read_source(struct index_reading *r, uint32_t number, uint32_t inner,
                                            const struct tv_index_source *kept)
 {
@@ -252,6 +269,7 @@ static struct tv_source **index_read_sources(struct index_reading *r, uint32_t *
     return sources;
 }
 
+/* Any other byte than 0 and 1 in a bool would be undefined behaviour once it is read. */
 static bool index_input_has_flags(const struct tv_input *input)
 {
     return tv_index_is_flag(&input->verbatim) && tv_index_is_flag(&input->assembled) &&
@@ -282,6 +300,7 @@ static void index_read_input(struct index_reading *r, const struct tv_index_inpu
     made->describe = kept->describes ? tv_readers_describe(format) : NULL;
 }
 
+/* Names of formats are one text; each input ends its own at format_end. */
 static void index_read_inputs(struct index_reading *r)
 {
     uint32_t count, source_count;

@@ -3,8 +3,13 @@
  * member.c - extraction of members: the limit on unpacked bytes, and two ways from a member to a
  * source.
  *
- * A member is spooled as a whole, or becomes a source that grows: it is unpacked only as far as
- * somebody reads it.
+ *     spooled   all bytes are unpacked into a spool (memory, then a temporary file) before the
+ *               member is read. This is so unless the caller asks for members as they come.
+ *     growing   the source unpacks another 64 KiB whenever somebody asks for bytes behind its end.
+ *               A reader can thus work while `gzip` at the other end of a pipe still writes.
+ *
+ * In both cases the first 4096 bytes decide whether the member is wanted at all. tv_ceiling_add
+ * counts each block before it is stored, so a decompression bomb costs no more than the limit.
  */
 #include "unpack/member.h"
 
@@ -24,10 +29,10 @@
 struct growing_member {
     struct tv_unpack_member member; /* context NULL: the end was reached */
     struct tv_ceiling ceiling;
-    struct tv_spool *spool;
-    uint8_t *piece;
-    size_t length; /* of the first bytes, while they wait in `piece` */
-    bool cut;
+    struct tv_spool *spool; /* all bytes unpacked so far */
+    uint8_t *piece;         /* PIECE bytes: the block being unpacked */
+    size_t length;          /* of the first bytes, while they wait in `piece` */
+    bool cut;               /* set at the end: the container was truncated */
 };
 
 /* Release everything that only unpacking needs. */
@@ -69,6 +74,7 @@ static enum tv_status growing_spool_block(struct growing_member *growing, struct
     return status;
 }
 
+/* Unpack until the source has `wanted` bytes, or the member ends (source.h). */
 static enum tv_status growing_extend(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                                      struct tv_error *err)
 {
@@ -94,6 +100,7 @@ static bool growing_is_cut(void *context)
     return growing->cut;
 }
 
+/* The last owner of the source is gone, perhaps before it has read everything. */
 static void growing_close(void *context)
 {
     struct growing_member *growing = context;
@@ -125,6 +132,7 @@ static struct tv_source *growing_open(const struct tv_unpack_member *member, str
     return tv_source_from_growth(&growth, growing, member->name);
 }
 
+/* Bytes by which a member is spooled, and the bytes by which it is recognised. */
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
 
@@ -155,6 +163,8 @@ uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most)
 
 /* Return true when the unpacked bytes are within the limit, reading the container only as far as
  * that decides. */
+/* A pipe has no size yet. To wait for its end here would keep a growing source from growing, so
+ * only as many packed bytes are awaited as would allow this total. */
 static bool extraction_is_within_limit(const struct tv_ceiling *ceiling)
 {
     if (ceiling->fixed > 0)

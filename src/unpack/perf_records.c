@@ -52,9 +52,11 @@ enum perf_stage {
     ENDED,
 };
 
+/* Both passes run through the same steps. `ready` is served first, then the bytes up to copy_end,
+ * or, while `inflating`, zstd's output. */
 struct perf_stream {
     struct tv_source *packed;
-    bool piped;
+    bool piped; /* no section table: records follow the 16-byte header up to the end */
     uint64_t records, records_end; /* of the packed file */
     uint64_t growth;               /* by how many bytes the records are longer when unpacked */
     enum perf_stage stage;
@@ -62,8 +64,8 @@ struct perf_stream {
     uint64_t offset, copy_end; /* bytes up to copy_end are copied as they are */
     bool inflating;            /* or inflated, up to payload_end; the next record is at `after` */
     uint64_t payload_end, after;
-    bool full;         /* the last output was filled: zstd may have more */
-    bool any, damaged; /* what the records are */
+    bool full;         /* the last output was filled: zstd may have more without new input */
+    bool any, damaged; /* a compressed record was seen; the records ended too early */
     ZSTD_DStream *zstd;
     ZSTD_inBuffer in;
     struct tv_error error;
@@ -92,6 +94,8 @@ static bool perf_stream_read_record(struct perf_stream *perf, uint64_t at,
         return false;
     uint64_t size = tv_le_get_u16(head + 6), number = tv_le_get_u64(head + RECORD_HEAD);
     *record = (struct perf_record){.type = tv_le_get_u32(head), .size = size > 0 ? size : 1};
+    /* The kernel's header: u32 type, u16 misc, u16 size. Two types of perf have data behind them
+     * that the 16-bit size does not include. */
     if (got < RECORD_HEAD || size < RECORD_HEAD)
         return false;
     if (record->type == TRACING_DATA && size >= RECORD_HEAD + 4)
@@ -234,6 +238,7 @@ static void perf_stream_step(struct perf_stream *perf)
     }
 }
 
+/* Read packed bytes of [offset, end), at most `size`. Return 0 at the end, or with perf->error. */
 static size_t perf_stream_fetch(struct perf_stream *perf, uint64_t end, uint8_t *buffer,
                                 size_t size)
 {
@@ -334,6 +339,8 @@ static enum tv_status perf_stream_measure(struct perf_stream *perf,
     }
     if (perf->error.status != TV_OK)
         *err = perf->error;
+    /* The unsigned difference may wrap around: a damaged file can become shorter. It is only added,
+     * so the sums come out right. In a pipe it is not used. */
     perf->growth = unpacked - (perf->records_end - perf->records);
     return perf->error.status != TV_OK ? perf->error.status : status;
 }

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * streams.c - streams that libarchive does not handle well enough: the tail and the checksums of
- * gzip, the end of zstd frames, and zlib streams inside text.
+ * gzip, the end of zstd frames, and zlib streams inside text. member.h tells what libarchive does
+ * with each of them.
+ *
+ *     gzip   10 or more bytes of header | deflate data | u32 CRC-32 | u32 length modulo 2^32
+ *            (RFC 1952; streams may follow each other)
+ *     zstd   u32 0xfd2fb528 | descriptor and sizes | blocks | u32 checksum, if the descriptor says
+ *            block: 24 bits: 1 last, 2 type, 21 size; then the data; type RLE has one byte
+ *            (RFC 8878; a skippable frame is u32 0x184d2a5?, u32 size, data)
+ *     zlib   "... output of adb ...\nTRACE:\n" | 0x78 0x9c | deflate data | u32 Adler-32 (RFC 1950)
  */
 #include <assert.h>
 #include <string.h>
@@ -25,7 +33,7 @@ struct gzip_tail {
     uint64_t offset; /* of the next packed byte to read */
     uint64_t skip;   /* unpacked bytes still to be dropped */
     uint8_t *buffer;
-    size_t size, got;
+    size_t size, got; /* room in the buffer, bytes stored in it */
     uint8_t in[PIECE], out[PIECE];
 };
 
@@ -43,6 +51,7 @@ static bool gzip_tail_feed(struct gzip_tail *tail)
     return count > 0;
 }
 
+/* Store what was unpacked, except the first `skip` bytes and what does not fit. */
 static void gzip_tail_copy(struct gzip_tail *tail, size_t count)
 {
     size_t skipped = count < tail->skip ? count : (size_t)tail->skip;
@@ -150,6 +159,7 @@ static bool zstd_step_block(struct tv_zstd_frames *frames, struct tv_source *pac
     frames->unknown = zstd_read_at(packed, frames->at, bytes, sizeof bytes) < sizeof bytes;
     if (frames->unknown)
         return false;
+    /* A block of type RLE stores one byte, whatever its size says. */
     uint32_t head = tv_le_get_u24(bytes), type = head >> 1 & 3;
     frames->unknown = type == BLOCK_RESERVED;
     frames->at += BLOCK_HEAD + (type == BLOCK_RLE ? 1 : head >> 3);
@@ -159,6 +169,8 @@ static bool zstd_step_block(struct tv_zstd_frames *frames, struct tv_source *pac
     return !frames->unknown;
 }
 
+/* Step over the header of a frame, or a whole skippable frame. Return false at the end of the
+ * frames, or when the deciding bytes have not come yet. */
 static bool zstd_step_frame(struct tv_zstd_frames *frames, struct tv_source *packed, uint64_t limit)
 {
     uint8_t bytes[SKIPPABLE_HEAD] = {0};
@@ -205,10 +217,11 @@ struct zlib_position {
 
 struct zlib_stream {
     struct tv_source *packed;
-    uint64_t offset; /* of the next packed byte to read */
-    unsigned returns, pending;
+    uint64_t offset;  /* of the next packed byte to read */
+    unsigned returns; /* carriage returns in front of each line feed; 0 after the end */
+    unsigned pending; /* carriage returns read, but not yet known to be a terminal's */
     z_stream stream;
-    bool ended, cut_off;
+    bool ended, cut_off; /* no more output; the stream was damaged or incomplete */
     struct tv_error error;
     uint8_t in[PIECE];
     uint8_t plain[PIECE + MAX_RETURNS]; /* without the terminals' carriage returns */
@@ -347,6 +360,7 @@ static bool zlib_try_place(struct tv_bytes head, const struct zlib_position *pla
     return good;
 }
 
+/* Find the stream: at the start of the bytes, or after the line "TRACE:". */
 static bool zlib_find_place(struct tv_bytes head, struct zlib_position *place)
 {
     *place = (struct zlib_position){0, 0};

@@ -8,6 +8,14 @@
  * compensated here: it drops the last block of a truncated gzip stream, ignores gzip's checksum,
  * and fails on bytes after the last zstd frame.
  *
+ *     source --archive_feed--> libarchive --archive_next_block--> archive_read_member --> member.c
+ *                 |                                |
+ *        only bytes of zstd frames      the dropped tail of gzip, the CRC
+ *
+ * Damage is not an error as long as something was unpacked: the caller gets what precedes it, and
+ * *cut_off. An error is what leaves nothing to read: an encrypted zip, a damaged beginning, too
+ * many members, the limit on bytes.
+ *
  * One archive can be shared by two owners (`holders`): a source that unpacks the first member
  * while it is read, and the rest of the archive, which is extracted later.
  */
@@ -32,22 +40,24 @@
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
-#define TAR_MAGIC_AT 257
+#define TAR_MAGIC_AT 257 /* offset of "ustar" in a tar header (POSIX) */
 
+/* The packed bytes, as libarchive asks for them. */
 struct archive_feed {
     struct tv_source *source;
-    uint64_t offset;
+    uint64_t offset; /* of the next packed byte */
     uint8_t *buffer;
-    bool zstd;
+    bool zstd; /* a zstd stream: libarchive must not see bytes after the last frame */
     struct tv_zstd_frames frames; /* of a zstd stream */
     struct tv_error error;
 };
 
+/* An archive while its entries are visited. It is released when its last holder lets go. */
 struct tv_archive_rest {
     struct archive *archive;
     struct archive_feed feed;
-    struct tv_extraction *extraction;
-    uint8_t *tail;
+    struct tv_extraction *extraction; /* NULL between two calls, while only a source is left */
+    uint8_t *tail;                    /* CHUNK bytes: the dropped last block of a gzip stream */
     const uint8_t *block; /* the block that libarchive returned last, as far as it is not yet
                            * consumed */
     size_t left;
@@ -56,11 +66,11 @@ struct tv_archive_rest {
     unsigned looks;   /* entries seen so far */
     unsigned holders; /* owners: the unpacking itself or a source that grows; a rest */
     bool cut_off;
-    bool damaged;     /* a member was damaged (wrong checksum or size); others may follow */
-    bool given;       /* a source owns the current member */
-    bool later;       /* the first member was extracted before; now all others are */
-    size_t encrypted; /* members, which are left out */
-    char first_of_them[64];
+    bool damaged;           /* a member was damaged (wrong checksum or size); others may follow */
+    bool given;             /* a source owns the current member */
+    bool later;             /* the first member was extracted before; now all others are */
+    size_t encrypted;       /* members, which are left out */
+    char first_of_them[64]; /* name of the first encrypted member, safe to print */
 };
 
 static bool unpack_has_signature(struct tv_bytes head, size_t at, struct tv_bytes magic)
@@ -109,6 +119,7 @@ bool tv_unpack_knows(struct tv_bytes head)
     return unpack_kind_of(head) != NONE;
 }
 
+/* The read callback of libarchive: return the number of bytes, 0 at the end, -1 after an error. */
 static la_ssize_t archive_feed(struct archive *archive, void *context, const void **buffer)
 {
     struct archive_feed *feed = context;
@@ -133,6 +144,7 @@ static la_ssize_t archive_feed(struct archive *archive, void *context, const voi
     return (la_ssize_t)got;
 }
 
+/* Turn the reason why nothing can be unpacked into an error: ours first, then libarchive's. */
 static enum tv_status archive_fail(struct tv_archive_rest *u, struct tv_error *err)
 {
     if (u->feed.error.status != TV_OK) {
@@ -218,6 +230,7 @@ static bool archive_use_gzip_tail(struct tv_archive_rest *u)
     return u->left > 0;
 }
 
+/* Filters are counted with the innermost "none", so a plain gzip stream has two. */
 static bool archive_is_plain_gzip(struct tv_archive_rest *u)
 {
     return archive_is_raw(u) && archive_filter_count(u->archive) == 2 &&
@@ -315,6 +328,8 @@ static enum tv_status archive_read_member(void *context, uint8_t *buffer, size_t
     return archive_read_bytes(u, buffer, size, got) ? TV_OK : archive_fail(u, err);
 }
 
+/* Extract one entry. A single compressed stream may grow. So may the first member of an archive, if
+ * the caller takes the rest later; all other members must be unpacked to reach their successors. */
 static enum tv_status archive_extract_member(struct tv_archive_rest *u, struct archive_entry *entry,
                                              struct tv_error *err)
 {
@@ -413,6 +428,8 @@ static int archive_next_header(struct tv_archive_rest *u, struct archive_entry *
     return result;
 }
 
+/* Visit the entries until the archive ends, is damaged, or a source has taken over the current
+ * member. */
 static enum tv_status archive_extract_members(struct tv_archive_rest *u, struct tv_error *err)
 {
     assert(u->extraction && !u->given);
@@ -425,6 +442,7 @@ static enum tv_status archive_extract_members(struct tv_archive_rest *u, struct 
         u->position = 0;
         if (result < ARCHIVE_WARN)
             return archive_lacks_memory(u) ? archive_fail(u, err) : archive_end_early(u, err);
+        /* Directories and links have no bytes. A raw stream has the type 0. */
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
         if (archive_entry_is_encrypted(entry)) {
