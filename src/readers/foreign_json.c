@@ -10,24 +10,8 @@
 #define KEYS(X)                                                                                    \
     X(TRACE_EVENTS, "traceEvents")                                                                 \
     X(PH, "ph")                                                                                    \
-    X(NODES, "nodes")                                                                              \
-    X(HEAD, "head")                                                                                \
-    X(CALL_FRAME, "callFrame")                                                                     \
-    X(HIT_COUNT, "hitCount")                                                                       \
-    X(SELF_SIZE, "selfSize")                                                                       \
     X(SNAPSHOT, "snapshot")                                                                        \
     X(NODE_FIELDS, "node_fields")                                                                  \
-    X(META, "meta")                                                                                \
-    X(STACKWALK, "stackwalk")                                                                      \
-    X(ASYNC_STACK, "asyncstack")                                                                   \
-    X(PROCESS_TYPE, "processType")                                                                 \
-    X(PREPROCESSED, "preprocessedProfileVersion")                                                  \
-    X(LABEL, "label")                                                                              \
-    X(DURATION, "duration")                                                                        \
-    X(MARKERS, "markers")                                                                          \
-    X(SCHEMA, "$schema")                                                                           \
-    X(SHARED, "shared")                                                                            \
-    X(PROFILES, "profiles")                                                                        \
     X(RESOURCE_SPANS, "resourceSpans")                                                             \
     X(RESOURCE_METRICS, "resourceMetrics")                                                         \
     X(RESOURCE_LOGS, "resourceLogs")                                                               \
@@ -52,8 +36,7 @@ enum key_number {
 #define NUMBER(id, text) NUMBER_##id,
     KEYS(NUMBER)
 #undef NUMBER
-        NUMBER_SPEEDSCOPE, /* the value of $schema */
-    KEY_COUNT,
+        KEY_COUNT,
 };
 _Static_assert(KEY_COUNT <= 64, "a bit of a uint64_t each");
 
@@ -66,7 +49,6 @@ static const char *const key_texts[] = {
 };
 
 #define OPENS_SPEEDSCOPE "speedscope (https://www.speedscope.app) opens it"
-#define OPENS_FIREFOX "the Firefox Profiler (https://profiler.firefox.com) opens it"
 #define OPENS_DEVTOOLS "the developer tools of Chrome open it"
 #define OPENS_JAEGER "the UI of Jaeger (Search, Upload) opens it"
 #define READS_OTLP "the OpenTelemetry Collector reads it (otlpjsonfile receiver)"
@@ -142,34 +124,18 @@ static bool foreign_json_take_string(struct foreign_json_scanner *scan, struct t
     return true;
 }
 
-static bool foreign_contains(struct tv_bytes text, struct tv_bytes part)
-{
-    for (size_t i = 0; i + part.length <= text.length; i++)
-        if (memcmp(text.data + i, part.data, part.length) == 0)
-            return true;
-    return false;
-}
-
 /* Take a string; one before a colon is a key, at any depth. */
 static bool foreign_json_take_string_or_key(struct foreign_json_scanner *scan)
 {
-    struct tv_bytes string, value;
+    struct tv_bytes string;
     if (!foreign_json_take_string(scan, &string))
         return false;
     foreign_json_skip_space(scan);
     if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
         return true;
     scan->at++;
-    uint64_t bit = foreign_key_bit(string);
-    *(scan->depth == scan->top ? &scan->keys->top : &scan->keys->inside) |= bit;
-    foreign_json_skip_space(scan);
-    if (bit != BIT(SCHEMA) || scan->depth != scan->top || scan->at >= scan->text.length ||
-        scan->text.data[scan->at] != '"')
-        return true;
-    if (!foreign_json_take_string(scan, &value))
-        return false;
-    if (foreign_contains(value, TV_BYTES("speedscope")))
-        scan->keys->top |= BIT(SPEEDSCOPE);
+    uint64_t *keys = scan->depth == scan->top ? &scan->keys->top : &scan->keys->inside;
+    *keys |= foreign_key_bit(string);
     return true;
 }
 
