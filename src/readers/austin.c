@@ -6,7 +6,16 @@
  *     # mode: wall
  *     P42;T7;app.py:<module>:12;app.py:load:30 100
  *
+ *     process 42, thread 7, stack <module> > load (sampled at lines 12 and 30), 100 us
+ *
  * The weights of a thread, laid one after another, are its time line.
+ *
+ * The number at the end depends on the mode, which the file may not state; three numbers
+ * ("100,0,-4096": time, idle, bytes) are always the mode "full". A sample has a value for each
+ * type that the line measures: wall time, CPU time, memory allocated, memory freed.
+ *
+ * Austin's documentation describes the format; docs/formats/austin.md lists what is read. A line
+ * of another form is diagnosed and skipped.
  */
 #include "readers/readers.h"
 
@@ -48,7 +57,7 @@ static const struct {
 /* A line without its frames. */
 struct austin_line {
     uint64_t pid;
-    struct tv_bytes thread, frames; /* frames: separated by ';' */
+    struct tv_bytes thread, frames; /* "7", "0x7f01" or a name; frames separated by ';' */
     int64_t numbers[MAX_NUMBERS];
     size_t count;
 };
@@ -62,7 +71,7 @@ struct austin_frame {
 struct austin {
     struct tv_profile_input profile;
     enum austin_mode mode;
-    int64_t interval_us;
+    int64_t interval_us;          /* of the metadata; 0: not stated */
     uint32_t types[AUSTIN_TYPES]; /* TV_NONE: not met yet */
     struct tv_interner *texts;    /* of frames */
     struct austin_frame *frames;  /* by the number of the text */
@@ -97,6 +106,8 @@ static bool austin_parse_numbers(struct tv_bytes text, struct austin_line *line)
     return line->count == 1 || line->count == MAX_NUMBERS;
 }
 
+/* Parse "P42;T7;FRAMES NUMBERS". Frames may contain blanks: the numbers follow the last one. A line
+ * without frames is a sample of a thread that ran no Python code. */
 static bool austin_parse_line(struct tv_bytes text, struct austin_line *line)
 {
     struct tv_bytes pid;
@@ -125,6 +136,7 @@ static bool austin_parse_metadata(struct tv_bytes text, struct tv_bytes *key,
     return key->length > 0 && value->length > 0;
 }
 
+/* Keep all metadata for people, and use what the reading depends on. */
 static void austin_take_metadata(struct austin *austin, struct tv_bytes key, struct tv_bytes value)
 {
     static const char *const modes[] = {"wall", "cpu", "memory", "full"};
@@ -205,6 +217,8 @@ static void austin_push(struct austin *austin, struct austin_frame frame)
         tv_profile_stack_push(&austin->profile, frame.frame, frame.line);
 }
 
+/* Build the stack of a line. A frame is pushed only when the next one is known, because the line
+ * number may be an item of its own behind it. */
 static void austin_build_stack(struct austin *austin, struct tv_bytes frames)
 {
     struct austin_frame caller = {TV_NONE, 0};
@@ -263,6 +277,7 @@ static void austin_add_value(struct austin *austin, struct tv_sample sample, enu
     tv_profile_add_sample(profile, sample);
 }
 
+/* Add up to three samples: their weights are of different types, so they must not be mixed. */
 static void austin_add_sample(struct austin *austin, const struct austin_line *line,
                               uint64_t offset)
 {

@@ -29,15 +29,18 @@
 #include "base/sort.h"
 
 /* Estimated paths below this share of the total are not followed. */
+/* Without it, a graph with shared helpers has millions of paths that nobody can see. */
 #define CUT_SHARE 10000
 /* Maximum number of samples of the estimate, and of calls it looks at, over all value types. */
 #define MAX_SAMPLES 1000000u
 #define MAX_STEPS 50000000u
 
+/* A weight times a share: both may have 63 bits. */
 __extension__ typedef unsigned __int128 share_product;
 
 /* ---- Collecting ---- */
 
+/* Add to the cost of an owner. The sum stays at the limits of 64 bits instead of overflowing. */
 static void call_costs_add(struct tv_call_costs *costs, uint32_t owner, uint32_t type, int64_t cost)
 {
     assert(type < TV_CALL_GRAPH_TYPES);
@@ -159,6 +162,7 @@ static void call_graph_sort(struct tv_call_graph *graph)
     graph->call_capacity = count;
 }
 
+/* Return the index after the last call of a function; the calls are sorted. */
 static uint32_t call_graph_calls_end(const struct tv_call_graph *graph, uint32_t function)
 {
     return function + 1 < graph->function_count ? graph->functions[function + 1].first_call
@@ -192,6 +196,8 @@ static void cycle_lower(uint32_t *low, uint32_t to)
     *low = to < *low ? to : *low;
 }
 
+/* All calls of the function were followed. If none led to a function that was entered earlier, it
+ * is the root of a cycle, and the open functions down to it are the members. */
 static void cycle_leave(struct cycle_search *search, uint32_t function)
 {
     search->depth--;
@@ -248,11 +254,12 @@ static uint32_t call_graph_find_cycles(struct tv_call_graph *graph)
 struct graph_figures {
     const struct tv_call_graph *graph;
     uint32_t type, cycles;
-    int64_t *self, *inclusive, *with_recursion, *stated; /* by function */
-    int64_t *along;                                      /* by call */
-    int64_t *uncalled;                                   /* by cycle: inclusive cost that no call
-                                                            from outside accounts for */
-    uint64_t *called;                                    /* by function: number of calls */
+    int64_t *self, *inclusive, *with_recursion,
+        *stated;       /* by function; stated 0: not in the file */
+    int64_t *along;    /* by call */
+    int64_t *uncalled; /* by cycle: inclusive cost that no call
+                          from outside accounts for */
+    uint64_t *called;  /* by function: number of calls */
 };
 
 static bool graph_call_is_inside(const struct tv_call_graph *graph,
@@ -261,6 +268,7 @@ static bool graph_call_is_inside(const struct tv_call_graph *graph,
     return graph->functions[call->caller].cycle == graph->functions[call->callee].cycle;
 }
 
+/* Write the costs of one type into an array by owner; owners without a cost keep 0. */
 static void graph_spread_costs(const struct tv_call_costs *costs, uint32_t type, int64_t *figures)
 {
     for (size_t i = 0; i < costs->count; i++)
@@ -268,6 +276,8 @@ static void graph_spread_costs(const struct tv_call_costs *costs, uint32_t type,
             figures[costs->rows[i].owner] = costs->rows[i].cost;
 }
 
+/* Count a call for its caller. A call inside of a cycle is left out of the inclusive cost, which
+ * would otherwise contain each round of the recursion again. */
 static void graph_figures_add_call(struct graph_figures *figures, uint32_t number)
 {
     const struct tv_call_graph *graph = figures->graph;
@@ -323,6 +333,8 @@ static void graph_write_functions(const struct graph_figures *figures)
     }
 }
 
+/* Each call has a row for the first type, so that its number of calls is known; for other types
+ * only if it has a cost. */
 static void graph_write_calls(const struct graph_figures *figures)
 {
     const struct tv_call_graph *graph = figures->graph;
@@ -363,6 +375,7 @@ static bool walk_is_full(const struct graph_walk *walk)
     return walk->samples >= MAX_SAMPLES || walk->steps >= MAX_STEPS;
 }
 
+/* Add the estimate for one stack: no time, no processor, no place in the file. */
 static void walk_add_sample(struct graph_walk *walk, uint32_t path, int64_t weight)
 {
     const struct tv_call_graph *graph = walk->figures->graph;
@@ -393,6 +406,7 @@ static uint64_t walk_share(const struct graph_walk *walk, uint32_t number)
     return cost > 0 ? (uint64_t)cost : 0;
 }
 
+/* Sum up all shares of a function once: the weight is divided by this sum at each call. */
 static void walk_sum_shares(struct graph_walk *walk, struct walk_level *level)
 {
     const struct graph_figures *figures = walk->figures;
@@ -465,6 +479,7 @@ static uint32_t *graph_find_entries(const struct graph_figures *figures)
     return entries;
 }
 
+/* Walk from all cycles that nobody else calls. The ceilings hold for all types together. */
 static void graph_estimate(const struct graph_figures *figures, size_t *samples, size_t *steps)
 {
     struct graph_walk walk = {.figures = figures, .samples = *samples, .steps = *steps};

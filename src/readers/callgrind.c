@@ -2,6 +2,22 @@
 /*
  * callgrind.c - profiles of valgrind's callgrind and cachegrind, and of all who write their format
  * (Xdebug, "pprof -callgrind"): docs/formats/callgrind.md.
+ *
+ *     # callgrind format
+ *     events: Ir                  one value type
+ *     fl=(1) main.c               current file; (1) is short for it from now on
+ *     fn=(1) main                 current function: main in main.c
+ *     16 20                       line 16: 20 instructions of main itself
+ *     cfn=(2) parse               the next call is of parse
+ *     calls=3 51                  3 calls
+ *     17 400                      from line 17; 400 instructions in parse and below
+ *
+ * Costs are added up by function and by call (caller, callee): lines are dropped. call_graph.c
+ * turns the sums into tables, and estimates the stacks that the format does not have.
+ *
+ * The format is specified in valgrind's manual, "Callgrind Format Specification". A line that is
+ * not understood is diagnosed and skipped; costs before the first "fn=" have no function and count
+ * as such a line.
  */
 #include "readers/readers.h"
 
@@ -24,9 +40,9 @@ struct callgrind {
     struct tv_map names[NAMES_COUNT];      /* id -> string */
     uint32_t columns[TV_CALL_GRAPH_TYPES]; /* type of each cost of a line; TV_NONE: left out */
     uint32_t column_count;
-    uint32_t positions;                               /* numbers before the costs */
-    uint32_t file, object;                            /* strings */
-    uint32_t function;                                /* of the graph; TV_NONE before the first */
+    uint32_t positions;    /* numbers before the costs: 1, or 2 with "positions: instr line" */
+    uint32_t file, object; /* strings */
+    uint32_t function;     /* of the graph; TV_NONE before the first */
     uint32_t called_file, called_object, called_name; /* of the next call; TV_NONE: not given */
     uint32_t call;   /* whose costs the next line has; TV_NONE: none */
     bool jump;       /* the next line has positions of a jump */
@@ -140,6 +156,7 @@ static void callgrind_take_events(struct callgrind *callgrind, struct tv_bytes e
         callgrind_warn(callgrind, TV_DIAGNOSTIC_MANY_TYPES);
 }
 
+/* Count the names of "positions: instr line"; a profile without that line has line numbers. */
 static void callgrind_take_positions(struct callgrind *callgrind, struct tv_bytes names)
 {
     struct tv_bytes name;
@@ -187,12 +204,15 @@ static bool callgrind_take_header_line(struct callgrind *callgrind, struct tv_by
 
 /* ---- The body ---- */
 
+/* Later "fi=" and "fe=" lines name files of inlined code; the function stays that of "fl=". */
 static void callgrind_take_function(struct callgrind *callgrind, struct tv_bytes text)
 {
     uint32_t name = callgrind_name(callgrind, NAMES_FUNCTIONS, text);
     callgrind->function = callgrind_function(callgrind, name, callgrind->file, callgrind->object);
 }
 
+/* Take "calls=COUNT POSITION": the next line of costs belongs to this call. Without "cfi=" and
+ * "cob=" the callee is in the current file and object; they hold for one call only. */
 static void callgrind_take_calls(struct callgrind *callgrind, struct tv_bytes text)
 {
     uint32_t file = callgrind->called_file, object = callgrind->called_object;
@@ -269,6 +289,7 @@ static bool callgrind_parse_cost(struct tv_bytes text, int64_t *cost)
     return true;
 }
 
+/* Add a cost to the call that was announced, else to the current function. */
 static void callgrind_add_cost(struct callgrind *callgrind, uint32_t column, int64_t cost)
 {
     uint32_t type = callgrind->columns[column];
@@ -280,6 +301,7 @@ static void callgrind_add_cost(struct callgrind *callgrind, uint32_t column, int
         tv_call_graph_add_self(&callgrind->graph, callgrind->function, type, cost);
 }
 
+/* Take a line of positions and costs. Costs that are missing at its end are 0. */
 static void callgrind_take_costs(struct callgrind *callgrind, struct tv_bytes line)
 {
     struct tv_bytes word;
@@ -300,6 +322,7 @@ static void callgrind_take_costs(struct callgrind *callgrind, struct tv_bytes li
     callgrind->call = TV_NONE;
 }
 
+/* Positions may be relative to the line before ("+3", "-2", "*"), so these begin costs, too. */
 static void callgrind_take_line(struct callgrind *callgrind, struct tv_bytes line)
 {
     line = callgrind_trim(line);

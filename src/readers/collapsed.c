@@ -3,8 +3,16 @@
  * collapsed.c - the reader of collapsed stacks: "main;parse;read 12", one line per call chain with
  * its weight. docs/formats/collapsed.md describes the format.
  *
+ *     main;parse;read 12          12 samples in read, called by parse, called by main
+ *     main;parse;vfs_read_[k] 3   a kernel frame (suffix of async-profiler and perf scripts)
+ *     main 0.25                   a weight with a fraction
+ *
  * Each line is a sample without a time, of a thread "all".  Its weight is a number of samples; when
- * a weight of the file has a fraction, all are kept in thousandths.
+ * a weight of the file has a fraction, all are kept in thousandths. The unit of every weight
+ * depends on that, so the file is read twice: once for fractions, once for stacks.
+ *
+ * No line begins with a magic number, and much text ends with a number. The sniff therefore counts
+ * lines and returns low values, so that every other reader that knows the text goes first.
  */
 #include "readers/readers.h"
 
@@ -56,6 +64,7 @@ static bool collapsed_is_weight(struct tv_bytes text)
     return points == 0 || (points == 1 && text.data[text.length - 1] != '.');
 }
 
+/* Split a line at the last blank: frames may contain blanks, too ("operator new"). */
 static bool collapsed_parse_chain(struct tv_bytes line, struct collapsed_chain *chain)
 {
     while (line.length > 0 &&
@@ -155,7 +164,8 @@ struct collapsed {
     struct tv_sample sample;      /* what all samples have in common */
     uint32_t *paths;              /* of the line before: path at each depth */
     size_t *ends;                 /* and the end of its frame's text */
-    size_t line_depth, path_capacity, end_capacity;
+    size_t line_depth;            /* frames of the line before */
+    size_t path_capacity, end_capacity;
     uint8_t *text; /* of the line before */
     size_t text_length, text_capacity;
     struct tv_map mangled; /* name (string) of C++ or Rust -> frame */
@@ -342,6 +352,7 @@ static enum tv_status collapsed_for_lines(struct collapsed *collapsed,
     return status;
 }
 
+/* Skip a byte order mark, which would become part of the first frame. */
 static enum tv_status collapsed_find_start(struct collapsed *collapsed, struct tv_error *err)
 {
     uint8_t bytes[MARK_LENGTH];

@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * etw.c - events of Event Tracing for Windows inside JSON, turned into tables (etw.h; etw_trace.c
+ * makes tracks of them).
+ *
+ * The payload of an event is a packed little-endian struct, base64 in the JSON. The offsets of the
+ * fields that are used, as the MOF classes of the NT Kernel Logger define them:
+ *
+ *     Thread_V2_CSwitch (op 36)    0 new tid   4 old tid   8 new, 9 old priority
+ *                                  12 wait reason   14 state of the old thread
+ *     ReadyThread (op 50)          0 tid   6 flags: bit 0 is a deferred procedure call
+ *     Thread_TypeGroup1 (op 1-4)   0 pid   4 tid; version 0 has them the other way round
+ *     Process_TypeGroup1 (op 1-4)  a pointer (from version 1 on), pid, parent, ..., SID, name
+ *     EventTrace_Header (op 0)     12 processors   44 size of a pointer
+ *
+ * Two passes: the width of pointers decides where the fields of a process are, and a ClockSync
+ * decides what the times mean, but both may come after the events that need them.
+ */
 #include "readers/etw.h"
 
 #include <assert.h>
@@ -67,7 +84,8 @@ static bool etw_decode_thread(const struct tv_etw_event *event, struct tv_cursor
     return true;
 }
 
-/* Skip a TOKEN_USER (two pointers) and its SID; without a SID there are four zeros. */
+/* Skip a TOKEN_USER (two pointers) and its SID; without a SID there are four zeros. A SID has u8
+ * revision, u8 number of authorities, 6 bytes, and 4 bytes per authority. */
 static bool etw_skip_sid(struct tv_cursor *cursor, unsigned pointer)
 {
     enum { REVISION = 1, MAX_AUTHORITIES = 15, SID_SIZE = 8 };
@@ -94,6 +112,7 @@ static bool etw_take_name(struct tv_cursor *cursor, struct tv_bytes *name)
     return end && tv_cursor_take_bytes(cursor, (size_t)(end - cursor->at), name);
 }
 
+/* Later versions may have further fields in front of the name. */
 #define LATEST_PROCESS 5
 
 static bool etw_decode_process(const struct tv_etw_event *event, struct tv_cursor *cursor,
@@ -153,10 +172,11 @@ struct etw_reading {
     struct tv_te_scratch scratch;
     uint8_t *bytes; /* the current payload */
     size_t capacity;
-    uint64_t walltime, tick;
+    uint64_t walltime, tick; /* of ClockSync: one moment on both clocks, in microseconds */
 };
 
 /* The raw JSON values of an event. */
+/* A missing member has no data. */
 struct etw_raw_event {
     struct tv_bytes guid, op, version, cpu, tid, time, payload, walltime, tick;
     uint64_t offset;
@@ -213,6 +233,7 @@ static bool etw_take_hex(struct etw_reading *reading, struct tv_bytes raw, uint6
     return raw.data && tv_parse_hex(tv_te_decode_text(raw, &reading->scratch), value);
 }
 
+/* Parse an integer from 0 to `most`. */
 static bool etw_take_number(struct tv_bytes raw, uint32_t most, uint32_t *number)
 {
     int64_t value;
@@ -257,6 +278,8 @@ static bool etw_decode_raw(struct etw_reading *reading, const struct etw_raw_eve
  * of variable length: at most 44 bytes with 32-bit pointers, at least 57 with 64-bit ones. */
 #define SHORT_THREAD 50
 
+/* Learn clocks and pointer width from an event. The last ClockSync counts. A header states the
+ * width; otherwise the size of the first thread event shows it. */
 static void etw_prepare(struct etw_reading *reading, const struct etw_raw_event *raw)
 {
     struct tv_etw *etw = reading->etw;
@@ -322,6 +345,8 @@ static void etw_add_ready(struct tv_etw *etw, const struct etw_raw_event *raw,
     *tv_table_add(&etw->readies) = ready;
 }
 
+/* Add a switch, a wake-up, or a change of a thread to its table. A switch must name its processor:
+ * without it, the event belongs to no track. */
 static void etw_add_thread_event(struct etw_reading *reading, const struct etw_raw_event *raw,
                                  unsigned op, const struct tv_etw_payload *payload, tv_ns time)
 {
@@ -365,6 +390,8 @@ static bool etw_has_meaning(enum tv_etw_class class, struct tv_bytes op)
                : class == TV_ETW_HEADER && number == 0;
 }
 
+/* Add an event to the tables. Events of other classes and ops are counted, not diagnosed: a trace
+ * contains whatever its user has switched on. */
 static void etw_read_event(struct etw_reading *reading, const struct etw_raw_event *raw)
 {
     assert(reading->etw->pointer == 4 || reading->etw->pointer == 8);

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * etw_trace.c - from tables of Windows events (etw.h) to an input with tracks.
+ *
+ *     switches, by processor and time   a slice from each switch to the next of its processor
+ *                                       --> tracks "CPU 0", "CPU 1", ...
+ *     switches and wake-ups, by time    replay: what each thread is doing since when
+ *                                       --> a track of states for each thread; wakeups
+ *
+ *     CPU 0   | tid 55        | idle  | tid 72 ...       switch at each bar
+ *     tid 55  | Running       | Sleeping    | Runnable   state of the old thread; then a wake-up
+ *
+ * The events come from the same file as Chrome's, which became the input `place->beside`. Both
+ * share a clock, and states are put on the threads of that input, so that a thread's slices and
+ * states are one group on the screen. Threads that Chrome does not know are added here.
+ *
+ * Thread 0 is the idle thread of every processor: it has no slices, no states and no name.
+ * Without a ClockSync there is no common clock, and nothing is added.
+ */
 #include "readers/etw.h"
 
 #include <assert.h>
@@ -18,14 +36,14 @@ struct etw_build {
     struct tv_trace_info *head;
     struct tv_assembly *assembly;
     uint32_t input;
-    struct tv_map processes;    /* tid -> pid */
-    struct tv_map images;       /* pid -> text of the events */
-    struct tv_map thread_names; /* tid -> string of the head */
-    struct tv_map frames;       /* tid -> frame */
-    struct tv_map threads;      /* tid -> thread of the head */
-    struct tv_map state_strips; /* thread -> state_track */
-    TV_TABLE(tv_state_track) strips;
-    TV_TABLE(tv_state_slice) slices;
+    struct tv_map processes;         /* tid -> pid */
+    struct tv_map images;            /* pid -> text of the events */
+    struct tv_map thread_names;      /* tid -> string of the head */
+    struct tv_map frames;            /* tid -> frame */
+    struct tv_map threads;           /* tid -> thread of the head */
+    struct tv_map state_strips;      /* thread of the head -> index in `strips` */
+    TV_TABLE(tv_state_track) strips; /* processors first, then the states of threads */
+    TV_TABLE(tv_state_slice) slices; /* of all tracks, in any order */
 };
 
 /* ---- Names ---- */
@@ -81,6 +99,7 @@ static uint32_t etw_thread_name(struct etw_build *building, uint32_t tid)
     return name;
 }
 
+/* Return the frame that stands for a thread on the tracks of processors. */
 static uint32_t etw_thread_frame(struct etw_build *building, uint32_t tid)
 {
     uint32_t frame = tv_map_find(&building->frames, tid);
@@ -141,6 +160,7 @@ static void etw_add_cpu_slice(struct etw_build *building, const struct tv_etw_sw
     };
 }
 
+/* Add the tracks of processors; the switches are sorted by processor, then by time. */
 static void etw_add_processors(struct etw_build *building, tv_ns end)
 {
     struct tv_etw_switch *rows = building->etw->switches.rows;
@@ -188,7 +208,7 @@ static const struct {
 
 /* State of a thread from some time on. */
 struct etw_thread_state {
-    bool known;
+    bool known; /* false: no event has named the thread yet */
     enum etw_state state;
     tv_ns since;
     uint64_t offset;
@@ -239,6 +259,7 @@ static uint32_t etw_find_thread(struct etw_build *building, uint32_t tid)
     return thread;
 }
 
+/* Make sure that every thread of an event exists, before tracks refer to threads by number. */
 static void etw_find_threads(struct etw_build *building)
 {
     const struct tv_trace_info *head = building->head;
@@ -258,6 +279,8 @@ static void etw_find_threads(struct etw_build *building)
             etw_find_thread(building, etw->readies.rows[i].tid);
 }
 
+/* Return the state of a thread that etw_find_threads has seen, and add its track at the first time.
+ * Entries of processors in `threads` stay unused. The pointer is valid until the next call. */
 static struct etw_thread_state *etw_find_state(struct etw_replay_state *finding, uint32_t tid,
                                                uint32_t *state_track)
 {
@@ -276,6 +299,7 @@ static struct etw_thread_state *etw_find_state(struct etw_replay_state *finding,
     return &finding->threads.rows[*state_track];
 }
 
+/* Add the slice of a state that ends. States of no length leave no slice. */
 static void etw_end_state(struct etw_replay_state *finding, uint32_t state_track,
                           const struct etw_thread_state *doing, tv_ns end, unsigned flags)
 {
@@ -302,6 +326,7 @@ static void etw_change_state(struct etw_replay_state *finding, uint32_t tid,
     *doing = *next;
 }
 
+/* The event states what becomes of the thread that leaves; the one that enters is running. */
 static void etw_take_switch(struct etw_replay_state *finding, const struct tv_etw_switch *row)
 {
     etw_change_state(
@@ -364,6 +389,7 @@ static int etw_compare_readies(const void *left, const void *right)
     return etw_compare_times(a->time, a->offset, b->time, b->offset);
 }
 
+/* Merge two sorted tables: is switch i earlier than wake-up j? */
 static bool etw_is_switch_first(const struct tv_etw *etw, size_t i, size_t j)
 {
     if (i == etw->switches.count || j == etw->readies.count)

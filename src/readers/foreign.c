@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foreign.c - recognises formats that cannot be read, to say what the file is and what opens it.
+ *
+ *     traceview: trace.dat: byte 0: expected a trace in a format that is known, found a trace-cmd
+ *     file, which is not read yet: "trace-cmd report" writes it as text
+ *
+ * Only asked when no reader is sure of a file. The tests go from certain to vague, because the
+ * first that matches wins: first bytes, fixed structs, keys of JSON (foreign_json.c), the look of
+ * lines, and at last "JSON" in general. docs/foreign.md lists all formats. To add one with a
+ * signature, add a row to `signatures` in front of rows whose text it begins with.
+ */
 #include "readers/foreign.h"
 
 #include <string.h>
@@ -151,6 +162,7 @@ static const struct {
 
 /* ---- All formats ---- */
 
+/* Return the number of white-space bytes at the begin of the text. */
 static size_t foreign_skip_space(struct tv_bytes text)
 {
     size_t i = 0;
@@ -250,7 +262,8 @@ static bool foreign_is_number_with(struct tv_bytes word, const char *marks)
 
 /* ---- Valgrind ---- */
 
-/* Return true when the header lines ("key: value") contain that key. */
+/* Return true when the header lines ("key: value") contain that key. The first line of another
+ * form ends the header. */
 static bool foreign_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
@@ -270,6 +283,7 @@ static bool foreign_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
     return false;
 }
 
+/* Massif's "desc:" is a header line of callgrind too; only Massif has a unit of time. */
 static bool foreign_is_massif(struct tv_bytes prefix)
 {
     return tv_bytes_starts_with(prefix, TV_BYTES("desc: ")) &&
@@ -352,6 +366,7 @@ static bool foreign_is_bpftrace(struct tv_bytes prefix)
     return false;
 }
 
+/* The title may follow a line with the date. */
 static bool foreign_is_jstack(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats in JSON, distinguished by their keys: those of the outermost object, and where these
- * are common words, by keys inside their values. */
+/*
+ * foreign_json.c - formats in JSON, distinguished by their keys: those of the outermost object, and
+ * where these are common words, by keys inside their values.
+ *
+ *     {"snapshot": {"meta": {"node_fields": [...        top: snapshot; inside: node_fields
+ *     [{"traceId": "...", "localEndpoint": {...         top: traceId, localEndpoint
+ *
+ * The scan needs no whole JSON: it gets the first 4096 bytes of a file, or single values from the
+ * reader of Trace Event JSON when that finds no events. It follows strings and brackets only, and
+ * stops where the text is cut.
+ */
 #include "readers/foreign.h"
 
 #include <string.h>
@@ -40,6 +49,7 @@ enum key_number {
 };
 _Static_assert(KEY_COUNT <= 64, "a bit of a uint64_t each");
 
+/* The set that contains one key. */
 #define BIT(id) (UINT64_C(1) << NUMBER_##id)
 
 static const char *const key_texts[] = {
@@ -82,6 +92,7 @@ static const struct {
       "recording"}},
 };
 
+/* Return the bit of a key; 0 for keys that distinguish nothing. */
 static uint64_t foreign_key_bit(struct tv_bytes key)
 {
     for (size_t i = 0; i < TV_COUNT(key_texts); i++)
@@ -139,6 +150,8 @@ static bool foreign_json_take_string_or_key(struct foreign_json_scanner *scan)
     return true;
 }
 
+/* Walk over strings and brackets, and collect the keys. A text that is no JSON yields none, or a
+ * few by accident, which is why formats with common words ask for a key inside, too. */
 static void foreign_json_scan(struct foreign_json_scanner *scan)
 {
     while (scan->at < scan->text.length) {
@@ -154,6 +167,7 @@ static void foreign_json_scan(struct foreign_json_scanner *scan)
     }
 }
 
+/* In a list, the keys of its objects count as the outermost ones. */
 void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
     struct foreign_json_scanner scan = {.keys = keys, .text = text, .top = 1};
@@ -171,6 +185,7 @@ void tv_foreign_scan_value(struct tv_foreign_keys *keys, struct tv_bytes text)
     foreign_json_scan(&scan);
 }
 
+/* Trace Event JSON is read, and may contain any other key. */
 const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys)
 {
     if (keys->top & (BIT(TRACE_EVENTS) | BIT(PH)))

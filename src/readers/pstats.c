@@ -5,9 +5,20 @@
  *     {(file, line, name): (primitive calls, calls, own time, cumulative time,
  *                           {(file, line, name) of a caller: (calls, primitive calls, times...)})}
  *
+ *     '{'                                       dictionary: keys and values, then '0'
+ *     ')' 3                                     tuple of three
+ *       'Z' 6 "app.py"  'i' 12 0 0 0  'Z' 4 "load"
+ *     ')' 5                                     figures of load
+ *       'i' 10 0 0 0  'i' 12 0 0 0  'g' <0.5>  'g' <0.9>  '{' ... '0'
+ *
  * Only numbers, strings, and tuples and dictionaries of this shape are read, at fixed depths, so
  * that nothing recurses and nothing is executed.  An object with the bit 0x80 gets the next number,
  * and "r" repeats it.
+ *
+ * Times are seconds. The result is a call graph: functions with own times, and calls with
+ * cumulative times; call_graph.c makes tables of it and estimates stacks. CPython's
+ * Python/marshal.c and Lib/pstats.py define the format. Damage ends the reading at its place, since
+ * no value says where the next one begins; everything before it counts.
  */
 #include "readers/readers.h"
 
@@ -30,7 +41,7 @@ struct pstats_value {
         int64_t integer;
         double number;
     };
-    uint32_t length; /* of the text; or the function */
+    uint32_t length; /* of the text; or, of PSTATS_FUNCTION, the function of the graph */
     uint8_t kind;    /* enum pstats_kind */
 };
 
@@ -61,6 +72,7 @@ static bool pstats_take_type(struct pstats *pstats, uint8_t *type, uint32_t *num
     return true;
 }
 
+/* Keep a value under its number. Until then a reference to it is of no use (PSTATS_OTHER). */
 static void pstats_store(struct pstats *pstats, uint32_t number, const struct pstats_value *value)
 {
     if (number != TV_NONE)
@@ -187,6 +199,7 @@ static struct tv_bytes pstats_text(const struct pstats_value *value)
                                       : TV_BYTES("");
 }
 
+/* Return the function of (file, line, name); a part of another type is treated as missing. */
 static uint32_t pstats_add_function(struct pstats *pstats, const struct pstats_value *file,
                                     const struct pstats_value *line,
                                     const struct pstats_value *name)
@@ -231,6 +244,7 @@ static bool pstats_take_function(struct pstats *pstats, uint32_t *function, bool
 
 /* ---- Figures ---- */
 
+/* Convert seconds; 0 for NaN, infinity, and times that do not fit. */
 static int64_t pstats_nanoseconds(const struct pstats_value *value)
 {
     double seconds = value->kind == PSTATS_FLOAT     ? value->number

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * readers.c - the table of readers, the choice of the surest one, and reading with it (reader.h).
+ *
+ *     tv_reading_add            one input of several: offset, machine, and a useful error
+ *       tv_readers_read_records   dump: records as they are in the file
+ *       tv_readers_build          into a trace
+ *       tv_readers_read           into a sink, without a trace
+ *         tv_readers_find           sniff of all readers with the first 4096 bytes
+ *
+ * A pipe makes the choice delicate. Its size is unknown, and waiting for it means waiting for the
+ * program that writes. So sniffs are asked without a size first, and again with it only if two
+ * readers claim the file and none is certain.
+ */
 #include "readers/reader.h"
 
 #include <assert.h>
@@ -50,6 +63,7 @@ const struct tv_reader *const tv_readers[] = {
     NULL,
 };
 
+/* How much of an unknown file an error message shows. */
 #define SHOWN_BYTES 8
 #define SHOWN_TEXT 40
 
@@ -83,6 +97,8 @@ static void readers_show_bytes(struct tv_bytes prefix, char *text, size_t size)
         snprintf(text + i * 3, size - i * 3, " %02X", prefix.data[i]);
 }
 
+/* Say what the file is: the beginning of a gzip file, empty, a known foreign format, or its first
+ * text or bytes. */
 static void readers_fail_unknown(struct tv_bytes prefix, struct tv_error *err)
 {
     static const char expected[] = TV_FOREIGN_EXPECTED;
@@ -118,6 +134,7 @@ static const struct tv_reader *readers_find_surest(struct tv_bytes prefix, uint6
             best = sure;
         }
     }
+    /* No reader joins when the size becomes known (reader.h), so one candidate decides. */
     *open = candidates > 1 && best < TV_SNIFF_SURE;
     return surest;
 }
@@ -201,6 +218,7 @@ enum tv_status tv_readers_read(struct tv_source *source, struct tv_trace_info *h
                                struct tv_error *err)
 {
     const struct tv_reader *reader;
+    /* A sink that writes gives its output while a pipe is still open. */
     enum tv_status status = readers_begin(source, !sink->ops->writes, options, &reader, err);
     if (status != TV_OK)
         return status;
@@ -235,6 +253,8 @@ enum tv_status tv_reading_blame(struct tv_source *source, struct tv_error *err)
     return tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
+/* Choose the way to read: records, if somebody wants them and the format has them; else the trace,
+ * if there is one to build and the format cannot stream; else the sink. */
 static enum tv_status reading_read_source(struct tv_source *source, const struct tv_reading *to,
                                           const struct tv_read_options *options,
                                           struct tv_error *err)

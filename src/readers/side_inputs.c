@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * side_inputs.c - inputs that have no slices of their own and explain the others, such as the
- * output of ps.
+ * side_inputs.c - inputs that have no slices of their own and explain the others: process dumps,
+ * cgroup dumps, and power samples of a BattOr. systrace puts them into its pages next to the trace.
+ *
+ *     PROCESS DUMP
+ *     USER   PID  PPID VSIZE  RSS  WCHAN  PC         NAME
+ *     root   1    0    9952   2004 SyS_   0000000000 S /init        --> known_names: 1 "/init"
+ *
+ *     CGROUP DUMP
+ *     cpuset 4 7 1                                                  --> metadata "cgroup cpuset"
+ *
+ *     # BattOr
+ *     # sample_rate 2000 Hz                                         --> metadata
+ *     12.5 4012.1 310.25                      ms, mV, mA            --> counter "BattOr power", W
+ *     13.0 4011.9 300.00 <d4e0b2>             a clock sync marker   --> clock_syncs
  *
  * A process dump is text that people and scripts copied from a terminal, by many versions of ps.
  * Only the heading says which column is which.  Columns are found by counting words, as long as a
  * row has as many words as the heading; names with blanks shift the words, and then the place of
  * the heading on the line decides.
+ *
+ * In all three, a line that cannot be read is diagnosed and skipped.
  */
 #include "readers/side_inputs.h"
 
@@ -152,6 +166,7 @@ static struct tv_bytes process_dump_without_brackets(struct tv_bytes name)
     return name;
 }
 
+/* Read a row: it needs a numeric id in each column of ids, and a word in that of the name. */
 static bool process_dump_read_row(const struct tv_process_dump *dump, struct tv_bytes line,
                                   const struct tv_bytes *words, unsigned count,
                                   struct tv_process_dump_row *row)
@@ -275,6 +290,7 @@ static size_t cgroup_dump_key_length(struct tv_bytes text)
     return length;
 }
 
+/* Add a line as metadata: it is only shown, never used. */
 static void cgroup_dump_take_line(void *context, const struct tv_text_line *line)
 {
     struct tv_side_input *side = context;
@@ -354,6 +370,8 @@ bool tv_battor_line(struct tv_bytes text, struct tv_battor_line *line)
         !battor_take_number(&text, PARTS, &volts) || !battor_take_number(&text, PARTS, &amperes) ||
         line->time > LATEST || line->time < -LATEST)
         return false;
+    /* mV in millionths times mA in millionths is W / 10^18. Negative readings are measuring errors;
+     * a sync marker of such a line still counts. */
     line->watts = volts < 0 || amperes < 0 ? -1 : (double)volts * (double)amperes / PARTS_PER_WATT;
     line->sync_id = tv_bytes_take_word(&text);
     battor_skip_blanks(&text);
@@ -371,7 +389,7 @@ bool tv_battor_line(struct tv_bytes text, struct tv_battor_line *line)
 struct battor_sample {
     tv_ns time;
     uint64_t offset;
-    double watts;
+    double watts; /* not negative */
 };
 
 struct battor_reading {

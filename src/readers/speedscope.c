@@ -3,8 +3,19 @@
  * speedscope.c - speedscope JSON: profiles of stacks with weights ("sampled", which become samples)
  * or of entries and exits ("evented", which become slices).  Each profile is a thread.
  *
+ *     {"$schema": "https://www.speedscope.app/file-format-schema.json",
+ *      "shared": {"frames": [{"name": "main", "file": "a.c", "line": 7}, {"name": "read"}]},
+ *      "profiles": [
+ *        {"type": "sampled", "name": "thread 1", "unit": "milliseconds", "startValue": 0,
+ *         "samples": [[0], [0, 1]], "weights": [2, 3]},       main 0-2 ms, main > read 2-5 ms
+ *        {"type": "evented", "name": "thread 2", "unit": "seconds", "startValue": 0,
+ *         "events": [{"type": "O", "frame": 0, "at": 0}, {"type": "C", "frame": 0, "at": 1}]}]}
+ *
  * The unit of a profile may be after its numbers, so the members of each object are found
- * before they are read.
+ * before they are read. "shared" may follow "profiles" for the same reason.
+ *
+ * Times of a sampled profile are sums of weights from startValue on. Damage ends the list that it
+ * is in; unknown frame numbers become "[unknown]". docs/formats/speedscope.md has all rules.
  */
 #include "readers/readers.h"
 
@@ -26,7 +37,7 @@ struct speedscope {
     uint32_t *frames; /* the model's, by index in "shared" */
     size_t frame_count, frame_capacity;
     uint32_t unknown;    /* the frame "[unknown]"; TV_NONE: not needed yet */
-    struct tv_map named; /* (process, name) -> thread */
+    struct tv_map named; /* name of a profile (string) -> thread */
     size_t profiles;
 };
 
@@ -57,7 +68,7 @@ static const struct speedscope_unit speedscope_units[] = {
 struct speedscope_profile {
     const struct speedscope_unit *unit;
     uint32_t thread, type;
-    int64_t start, end;
+    int64_t start, end; /* nanoseconds, or the unit of a profile without times; 0: not stated */
 };
 
 enum speedscope_member {
@@ -109,6 +120,7 @@ static uint32_t speedscope_take_string(struct speedscope *file, struct tv_json_s
     return tv_profile_string(&file->profile, tv_te_decode_text(raw, &file->scratch));
 }
 
+/* Take a line or a column; 0, null and what does not fit mean unknown. */
 static void speedscope_take_position(struct tv_json_stream *stream, int32_t *position)
 {
     int64_t number;
@@ -221,6 +233,8 @@ static bool speedscope_take_stack(struct speedscope *file, struct tv_json_stream
     return true;
 }
 
+/* Walk through both lists in step. A weight that is missing counts as 1, with a diagnostic. Return
+ * the number of samples. */
 static uint64_t speedscope_take_samples(struct speedscope *file,
                                         const struct speedscope_profile *from,
                                         struct tv_json_stream *samples,
@@ -275,9 +289,10 @@ struct speedscope_event {
 struct speedscope_calls {
     uint32_t *frames;
     size_t count, capacity;
-    int64_t now;
+    int64_t now; /* time of the latest event; never goes back */
 };
 
+/* Take {"type", "frame", "at"} in any order. An event without a time happens now. */
 static struct speedscope_event speedscope_take_event(struct tv_json_stream *stream, unsigned digits,
                                                      int64_t now)
 {

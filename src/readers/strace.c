@@ -5,9 +5,20 @@
  *     14931      0.000305 brk(NULL)           = 0x55b4db8ce000 <0.000007>
  *     [pid 14931] 12:00:01.000305 read(3,  <unfinished ...>
  *     [pid 14931] 12:00:01.500305 <... read resumed>"x", 1) = 1 <0.500000>
+ *     [pid 14931] 12:00:02.100000 --- SIGCHLD {si_signo=SIGCHLD, ...} ---
+ *     [pid 14931] 12:00:02.200000 +++ exited with 0 +++
  *
  * Each process id is a thread, and each call a slice.  A call that another process interrupted has
  * two lines.  Only -T prints durations: without it, and without two lines, a call has length 0.
+ * Signals and exits are instants.
+ *
+ * Times come in three kinds, by the options of strace, and a line does not say which:
+ *
+ *     -r     0.000305              since the line before, whatever its thread
+ *     -t -tt 12:00:01.000305       of the day; going back by more than half a day is midnight
+ *     -ttt   1700000000.000305     since 1970, told apart by its number of digits
+ *
+ * strace(1) describes the format, docs/formats/strace.md how it is read.
  */
 #include "readers/readers.h"
 
@@ -51,7 +62,7 @@ struct strace {
     uint32_t *thread; /* of each place */
     size_t count, open_capacity, thread_capacity;
     uint32_t process;
-    tv_ns now, day; /* time of the line; midnight of the times of day */
+    tv_ns now, day; /* time of the line; nanoseconds of the days that have passed (in_day) */
     uint64_t offset;
 };
 
@@ -169,6 +180,8 @@ static void strace_count(struct strace *strace, struct tv_bytes name)
                            tv_profile_string(&strace->profile, name), 1);
 }
 
+/* Return the place of a thread, adding it. All are threads of one process, named by the first id:
+ * the text does not tell processes and threads apart. Valid until the next thread is added. */
 static struct strace_open *strace_thread(struct strace *strace, uint64_t pid)
 {
     uint32_t place = tv_map_add(&strace->threads, pid, (uint32_t)strace->count);
@@ -192,6 +205,7 @@ static uint32_t strace_frame(struct strace *strace, struct tv_bytes name)
     return tv_trace_info_add_frame(strace->profile.info, &frame);
 }
 
+/* Add a slice; `length` below 0: the text ends before the call. */
 static void strace_add_call(struct strace *strace, const struct strace_open *open,
                             const struct strace_open *call, tv_ns length)
 {
@@ -304,6 +318,7 @@ static bool strace_take_line(struct strace *strace, struct tv_bytes text)
     return true;
 }
 
+/* strace itself reports attaching and errors in lines of its own. */
 static bool strace_is_notice(struct tv_bytes line)
 {
     return line.length == 0 || tv_bytes_starts_with(line, TV_BYTES("strace: "));
