@@ -59,6 +59,8 @@ uint32_t tv_firefox_process(struct tv_firefox *file, uint32_t id, struct tv_byte
     return process;
 }
 
+/* Return the thread of the model. A tid may be any text, too ("Worker-1"): such threads get numbers
+ * that no system uses, and keep the text as their key. */
 static uint32_t firefox_thread(struct tv_firefox *file, const struct tv_json_member *members)
 {
     struct tv_trace_info *info = file->profile.info;
@@ -78,6 +80,7 @@ static uint32_t firefox_thread(struct tv_firefox *file, const struct tv_json_mem
     return thread;
 }
 
+/* Read a thread: its stacks first, since samples, allocations and markers refer to them by row. */
 static void firefox_read_thread(struct tv_firefox *file, struct tv_json_stream *stream)
 {
     static const struct tv_firefox_weights js = {TV_BYTES_OF("jsAllocations"), TV_BYTES_OF("bytes"),
@@ -143,6 +146,7 @@ static void firefox_read_units(struct tv_firefox *file, uint64_t offset)
         return;
     uint32_t unit = tv_firefox_string_at(file, member.offset);
     struct tv_bytes text = tv_trace_info_text(file->profile.info, unit);
+    /* Any other unit ("variable CPU cycles") stays "cycles". The micro sign has two code points. */
     file->cpu_factor = 1;
     if (tv_bytes_equal(text, TV_BYTES("ns"))) {
         file->cpu_unit = "nanoseconds";
@@ -181,10 +185,13 @@ static void firefox_describe_input(struct tv_firefox *file, const struct tv_json
     uint32_t product = tv_firefox_string_at(file, members[META_PRODUCT].offset);
     tv_trace_info_add_metadata(profile->info, profile->input, TV_BYTES("product"),
                                tv_trace_info_text(profile->info, product));
+    /* startTime is a date since 2001-09; smaller numbers are no times of a calendar. */
     if (file->start > INT64_C(1000000000) * 1000000000)
         input->recorded_us = file->start / 1000;
 }
 
+/* Read "meta". Times of a process count from its own startTime; `base`, that of the outermost
+ * profile, is the zero of the input. */
 static void firefox_read_meta(struct tv_firefox *file, uint64_t offset, bool outermost)
 {
     struct tv_json_member members[META_MEMBERS];
@@ -253,6 +260,8 @@ static void firefox_queue_processes(struct tv_firefox *file, struct firefox_queu
     }
 }
 
+/* Read one profile, and queue those inside of it. A queue, and no recursion: nesting is chosen by
+ * the file. */
 static void firefox_read_profile(struct tv_firefox *file, struct firefox_queue *queue,
                                  struct firefox_nested from)
 {

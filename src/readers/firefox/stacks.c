@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.c - the tables of a Firefox profile that stacks need. */
+/*
+ * stacks.c - the tables of a Firefox profile that stacks need.
+ *
+ *     stackTable   prefix [null, 0, 1]   frame [0, 1, 1]     stack 2 = frame 1 called by stack 1
+ *     frameTable   func [0, 1]           line [7, null]
+ *     funcTable    name [0, 1]           fileName, lineNumber, columnNumber, resource
+ *     stringArray  ["main", "read"]
+ *
+ * Gecko files have no functions: a frame has a "location", a text like "read (in libc.so)" or
+ * "load (https://host/app.js:12:3)" that is taken apart here.
+ *
+ * Each table is turned into arrays of the model's numbers, row by row, so that a sample only looks
+ * its stack up. Callers are rows before their callees, which makes one pass enough, and a circle
+ * impossible.
+ */
 #include "readers/firefox/firefox.h"
 
 #include "base/bytes.h"
@@ -9,6 +23,7 @@ enum { STACK_FRAME, STACK_PREFIX, STACK_PREFIX_OFFSET, STACK_COLUMNS };
 static const struct tv_firefox_column stack_columns[STACK_COLUMNS] = {
     [STACK_FRAME] = TV_FIREFOX_COLUMN("frame", INTEGER),
     [STACK_PREFIX] = TV_FIREFOX_COLUMN("prefix", INTEGER),
+    /* Newer files: the distance back to the caller's row; 0 means a root. */
     [STACK_PREFIX_OFFSET] = TV_FIREFOX_COLUMN("prefixOffset", INTEGER),
 };
 
@@ -104,6 +119,7 @@ static void firefox_split_location(struct tv_firefox *file, uint32_t string, str
     }
 }
 
+/* Return a line or column; 0 for null and for numbers that do not fit. */
 static int32_t firefox_line(int64_t number)
 {
     return number > 0 && number < INT32_MAX ? (int32_t)number : 0;
@@ -128,6 +144,8 @@ static void firefox_name_function(const struct firefox_stack_tables *tables, int
     frame->module = tv_firefox_number(&tables->into->libs, lib, TV_EMPTY_STRING);
 }
 
+/* Add the frame of a row, and its sampled line. The line of the function becomes part of the frame,
+ * the sampled line does not: a function would fall apart into a frame for each line. */
 static void firefox_add_frame(struct tv_firefox *file, const struct firefox_stack_tables *tables,
                               int64_t row)
 {

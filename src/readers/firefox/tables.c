@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - values and tables of a Firefox profile, in both of their forms. */
+/*
+ * tables.c - values and tables of a Firefox profile, in both of their forms (firefox.c shows them).
+ *
+ * A column is an array of 64-bit integers: indices, milliseconds as nanoseconds, or, for values
+ * that are read later, their offset in the text. A missing value is TV_FIREFOX_ABSENT, so lookups
+ * need no test: an absent row of a table gives an absent value. Columns that nobody asked for are
+ * skipped without being stored.
+ */
 #include "readers/firefox/firefox.h"
 
 #include "base/bytes.h"
@@ -17,6 +24,7 @@ void tv_firefox_numbers_add(struct tv_firefox_numbers *numbers, uint32_t value)
     numbers->rows[numbers->count++] = value;
 }
 
+/* A row comes from the file: one that is outside of the table gives `otherwise`. */
 uint32_t tv_firefox_number(const struct tv_firefox_numbers *numbers, int64_t row,
                            uint32_t otherwise)
 {
@@ -90,6 +98,7 @@ void tv_firefox_read_names(struct tv_firefox *file, uint64_t offset,
 
 /* ---- Tables ---- */
 
+/* Take a value of a column; the peek moves to its first byte, whose offset may be wanted. */
 static int64_t firefox_take_cell(struct tv_json_stream *stream, enum tv_firefox_column_kind kind)
 {
     int64_t value;

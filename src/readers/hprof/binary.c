@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The binary form of hprof: records of a tag, a time and a length, big-endian. Records refer to
- * texts, classes and frames by numbers. */
+/*
+ * binary.c - the binary form of hprof. All numbers are big-endian; an id has 4 or 8 bytes.
+ *
+ *     "JAVA PROFILE 1.0.2\0"  u32 size of ids  u64 milliseconds since 1970
+ *     records: u8 tag, u32 microseconds since then, u32 length, body
+ *
+ *     0x01 string         id, text
+ *     0x02 load class     u32 serial, id object, u32 stack, id name
+ *     0x04 frame          id, id name, id signature, id file, u32 class serial, u32 line
+ *     0x05 stack          u32 serial, u32 thread serial, u32 count, ids of frames
+ *     0x0a start thread   u32 serial, id object, u32 stack, id name, id group, id parent group
+ *     0x0d CPU samples    u32 total, u32 rows, rows of u32 count, u32 stack serial
+ *
+ * A record refers only to records before it; a number that is unknown there gives an empty name or
+ * a diagnostic. Records with other tags are skipped by their length. A record whose body is too
+ * short for its fields is diagnosed as a whole. The JDK's hprof_b_spec.h has the specification.
+ */
 #include "readers/hprof/hprof.h"
 
 #include <assert.h>
@@ -90,7 +105,7 @@ static bool hprof_take_string(struct hprof_binary *reading, struct tv_cursor *cu
     return true;
 }
 
-/* Return the name of a class with dots. */
+/* Return the name of a class with dots; the binary form has slashes, the text form has dots. */
 static uint32_t hprof_dotted_name(struct tv_trace_info *head, struct tv_bytes name)
 {
     uint8_t *copy = tv_alloc(name.length + 1, 1);
@@ -197,6 +212,7 @@ static bool hprof_take_samples(struct hprof_binary *reading, struct tv_cursor *c
     return true;
 }
 
+/* Heap dumps are long and have no time: they are skipped without being read. */
 static bool hprof_is_kept_record(uint8_t tag)
 {
     return (tag >= TAG_STRING && tag <= TAG_STACK_TRACE) || tag == TAG_START_THREAD ||

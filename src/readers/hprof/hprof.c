@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognition, the tables, and their rows as samples. */
+/*
+ * hprof.c - recognition, the tables that both forms fill, and their rows as samples.
+ *
+ *     JAVA PROFILE 1.0.1, created Wed Jul 21 12:03:46 2010     text: a comma after the version
+ *     JAVA PROFILE 1.0.1\0 ...                                 binary: a NUL (binary.c)
+ *
+ *     THREAD START (obj=..., id = 200001, name="main", group="main")   --> a thread
+ *     TRACE 300302: (thread=200001)                                    --> a stack
+ *             java.lang.Long.parseLong(Long.java:433)                      its frames, leaf first
+ *     CPU SAMPLES BEGIN (total = 542) ...
+ *        1 65.68% 65.68%  356 300302 java.lang.Long.parseLong          --> a sample, weight 356
+ *     CPU SAMPLES END
+ *
+ * Rows refer to stacks, and stacks to threads, that may come later in the file. So everything is
+ * collected first, and samples are added at the end (hprof_complete_stacks repairs what is
+ * missing).
+ */
 #include "readers/hprof/hprof.h"
 
 #include <assert.h>
@@ -59,6 +75,7 @@ uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offse
     return thread;
 }
 
+/* The model has no groups of threads: the group is kept as metadata. */
 void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_bytes name,
                           struct tv_bytes group, uint64_t offset)
 {
@@ -106,6 +123,7 @@ void tv_hprof_add_frame(struct tv_hprof *hprof, struct tv_hprof_frame frame)
     hprof->stacks[hprof->stack_count - 1].depth++;
 }
 
+/* The JDK writes the table again at each dump, with growing counts: only the last one is right. */
 void tv_hprof_begin_table(struct tv_hprof *hprof, bool times, uint64_t offset)
 {
     if (hprof->has_table)
@@ -168,6 +186,7 @@ static void hprof_complete_stacks(struct tv_hprof *hprof)
     }
 }
 
+/* Push the frames from the outermost on; the file lists the innermost first. */
 static void hprof_build_stack(struct tv_hprof *hprof, const struct tv_hprof_stack *stack)
 {
     assert(stack->depth > 0);

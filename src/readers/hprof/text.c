@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text form of hprof, as the JDK's agent and Android's SamplingProfiler wrote it: one line
- * per thread, stacks with indented frames, and a table with one line per stack. */
+/*
+ * text.c - the text form of hprof, as the JDK's agent and Android's SamplingProfiler wrote it: one
+ * line per thread, stacks with indented frames, and a table with one line per stack.
+ *
+ *     line                                section before  --> after
+ *     JAVA PROFILE 1.0.1, created ...     BODY            --> PRELUDE   (an explanation follows)
+ *     --------                            PRELUDE         --> BODY
+ *     TRACE 300302: (thread=200001)       BODY            --> STACK
+ *     <TAB>java.lang.Long.parseLong(...)  STACK           --> STACK
+ *     CPU SAMPLES BEGIN (total = 542)     BODY            --> TABLE
+ *     CPU SAMPLES END                     TABLE           --> BODY
+ *     HEAP DUMP BEGIN ...                 BODY            --> OTHER     (skipped up to " END")
+ *
+ * Lines that do not fit their section are diagnosed and skipped. hprof.c shows a whole file.
+ */
 #include "readers/hprof/hprof.h"
 
 #include <assert.h>
@@ -30,8 +43,8 @@ struct hprof_text {
     enum hprof_section section;
     int64_t total_ms; /* total of a table of times */
     uint64_t total;   /* total that the table announces */
-    uint64_t counted;
-    uint64_t table; /* offset of the table */
+    uint64_t counted; /* sum of the rows so far */
+    uint64_t table;   /* offset of the table */
 };
 
 /* ---- Words ---- */
@@ -60,6 +73,7 @@ static bool hprof_text_find_last(struct tv_bytes text, const char *what, size_t 
     return false;
 }
 
+/* Take the digits at the begin of the text; false: there are none, or too many. */
 static bool hprof_text_take_number(struct tv_bytes *text, uint64_t *value)
 {
     size_t length = 0;
@@ -256,6 +270,7 @@ static bool hprof_text_take_row(struct hprof_text *reading, struct tv_bytes text
     return true;
 }
 
+/* Keep the date as text: its form depends on the country of the machine. */
 static bool hprof_text_take_header(struct hprof_text *reading, struct tv_bytes text)
 {
     size_t created;

@@ -1,4 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elements.c - from XML elements to values: a stack of open elements, each of which gets the values
+ * of the elements inside it when these end.
+ *
+ *     <row>
+ *       <thread id="3" fmt="Main 0x1f (App, pid: 7)"><tid id="4">31</tid><process .../></thread>
+ *       <backtrace id="9"><frame id="10" name="work" addr="0x1"/><frame ref="12"/></backtrace>
+ *     </row>
+ *     <row><thread ref="3"/><backtrace ref="9"/></row>
+ *
+ *     end of tid     --> value 31 goes to thread
+ *     end of thread  --> a thread of the model; kept under id 3; goes to row
+ *     end of frame   --> pushed to file->frames above the begin of the open backtrace
+ *     end of row     --> a sample (instruments.c)
+ *
+ * xctrace writes each value once, with an id, and later only refers to it. A reference is resolved
+ * when its element opens; it must name an element of the same kind that has ended. Ids are small
+ * numbers, so values are an array by id; any other id is possible and goes through an interner.
+ *
+ * instruments_value has fields by kind: thread, process: `a` the model's number, `number` the id;
+ * frame: `a` frame, `b` line; stack: `a` path, `b` path with lines; list of addresses: [a, b) in
+ * file->addresses; source: `a` file name, `b` line; binary: `a` name, `number` load address.
+ */
 #include "readers/instruments/elements.h"
 
 #include <assert.h>
@@ -101,6 +124,7 @@ static bool instruments_split_tid(struct tv_bytes *name, uint64_t *tid)
 
 /* ---- Processes and threads ---- */
 
+/* Set an id of the system; false: it does not fit, and the value stays unknown. */
 static bool instruments_fit_id(uint64_t id, struct instruments_value *value)
 {
     value->known = id <= INT64_MAX;
@@ -214,6 +238,7 @@ static void instruments_end_frame(struct instruments *file, struct instruments_e
     element->value.b = element->source.b;
 }
 
+/* `<binary name="libfoo.dylib" path="/usr/lib/libfoo.dylib" load-addr="0x1000"/>` */
 static void instruments_end_binary(struct instruments *file, struct instruments_element *element)
 {
     struct tv_bytes name = instruments_attribute(element, TV_BYTES("name"));
@@ -263,6 +288,7 @@ static void instruments_add_frame(struct instruments *file, const struct instrum
     file->frames[file->frame_count++] = frame;
 }
 
+/* Return the frame for an address without a symbol; each address has one. */
 static uint32_t instruments_address_frame(struct instruments *file, uint64_t address)
 {
     uint32_t known = tv_map_find(&file->address_frames, address);
@@ -329,6 +355,7 @@ static void instruments_add_addresses(struct instruments *file,
     }
 }
 
+/* Turn the frames of the stack into a path: pushed from the last, the outermost, to the first. */
 static void instruments_end_stack(struct instruments *file, struct instruments_element *element)
 {
     assert(element->frames <= file->frame_count);
@@ -377,6 +404,7 @@ static void instruments_end_address(struct instruments *file, struct instruments
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_XML, element->offset);
 }
 
+/* Append the decimal addresses of a list; an address that is no number ends the list. */
 static void instruments_end_addresses(struct instruments *file, struct instruments_element *element)
 {
     struct tv_bytes rest = element->text, word;
@@ -443,6 +471,7 @@ static void instruments_give_part(struct instruments_element *parent,
         parent->value.a = value->a;
 }
 
+/* Hand the value of an element that ended to the one around it. */
 static void instruments_give(struct instruments *file, struct instruments_element *parent,
                              const struct instruments_value *value)
 {
@@ -530,6 +559,7 @@ static struct instruments_values *instruments_values_of(struct instruments *file
     return id & NAMED ? &file->named_values : &file->values;
 }
 
+/* Keep the value of an element under its id. Of two elements with one id the later counts. */
 static void instruments_define(struct instruments *file, const struct instruments_element *element)
 {
     struct instruments_values *values = instruments_values_of(file, element->id);
@@ -558,6 +588,7 @@ static void instruments_refer(struct instruments *file, struct instruments_eleme
 
 /* ---- Tags ---- */
 
+/* End the innermost open element: complete its value, keep it, and give it to its parent. */
 static void instruments_end_element(struct instruments *file)
 {
     struct instruments_element *element = &file->open[--file->open_count];
@@ -571,6 +602,7 @@ static void instruments_end_element(struct instruments *file)
         instruments_give(file, &file->open[file->open_count - 1], &element->value);
 }
 
+/* Too deep elements are only counted, so that their end tags are recognised. */
 void instruments_open(struct instruments *file, const struct tv_xml_token *tag)
 {
     if (file->open_count == DEEPEST) {
@@ -603,6 +635,7 @@ void instruments_open(struct instruments *file, const struct tv_xml_token *tag)
         instruments_end_element(file);
 }
 
+/* An end tag closes the elements inside its own, too; one that was never opened is ignored. */
 void instruments_close(struct instruments *file, const struct tv_xml_token *tag)
 {
     size_t depth = file->open_count;

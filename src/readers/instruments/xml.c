@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xml.c - a tokenizer for XML: open tags, close tags and texts, as views of the source bytes.
+ *
+ *     <row id='1'>12 &lt; 13<sentinel/></row>
+ *     OPEN "row" "id='1'" | TEXT "12 &lt; 13" | OPEN "sentinel" empty | CLOSE "row" | END
+ *
+ * Comments, processing instructions and document types are skipped, and entities stay as they are
+ * until tv_xml_decode. No entity can be defined, so a short file cannot become a long text, and no
+ * other file is ever read. The tokenizer knows nothing of nesting: elements.c matches the tags.
+ * Input that ends inside a tag gives TV_XML_CUT.
+ */
 #include "readers/instruments/xml.h"
 
 static bool xml_is_space(uint8_t c)

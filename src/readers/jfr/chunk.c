@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk.c - a chunk of a recording: its header, its events one after another, its clock, and
+ * opening it. docs/formats/jfr.md has the layout of the header.
+ *
+ *     header 68 bytes | event | event | ... | metadata | event | checkpoint
+ *                                   ^                                |
+ *                                   '---- distance back to the checkpoint before
+ *
+ *     event: varint size (counts itself), varint type id, fields of that type
+ *
+ * Opening reads metadata first, since it describes all other types, and then the checkpoints from
+ * the last to the first. The header knows where both are, once the recorder has finished the chunk.
+ * In a chunk that is cut or still open these places are wrong or 0, and all events are searched
+ * for metadata and checkpoints instead. The same is done when following them fails.
+ */
 #include "readers/jfr/chunk.h"
 
 #include <assert.h>
@@ -6,6 +21,7 @@
 
 /* ---- Header ---- */
 
+/* Return a big-endian number of the header. */
 static uint64_t jfr_header_number(const uint8_t *header, unsigned at, unsigned width)
 {
     uint64_t number = 0;
@@ -14,6 +30,8 @@ static uint64_t jfr_header_number(const uint8_t *header, unsigned at, unsigned w
     return number;
 }
 
+/* The magic number, and a major version from 0 to 3. These bytes may occur inside a chunk by
+ * accident; a search for them runs only where the size of a chunk cannot be trusted. */
 static bool jfr_is_header(struct tv_bytes file, uint64_t offset)
 {
     static const uint8_t magic[] = {'F', 'L', 'R', 0, 0};
@@ -125,6 +143,7 @@ struct jfr_found {
     size_t count, capacity;
 };
 
+/* Find metadata and checkpoints among the events, up to the first event that is not whole. */
 static void jfr_chunk_search(const struct tv_jfr_chunk *chunk, struct jfr_found *found)
 {
     struct tv_jfr_event event;
@@ -157,6 +176,8 @@ static bool jfr_chunk_read_types(struct tv_jfr_chunk *chunk, uint64_t at)
     return false;
 }
 
+/* Read the checkpoints from the last on, each with its distance to the one before. Return false
+ * when the chain is broken; constants that were read stay: those nearest to the end win. */
 static bool jfr_chunk_follow_checkpoints(struct tv_jfr_chunk *chunk)
 {
     struct tv_jfr_event event;

@@ -2,6 +2,10 @@
 /*
  * describe.c - one event as JSON: {"args": {field: value ...}, "event": its type, "label": ...}.
  *
+ *     {"args": {"startTime": "1700000000000000000 ns since 1970", "duration": "20500000 ns",
+ *               "eventThread": "main", "monitorClass": "java.lang.Object"},
+ *      "event": "jdk.JavaMonitorEnter", "label": "Java Monitor Blocked"}
+ *
  * Types and constants are those of its chunk, which is opened again.  Constants are followed: a
  * class, thread or method shows its name, a stack the list of its frames, anything else the object
  * of its fields, to a depth that no real event reaches.
@@ -16,6 +20,7 @@
 #include "readers/profile_input.h"
 
 #define MAX_NESTED 6
+/* Elements of an array that are shown: a stack may have thousands of frames. */
 #define MAX_ELEMENTS 256
 
 static void jfr_describe_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
@@ -37,6 +42,7 @@ static void jfr_describe_with_unit(struct tv_out *out, int64_t number, const cha
     tv_out_format(out, " %s\"", unit);
 }
 
+/* Write an integer with the unit that an annotation of its field states. */
 static void jfr_describe_integer(struct tv_out *out, const struct tv_jfr_chunk *chunk,
                                  const struct tv_jfr_value *value)
 {
@@ -92,6 +98,8 @@ static bool jfr_describe_element(struct tv_out *out, struct tv_jfr_chunk *chunk,
     return read;
 }
 
+/* Write the elements up to the first that cannot be read. Arrays of plain
+ * numbers are shown as empty. */
 static void jfr_describe_array(struct tv_out *out, struct tv_jfr_chunk *chunk,
                                const struct tv_jfr_value *value, unsigned depth)
 {
@@ -229,6 +237,7 @@ static enum tv_status jfr_reopen(struct jfr_reopened *reopened, struct tv_source
     return TV_OK;
 }
 
+/* Describe the event at an offset of the file, with a chunk that may be open already. */
 static enum tv_status jfr_describe_in(struct jfr_reopened *reopened, struct tv_source *source,
                                       uint64_t offset, struct tv_out *out, struct tv_error *err)
 {

@@ -12,6 +12,14 @@
  *                                      '-- metadata
  *
  * The other fields stay in the file and are read again when somebody looks (describe.c).
+ *
+ * A plan lives as long as its chunk, because ids of types and places of constants change with each.
+ * Counters, tracks and metadata are collected for the whole recording: a counter must be sorted by
+ * time as one, and a setting that each chunk repeats is one line.
+ *
+ * Samples are the hot path: recordings have millions, and most repeat a stack. If nobody asks for
+ * single samples (sample_sums), each stack's samples are added up in an array by the stack's place
+ * in its pool, and only at the end of the chunk each sum becomes a path.
  */
 #include "readers/jfr/events.h"
 
@@ -27,8 +35,8 @@ enum jfr_slot {
     JFR_THREAD,
     JFR_STACK,
     JFR_WEIGHT,
-    JFR_MORE,
-    JFR_TITLE,
+    JFR_MORE,  /* a second weight */
+    JFR_TITLE, /* the field that names the event on the time line */
     JFR_SLOTS,
 };
 
@@ -81,6 +89,8 @@ static struct tv_trace_info *jfr_info(const struct tv_jfr_recording *recording)
 
 /* ---- Plans ---- */
 
+/* Make the plan of a type when its first event comes: recordings describe hundreds of types and use
+ * a few dozen. A sample of another thread than the one that wrote it names it "sampledThread". */
 static void jfr_plan_make(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
                           struct jfr_plan *plan, uint32_t type)
 {
@@ -159,6 +169,7 @@ static uint32_t jfr_more_type(const struct jfr_moment *moment)
     return type;
 }
 
+/* Return the stack of an event; the root's path if it has none. */
 static struct tv_jfr_stack jfr_moment_stack(const struct jfr_moment *moment)
 {
     const struct tv_jfr_field *field = moment->plan->fields[JFR_STACK];
@@ -182,6 +193,7 @@ static void jfr_add_sample(const struct jfr_moment *moment, const struct tv_jfr_
     tv_profile_add_sample_at(moment->recording->profile, sample, stack->path, stack->line_path);
 }
 
+/* Count a sample once, however many value types it has. */
 static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jfr_stack *stack)
 {
     struct tv_profile_input *profile = moment->recording->profile;
@@ -201,6 +213,7 @@ static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
         !field || !field->constant || field->type == TV_NONE || plan->fields[JFR_MORE])
         return NULL;
     const struct tv_lookup *pool = &moment->chunk->pools[field->type];
+    /* A key below `first` wraps around, and is then beyond `span`, too. */
     uint64_t place = moment->slots[JFR_STACK] - pool->first;
     if (!pool->array || place >= pool->span)
         return NULL;
@@ -264,6 +277,8 @@ static void jfr_add_waiting(struct tv_jfr_recording *recording)
         jfr_sum_add_later(recording, NULL, 0);
 }
 
+/* Add a sample to the sum of its stack, or as a row. The first sample of a stack looks whether the
+ * stack is known and whole; the later ones need only its bit. */
 static void jfr_take_sample(const struct jfr_moment *moment)
 {
     struct jfr_plan *plan = moment->plan;
@@ -333,6 +348,8 @@ static uint32_t jfr_track(struct tv_jfr_recording *recording, struct tv_bytes na
     return track;
 }
 
+/* Add a slice: to the track of its kind (pauses of the collector concern all threads), to its
+ * thread, or else to a track with the name of its category. */
 static void jfr_add_slice(const struct jfr_moment *moment, tv_ns length)
 {
     struct tv_jfr_recording *recording = moment->recording;
@@ -439,6 +456,7 @@ static uint32_t jfr_counter_name(const struct jfr_moment *moment)
     return text;
 }
 
+/* Return the counter of an event, adding it. The pointer is valid until the next one is added. */
 static struct tv_jfr_counter *jfr_counter_of(const struct jfr_moment *moment)
 {
     struct tv_jfr_recording *recording = moment->recording;
@@ -474,6 +492,8 @@ static void jfr_take_counter(const struct jfr_moment *moment)
             jfr_counter_value(moment, counter->kind->series[i]);
 }
 
+/* Sort the samples of a counter by time, and add it to the trace. Threads flush their buffers when
+ * these are full, so events of a recording are only roughly in order. */
 static void jfr_counter_add(struct tv_jfr_recording *recording, struct tv_jfr_counter *counter)
 {
     struct tv_profile_input *profile = recording->profile;
@@ -511,6 +531,7 @@ static void jfr_counter_add(struct tv_jfr_recording *recording, struct tv_jfr_co
 
 /* ---- Metadata ---- */
 
+/* Add metadata, unless the recording has said the same before. */
 static void jfr_add_fact(struct tv_jfr_recording *recording, struct tv_bytes key,
                          struct tv_bytes value)
 {
@@ -567,6 +588,7 @@ static void jfr_note_interval(struct tv_jfr_recording *recording, struct tv_byte
             interval};
 }
 
+/* jdk.ActiveSetting: "jdk.ExecutionSample#period" = "20 ms". */
 static void jfr_take_setting(const struct jfr_moment *moment)
 {
     struct tv_jfr_chunk *chunk = moment->chunk;
@@ -604,6 +626,7 @@ static bool jfr_is_common_field(struct tv_bytes name)
 /* Fields whose names are longer are left out of metadata; they stay readable in the event. */
 #define LONGEST_NAME 128
 
+/* Make metadata of all fields of an event: "jdk.JVMInformation.jvmVersion". */
 static void jfr_take_facts(const struct jfr_moment *moment)
 {
     struct tv_jfr_chunk *chunk = moment->chunk;
@@ -634,6 +657,8 @@ static void jfr_take_facts(const struct jfr_moment *moment)
 /* Starts of one JVM, as two recorders tell them, differ by less. */
 #define SAME_START_MS 10000
 
+/* Return the process of a JVM. A recording may be put together from several JVMs, and a pid may
+ * belong to one after the other; only pid and start together name it. */
 static uint32_t jfr_find_jvm(struct tv_jfr_recording *recording, int64_t pid, int64_t started)
 {
     for (size_t i = 0; i < recording->jvms.count; i++) {

@@ -9,6 +9,15 @@
  *
  * It is a tree of elements, each with attributes and children, whose names and values are numbers
  * of one list of texts.  The depth is counted, not recursed.
+ *
+ *     event: start, duration, id | number of texts, texts
+ *     element: name, number of attributes, (key, value)..., number of children, elements
+ *
+ * Classes refer to each other by id, in any order. So fields and annotations keep the id of their
+ * class, and both are resolved when the whole tree was read. A field whose class is unknown has
+ * the type TV_NONE: events of its type cannot be skipped over, and are diagnosed.
+ *
+ * Texts and names of types are views of the chunk or of its arena, and live as long as the chunk.
  */
 #include <assert.h>
 #include <string.h>
@@ -70,6 +79,8 @@ static bool jfr_is(struct tv_bytes text, const char *word)
     return tv_bytes_equal(text, tv_bytes_of(word));
 }
 
+/* Keep an attribute that matters. Of "value-0", "value-1" (the levels of a category), the last one
+ * is the most precise. */
 static void jfr_attribute_set(struct jfr_attributes *attributes, struct tv_bytes key,
                               struct tv_bytes value)
 {
@@ -122,6 +133,7 @@ static uint8_t jfr_kind_of(struct tv_bytes name)
     return TV_JFR_STRUCT;
 }
 
+/* Add a type; its fields follow in `chunk->fields`, directly one after the other. */
 static void jfr_metadata_add_type(struct tv_jfr_chunk *chunk,
                                   const struct jfr_attributes *attributes)
 {

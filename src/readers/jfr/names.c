@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.c - from constants of a chunk to the model: texts, frames, stacks and threads.
+ *
+ *     StackTrace {truncated, frames: [StackFrame {method, lineNumber, type}, ...]}   leaf first
+ *       method --> Method {type --> Class {name --> Symbol}, name --> Symbol}
+ *
+ * A constant is used by many events, so it remembers what was made of it (`made_as`, `made`): a
+ * string, a frame, a path or a thread. `made_as` is compared first, because a type of a hostile
+ * file may be used as a stack here and as a class there. What is remembered belongs to the chunk;
+ * frames, paths and threads themselves are of the trace, and equal ones of two chunks meet there.
+ *
+ * A key that no checkpoint defines gives "[unknown]" or no stack, and unresolved-constant. Key 0
+ * means null and is no error.
+ */
 #include "readers/jfr/names.h"
 
 #include <stdio.h>
@@ -66,6 +80,7 @@ static void jfr_names_warn_unresolved(struct tv_jfr_names *names, uint64_t offse
     tv_profile_warn(names->profile, TV_DIAGNOSTIC_UNRESOLVED_CONSTANT, offset);
 }
 
+/* Remember what was made of a constant. */
 static void jfr_names_keep(struct tv_jfr_constant *constant, enum tv_jfr_made as, uint32_t made)
 {
     constant->made_as = as;
@@ -134,6 +149,8 @@ static uint8_t jfr_names_frame_kind(struct tv_jfr_names *names, uint64_t key)
     return TV_FRAME_UNKNOWN;
 }
 
+/* Add the frame of a method: class and name, without the descriptor. How the code ran (interpreted,
+ * compiled) is that of the first sample which has the method. */
 static uint32_t jfr_names_add_frame(struct tv_jfr_names *names, const uint64_t *slots)
 {
     struct tv_jfr_value method = {names->method, slots[JFR_FRAME_METHOD]};
@@ -167,6 +184,7 @@ static uint32_t jfr_names_frame(struct tv_jfr_names *names, const uint64_t *slot
     return known->made;
 }
 
+/* Return the frame of a function at a line, for paths with lines. */
 static uint32_t jfr_names_line_frame(struct tv_jfr_names *names, uint32_t function, int32_t line)
 {
     uint64_t key = (uint64_t)function << 32 | (uint32_t)line;
@@ -229,6 +247,7 @@ static uint32_t jfr_names_cut_frame(struct tv_jfr_names *names, size_t depth)
     return tv_trace_info_add_frame(names->profile->info, &frame);
 }
 
+/* Make the two paths of a stack: by functions, and by functions at lines. */
 static struct tv_jfr_stack jfr_names_make_stack(struct tv_jfr_names *names, uint64_t at)
 {
     struct tv_jfr_stack stack = {TV_ROOT_PATH, TV_ROOT_PATH, false};
@@ -278,6 +297,7 @@ struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type
 
 /* ---- Threads ---- */
 
+/* Bits of a thread's key: Java and the system number threads independently, from 1 on. */
 #define OS_THREAD (UINT64_C(1) << 63)
 #define SHARED_THREAD (UINT64_C(1) << 62)
 
@@ -303,6 +323,8 @@ static uint32_t jfr_names_add_thread(struct tv_jfr_names *names, uint64_t key, s
     return thread;
 }
 
+/* Return the thread of a constant. Virtual threads come by the million and mostly have no name:
+ * after MAX_UNNAMED of them the rest is one thread. */
 static uint32_t jfr_names_make_thread(struct tv_jfr_names *names, uint32_t type, uint64_t at)
 {
     struct tv_jfr_chunk *chunk = names->chunk;

@@ -27,6 +27,8 @@ struct jfr_compiler {
     uint32_t fields; /* looked at so far */
 };
 
+/* Append an operation. `noted` is the length of the list up to the last one that stores a value:
+ * nothing after it has to be read. */
 static void jfr_emit(struct jfr_compiler *c, struct tv_jfr_op op)
 {
     struct tv_jfr_program *program = &c->program;
@@ -41,6 +43,7 @@ static void jfr_emit(struct jfr_compiler *c, struct tv_jfr_op op)
         program->noted = program->count;
 }
 
+/* Return the slot of a field of the outermost type; TV_JFR_NO_SLOT: nobody wants it. */
 static uint8_t jfr_slot_of(const struct jfr_compiler *c, struct tv_bytes name)
 {
     for (unsigned i = 0; i < c->name_count; i++)
@@ -77,6 +80,7 @@ static void jfr_compile_value(struct jfr_compiler *c, uint32_t type, uint8_t kin
                                    .sign = codes[kind].sign});
 }
 
+/* A constant is stored as its key, whatever its type; an unknown type has an unknown length. */
 static void jfr_compile_element(struct jfr_compiler *c, const struct tv_jfr_field *field,
                                 uint8_t slot, unsigned depth)
 {

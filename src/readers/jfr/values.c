@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * values.c - integers, texts and fields of a chunk.
+ *
+ *     integer   7 bits a byte, the lowest first, at most 9 bytes; or, without the flag in the
+ *               header, big-endian with the full width of its type
+ *     text      u8 encoding: 0 null, 1 empty, 2 constant (key), 3 UTF-8 (length, bytes),
+ *               4 UTF-16 (number of units, an integer each), 5 Latin-1 (length, bytes)
+ *
+ * A tv_jfr_value is a field and 64 raw bits: the number itself, the key of a constant, or the place
+ * in the chunk where a text, a struct or an array begins. tv_jfr_follow leads from a key or a place
+ * to a struct. The ways that follow references are short and counted, since a file can make a
+ * constant refer to itself.
+ *
+ * Decoded texts are views of the chunk where its bytes are UTF-8 already; otherwise they are in the
+ * chunk's arena.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -125,7 +141,8 @@ static uint32_t jfr_surrogate_at(const uint8_t *at, const uint8_t *end)
     return 0xd000u | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3fu);
 }
 
-/* Join the surrogates of modified UTF-8; everything else stays as it is. */
+/* Join the surrogates of modified UTF-8; everything else stays as it is. Java writes a character
+ * beyond U+FFFF as two surrogates of three bytes, which UTF-8 forbids. */
 static struct tv_bytes jfr_join_surrogates(struct tv_bytes text, struct tv_arena *arena)
 {
     if (text.length == 0 || !memchr(text.data, 0xed, text.length))
@@ -146,6 +163,7 @@ static struct tv_bytes jfr_join_surrogates(struct tv_bytes text, struct tv_arena
     return (struct tv_bytes){start, (size_t)(to - start)};
 }
 
+/* Decode UTF-16, always one unit ahead. A unit becomes at most three bytes, a pair four. */
 static struct tv_bytes jfr_decode_utf16(const struct tv_jfr_raw_text *text, bool fixed,
                                         struct tv_arena *arena)
 {
@@ -214,6 +232,7 @@ const struct tv_jfr_field *tv_jfr_field_find(const struct tv_jfr_chunk *chunk, u
     return NULL;
 }
 
+/* Compiles a program each time: for rare values only. Events have a plan (events.c). */
 struct tv_jfr_value tv_jfr_get(struct tv_jfr_chunk *chunk, uint32_t type, uint64_t at,
                                const char *name)
 {
@@ -266,6 +285,7 @@ static struct tv_bytes jfr_text_at(struct tv_jfr_chunk *chunk, uint64_t at)
     return (struct tv_bytes){NULL, 0};
 }
 
+/* A struct stands for its first field: Symbol {string}, FrameType {description}. */
 struct tv_bytes tv_jfr_get_text(struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value)
 {
     struct tv_jfr_value now = *value;

@@ -25,7 +25,9 @@
 #include "readers/trace_event/text/scan.h"
 #include "readers/trace_event/text/values.h"
 
-/* The lexer.  Its tokens are raw text. */
+/* The lexer.  Its tokens are raw text: strings with their quotes and escapes. It never fails: each
+ * function moves on, and leaves a fault behind. A text that ends inside a token or a bracket has
+ * TV_JSON_FAULT_CUT, and the value goes up to the end of the text. */
 struct json_lexer {
     const uint8_t *at, *end;
     const uint8_t *bad; /* the first place where the grammar is broken, or NULL */
@@ -38,7 +40,8 @@ static inline struct json_lexer json_lexer_over(struct tv_bytes text)
     return (struct json_lexer){text.data, end, NULL, 0};
 }
 
-/* Record a fault, and the place of the first one. */
+/* Record a fault, and the place of the first one. A lone surrogate is allowed by the grammar, so it
+ * has no place. */
 static void json_lexer_add_fault(struct json_lexer *lexer, enum tv_json_fault fault,
                                  const uint8_t *place)
 {
@@ -184,7 +187,8 @@ static const uint8_t *json_find_mark(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* Skip the object or array that begins here. */
+/* Skip the object or array that begins here. Brackets are only counted, "[}" is skipped as "[]" is:
+ * whoever reads the inside finds the fault. */
 static void json_lexer_skip_nested(struct json_lexer *lexer)
 {
     assert(lexer->at < lexer->end && (*lexer->at == '{' || *lexer->at == '['));
@@ -211,7 +215,8 @@ static void json_lexer_skip_nested(struct json_lexer *lexer)
     json_lexer_add_fault(lexer, TV_JSON_FAULT_CUT, lexer->end);
 }
 
-/* Move to the next item of an object or array; false, after its bracket, when there is none. */
+/* Move to the next item of an object or array; false, after its bracket, when there is none. Any
+ * number of commas separates two items; none and more than one are faults. */
 static bool json_lexer_next_item(struct json_lexer *lexer, bool in_object, bool first)
 {
     unsigned commas = 0;
@@ -241,7 +246,8 @@ static bool json_lexer_next_item(struct json_lexer *lexer, bool in_object, bool 
     return false;
 }
 
-/* Take the key and the colon of a member. */
+/* Take the key and the colon of a member: {"a": 1}, {a: 1} and {"a" 1} have the key a. A missing
+ * key is empty. */
 static struct tv_bytes json_lexer_take_key(struct json_lexer *lexer)
 {
     int c = json_lexer_peek(lexer);
@@ -318,6 +324,7 @@ static bool json_number_split(struct tv_bytes word, struct json_number *number)
     return text.at == text.end;
 }
 
+/* Count the zeros that can be dropped: one digit stays. */
 static size_t json_number_leading_zeros(struct tv_bytes whole)
 {
     size_t zeros = 0;
@@ -363,7 +370,8 @@ static enum tv_json_type json_lexer_classify_word(struct json_lexer *lexer, stru
     return TV_JSON_WORD;
 }
 
-/* Write a TV_JSON_NUMBER as strict JSON with all its digits.  The infinities become strings. */
+/* Write a TV_JSON_NUMBER as strict JSON with all its digits: "+007." as 7, ".5" as 0.5. NaN and the
+ * infinities become strings. */
 static void json_number_write(struct tv_out *out, struct tv_bytes word)
 {
     struct json_number number;
@@ -497,6 +505,7 @@ struct tv_json_value tv_json_value(struct tv_bytes text)
     return json_lexer_take_value(&lexer);
 }
 
+/* A value that is neither object nor array has no items: `at` is NULL. */
 struct tv_json_cursor tv_json_items(struct tv_bytes raw)
 {
     struct json_lexer lexer = json_lexer_over(raw);
@@ -531,6 +540,7 @@ static bool json_key_equals(struct tv_bytes raw, struct tv_bytes key, struct tv_
     return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_decode_text(raw, scratch) : raw, key);
 }
 
+/* Of members with the same key the last counts, as in JavaScript. */
 struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)
 {
     struct tv_json_value value, found = {TV_JSON_NONE, {NULL, 0}};
@@ -544,6 +554,7 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)
     return found;
 }
 
+/* The strict writer. The depth of the text becomes entries of in_object, and not of the C stack. */
 struct json_writer {
     struct json_lexer lexer;
     struct tv_out *out; /* NULL: only check */
@@ -714,6 +725,8 @@ void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults
         *faults = lexer.faults;
 }
 
+/* Compare the strict forms, so that spaces, quotes and leading zeros do not matter; the order of
+ * members does. */
 bool tv_json_equal(struct tv_bytes a, struct tv_bytes b)
 {
     struct tv_out first, second;

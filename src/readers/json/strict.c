@@ -53,6 +53,7 @@ enum json_strict_state {
     DONE, /* after the outermost value, or after a closed object or array */
 };
 
+/* The tokens that begin a value; after a nested one the state comes from the stack of bits. */
 #define VALUE(behind)                                                                              \
     [NUMBER] = (behind), [WORD] = (behind), [STRING] = (behind), [OPEN_OBJECT] = FIRST_KEY,        \
     [OPEN_LIST] = FIRST_ITEM
@@ -79,6 +80,8 @@ static bool json_strict_has_special(const uint8_t *at)
     static const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
+    /* A byte is 0 after XOR with the byte that is looked for; subtracting 1 then sets its top bit.
+     * A borrow can set further bits, which only sends eight harmless bytes the slow way. */
     uint64_t quotes = bytes ^ ones * '"', backslashes = bytes ^ ones * '\\';
     uint64_t found = bytes | (bytes - ones * ' ') | (quotes - ones) | (backslashes - ones);
     found |= bytes + ones; /* DEL */
@@ -135,6 +138,7 @@ static size_t json_skip_digits(struct tv_bytes raw, size_t at)
     return at;
 }
 
+/* Return the length of the number of RFC 8259 that the text begins with; 0: there is none. */
 size_t tv_json_number_length(struct tv_bytes text)
 {
     size_t whole = text.length > 0 && text.data[0] == '-', at = json_skip_digits(text, whole);

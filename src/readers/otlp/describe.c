@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* describe.c - the attributes of a sample as JSON, read again when somebody looks at it. */
+/*
+ * describe.c - the attributes of a sample as JSON, read again when somebody looks at it.
+ *
+ *     sample: attribute_indices [3, 5], link_index 1
+ *         --> {"args": {"thread.name": "main", "http.request.size": "512 By",
+ *                       "trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "..."}}
+ *
+ * The offset of a sample is that of its message in the bytes of the file, or, for JSON, in the
+ * protobuf that json.c makes of it. The walk over all samples finds the message with this offset
+ * again; its request has the dictionary that the indices refer to. Index 0 means none.
+ */
 #include "readers/otlp/messages.h"
 
 #include <math.h>
@@ -68,7 +78,7 @@ static void otlp_write_scalar(const struct tv_protobuf_field *field, struct tv_o
 /* A list whose values are being written. */
 struct otlp_shown_list {
     struct tv_cursor cursor;
-    bool keys, any;
+    bool keys, any; /* an object, not an array; a value was written */
 };
 
 /* Begin what a value holds: write a scalar, or return true for a list. */
@@ -91,6 +101,8 @@ static bool otlp_open_value(struct tv_bytes message, struct tv_out *out,
     return true;
 }
 
+/* Values nest (arrays, lists of keys): a stack of open lists replaces recursion, and what is nested
+ * deeper than SHOWN_DEPTH is null. */
 void tv_otlp_write_value(struct tv_bytes message, struct tv_out *out)
 {
     struct otlp_shown_list lists[SHOWN_DEPTH];
@@ -132,6 +144,7 @@ struct otlp_shown {
     size_t count;
 };
 
+/* Collect the entries of links, strings and attributes, as messages. */
 static void otlp_read_tables(struct otlp_shown *shown, struct tv_bytes dictionary)
 {
     struct tv_cursor cursor = tv_cursor_over(dictionary);
@@ -163,6 +176,7 @@ static void otlp_put_key(struct otlp_shown *shown, struct tv_bytes key)
     tv_out_char(shown->out, ':');
 }
 
+/* Write an attribute; one with a unit becomes a text of value and unit. */
 static void otlp_put_attribute(struct otlp_shown *shown, uint64_t index)
 {
     struct tv_bytes message = otlp_find_entry(shown, OTLP_DICTIONARY_ATTRIBUTE, index);
@@ -186,6 +200,7 @@ static void otlp_put_attribute(struct otlp_shown *shown, uint64_t index)
     tv_out_release(&text);
 }
 
+/* Write the id of a trace or a span in hexadecimal digits, as all tools of OpenTelemetry do. */
 static void otlp_put_id(struct otlp_shown *shown, struct tv_bytes link, uint32_t number,
                         struct tv_bytes key)
 {
@@ -214,6 +229,7 @@ static void otlp_put_attributes(struct otlp_shown *shown, struct tv_bytes messag
     }
 }
 
+/* Write attributes of the sample, and of its profile in versions where profiles have any. */
 static void otlp_write_sample(struct otlp_shown *shown, const struct tv_otlp_walk *walk,
                               struct tv_otlp_sample_fields fields)
 {

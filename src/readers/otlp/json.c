@@ -2,6 +2,13 @@
 /*
  * json.c - makes protobuf of OpenTelemetry profiles in JSON.
  *
+ *     {"resourceProfiles": [{"scopeProfiles": [{"profiles": [{"samples": [{"stackIndex": 3, ...
+ *         --> 0a LEN (12 LEN (12 LEN (12 LEN (08 03 ...
+ *
+ * The reader of the binary form does the rest, so that both forms have one reader. JSON is that of
+ * the protobuf mapping: keys in camelCase, 64-bit numbers in quotes, ids in hexadecimal digits (an
+ * exception of OTLP). A file may have several requests, one after the other or one a line.
+ *
  * The members of the messages that the reader wants are in a table; all others are skipped.
  * Messages nest as the table says, at most five deep, whatever the file does: lists inside
  * attributes, which could nest further, stay JSON.  Lists of numbers become a field each.
@@ -117,7 +124,7 @@ static const struct otlp_member {
 struct otlp_maker {
     struct tv_json_stream stream;
     struct tv_te_scratch scratch;
-    struct tv_out messages[OTLP_DEPTH]; /* [0] is the whole */
+    struct tv_out messages[OTLP_DEPTH]; /* by depth; [0] is the whole, of all requests */
 };
 
 static const struct otlp_member *otlp_find_member(enum otlp_message message, struct tv_bytes key)
@@ -181,6 +188,8 @@ static void otlp_make_scalar(struct otlp_maker *maker, const struct otlp_member 
 /* Take an object of the table into messages[depth]. */
 static void otlp_make_message(struct otlp_maker *maker, enum otlp_message message, unsigned depth);
 
+/* Append a value to the message around it. The length of a message precedes it, so an inner message
+ * is complete in its own buffer before it is appended. */
 static void otlp_make_value(struct otlp_maker *maker, const struct otlp_member *member,
                             unsigned depth)
 {
@@ -233,6 +242,7 @@ void tv_otlp_make_requests(struct tv_otlp_file *file)
                                           sizeof *file->requests);
         file->requests[file->count++] = (struct tv_bytes){NULL, maker.messages[0].length - start};
     }
+    /* Data pointers are set at the end: the buffer has moved while it grew. */
     if (maker.stream.bad || maker.stream.at != maker.stream.end)
         file->damaged_at = tv_json_stream_offset(&maker.stream);
     tv_out_release(&file->made);

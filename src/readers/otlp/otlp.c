@@ -8,7 +8,16 @@
  *     survey       which version the samples have, and whether all of them have times
  *     samples      stack, thread and values of each
  *
- * A stack becomes a path once, when the first sample has it.
+ *     resource_profiles --> process (attributes process.pid, service.name)
+ *       scope_profiles --> metadata
+ *         profile --> value type, period
+ *           sample: stack 3, values [10], times [t] --> sample of weight 10 at t
+ *
+ * A stack becomes a path once, when the first sample has it. Entry 0 of each table means "none".
+ * The survey comes before all requests, because the axis (time or weight) is that of the input.
+ *
+ * A file that is cut gives every sample before the cut, with a diagnostic. References outside of
+ * their tables are diagnosed, and treated as 0.
  */
 #include "readers/readers.h"
 
@@ -52,14 +61,14 @@ struct otlp {
     struct tv_profile_tables tables;
     struct tv_otlp_sample_fields fields;
     struct otlp_role *roles; /* of the attributes */
-    struct tv_bytes *stacks;
-    uint32_t *stack_steps; /* TV_NONE: not yet */
+    struct tv_bytes *stacks; /* messages, until their first use */
+    uint32_t *stack_steps;   /* TV_NONE: not yet */
     size_t role_count, role_capacity, stack_count, stack_capacity;
     /* The current resource, profile and sample: */
     struct otlp_resource resource;
-    const uint8_t *scope, *profile_message;
+    const uint8_t *scope, *profile_message; /* begin of the message: names it */
     uint32_t type;
-    int64_t *values;
+    int64_t *values; /* of the sample, as many as times if it has both */
     tv_ns *times;
     size_t value_count, value_capacity, time_count, time_capacity;
     uint32_t *locations;
@@ -120,6 +129,7 @@ static void otlp_take_entry(struct otlp *otlp, uint32_t table, struct tv_bytes e
     }
 }
 
+/* Find out what each attribute says about a thread; the message in `text` becomes the value. */
 static void otlp_resolve_roles(struct otlp *otlp)
 {
     for (size_t i = 1; i < otlp->role_count; i++) {
@@ -133,6 +143,8 @@ static void otlp_resolve_roles(struct otlp *otlp)
     }
 }
 
+/* Read the tables of a request; they end with it. Mappings are listed as metadata of the first
+ * request only: the requests of a file are of one program. */
 static void otlp_read_dictionary(struct otlp *otlp, struct tv_bytes request)
 {
     struct tv_cursor cursor = tv_cursor_over(request);
@@ -278,6 +290,7 @@ static void otlp_begin_resource(struct otlp *otlp, struct tv_bytes message)
                        (uint32_t)otlp->unnumbered.count);
 }
 
+/* A scope is the library that profiled: "name version" as metadata. */
 static void otlp_begin_scope(struct otlp *otlp, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -339,6 +352,8 @@ static void otlp_add_times(struct otlp *otlp, const struct otlp_profile *parsed)
         input->elapsed_ns = (int64_t)duration;
 }
 
+/* List the period as metadata. If it is of the value type itself, in nanoseconds, it is the
+ * sampling interval. */
 static void otlp_add_period(struct otlp *otlp, const struct otlp_profile *parsed,
                             const uint64_t *type)
 {
@@ -423,6 +438,7 @@ static void otlp_take_attributes(struct otlp *otlp, const struct tv_protobuf_fie
     }
 }
 
+/* A list of numbers is one field (packed) or one field a number; both kinds append. */
 static void otlp_take_values(struct otlp *otlp, const struct tv_protobuf_field *field)
 {
     struct tv_cursor list = tv_protobuf_numbers(field);
@@ -510,7 +526,7 @@ static void otlp_begin_messages(struct otlp *otlp, const struct tv_otlp_walk *wa
         otlp_begin_profile(otlp, walk->messages[OTLP_LEVEL_PROFILE]);
 }
 
-/* Samples between two looks at the clock of the user. */
+/* Number of samples between two checks for cancellation. */
 #define SAMPLES_A_CHECK 4096
 
 static enum tv_status otlp_read_samples(struct otlp *otlp, struct tv_bytes request,

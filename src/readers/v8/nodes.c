@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "readers/v8/v8.h"
 
+/* Path of a node that is being climbed from. */
 #define ON_THE_WAY (TV_NONE - 1)
 
 void tv_v8_nodes_init(struct tv_v8_nodes *nodes, struct tv_profile_input *profile)
@@ -98,7 +99,8 @@ static int32_t v8_count_from_one(int64_t number, int64_t first)
     return fits ? (int32_t)(number + 1 - first) : 0;
 }
 
-/* Set the frame of a node whose fields are known. */
+/* Set the frame of a node whose fields are known. The root has none: it is the root of the model's
+ * tree. */
 static void v8_nodes_name(struct tv_v8_nodes *nodes, struct tv_v8_node *node,
                           const struct v8_call *call)
 {
@@ -143,6 +145,7 @@ const struct tv_v8_node *tv_v8_nodes_find(const struct tv_v8_nodes *nodes, uint6
 
 /* ---- The flat list ---- */
 
+/* Note a child, which may come later in the list. */
 static void v8_nodes_add_link(struct tv_v8_nodes *nodes, uint32_t parent, uint64_t child)
 {
     nodes->links = tv_array_reserve(nodes->links, &nodes->link_capacity, nodes->link_count + 1,
@@ -209,6 +212,8 @@ static void v8_nodes_link(struct tv_v8_nodes *nodes, uint32_t parent, uint32_t c
     nodes->rows[child].parent = parent;
 }
 
+/* Some profilers write "children", others "parent". Both are ids that may come later, so they are
+ * resolved at the end of the list. */
 void tv_v8_nodes_take_list(struct tv_v8_nodes *nodes, struct tv_json_stream *stream)
 {
     uint64_t *parents = NULL;

@@ -2,6 +2,17 @@
 /*
  * v8_profiles.c - .cpuprofile and .heapprofile files.
  *
+ *     {"nodes": [{"id": 1, "callFrame": {"functionName": "(root)", ...}, "hitCount": 0,
+ *                 "children": [2]}, ...],
+ *      "startTime": 1000, "endTime": 9000,                  microseconds
+ *      "samples": [2, 2, 5], "timeDeltas": [100, 125, 130]} ids of nodes; since the one before
+ *
+ *     {"head": {"callFrame": {...}, "selfSize": 16, "children": [...]}, "samples": [...]}
+ *
+ * A CPU sample counts as one, and as the time up to the next sample. The form before Chrome 57 has
+ * "head" in CPU profiles, too, with times in seconds and lines from 1. A file without "samples" has
+ * only sums by node: samples without times, on an axis of weights.
+ *
  * The members of the outermost object may be in any order, so their places are found first; a
  * glance at each byte is cheap, as most of the text are arrays of numbers.
  */
@@ -133,7 +144,7 @@ static void v8_cpu_take_times(struct v8_file *file, unsigned digits)
 struct v8_clock {
     struct tv_json_stream stream;
     int64_t now;
-    bool deltas, open;
+    bool deltas, open; /* differences, not times; false: no (more) times */
 };
 
 static struct v8_clock v8_clock_begin(const struct v8_file *file)
@@ -267,6 +278,7 @@ static bool v8_cpu_sum_samples(struct v8_file *file, const struct tv_json_stream
     return true;
 }
 
+/* The range of the input is that of the recording, even if no sample is at its ends. */
 static void v8_cpu_read_samples(struct v8_file *file, struct tv_json_stream *stream)
 {
     if (!v8_cpu_sum_samples(file, stream)) {
