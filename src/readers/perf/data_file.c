@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * data_file.c - the frame of a perf.data file: header, attributes, features, names of events.
+ *
+ *     offset  size  header of a file, little-endian
+ *          0     8  "PERFILE2"
+ *          8     8  size of the header: 104, or 16 for what came through a pipe
+ *         16     8  size of an entry of the attributes
+ *         24    16  attributes: a section, which is an offset and a size
+ *         40    16  records
+ *         56    16  types of events; not used any more
+ *         72    32  a bit for each feature that follows the records
+ *
+ * After the records stands a table with a section for each feature that is set, in the order of the
+ * bits. A pipe has only the first 16 bytes; attributes and features are records there.
+ *
+ * Sections come from the file and may lie anywhere. One beyond the end is cut to what is there,
+ * and `cut` is set; overlapping ones do no harm, since nothing is written. The layout is specified
+ * in tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
 #include "readers/perf/data_file.h"
 
 #include <assert.h>
@@ -73,6 +92,8 @@ static bool perf_file_take_section(struct tv_perf_data_file *file, struct tv_cur
 
 /* ---- Attributes ---- */
 
+/* Parse the begin of struct perf_event_attr, which has grown with each version of the kernel; the
+ * fields up to the flags have not moved. */
 static bool perf_attr_parse(struct tv_bytes bytes, struct tv_perf_attr *attr)
 {
     struct tv_cursor cursor = tv_cursor_over(bytes);
@@ -86,6 +107,7 @@ static bool perf_attr_parse(struct tv_bytes bytes, struct tv_perf_attr *attr)
            tv_cursor_take_u64(&cursor, &attr->flags);
 }
 
+/* Add an attribute with its ids: one per processor (and thread) on which the event ran. */
 static void perf_file_add_attr(struct tv_perf_data_file *file, struct tv_bytes bytes,
                                struct tv_bytes ids)
 {
@@ -101,6 +123,7 @@ static void perf_file_add_attr(struct tv_perf_data_file *file, struct tv_bytes b
         tv_map_add(&file->ids, id, (uint32_t)file->attr_count - 1);
 }
 
+/* A record of a pipe: the attribute, whose second number is its own size, then the ids. */
 void tv_perf_file_take_attr(struct tv_perf_data_file *file, struct tv_bytes payload)
 {
     struct tv_cursor cursor = tv_cursor_over(payload);
@@ -147,6 +170,8 @@ static void perf_file_find_features(struct tv_perf_data_file *file, struct tv_by
             file->cut = true;
 }
 
+/* Read the rest of the header. Records of size 0 belong to a recording that was killed: then they
+ * end with the file, and there are no features. */
 static bool perf_file_read_header(struct tv_perf_data_file *file, struct tv_cursor *cursor)
 {
     uint64_t entry_size, start, size;
@@ -255,6 +280,7 @@ static void perf_file_take_event_lines(struct tv_perf_data_file *file)
         }
 }
 
+/* The names of simpleperf first: those of perf's own feature overwrite them. */
 void tv_perf_file_name_attrs(struct tv_perf_data_file *file)
 {
     struct tv_cursor cursor = tv_cursor_over(file->features[TV_PERF_FEATURE_EVENTS]);
@@ -267,6 +293,7 @@ void tv_perf_file_name_attrs(struct tv_perf_data_file *file)
             break;
 }
 
+/* Return the name of a generic event, by the numbers of linux/perf_event.h; NULL for others. */
 static const char *perf_attr_base_name(const struct tv_perf_attr *attr)
 {
     static const char *const hardware[] = {"cycles",

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * data_record.c - one record of a perf.data file.
+ *
+ *     u32 type | u16 misc | u16 size, counts itself | fields by type | sample_id
+ *
+ * A sample has those of the fields that sample_type of its attribute has a bit for, in this order:
+ *
+ *     IDENTIFIER, IP, TID (u32 pid, u32 tid), TIME, ADDRESS, ID, STREAM, CPU (u32, u32), PERIOD,
+ *     READ (several), CHAIN (u64 count, addresses), ... and more that are not read
+ *
+ * To know the fields, the attribute must be known; to know the attribute, its id must be read. With
+ * several attributes IDENTIFIER, or ID behind the same fields in all of them, breaks the circle.
+ * All other records have the fields TID, TIME, ID, STREAM, CPU, IDENTIFIER at their end, if the
+ * attribute has sample_id_all: so they are found from the end.
+ *
+ * perf_event_open(2) specifies all of this. A record whose fields do not fit is refused as a whole.
+ */
 #include "readers/perf/data_record.h"
 
 #include <assert.h>
 
 #define HEADER_SIZE 8
-#define MODE_MASK 7 /* of misc */
+#define MODE_MASK 7 /* of misc: enum tv_perf_mode */
 #define SAMPLE_ID_ALL (UINT64_C(1) << 18)
 
 /* Bits of tv_perf_attr.read_format. */
@@ -57,6 +74,7 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
     if (!tv_cursor_take_u32(&inside, &record->type) ||
         !tv_cursor_take_u16(&inside, &record->misc) || !tv_cursor_take_u16(&inside, &low))
         return false;
+    /* simpleperf has the upper half of the size in misc. */
     uint64_t size = low;
     if (record->type >= TV_PERF_OF_SIMPLEPERF)
         size |= (uint64_t)record->misc << 16;
@@ -75,7 +93,8 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
 
 /* ---- Samples ---- */
 
-/* Skip the fields of a "read". */
+/* Skip the fields of a "read": one counter, or a group of them with their number in front. The
+ * order inside does not matter here, only the number of words. */
 static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format)
 {
     uint64_t values = 1, each = 1;
@@ -98,6 +117,7 @@ static bool perf_take_field(struct tv_cursor *cursor, uint64_t type, uint64_t bi
     return !(type & bit) || tv_cursor_take_u64(cursor, value);
 }
 
+/* Take the addresses of a chain, with the marks among them. */
 static bool perf_take_chain(struct tv_cursor *cursor, struct tv_bytes *chain)
 {
     uint64_t count;
@@ -137,6 +157,7 @@ static uint32_t perf_attr_of_sample(const struct tv_perf_data_file *file, struct
     return tv_cursor_take_u64(&cursor, &id) ? perf_find_attr(file, id) : 0;
 }
 
+/* A period that is not recorded is 1; the caller knows attributes with a fixed one. */
 bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample)
 {

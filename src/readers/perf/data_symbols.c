@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * data_symbols.c - the symbols in perf.data files of simpleperf (Android).
+ *
+ *     feature FILE2   u32 size, message | u32 size, message ...       protobuf, newer versions
+ *                     1 path, 2 kind, 3 least address, 4 symbol {1 start, 2 length, 3 name},
+ *                     6 {1 offset of the least address}, 7 {1 memory offset of a kernel module}
+ *     feature FILE    u32 size, struct | u32 size, struct ...         older versions
+ *                     path with NUL, u32 kind, u64 least address, u32 count,
+ *                     symbols {u64 start, u32 length, name with NUL}, u64 offset of the least one
+ *
+ * Symbols of all modules are one array; each module has a range of it, sorted by address. Names and
+ * paths are views of the file. A damaged module keeps the symbols before the damage, and counts
+ * in `damaged`.
+ */
 #include "readers/perf/data_symbols.h"
 
 #include <assert.h>
@@ -7,6 +21,7 @@
 #include "base/protobuf.h"
 #include "base/sort.h"
 
+/* Add a module whose symbols come next. The pointer is valid until the next module is added. */
 static struct perf_module *perf_symbols_add_module(struct tv_perf_symbols *symbols)
 {
     symbols->modules = tv_array_reserve(symbols->modules, &symbols->module_capacity,
@@ -182,6 +197,9 @@ void tv_perf_symbols_release(struct tv_perf_symbols *symbols)
 
 /* ---- Addresses ---- */
 
+/* Symbols have the addresses of the ELF file, which begin at least_address and not at 0. An old
+ * recording does not tell where in the file that is; then the mapping is taken for the first one.
+ */
 uint64_t tv_perf_module_address(const struct perf_module *module, uint64_t address, uint64_t start,
                                 uint64_t page_offset)
 {

@@ -54,12 +54,12 @@ struct perf_data {
     struct tv_profile_input profile;
     struct tv_map modules;     /* string of a path -> module of the symbols */
     struct tv_map build_id_of; /* string of a path -> its number in `build_ids` */
-    struct tv_map frames;      /* hash of a module and an address -> frame */
+    struct tv_map frames;      /* hash of a struct perf_place -> frame */
     struct tv_map comms;       /* pid << 32 | tid -> string */
-    struct tv_sort_key *order;
+    struct tv_sort_key *order; /* time and offset of the records that matter */
     size_t order_count, order_capacity;
-    uint64_t types[RECORD_TYPES];
-    uint32_t *value_types; /* per attribute */
+    uint64_t types[RECORD_TYPES]; /* number of records of each type */
+    uint32_t *value_types;        /* per attribute */
 };
 
 static void perf_data_warn(struct perf_data *data, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -126,6 +126,8 @@ static enum tv_status perf_data_list_records(struct perf_data *data, struct tv_p
     return status;
 }
 
+/* Add a value type for each event. Its unit is that of the period, if samples have one or all have
+ * the same; otherwise a sample counts as one. */
 static void perf_data_add_types(struct perf_data *data)
 {
     data->value_types = tv_alloc(data->file.attr_count, sizeof *data->value_types);
@@ -172,6 +174,8 @@ struct perf_place {
     bool caller; /* a return address: the call is before it */
 };
 
+/* Find where an address is mapped now. Kernel code is looked up in the kernel's space, even if the
+ * mode is missing: its addresses are in the upper half. */
 static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t pid,
                                               enum tv_perf_mode mode, uint64_t address)
 {
@@ -252,6 +256,7 @@ static uint32_t perf_data_write_name(struct perf_data *data, struct tv_bytes bas
     return name;
 }
 
+/* Name a place by the best that there is (see the head of this file). */
 static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_place *place)
 {
     struct tv_bytes path = tv_trace_info_text(data->profile.info, place->module);
@@ -267,6 +272,8 @@ static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_p
     return tv_trace_info_add_native_frame(data->profile.info, &frame);
 }
 
+/* Return the frame of a place; each place is named once. The same offset of a file can have several
+ * names, in another mapping or as a return address, so the key has all of these. */
 static uint32_t perf_data_frame(struct perf_data *data, const struct perf_place *place)
 {
     if (place->module == TV_EMPTY_STRING)
@@ -335,6 +342,8 @@ static uint32_t perf_data_thread(struct perf_data *data, uint32_t pid, uint32_t 
                              tid, name);
 }
 
+/* A sample stands for its period. With a frequency (-F) the kernel changes the period all the time
+ * and may not record it: then the sample counts as one. */
 static int64_t perf_data_weight(const struct tv_perf_sample *sample)
 {
     uint64_t period = sample->period;
@@ -479,6 +488,7 @@ static enum tv_status perf_data_take_records(struct perf_data *data, struct tv_p
     return status;
 }
 
+/* List how many records of each type the file has, samples aside: these are counted by event. */
 static void perf_data_count_types(struct perf_data *data)
 {
     static const struct {

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_script.c - the reader of "perf script" text: which shape it has, cutting it into parts for
+ * workers, and merging these. script_chunk.c reads a part, script_line.c a line.
+ *
+ *     mt  4811/4856  [003]  5190.212711:     250000 cpu-clock:        head: thread, time, event
+ *             ffffffff821e59e4 xas_find+0x4 ([kernel.kallsyms])       leaf
+ *                       40113a work+0x1a (/home/me/mt)                its caller
+ *                                                                     a blank line ends it
+ *
+ * Users choose the fields (-F), so a head may lack time, thread and period, and there may be none.
+ * The shape is found in the first megabyte, and holds for the whole file: a line that looks like a
+ * head of another shape is none.
+ *
+ * Parts begin with a head that is surely one, so any number of parts gives the same samples.
+ */
 #include "readers/perf/perf_script.h"
 
 #include <assert.h>
@@ -87,6 +102,7 @@ bool tv_is_perf_script(struct tv_bytes prefix)
     return survey.timed > 1 || ((survey.timed | survey.thread | survey.event) && survey.frames);
 }
 
+/* Text without times must have frames below its heads; bare frames are also in many other texts. */
 static int perf_script_sniff(struct tv_bytes prefix, uint64_t size)
 {
     (void)size;
@@ -171,6 +187,8 @@ static enum tv_status script_find_start(const struct script_reading *reading, ui
     return status;
 }
 
+/* Return the number of parts: one per worker, unless the text is so short that starting workers
+ * costs more than reading. */
 static unsigned script_count_parts(const struct tv_read_options *options, uint64_t size)
 {
     unsigned parts = options->parts ? options->parts : tv_workers_available();
@@ -206,6 +224,7 @@ static enum tv_status script_split(struct script_reading *reading, struct tv_err
 /* Progress counts so many bytes at once. */
 #define PROGRESS_STEP ((uint64_t)1 << 16)
 
+/* Read a part; run by a worker, which shares nothing but the progress. */
 static void script_read_part(void *context, unsigned index)
 {
     struct script_reading *reading = context;
@@ -234,6 +253,8 @@ static void script_read_part(void *context, unsigned index)
 
 /* ---- The input ---- */
 
+/* Read all parts at once, and merge them in the order of the file. Parts that failed are merged
+ * as far as they came. The first error counts. */
 static enum tv_status script_read_parts(struct script_reading *reading,
                                         struct tv_profile_input *profile, struct tv_error *err)
 {

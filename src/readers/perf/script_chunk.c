@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script_chunk.c - lines of "perf script" into samples of a chunk, and chunks into the input
+ * (script_chunk.h).
+ *
+ *     head line    ends the open sample and opens the next
+ *     frame        is pushed onto the stack of the open sample
+ *     "  a.c:12"   gives file and line to the frame above it
+ *     blank line   ends the open sample, if it has frames
+ *
+ * A chunk has numbers of its own for strings, functions, threads, events and paths, so workers need
+ * no locks. Merging gives each row its number in the trace, once per row and not once per sample.
+ *
+ * Lines of stacks repeat thousands of times. The hash of a line's bytes leads to its meaning: two
+ * lines with the same 64 bits would be confused, which is accepted.
+ */
 #include "readers/perf/script_chunk.h"
 
 #include <assert.h>
@@ -54,6 +69,7 @@ static uint64_t script_hash(const void *row, size_t size)
 
 /* ---- Tables of the chunk ---- */
 
+/* Return the number of a function; equal ones have one. */
 static uint32_t script_add_function(struct tv_script_chunk *chunk, struct script_function function)
 {
     uint32_t key[] = {function.name, function.module, function.file, (uint32_t)function.line};
@@ -64,6 +80,7 @@ static uint32_t script_add_function(struct tv_script_chunk *chunk, struct script
     return number;
 }
 
+/* Return the number of a thread; the last name that it has in this chunk counts. */
 static uint32_t script_add_thread(struct tv_script_chunk *chunk, const struct tv_script_head *head)
 {
     uint64_t key[] = {head->pid, head->tid};
@@ -76,6 +93,7 @@ static uint32_t script_add_thread(struct tv_script_chunk *chunk, const struct tv
     return number;
 }
 
+/* Return the number of an event. With a period it is another value type than without. */
 static uint32_t script_add_event(struct tv_script_chunk *chunk, struct tv_bytes name,
                                  bool has_period)
 {
@@ -145,6 +163,7 @@ static uint32_t script_know_frame(struct tv_script_chunk *chunk,
                                       });
 }
 
+/* Open a sample; with -F ip,sym but no chain, its only frame is at the end of the head. */
 static void script_open_sample(struct tv_script_chunk *chunk, const struct tv_script_head *head,
                                uint64_t offset)
 {
@@ -315,6 +334,7 @@ static void script_merge_strings(struct script_merge *merge)
         merge->strings[i] = tv_profile_string(merge->profile, tv_interner_get(strings, i));
 }
 
+/* Add the frames. A function at a line follows its function, so that is numbered already. */
 static void script_merge_functions(struct script_merge *merge)
 {
     size_t count = merge->chunk->functions.count;
@@ -335,6 +355,7 @@ static void script_merge_functions(struct script_merge *merge)
     }
 }
 
+/* Add the threads. Without -F pid all of them are in one process, "perf script". */
 static void script_merge_threads(struct script_merge *merge)
 {
     struct tv_profile_input *profile = merge->profile;
@@ -351,6 +372,7 @@ static void script_merge_threads(struct script_merge *merge)
     }
 }
 
+/* Add the value types, and count samples and records of the chunk. */
 static void script_merge_events(struct script_merge *merge)
 {
     struct tv_profile_input *profile = merge->profile;

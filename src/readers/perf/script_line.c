@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script_line.c - the lines of "perf script" (script_line.h shows them), and what all formats of
+ * perf share: kinds of modules, units of events.
+ *
+ * No separator is reliable. Names of threads contain blanks, digits and colons; the text of a
+ * tracepoint may contain anything. So a head is taken apart from where it is strictest, outwards:
+ *
+ *     my prog:x 12  4811/4856 [003]  5190.212711:   250000 cpu-clock:u:  ...
+ *               comm   <-- ids <-- cpu <-- time --> period --> event --> tail
+ *
+ * The time is a word of digits, with 6 or 9 after the point and a colon behind. Words to its left
+ * are read from the right, and the rest is the name of the thread.
+ */
 #include "readers/perf/script_line.h"
 
 #include <assert.h>
@@ -263,6 +276,8 @@ static bool perf_is_kernel_module(struct tv_bytes name)
     return false;
 }
 
+/* Return true for code that was generated at run time, by the names that perf, simpleperf and
+ * `perf inject --jit` give to its memory. */
 static bool perf_is_generated(struct tv_bytes module)
 {
     return tv_bytes_starts_with(module, TV_BYTES("//anon")) ||
@@ -326,6 +341,7 @@ static struct tv_bytes script_without_offset(struct tv_bytes symbol)
     return symbol;
 }
 
+/* Parse up to 16 hexadecimal digits without 0x. */
 static bool script_parse_address(struct tv_bytes word, uint64_t *address)
 {
     *address = 0;
@@ -338,6 +354,8 @@ static bool script_parse_address(struct tv_bytes word, uint64_t *address)
     return word.length > 0;
 }
 
+/* "40113a work+0x1a (/home/me/mt)", or "40113a work (inlined)", where the name may have brackets
+ * and blanks itself: "operator()(int) const". */
 bool tv_script_parse_frame(struct tv_bytes line, struct tv_script_frame *frame)
 {
     struct tv_bytes rest = line, word = tv_bytes_take_word(&rest);

@@ -2,6 +2,17 @@
 /*
  * simpleperf.c - the messages that simpleperf's report-sample writes, also in the old form without
  * a magic number: docs/formats/simpleperf.md.
+ *
+ *     "SIMPLEPERF" | u16 version | u32 size, record | ... | u32 0
+ *
+ *     1 sample {1 time, 2 tid, 3 frame {1 address, 2 file, 3 symbol, 4 execution type} (leaf
+ * first), 4 event count, 5 event, 6 unwinding result} 3 file {1 id, 2 path, 3 symbol (mangled), in
+ * the order of their numbers} 4 thread {1 tid, 2 pid, 3 name} 5 meta info {1 event, 2 package, 4
+ * Android version}
+ *
+ * Files, threads and events come after the samples that refer to them, so the records are read
+ * twice. A record that is cut ends the reading; one that is damaged counts with the fields before
+ * the damage. An id that nothing defines gives "[unknown]" or a thread without a name.
  */
 #include "readers/readers.h"
 
@@ -25,7 +36,7 @@ enum { RUNS_NATIVE, RUNS_INTERPRETED, RUNS_JIT, RUNS_ART };
 
 struct simpleperf_file {
     struct tv_bytes path;
-    size_t first, count; /* in the symbols */
+    size_t first, count; /* in `symbols` of the report, which has those of all files */
 };
 
 struct simpleperf_thread {
@@ -199,6 +210,7 @@ static enum tv_status simpleperf_take_tables(struct simpleperf *report,
 
 /* ---- Frames ---- */
 
+/* Return how the code ran; "ART" is the runtime itself, which is native code. */
 static enum tv_frame_kind simpleperf_frame_kind(const struct simpleperf_entry *entry,
                                                 struct tv_bytes path)
 {
@@ -220,6 +232,7 @@ static struct tv_bytes simpleperf_base_name(struct tv_bytes path)
     return path;
 }
 
+/* Add a frame: the symbol, or "libart.so+0x1f0". */
 static uint32_t simpleperf_make_frame(struct simpleperf *report,
                                       const struct simpleperf_entry *entry)
 {
@@ -296,6 +309,7 @@ static uint32_t simpleperf_event_type(struct simpleperf *report, uint64_t number
     return tv_profile_value_type(&report->profile, TV_BYTES("samples"), TV_BYTES("count"));
 }
 
+/* Return a thread; the main thread has the name of its process. */
 static uint32_t simpleperf_thread(struct simpleperf *report, uint64_t tid)
 {
     uint32_t number = tv_map_find(&report->threads, tid);
@@ -308,6 +322,7 @@ static uint32_t simpleperf_thread(struct simpleperf *report, uint64_t tid)
     return tv_profile_thread(&report->profile, process, tid, thread->name);
 }
 
+/* Push the frames from the root on. */
 static void simpleperf_push_stack(struct simpleperf *report)
 {
     tv_profile_stack_begin(&report->profile);

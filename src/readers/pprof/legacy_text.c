@@ -390,6 +390,8 @@ static void legacy_take_mapping(struct legacy_text *text, struct tv_bytes line, 
         legacy_expand_name(text, &map->files[before]);
 }
 
+/* Take a line as the first kind that it can be. `first_name`: number of names before those of the
+ * current stack. */
 static void legacy_take_line(struct legacy_text *text, struct tv_bytes line, uint64_t offset,
                              size_t *first_name)
 {

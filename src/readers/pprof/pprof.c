@@ -8,7 +8,18 @@
  *     tables     strings, functions, locations, mappings, value types, and the header
  *     samples    each a list of locations (leaf first), a value for each type, and labels
  *
+ *     1 sample_type {1 type "cpu", 2 unit "nanoseconds"}                          --> value type
+ *     2 sample {1 locations [7, 3], 2 values [20000000], 3 label {1 "thread", 2 "main"}}
+ *     4 location {1 id 7, 2 mapping 1, 3 address, 4 line {1 function 5, 2 line 12}}
+ *     5 function {1 id 5, 2 name "parse", 4 file name}
+ *     6 string, in the order of their numbers; all texts above are numbers of strings
+ *
  * profile_tables.h has the tables, and what makes frames and paths of the locations.
+ *
+ * Labels decide the thread, and, if every sample has an end_timestamp_ns, the time. Otherwise the
+ * axis is the weight. A message that is cut gives all fields before the cut; a sample that is
+ * damaged itself counts with what could be read. proto/profile.proto of google/pprof is the
+ * specification.
  */
 #include "readers/readers.h"
 
@@ -71,14 +82,14 @@ struct pprof {
     struct tv_profile_input profile;
     struct tv_profile_text text;
     struct pprof_header header;
-    struct pprof_value_type *types;
+    struct pprof_value_type *types; /* in the order of the values */
     uint64_t *comments;
     size_t type_count, type_capacity, comment_count, comment_capacity;
     struct tv_profile_tables tables;
     struct tv_sample_labels labels;
     struct pprof_known_stacks stacks;
     uint32_t *stack; /* locations of the current sample, leaf first */
-    int64_t *values;
+    int64_t *values; /* of the current sample, one per type */
     size_t stack_capacity;
     uint32_t *value_types; /* of the trace */
 };
@@ -169,7 +180,8 @@ static void pprof_take_message(struct pprof *pprof, const struct tv_protobuf_fie
     }
 }
 
-/* Read everything but the samples. */
+/* Read everything but the samples. Fields of an unknown number or wire type are skipped, as
+ * protobuf demands. */
 static void pprof_read_tables(struct pprof *pprof)
 {
     struct tv_cursor cursor = tv_cursor_over(pprof->text.bytes);
@@ -327,6 +339,7 @@ static void pprof_take_locations(struct pprof *pprof, const struct tv_protobuf_f
     pprof_take_stack(pprof, field, sample);
 }
 
+/* Take values, which are one packed field or a field each. */
 static void pprof_take_values(struct pprof *pprof, const struct tv_protobuf_field *field,
                               struct pprof_sample *sample)
 {
@@ -390,6 +403,7 @@ static uint32_t pprof_find_step(struct pprof *pprof, struct pprof_sample *sample
     return step;
 }
 
+/* Add a sample for each value that is not 0. */
 static void pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
 {
     struct tv_profile_input *profile = &pprof->profile;
@@ -441,7 +455,7 @@ static bool pprof_is_timed(struct pprof *pprof)
     return samples > 0;
 }
 
-/* Samples between two looks at the clock of the user. */
+/* Number of samples between two checks for cancellation. */
 #define SAMPLES_A_CHECK 4096
 
 static enum tv_status pprof_read_samples(struct pprof *pprof, const struct tv_read_options *options,

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_tables.c - the tables that pprof and OpenTelemetry profiles share (profile_tables.h).
+ *
+ *                   pprof                            OpenTelemetry ("indexed")
+ *     an entry is   named by an id in its field 1    named by its place in the table
+ *     fields        from 2 on                        the same from 1 on: tables_take_entry shifts
+ *     entry 0       an entry like others             means "none"
+ *
+ *     locations of a stack --> step --> step --> step
+ *                                        '-- path, line_path, depth: pushed once
+ *
+ * A step is a prefix of a stack, from the root. It is found by (step of the caller, location), so a
+ * stack that shares its outer part with an earlier one costs a lookup per location and no more.
+ *
+ * References are resolved after all entries were read, since an entry may refer to later ones. A
+ * reference to nothing gives "[unknown]" and a diagnostic; a damaged entry counts with the fields
+ * before the damage.
+ */
 #include "readers/pprof/profile_tables.h"
 
 #include <string.h>
@@ -215,6 +233,8 @@ static void tables_reverse_lines(struct tv_profile_tables *tables, size_t first)
     }
 }
 
+/* Make the frames of a location when its first sample comes: those of its lines, of which the last
+ * is the function itself and the others are inlined into it; without lines, its address. */
 static void tables_expand_location(struct tv_profile_tables *tables,
                                    struct tv_profile_location *location)
 {
@@ -247,6 +267,7 @@ static void tables_expand_location(struct tv_profile_tables *tables,
 
 /* ---- Stacks ---- */
 
+/* Add a step and return its number; step 0 is the empty stack. */
 static uint32_t tables_add_step(struct tv_profile_tables *tables, uint32_t path, uint32_t line_path,
                                 size_t depth)
 {
@@ -284,6 +305,8 @@ static uint32_t tables_make_step(struct tv_profile_tables *tables, uint32_t call
 uint32_t tv_profile_tables_step(struct tv_profile_tables *tables, uint32_t caller,
                                 uint32_t location)
 {
+    /* The last callee of each step is remembered: samples come in runs with the same outer frames.
+     */
     struct tv_profile_step *step = &tables->steps[caller];
     if (step->last_step != 0 && step->last_location == location)
         return step->last_step;

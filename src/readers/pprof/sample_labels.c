@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_labels.c - labels of a pprof sample: which thread and process it belongs to, when it was
+ * taken, and, when somebody looks at the sample, all of them as JSON.
+ *
+ *     label {1 key "thread", 2 text "main"}                 --> thread named main
+ *     label {1 key "tid", 3 number 4711}                    --> its id
+ *     label {1 key "bytes", 3 number 512, 4 unit "bytes"}   --> {"args": {"bytes": "512 bytes"}}
+ *
+ * pprof has no threads, and each writer has keys of its own. A role is looked up once per string of
+ * the file: roles[key] is 0 (other) for nearly all. If no string is a known key, labels are not
+ * even parsed.
+ *
+ * A thread without an id is known by its name; without either, all samples of a process are in one
+ * thread "all".
+ */
 #include "readers/pprof/sample_labels.h"
 
 #include <assert.h>
@@ -72,6 +87,7 @@ struct sample_label {
     uint64_t key, text, number, unit; /* strings of the file, but for the number */
 };
 
+/* Parse a label; false: it is damaged, and has the fields before the damage. */
 static bool sample_label_parse(struct tv_bytes message, struct sample_label *label)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -184,6 +200,8 @@ static uint32_t sample_labels_find_thread(struct tv_sample_labels *labels,
     return thread;
 }
 
+/* Consecutive samples mostly have the same thread. Texts are views of the same strings, so their
+ * addresses are compared. */
 uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_profile_input *profile)
 {
     uint64_t key[] = {labels->has_tid ? labels->tid : UINT64_MAX, labels->pid,
@@ -270,6 +288,7 @@ static bool shown_sample_find(struct tv_bytes file, uint64_t offset, struct tv_b
     return false;
 }
 
+/* Write all labels of a sample; of very many only the first. */
 static void shown_sample_write(struct shown_sample *shown, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
