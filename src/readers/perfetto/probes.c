@@ -252,8 +252,7 @@ static void pf_keep_description(struct tv_pf_reading *reading, uint32_t table, u
     struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
     uint64_t key = tv_pf_find(bytes, 1).value ^ (uint64_t)table << 56 ^ scope << 32;
     uint32_t blob = tv_interner_add(reading->blobs, bytes);
-    uint32_t number = tv_map_add(&sequence->frames, key, blob);
-    (void)number;
+    (void)tv_map_add(&sequence->frames, key, blob);
 }
 
 static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32_t table,

@@ -268,7 +268,6 @@ struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t 
 /* ---- Slices ---- */
 
 struct pf_placing {
-    struct tv_pf_reading *reading;
     struct tv_ft_merge *merge;
     const struct tv_pf_track *track;
     uint32_t stack[DEPTH]; /* open slices of the track: indexes in merge->whole_asyncs */
@@ -276,15 +275,13 @@ struct pf_placing {
 };
 
 /* Return the name of a track in the trace: empty when slices are named after themselves. */
-static uint32_t pf_track_name(struct tv_pf_reading *reading, const struct tv_ft_merge *merge,
-                              const struct tv_pf_track *track)
+static uint32_t pf_track_name(const struct tv_ft_merge *merge, const struct tv_pf_track *track)
 {
     if (track->name != TV_EMPTY_STRING)
         return merge->numbers[0].texts[track->name];
     if (track->kind == TV_PF_TRACK_PROCESS || track->uuid != 0)
         return TV_EMPTY_STRING;
     return tv_trace_info_string(merge->trace->head, TV_BYTES("Default Track"));
-    (void)reading;
 }
 
 static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
@@ -309,7 +306,7 @@ static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
         .end_thread = thread,
         .process = TV_NONE,
         .group = TV_NONE,
-        .track = pf_track_name(placing->reading, merge, track),
+        .track = pf_track_name(merge, track),
     };
     if (thread == TV_NONE)
         slice->process = tv_ft_merge_process(merge, track->owner_pid);
@@ -378,7 +375,6 @@ void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *m
 {
     struct tv_sort_key *keys = pf_sort_track_events(reading);
     struct pf_placing *placing = tv_alloc(1, sizeof *placing);
-    placing->reading = reading;
     placing->merge = merge;
     uint32_t track = TV_NONE;
     for (size_t i = 0; i < reading->track_events.count; i++) {
