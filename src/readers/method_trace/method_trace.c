@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * method_trace.c - the reader of Android method traces: which kind of file it is, and the way from
+ * there to the events.
+ *
+ *     file begins with         family             walk (finds threads, methods, units of records)
+ *     "*version"               FAMILY_TEXT        text.c
+ *     "SLOW", version 0xF2 ..  FAMILY_STREAM      stream.c
+ *     "SLOW", version 4, 5     FAMILY_PACKETS     packets.c
+ *     "SLOW", version 1 to 3   FAMILY_DATA_HALF   refused: .data without its .key
+ *     packets, no magic        FAMILY_DUMP        packets.c, long-running methods
+ *     base64 of such packets   FAMILY_DUMP_TEXT   decoded first
+ *
+ * The walk reads everything but the records, and lists these as units (offset, size, thread).
+ * tv_mt_deliver (deliver.c) then reads the units, in parallel if there are many bytes, and gives
+ * the events to the sink. A sink that writes may get events before the walk is complete, so that
+ * a pipe has output early ("early").
+ */
 #include "readers/method_trace/method_trace.h"
 
 #include <inttypes.h>
@@ -32,6 +49,7 @@ static bool mt_is_text_header(struct tv_bytes prefix)
     return tv_bytes_equal(line, TV_BYTES(TV_MT_SECTION_VERSION));
 }
 
+/* Return the family of a file with the magic number, by its version. */
 static enum mt_family mt_version_family(uint16_t version)
 {
     switch (tv_mt_plain_version(version)) {
@@ -68,6 +86,7 @@ static int mt_sniff_dump_text(struct tv_bytes prefix, uint64_t size)
                : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
 }
 
+/* Return the family, and how sure it is: only files without a magic number leave doubt. */
 static enum mt_family mt_find_family(struct tv_bytes prefix, uint64_t size, int *sure)
 {
     *sure = TV_SNIFF_SURE;
@@ -100,6 +119,7 @@ struct mt_decoded {
     struct tv_source *source;
 };
 
+/* Decode the whole text. `decoded` is released by the caller, after an error, too. */
 static enum tv_status mt_decode_dump(struct tv_source *text, struct mt_decoded *decoded,
                                      struct tv_error *err)
 {
@@ -131,6 +151,7 @@ static enum tv_status mt_decode_dump(struct tv_source *text, struct mt_decoded *
     return status;
 }
 
+/* Read the decoded bytes in place of the source: offsets count in them. */
 static enum tv_status mt_walk_dump_text(struct tv_mt_file *file, struct mt_decoded *decoded,
                                         struct tv_error *err)
 {
@@ -142,6 +163,7 @@ static enum tv_status mt_walk_dump_text(struct tv_mt_file *file, struct mt_decod
     return tv_mt_packets_walk_dump(file, err);
 }
 
+/* Say why a file with the right magic number cannot be read, and what is missing. */
 static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes prefix, struct tv_error *err)
 {
     unsigned version = prefix.length >= 6 ? tv_le_get_u16(prefix.data + TV_MT_HEADER_VERSION) : 0;
@@ -155,6 +177,8 @@ static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes prefix, s
                    "expected version 2 to 5 of a method trace, found 0x%X", version);
 }
 
+/* Walk over the file by its family. The size of a pipe is awaited only where the family depends on
+ * it. */
 static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes prefix,
                               struct mt_decoded *decoded, struct tv_error *err)
 {

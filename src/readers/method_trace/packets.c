@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk over a packet file: packets that name threads and methods, blocks of delta-coded
- * entries, and a summary at the end, whose text defines the unit of time and the clock.
+ * packets.c - the walk over a packet file: packets that name threads and methods, blocks of
+ * delta-coded entries, and a summary at the end, whose text defines the unit of time and the clock.
  *
  *     header | method | method | thread | block of thread 7 | method | block of thread 9 | summary
+ *
+ *     thread    u8 type, u32 tid, u16 length, name
+ *     method    u8 type, u64 id, u16 length, "class<TAB>method<TAB>signature<TAB>file\n"
+ *     block     u8 type, u32 tid, u24 number of entries modulo 65536, u32 size, entries
+ *     summary   u8 type, u16 length (too small for long texts), "*version\n ... *end\n"
+ *
+ * Lengths decide where the next packet is, so an unknown type, or a packet beyond the end, ends the
+ * walk ("derailed"); blocks before it are read. Files of two development versions derail at once.
+ * They are recognised by walking with their own rules, and refused by name.
  *
  * A sink that writes gets events before the summary is read.  They are delivered with a unit and a
  * clock that the summary (looked at ahead, if the end is known) or the records prove
@@ -48,6 +57,7 @@ static struct tv_bytes mt_summary_find(struct tv_bytes tail)
     return (struct tv_bytes){0};
 }
 
+/* Look for the summary at the end of a file whose end is known; a pipe assumes nothing. */
 enum tv_status tv_mt_summary_peek(struct tv_mt_file *file, struct tv_mt_assumed *assumed,
                                   struct tv_error *err)
 {
@@ -68,6 +78,7 @@ enum tv_status tv_mt_summary_peek(struct tv_mt_file *file, struct tv_mt_assumed 
     return status;
 }
 
+/* Use what was assumed: the file has no summary that could say otherwise. */
 static enum tv_status mt_summary_assume(struct tv_mt_file *file, struct tv_mt_assumed *assumed,
                                         struct tv_error *err)
 {
@@ -78,6 +89,8 @@ static enum tv_status mt_summary_assume(struct tv_mt_file *file, struct tv_mt_as
     return status;
 }
 
+/* Fail if events that the sink has got already were delivered with another unit or clock. They
+ * cannot be taken back. */
 static enum tv_status mt_summary_verify(struct tv_mt_file *file,
                                         const struct tv_mt_assumed *assumed, struct tv_error *err)
 {
@@ -202,6 +215,8 @@ static bool mt_odd_skip_order_packet(struct mt_odd_walk *look)
     }
 }
 
+/* Is this a dump of the order of all methods? Its blocks have no usable size, so entries are
+ * counted. */
 static bool mt_odd_is_order_dump(const struct tv_mt_file *file)
 {
     struct mt_odd_walk look = {.end = tv_source_size(file->source)};
@@ -300,6 +315,7 @@ static void mt_packets_take_method(struct mt_packets *packets, const struct mt_p
         mt_packets_warn(packets, TV_DIAGNOSTIC_BAD_LINE);
 }
 
+/* List a block as a unit; one that is cut goes up to the end of the file. */
 static void mt_packets_take_entries(struct mt_packets *packets, const struct mt_packet *packet,
                                     bool cut)
 {

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding records of all layouts, one at a time.
+ * records.c - decoding records of all layouts, one batch at a time.
+ *
+ *     fixed, version 1    u8 tid   u32 word   u32 time                  9 bytes
+ *     fixed, version 2    u16 tid  u32 word   u32 time                 10
+ *     fixed, version 3    u16 tid  u32 word   u32 cpu   u32 wall       14
+ *                         word: method | action (two low bits); times in microseconds
+ *     delta B             sleb word, uleb wall, uleb cpu     differences to the entry before
+ *     delta C             sleb time << 2 | action, [sleb cpu], sleb id if it is an entry
+ *     long-running        sleb time << 1 | exit, sleb id if it is an entry
+ *
+ * Delta-coded entries belong to a unit: a block of one thread. The sums that they count from
+ * (`last`) start at 0, or at a base that an earlier block of the thread has left.
+ *
+ * Sums wrap around as those of the writer do; a time that is negative or beyond the limit is set
+ * to the limit here, so no later code has to look. An undefined action (3) is diagnosed and the
+ * record left out. A block whose entries cannot be decoded is left at that place.
  */
 #include "readers/method_trace/records.h"
 
@@ -29,6 +44,7 @@ void tv_mt_records_release(struct tv_mt_records *records)
     tv_window_release(&records->window);
 }
 
+/* Go to the begin of a unit; one past the last is the end. */
 void tv_mt_records_seek(struct tv_mt_records *records, size_t unit)
 {
     const struct tv_mt_file *file = records->file;
@@ -57,6 +73,8 @@ static void mt_records_warn(struct tv_mt_records *records, enum tv_diagnostic_ki
 
 /* ---- Records of one size ---- */
 
+/* Decode a record of one size. Longer ones than the version needs have unknown bytes at their end.
+ */
 static struct tv_mt_record mt_records_decode_fixed(const struct tv_mt_file *file, const uint8_t *at)
 {
     bool short_tid = file->version == TV_MT_V1;
@@ -80,6 +98,7 @@ static struct tv_mt_record mt_records_decode_fixed(const struct tv_mt_file *file
     return record;
 }
 
+/* Decode whole records of the bytes, at most a batch. */
 static void mt_records_take_fixed(struct tv_mt_records *records, struct tv_bytes bytes,
                                   uint64_t offset)
 {
@@ -106,6 +125,8 @@ static int64_t mt_limit_time(uint64_t time)
     return time > (uint64_t)TV_MT_TIME_LIMIT ? TV_MT_TIME_LIMIT : (int64_t)time;
 }
 
+/* Convert ticks of the processor's counter to nanoseconds; without a frequency they are the unit of
+ * the file already. */
 int64_t tv_mt_records_scale(const struct tv_mt_file *file, uint64_t ticks)
 {
     uint64_t frequency = file->delta.frequency;
@@ -148,6 +169,7 @@ static int64_t mt_records_stamp_time(const struct tv_mt_file *file, uint64_t sta
     return tv_mt_records_scale(file, ticks) - file->delta.origin;
 }
 
+/* Take an entry of variant B: the word has the id and the action, as in fixed records. */
 static bool mt_records_take_variant_b(struct tv_mt_records *records, struct tv_cursor *cursor,
                                       struct tv_mt_record *record)
 {
@@ -186,6 +208,7 @@ static bool mt_records_take_variant_c(struct tv_mt_records *records, struct tv_c
     return true;
 }
 
+/* Take an entry of a dump of long-running methods. An exit ends the innermost call. */
 static bool mt_records_take_long_running(struct tv_mt_records *records, struct tv_cursor *cursor,
                                          struct tv_mt_record *record)
 {
@@ -213,6 +236,8 @@ static bool mt_records_take_delta(struct tv_mt_records *records, struct tv_curso
     }
 }
 
+/* Decode entries of the bytes, at most a batch. While more bytes of the unit follow, the last ones
+ * wait for them: an entry may be cut in two there. */
 static void mt_records_take_deltas(struct tv_mt_records *records, struct tv_bytes bytes,
                                    uint64_t offset)
 {
@@ -245,6 +270,7 @@ static void mt_records_take_deltas(struct tv_mt_records *records, struct tv_byte
 /* Maximum number of bytes read at once. */
 #define LARGEST_READ ((size_t)1 << 20)
 
+/* Return how many bytes a batch may need. */
 static size_t mt_records_read_size(const struct tv_mt_file *file)
 {
     size_t count = TV_BATCH_EVENTS;
@@ -286,6 +312,7 @@ enum tv_status tv_mt_records_next(struct tv_mt_records *records, struct tv_error
     return TV_OK;
 }
 
+/* Units without any usable record are passed over. */
 enum tv_status tv_mt_records_next_of_all(struct tv_mt_records *records, struct tv_error *err)
 {
     for (;;) {

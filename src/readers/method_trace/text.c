@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text header of an Android method trace (keys, threads, methods) and the data header after it.
+ * text.c - the text header of an Android method trace (keys, threads, methods) and the data header
+ * after it.
+ *
+ *     *version                                     section VERSION
+ *     3
+ *     data-file-overflow=false                     section KEYS
+ *     clock=dual
+ *     elapsed-time-usec=2012546
+ *     vm=art
+ *     *threads                                     number TAB name
+ *     1<TAB>main
+ *     *methods                                     id (hex) TAB class TAB method TAB signature TAB
+ *     0x7f<TAB>java.lang.Long<TAB>parseLong<TAB>(Ljava/lang/String;)J<TAB>Long.java<TAB>433
+ *     *end
+ *     "SLOW" | u16 version | u16 offset of the records | u64 start | u16 record size (version 3)
+ *     records (records.c)
+ *
+ * Streams and packet files have the same text as a summary at their end; tv_mt_text_read reads
+ * both.
+ *
+ * Three kinds of damage are common enough to have a name:
+ *   - the file ends in the text or the header: threads and methods so far, no records
+ *   - "*end" is missing, because the two halves of a split trace were put together wrongly
+ *   - the binary part went through a text editor or a web form, which replaced bytes from 0x80 on
+ *     by UTF-8 sequences ("recoded"): no record can be trusted, so none is read
  */
 #include "readers/method_trace/file.h"
 
@@ -39,6 +63,8 @@ static const char *mt_header_version_text(const struct tv_mt_file *file, char *t
     return text;
 }
 
+/* Settle version and clocks. The text states the clocks of a file; otherwise the records show them
+ * (`inferred`). Versions 3 and 5 always have both, the others always have one. */
 void tv_mt_header_finalize(struct tv_mt_file *file, unsigned inferred)
 {
     struct tv_input *input = tv_mt_input(file);
@@ -157,6 +183,7 @@ static enum tv_status mt_header_check_fields(const struct tv_mt_file *file,
     return TV_OK;
 }
 
+/* Give the records up: the head is complete without them. */
 static void mt_header_lose_records(struct tv_mt_file *file, enum tv_diagnostic_kind kind,
                                    uint64_t offset)
 {
@@ -177,6 +204,7 @@ static void mt_header_take_stub(struct tv_mt_file *file, struct tv_bytes stub, u
                            cut ? offset + stub.length : offset);
 }
 
+/* Streams have a bit in their version that other files do not have. */
 enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *at, uint64_t offset,
                                   struct tv_mt_header *header, struct tv_error *err)
 {
@@ -204,6 +232,8 @@ static bool mt_header_is_cut(const uint8_t *bytes, size_t got)
     return got < size;
 }
 
+/* Read the data header, or find out that it cannot be trusted: before it is refused, the bytes are
+ * tested for recoded text, which explains more. */
 enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struct tv_error *err)
 {
     uint8_t bytes[4096] = {0};
@@ -246,6 +276,7 @@ enum mt_section {
     SECTION_END
 };
 
+/* The text while it is read. `again`: what a second entry of an id means (file.h). */
 struct mt_text {
     struct tv_mt_file *file;
     enum mt_section section;
@@ -265,6 +296,7 @@ static enum mt_section mt_text_find_section(struct tv_bytes line)
     return SECTION_NONE;
 }
 
+/* Return the clocks of "dual", "wall", "global" or "thread-cpu"; 0: another word. */
 static unsigned mt_text_parse_clocks(struct tv_bytes value)
 {
     if (tv_bytes_equal(value, TV_BYTES(TV_MT_CLOCK_DUAL)))
@@ -304,6 +336,7 @@ static void mt_text_take_time_key(struct tv_mt_facts *facts, int64_t *elapsed, s
         facts->clocks = mt_text_parse_clocks(value);
 }
 
+/* Look only for the unit and the clock, in a summary that is read ahead (packets.c). */
 void tv_mt_text_scan_times(struct tv_bytes text, struct tv_mt_facts *facts)
 {
     struct tv_bytes line, key;
@@ -313,6 +346,7 @@ void tv_mt_text_scan_times(struct tv_bytes text, struct tv_mt_facts *facts)
             mt_text_take_time_key(facts, &elapsed, key, line);
 }
 
+/* Every key is metadata; some change how the file is read. */
 static void mt_text_take_key(struct tv_mt_file *file, struct tv_bytes key, struct tv_bytes value)
 {
     struct tv_mt_facts *facts = &file->facts;

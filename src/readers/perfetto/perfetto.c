@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two passes over the packets, and the input that they make (reading.h). */
+/*
+ * perfetto.c - detection, the two passes over the packets, and the input that they make
+ * (reading.h).
+ *
+ *     0a LEN packet | 0a LEN packet | ...         a Trace is packets, and nothing else
+ *
+ *     packet: head fields                         payload, one of about 100
+ *       8 timestamp    58 clock of it               1 ftrace_events      11 track_event
+ *       10 sequence    13 flags of its state        6 clock_snapshot     9 process_stats
+ *       12 interned    59 defaults   42 dropped     ...
+ *
+ *     survey      clocks, process trees, descriptors: a time can be converted, and an event be
+ *                 put on its track, only when all of these are known
+ *     payloads    each packet in the order of the file: state, time, then its payload
+ *     merging     events go through the chunk of the ftrace reader, which Perfetto shares, and
+ *                 become rows there; the rest is added in pf_merged with the numbers of the trace
+ *
+ * Packets are in the order of the buffers, not of time; only within a sequence they are in order. A
+ * packet that cannot be used (no clock, no state, unknown payload) is diagnosed and left out.
+ */
 #include "readers/perfetto/perfetto.h"
 
 #include <inttypes.h>
@@ -44,6 +63,8 @@ static bool pf_is_packet(struct tv_bytes bytes, bool whole)
     return pf_is_plausible((uint32_t)(tag >> 3), tag & 7, &known) && known > 0;
 }
 
+/* A trace has no magic number. The first packets must all be plausible; OTLP begins with the same
+ * byte. */
 static int pf_sniff(struct tv_bytes prefix, uint64_t size)
 {
     struct tv_pf_message trace = tv_pf_message_over(prefix);
@@ -74,10 +95,11 @@ static int pf_sniff(struct tv_bytes prefix, uint64_t size)
 struct pf_packet_head {
     bool has_time, has_clock, has_sequence, cleared, needs_state, dropped, first;
     uint64_t time;
-    uint32_t clock, sequence;
+    uint32_t clock, sequence; /* clock 0: that of the defaults */
     struct tv_bytes defaults, interned;
 };
 
+/* Take a field of the head. Bit 0 of the flags clears the state; bit 1 says that it is needed. */
 static void pf_head_take(struct pf_packet_head *head, const struct tv_protobuf_field *field)
 {
     switch (field->number) {
@@ -151,6 +173,7 @@ static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *pac
     if (!head->has_time)
         return true;
     packet->clock = head->has_clock ? head->clock : packet->sequence->default_clock;
+    /* Chrome's events, and the stacks of its sampler, count this clock without saying so. */
     if (payload == 5 || payload == 51)
         packet->clock = TV_PF_CLOCK_MONOTONIC;
     packet->time = packet->raw = (int64_t)head->time;
@@ -167,6 +190,8 @@ static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *pac
 enum { THREAD_DESCRIPTOR = 44, PROCESS_DESCRIPTOR = 43, CLOCKS = 6, FTRACE = 1, TRACK_EVENT = 11 };
 enum { COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
 
+/* Hand a payload to the file that knows it. Compressed packets are unpacked before (src/unpack);
+ * one that is left here could not be unpacked. */
 static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current *packet,
                             const struct tv_protobuf_field *payload)
 {
@@ -351,7 +376,8 @@ static void pf_add_metadata_rows(const struct tv_pf_reading *reading, struct tv_
             tv_interner_get(reading->chunk->texts, reading->metadata.rows[i].value));
 }
 
-/* Add what needs the numbers of the trace. */
+/* Add what needs the numbers of the trace. Names come first: packages look at them. Slices of
+ * tracks come before flows, which tie slices. */
 static void pf_merged(void *context, struct tv_ft_merge *merge)
 {
     struct tv_pf_reading *reading = context;

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes, statistics, power, logs and other packets of probes (docs/formats/perfetto.md
- * sections 9 to 13). */
+/*
+ * probes.c - processes, statistics, power, logs and other packets of probes
+ * (docs/formats/perfetto.md sections 9 to 13).
+ *
+ *     payload                       becomes
+ *     9  process_stats              counters of processes: "mem.rss" in bytes
+ *     7  sys_stats                  counters: "MemFree", "CPU 0 cpu.times.user_ns", frequencies
+ *     38 battery, 40 power_rails    counters: "batt.charge_uah", "power.cpu_big_uws"
+ *     52 gpu_counter_event          counters by the names of their descriptor
+ *     39 android_log                instants "TAG: text" on their threads
+ *     46, 109, 113 triggers         instants
+ *     45 system_info, 89 uuid       metadata
+ *     35 trace_stats                diagnostics: what the service lost
+ *
+ * Names of counters are those of Perfetto's trace processor, so that queries and habits carry over.
+ * A value that is missing in a message is not counted: 0 would be a wrong figure. Memory comes in
+ * KiB and is counted in bytes. Anything else in these messages is skipped.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +27,12 @@
 #include "readers/perfetto/field_names.h"
 #include "readers/perfetto/reading.h"
 
+/* Longer lines of a log are cut; the whole line is in the file. */
 #define LONGEST_LINE 400
 
 /* ---- Process statistics ---- */
 
+/* Count the statistics of a process; field 11 lists its threads. */
 static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                              struct tv_bytes bytes)
 {
@@ -50,6 +68,7 @@ static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_a
         }
         if (field.number >= TV_COUNT(names) || !names[field.number])
             continue;
+        /* Scores and times are counted as they are, memory in KiB. */
         bool plain = field.number == 10 || field.number == 21 || field.number == 22;
         tv_pf_count(reading, at, process, tv_bytes_of(names[field.number]),
                     (double)(int64_t)field.value * (plain ? 1 : 1024));
@@ -137,6 +156,7 @@ static void pf_count_named(struct tv_pf_reading *reading, const struct tv_ft_at 
     tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, length}, value);
 }
 
+/* The list has a frequency in kHz for each processor, in order, and may be in several fields. */
 static void pf_count_cpu_frequency(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                                    const struct tv_protobuf_field *field, uint32_t *cpu)
 {
@@ -216,6 +236,7 @@ static void pf_take_sys_stats(struct tv_pf_reading *reading, const struct tv_ft_
 
 /* ---- Power ---- */
 
+/* Count BatteryCounters; with several batteries the name is part of the counter. */
 static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                             struct tv_bytes bytes)
 {
@@ -263,6 +284,8 @@ static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32
     return blob == TV_NONE ? TV_BYTES("") : tv_interner_get(reading->blobs, blob);
 }
 
+/* Count the energy of each rail. Descriptions come once a session; a packet without a time has one
+ * for each value. */
 static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_ft_at *at, struct tv_bytes bytes)
 {
@@ -298,6 +321,7 @@ static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_p
 
 /* ---- GPU ---- */
 
+/* Count the values of GPU counters. Their descriptions are in the first packet, or interned. */
 static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                  const struct tv_ft_at *at, struct tv_bytes bytes)
 {
@@ -336,6 +360,7 @@ static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_
 
 /* ---- Logs ---- */
 
+/* Keep a line of the log. Its time is of the realtime clock, whatever the packet's is. */
 static void pf_take_log_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                               struct tv_bytes bytes)
 {
@@ -487,6 +512,8 @@ static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_p
     }
 }
 
+/* Payloads without a function here have been read by the survey, or say nothing about the trace
+ * (configuration, synchronisation marks). */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload)
 {

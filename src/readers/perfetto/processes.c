@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of processes and threads, and the packages that processes belong to
- * (docs/formats/perfetto.md section 9). */
+/*
+ * processes.c - names of processes and threads, and the packages that processes belong to
+ * (docs/formats/perfetto.md section 9).
+ *
+ * Several packets name the same thread, in any order. A name has a priority, and one of the same or
+ * a higher priority replaces it:
+ *
+ *     1  type of a Chrome process     3  type of a Chrome thread
+ *     2  process tree (threads)       4  descriptors of tracks; process tree (processes)
+ *        process descriptor
+ *
+ *     process tree {1 process {1 pid, 2 parent, 3 command line, 5 user}, 2 thread {1 tid, 2 name,
+ *                                                                                  3 process}}
+ *
+ * A package of Android belongs to a user id; a process is of the package that it is named after,
+ * or of the only one of its user. The package becomes the label of the process.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,6 +25,7 @@
 
 /* ---- Names ---- */
 
+/* Set the name of an id, unless it has one of a higher priority. */
 static void pf_set_name(struct tv_map *index, struct tv_pf_name **rows, size_t *count,
                         size_t *capacity, const struct tv_pf_name *name)
 {
@@ -82,6 +98,7 @@ struct pf_tree_process {
     bool named;  /* the command is the name of its thread */
 };
 
+/* Parse Process; only the first argument of the command line is a name. */
 static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -132,6 +149,8 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
     tv_pf_set_process(reading, process.pid, process.pid);
     if (process.user >= 0)
         tv_map_set(&reading->processes.users, (uint64_t)process.pid, (uint32_t)process.user);
+    /* A single argument may be a whole command line ("/system/bin/x --y") of one that rewrote it.
+     */
     if (process.arguments == 1)
         command = pf_bytes_before(command, ' ', ' ');
     if (process.kernel && tv_bytes_starts_with(command, TV_BYTES("kworker/")))
@@ -184,6 +203,8 @@ void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
 /* Maximum number of packages of one user that are compared with the name of a process. */
 #define SHARED_MAX 256u
 
+/* Add PackageInfo {1 name, 2 uid, 3 debuggable, 4 profileable, 5 version}, linked to the packages
+ * of its user. */
 static void pf_add_package(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

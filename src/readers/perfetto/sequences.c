@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of sequences (docs/formats/perfetto.md sections 3 and 4). */
+/*
+ * sequences.c - the state of sequences (docs/formats/perfetto.md sections 3 and 4).
+ *
+ * A sequence is the packets of one writer: a thread of a traced program, or a data source of the
+ * service. To save bytes, packets say things once and later refer to them:
+ *
+ *     interned_data (12)         {1 iid, 2 text} in tables by field number: iid 7 of table 2 is
+ *                                "draw" for this sequence, until the state is cleared
+ *     trace_packet_defaults (59) clock and track of packets that name none
+ *     clock_snapshot (6)         clocks 64 to 127 belong to the sequence; they may count a unit,
+ *                                and from the packet before (incremental)
+ *
+ *     sequence 3   |clear|intern 7|event 7|event 7|  lost  |event 7|clear|intern 7|event 7|
+ *                   valid ------------------------> invalid -------> valid ...
+ *
+ * When packets were lost, an iid may mean anything: packets that need the state are left out up to
+ * the next clear, with a diagnostic. `generation` counts the clears; whoever keeps something by
+ * iid compares it.
+ *
+ * Entries are kept as bytes (`blobs`), since most are never used; a text is decoded at its first
+ * use and then remembered in the entry.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,6 +28,7 @@
 #include "base/memory.h"
 #include "readers/perfetto/reading.h"
 
+/* The pointer is valid until the next sequence is added. */
 struct tv_pf_sequence *tv_pf_find_sequence(struct tv_pf_reading *reading, uint32_t id)
 {
     uint32_t number = tv_map_find(&reading->sequence_index, id);
@@ -21,6 +43,7 @@ struct tv_pf_sequence *tv_pf_find_sequence(struct tv_pf_reading *reading, uint32
     return &reading->sequences.rows[number];
 }
 
+/* Forget everything but the id. Arrays keep their memory, as a sequence is cleared many times. */
 void tv_pf_sequence_clear(struct tv_pf_sequence *sequence)
 {
     tv_map_release(&sequence->interned);
@@ -119,6 +142,8 @@ struct pf_snapshot_clock {
     int64_t value;
 };
 
+/* Parse Clock {1 id, 2 timestamp, 3 is_incremental, 4 unit_multiplier_ns}. The value may wrap
+ * around: only differences are used. */
 static struct pf_snapshot_clock pf_snapshot_parse_clock(struct tv_bytes bytes)
 {
     struct pf_snapshot_clock clock = {.unit = 1};
@@ -163,6 +188,8 @@ static void pf_sequence_set_clock(struct tv_pf_sequence *sequence,
     };
 }
 
+/* Tie the clocks of the sequence to a global clock of the same snapshot, that of the trace if it
+ * is there. Without a global clock they cannot be converted, and are left as they were. */
 void tv_pf_sequence_add_clocks(struct tv_pf_sequence *sequence, struct tv_bytes snapshot,
                                uint32_t trace_clock)
 {
@@ -211,11 +238,14 @@ bool tv_pf_sequence_convert(struct tv_pf_reading *reading, struct tv_pf_sequence
 
 /* ---- Interned data ---- */
 
+/* Return the key of an entry. iids are small numbers or hashes of 64 bits; the table is mixed into
+ * the upper bits. */
 static uint64_t pf_intern_key(uint32_t table, uint64_t iid)
 {
     return iid ^ (uint64_t)table << 56 ^ iid >> 56 << 40;
 }
 
+/* The first entry of an iid counts; another one with other bytes is diagnosed. */
 void tv_pf_sequence_intern_entry(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                                  uint32_t table, struct tv_bytes entry, uint64_t offset)
 {

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Track descriptors, and the slices of tracks that are not a thread's own
- * (docs/formats/perfetto.md section 8.1). */
+/*
+ * tracks.c - track descriptors, and the slices of tracks that are not a thread's own
+ * (docs/formats/perfetto.md section 8.1).
+ *
+ *     TrackDescriptor {1 uuid, 2 name, 3 process {1 pid}, 4 thread {1 pid, 2 tid}, 5 parent uuid,
+ *                      8 counter, 9 disallow_merging_with_system_tracks, 18 state}
+ *
+ *     thread track   --> events go to the thread, as those of ftrace do
+ *     any other      --> track_events: collected, and nested here at the end
+ *
+ * An event may name a track that is described later, or never. So a track exists from the first
+ * mention on, and its owner (a process or a thread among its ancestors) is looked up when it is
+ * needed. Chains of parents come from the file: one that is longer than ANCESTORS is cut, which
+ * also ends circles.
+ *
+ * Slices of a track nest by time; an end closes the innermost one, or the one that it names with
+ * all inside. A state of a state track ends the state before it.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +32,8 @@
 /* Deepest nesting on one track. */
 #define DEPTH 512u
 
+/* uuids are any numbers of 64 bits, but a map reserves some keys. So the key may be another number,
+ * and the row says whether it is the right one. */
 uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid)
 {
     uint64_t key = uuid;
@@ -54,6 +72,7 @@ static const char *pf_chrome_thread_name(uint64_t type)
     return type < TV_COUNT(names) ? names[type] : NULL;
 }
 
+/* Read ThreadDescriptor. Names have priorities (processes.c): 4 is that of a descriptor. */
 static void pf_track_set_thread(struct tv_pf_reading *reading, struct tv_pf_track *track,
                                 struct tv_bytes bytes)
 {
@@ -116,6 +135,8 @@ static void pf_track_set_process(struct tv_pf_reading *reading, struct tv_pf_tra
         tv_pf_name_process(reading, pid, name, 2);
 }
 
+/* Read CounterDescriptor {1 type, 2 categories, 3 unit, 4 unit_multiplier, 5 is_incremental,
+ * 6 unit_name}. */
 static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_track *track,
                                  struct tv_bytes bytes)
 {
@@ -193,6 +214,8 @@ static bool pf_descriptor_has_name(struct tv_bytes descriptor)
            tv_pf_find(descriptor, 13).number != 0;
 }
 
+/* Add a descriptor. Producers repeat theirs; a second one may add fields, but not another parent.
+ */
 void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descriptor,
                           uint64_t offset)
 {
@@ -216,6 +239,8 @@ void tv_pf_add_descriptor(struct tv_pf_reading *reading, struct tv_bytes descrip
     reading->tracks.rows[number].described = true;
 }
 
+/* A packet with a ThreadDescriptor of its own, from versions before tracks: events of the sequence
+ * that name no track belong to this thread. */
 void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                               struct tv_bytes descriptor)
 {
@@ -284,6 +309,8 @@ static uint32_t pf_track_name(const struct tv_ft_merge *merge, const struct tv_p
     return tv_trace_info_string(merge->trace->head, TV_BYTES("Default Track"));
 }
 
+/* Add a slice without length below the innermost open one; it belongs to the thread of its track if
+ * that is known, else to the process. */
 static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
                                                  const struct tv_pf_track_event *event)
 {
@@ -334,6 +361,8 @@ static void pf_end_track_slice(struct pf_placing *placing, const struct tv_pf_tr
     slices[placing->stack[at - 1]].end_offset = event->offset;
 }
 
+/* Apply an event: a beginning opens a slice up to the end of the trace, which an end then shortens.
+ */
 static void pf_place_track_event(struct pf_placing *placing, const struct tv_pf_track_event *event)
 {
     bool state = event->kind == TV_PF_STATE;
