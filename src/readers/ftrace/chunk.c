@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of a chunk, and the dispatch of its events to their handlers.
+ * chunk.c - the tables of a chunk, and the dispatch of its events to their handlers.
+ *
+ *     a line --> task, event name --> handler of the name --> slices   (gather, paired later)
+ *                                          |                  counters, async slices, switches
+ *                                          |                  deferred events (deferred.c)
+ *                                          '-- none, or it refuses --> an instant
+ *
+ * A chunk is what one worker reads. It shares nothing with other chunks: texts, frames, tasks and
+ * counters have numbers of its own, which merge.c translates. It does not know what was open
+ * before its first line, so it never pairs: it only notes beginnings and ends.
+ *
+ * Perfetto's reader fills a chunk, too (ftrace/decoded.h), which is why events that it decodes
+ * itself enter behind the parsing of lines.
+ *
+ * All of this runs once per line of files with many millions of lines. Hence the small caches by a
+ * few bytes or by the address of a constant, in front of the hash tables.
  */
 #include "readers/ftrace/chunk.h"
 
@@ -41,6 +56,7 @@ static bool ft_is_utf8(struct tv_bytes text)
     return true;
 }
 
+/* Test the texts that were added since the last call; `offset` is that of the line with them. */
 void tv_ft_chunk_check_utf8(struct tv_ft_chunk *chunk, uint64_t offset)
 {
     uint32_t count = tv_interner_count(chunk->texts);
@@ -92,6 +108,7 @@ static uint32_t ft_chunk_intern_task(struct tv_ft_chunk *chunk, uint64_t key,
     return number;
 }
 
+/* Every tid has a task, also one that only another task's line mentions. */
 uint32_t tv_ft_chunk_task(struct tv_ft_chunk *chunk, int64_t tid)
 {
     uint32_t known = tv_map_find(&chunk->task_index, (uint64_t)tid);
@@ -102,6 +119,7 @@ uint32_t tv_ft_chunk_task(struct tv_ft_chunk *chunk, int64_t tid)
     return ft_chunk_intern_task(chunk, (uint64_t)tid, &task);
 }
 
+/* A row for something that is no thread, such as a clock or a driver's queue. */
 uint32_t tv_ft_chunk_pseudo_thread(struct tv_ft_chunk *chunk, struct tv_bytes name, uint32_t cpu)
 {
     char text[96];
@@ -118,6 +136,8 @@ uint32_t tv_ft_chunk_pseudo_thread(struct tv_ft_chunk *chunk, struct tv_bytes na
     return ft_chunk_intern_task(chunk, KERNEL_LINE_KEY | task.name, &task);
 }
 
+/* Note the name that a line shows for its own task; the first one counts. It is less sure than that
+ * of an event, since it may be cut or "<...>". */
 void tv_ft_chunk_see_task_name(struct tv_ft_chunk *chunk, uint32_t task, struct tv_bytes name,
                                uint64_t offset)
 {
@@ -130,6 +150,7 @@ void tv_ft_chunk_see_task_name(struct tv_ft_chunk *chunk, uint32_t task, struct 
     known->seen_odd = !ft_is_utf8(name);
 }
 
+/* Set the name that an event gives to a task (sched_switch, task_rename); the last one counts. */
 void tv_ft_chunk_set_task_name(struct tv_ft_chunk *chunk, uint32_t task, struct tv_bytes name)
 {
     assert(task < chunk->tasks.count);
@@ -296,6 +317,8 @@ static size_t ft_values_block_size(const struct tv_ft_value_block *block)
     return sizeof *block + block->capacity * sizeof block->rows[0];
 }
 
+/* Add a block of values, each twice as large as the one before. Blocks instead of one array: values
+ * are never copied while they grow, and can be freed one by one while they are merged. */
 static TV_NOINLINE void ft_values_add_block(struct tv_ft_values *values)
 {
     size_t size = VALUES_FIRST_BLOCK;

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the kernel: frequencies, idle states, clocks, regulators, temperatures, memory. */
+/*
+ * counters.c - counters of the kernel: frequencies, idle states, clocks, regulators, temperatures,
+ * memory.
+ *
+ *     cpu_frequency: state=800000 cpu_id=1                  --> "CPU 1 Clock Frequency", 800000
+ *     cpu_idle: state=4294967295 cpu_id=1                   --> "CPU 1 C-State", 0
+ *     clock_set_rate: fout_apll state=500000000 cpu_id=0    --> "fout_apll Frequency", 500000000
+ *
+ * A table at the end names the events: handler, title ('*' stands for the name of the thing),
+ * series, category, and the keys of the fields. Titles are those of Trace Viewer (ftrace.md section
+ * 3). Values are as in the trace, without a change of the unit, unless the handler says otherwise.
+ * A line that lacks its fields is TV_FT_MALFORMED: it is diagnosed, and stays as an instant.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +32,7 @@ struct ft_series_value {
     double value;
 };
 
+/* Add a value of a counter of the whole system. */
 static void ft_counter_add(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, const char *title,
                            const char *category, struct ft_series_value value)
 {
@@ -73,6 +86,7 @@ static void ft_counter_add_titled(struct tv_ft_chunk *chunk, const struct tv_ft_
                    (struct ft_series_value){event->series, value});
 }
 
+/* Processor numbers are 16 bits of a key (ft_counter_add_cpu_state); larger ones are damage. */
 static bool ft_is_cpu(int64_t cpu)
 {
     return cpu >= 0 && cpu < 65536;
@@ -96,6 +110,8 @@ static enum tv_ft_taken ft_handle_cpu_counter(struct tv_ft_chunk *chunk,
 /* Titles of the counters of processors; their addresses identify them. */
 static const char frequency_title[] = "Clock Frequency", idle_title[] = "C-State";
 
+/* Return 0 for "not idle", which the kernel writes as -1, and else the depth of the state from 1.
+ */
 static double ft_idle_level(int64_t state)
 {
     return state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;

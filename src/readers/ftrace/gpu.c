@@ -115,7 +115,7 @@ static enum tv_ft_taken ft_handle_exynos_flip(struct tv_ft_chunk *chunk,
     return TV_FT_TAKEN;
 }
 
-/* Handle "plane=0, obj=ffff88013f0b9a00". */
+/* Handle "plane=0, obj=ffff88013f0b9a00": a flip is one job, from its request to its completion. */
 static enum tv_ft_taken ft_handle_i915_flip(struct tv_ft_chunk *chunk,
                                             const struct tv_ft_line *line,
                                             const struct tv_ft_at *at,
@@ -234,19 +234,20 @@ const struct tv_ft_event tv_ft_gpu_events[] = {
 
 /* ---- Replay in time order ---- */
 
+/* What a pseudo-thread shows now, while the deferred events are replayed. */
 struct ft_timeline {
     uint32_t thread;
-    bool known; /* there was an event before */
-    int64_t since;
+    bool known;    /* there was an event before */
+    int64_t since; /* when it began to show this, or was last busy */
     uint64_t offset;
-    uint32_t text;
+    uint32_t text; /* empty: it shows nothing */
     const char *category;
     int64_t order;
 };
 
 /* A job of a graphics processor. */
 struct ft_gpu_job {
-    int64_t time, ticks;
+    int64_t time, ticks; /* when it was queued, on the trace's and the processor's clock */
     uint64_t offset;
     bool open;
     uint32_t line, text;
@@ -269,6 +270,7 @@ struct tv_ft_timelines *tv_ft_timelines_new(struct tv_ft_emitter *emitter)
     return lines;
 }
 
+/* Return the state of a pseudo-thread, valid until the next one is added. */
 static struct ft_timeline *ft_timelines_find(struct tv_ft_timelines *lines, uint32_t thread)
 {
     uint32_t index = tv_map_add(&lines->line_of, thread, (uint32_t)lines->lines.count);
@@ -325,6 +327,7 @@ static void ft_timeline_take_fence(struct tv_ft_timelines *lines, struct ft_time
     ft_timeline_emit_until(lines, line, row->time, row->text);
 }
 
+/* Return the job of a name on a pseudo-thread; a name is used again when its job has ended. */
 static struct ft_gpu_job *ft_timelines_find_job(struct tv_ft_timelines *lines,
                                                 const struct tv_ft_deferred *row)
 {
@@ -427,6 +430,7 @@ static void ft_timelines_end_gpu_job(struct tv_ft_timelines *lines,
     ft_timelines_add_pipeline(lines, job, row, &emitted);
 }
 
+/* Apply a deferred event; rows come in the order of time. */
 void tv_ft_timelines_take(struct tv_ft_timelines *lines, const struct tv_ft_deferred *row)
 {
     assert(row->kind >= TV_FT_TIMELINE && row->line != TV_NONE);
@@ -461,6 +465,7 @@ void tv_ft_timelines_take(struct tv_ft_timelines *lines, const struct tv_ft_defe
     line->since = row->time;
 }
 
+/* Slices and jobs that nothing ended last to the end of the trace. */
 void tv_ft_timelines_finish(struct tv_ft_timelines *lines)
 {
     for (size_t i = 0; i < lines->lines.count; i++) {

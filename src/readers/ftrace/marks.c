@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * marks.c - marks that programs write into the trace (atrace, tracing_mark_write), and the marks of
+ * two drivers of Chrome OS.
+ *
+ *     B|tgid|name               begin of a slice of the writing thread
+ *     E  or  E|tgid             end of its innermost slice
+ *     S|tgid|name|cookie        begin of an async slice; F ends it
+ *     G|tgid|track|name|cookie  the same on a named track; H|tgid|track|cookie ends it
+ *     I|tgid|name               instant;  N|tgid|track|name  instant on a track
+ *     C|tgid|name|value         counter of the process
+ *     trace_event_clock_sync: parent_ts=0.123       clock marks (name=ID, realtime_ts=...)
+ *
+ * Chrome appends "|key=value;key=value|category". A name of B may contain '|' itself, and is told
+ * from Chrome's fields by the '=' in the next field.
+ *
+ * Text that is no mark becomes an instant with the text as its name; text that looks like a mark
+ * and lacks fields is diagnosed, too. Android's libcutils and system/core/atrace define the marks.
+ */
 #include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 
@@ -50,6 +68,7 @@ static bool ft_mark_take_digits(struct tv_bytes *rest, int64_t *number)
     return true;
 }
 
+/* Take the process that the mark names. */
 static bool ft_mark_take_tgid(struct tv_bytes *rest, int64_t *tgid)
 {
     struct tv_bytes field;
@@ -87,6 +106,7 @@ static bool ft_mark_is_number(struct tv_bytes text)
     return tv_parse_i64(text, &number);
 }
 
+/* Parse E, whose fields may all be missing: "E", "E|", "E|12", "E|12|name|args". */
 static bool ft_mark_parse_end(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     struct tv_bytes name;
@@ -215,6 +235,7 @@ struct tv_ft_mark tv_ft_mark_of_event(struct tv_bytes event, struct tv_bytes det
 
 /* ---- Handling marks ---- */
 
+/* Return the frame of a mark; a mark without a name has that of its track. */
 static uint32_t ft_mark_frame(struct tv_ft_chunk *chunk, const struct tv_ft_mark *mark)
 {
     struct tv_bytes name = mark->name.length > 0 ? mark->name : mark->track;
@@ -223,6 +244,8 @@ static uint32_t ft_mark_frame(struct tv_ft_chunk *chunk, const struct tv_ft_mark
     return tv_ft_chunk_frame_in(chunk, name, mark->category);
 }
 
+/* Add a half of an async slice. Halves with the same process, name or track, and cookie belong
+ * together. */
 static void ft_mark_add_async(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                               const struct tv_ft_mark *mark, enum tv_ft_async_kind kind)
 {
@@ -240,6 +263,7 @@ static void ft_mark_add_async(struct tv_ft_chunk *chunk, const struct tv_ft_at *
     tv_ft_chunk_add_async(chunk, at, &async);
 }
 
+/* Add a value of a counter, whose only series has its name. */
 static void ft_mark_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                           const struct tv_ft_mark *mark)
 {
@@ -285,6 +309,7 @@ static bool ft_mark_take_clock(struct tv_ft_chunk *chunk, const struct tv_ft_at 
     return true;
 }
 
+/* Apply a mark. The first process that a thread writes is a hint which process it belongs to. */
 static void ft_mark_take(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                          const struct tv_ft_mark *mark)
 {

@@ -4,6 +4,17 @@
  *
  * Events are written while the files are read, so their number does not matter.  The members of all
  * files are written after them, from the files again.
+ *
+ *     {"traceEvents":[
+ *       events of file 0, of file 1, ...    normalised, edited, with new ids if there are several
+ *     ],
+ *     "displayTimeUnit": ...                of the first file
+ *     "systemTraceEvents": ...              members, each under its key or "FILE: key"
+ *     "stackFrames":{...}, "samples":[...]  one table of all files, with new ids
+ *     }                                     the caller closes the object
+ *
+ * The result holds all of the text of an event, also fields that traceview does not know: a
+ * selection must not lose what other tools read. Lenient JSON becomes strict on the way.
  */
 #include "readers/trace_event/rewrite.h"
 
@@ -146,14 +157,14 @@ bool tv_te_rewrite_is_input(const struct tv_input *input)
 
 struct te_rewrite_input {
     struct tv_source *source;
-    const struct tv_te_rewrite_selection *choice;
+    const struct tv_te_rewrite_selection *choice; /* NULL: everything is wanted */
     struct tv_te_container container;
     struct tv_te_id_rewriter rewriter;
 };
 
 struct tv_te_rewrite {
     struct tv_out *out;
-    struct tv_te_used_ids *used;
+    struct tv_te_used_ids *used; /* ids of all files so far; NULL: there is only one file */
     struct te_rewrite_input **files;
     size_t count, capacity;
     bool any;                 /* an event was written */

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - names, processes, threads and stack frame ids, numbered.
+ * tables.c - names, processes, threads and stack frame ids of Trace Event files, numbered.
+ *
+ *     "name":"draw","cat":"gfx"       --> name 12     a frame of the trace, when chunks are merged
+ *     "pid":7                         --> process 0   key "n7": a number
+ *     "pid":"7"                       --> process 1   key "s7": a string is another process
+ *     "pid":7,"tid":"io"              --> thread 3
+ *
+ * Each chunk of a file has tables of its own, so workers need no locks; merging translates their
+ * numbers in the order of the file, which makes the result independent of the cut.
  *
  * The names are a hash table of their own, not an interner (base/map.h), because every event is
  * looked up: hash and comparison are inline and read whole words, up to the slack after the text.
+ * Names are compared as raw text; two spellings of one name ("a" and "\u0061") become one frame
+ * when they are merged.
  */
 #include "readers/trace_event/tables.h"
 
@@ -227,7 +237,7 @@ uint8_t tv_te_raw_id_kind(struct tv_bytes raw)
     return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? ID_NUMBER : ID_OTHER;
 }
 
-/* Return the key of a raw id that is present. */
+/* Return the key of a raw id that is present: its kind, then its text. */
 static uint32_t te_threads_id_key(struct tv_te_threads *threads, struct tv_bytes raw)
 {
     struct tv_bytes text = tv_te_decode_text(raw, &threads->scratch);
@@ -325,6 +335,7 @@ static uint32_t te_threads_thread_of_key(struct tv_te_threads *threads, uint32_t
     return count;
 }
 
+/* An event without a pid belongs to process 0, as in Trace Viewer. */
 uint32_t tv_te_threads_add_process(struct tv_te_threads *threads, struct tv_bytes pid)
 {
     if (!pid.data)
@@ -339,6 +350,7 @@ uint32_t tv_te_threads_find_process(struct tv_te_threads *threads, struct tv_byt
     return found == TV_NONE ? TV_NONE : threads->first_process + found;
 }
 
+/* An event without a tid belongs to the thread that has the pid as its id. */
 uint32_t tv_te_threads_add_thread(struct tv_te_threads *threads, uint32_t process,
                                   struct tv_bytes pid, struct tv_bytes tid)
 {
@@ -349,6 +361,7 @@ uint32_t tv_te_threads_add_thread(struct tv_te_threads *threads, uint32_t proces
            te_threads_thread_of_key(threads, process - threads->first_process, key);
 }
 
+/* Processes of all chunks first, since threads refer to them. */
 void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *chunk,
                                    uint32_t *processes)
 {
@@ -400,6 +413,8 @@ static struct tv_te_stack_use *te_stack_uses_find(struct tv_te_stack_uses *uses,
     return &uses->rows[row];
 }
 
+/* Count a use of a stack frame id. Only the first offsets are kept: they are for diagnostics of ids
+ * that the file does not define. */
 void tv_te_stack_uses_add(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key,
                           uint64_t offset)
 {

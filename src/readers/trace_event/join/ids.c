@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ids.c - ids of events that belong together: keys that tell them apart, selecting deferred events
+ * by phase, and groups of ids that "=" events join (trace-event.md section 3).
+ *
+ *     "id": "0x1"                       plain: shared by all processes (async, flows), or of the
+ *                                       process (objects); `owner` says which
+ *     "id2": {"local": "0x1"}           of the process
+ *     "id2": {"global": "0x1"}          as a plain id
+ *
+ *     key: [pid] ":" scope ":" id       e.g. "7:ptr:0x1" or ":blink:0x1"
+ *
+ * Equal keys mean the same id. A missing scope is "ptr", as in Trace Viewer.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +57,7 @@ void tv_te_id_key_add_tid(struct tv_te_id_key *key, const struct tv_trace_info *
     te_id_key_add_number(key, head, head->threads[thread].key, head->threads[thread].id);
 }
 
+/* Append a whole key; without a process the id is shared. */
 void tv_te_id_key_add_parts(struct tv_te_id_key *key, const struct tv_trace_info *head,
                             uint32_t process, struct tv_bytes scope, struct tv_bytes id)
 {
@@ -65,6 +79,7 @@ void tv_te_id_key_add_id(struct tv_te_id_key *key, struct tv_te_context *context
     tv_te_id_key_add(key, tv_te_decode_text(id->raw, &context->scratch));
 }
 
+/* Append the key of an event, or diagnose that it has no id, or two. */
 bool tv_te_id_key_add_event_id(struct tv_te_id_key *key, struct tv_te_context *context,
                                const struct tv_te_deferred *event, const struct tv_te_link *link,
                                enum tv_te_id_owner owner)
@@ -102,6 +117,7 @@ size_t tv_te_count_deferred(const struct tv_te_context *context, const char *pha
     return count;
 }
 
+/* Select the events of some phases: `rows` in the order of the file, `order` by time. */
 void tv_te_select(struct tv_te_selection *selection, const struct tv_te_context *context,
                   const char *phases)
 {
@@ -125,6 +141,7 @@ void tv_te_selection_release(struct tv_te_selection *selection)
     tv_free(selection->order);
 }
 
+/* Does the event have anything to show beyond what the model holds? Empty args do not count. */
 bool tv_te_has_details(const struct tv_te_fields *fields)
 {
     const uint8_t *at = fields->args.data == NULL ? NULL : fields->args.data + 1;
@@ -194,7 +211,7 @@ static bool te_id_sets_unite(struct te_id_sets *sets, uint32_t a, uint32_t b)
 /* A row that is added to the table of joins, before the groups are known. */
 struct te_id_link {
     uint32_t number; /* of the first id */
-    bool itself;
+    bool itself;     /* the event joins an id to itself: it is listed, but makes no group */
 };
 
 struct te_id_grouping {

@@ -2,6 +2,16 @@
 /*
  * join.c - the order of the joins, and what all of them share: reading an event again, the link
  * that joins it, clocks and the end of time.
+ *
+ * While a file is read, slices go to the assembly; events of all other phases are kept as deferred
+ * rows (phase, time, offset, process, frame). They are joined here when the whole file is known:
+ *
+ *     before placing   ids that are joined, clocks, samples, memory dumps, states of threads
+ *     beside placing   async slices, objects, flows: another thread, while the assembly nests
+ * slices after placing    what names a slice by its row: states, async rows, contexts, flows
+ *
+ * A row holds what most events need (tv_te_link_keep). If an event has more, its text is read from
+ * the file again: a file has few such events, and rows stay small.
  */
 #include "readers/trace_event/join/join.h"
 
@@ -22,6 +32,7 @@ void tv_te_join_before_placing(struct tv_te_context *context)
     tv_te_states_read(context);
 }
 
+/* Runs at the same time as the assembly and must not touch its rows. */
 void tv_te_join_beside_placing(void *of)
 {
     struct tv_te_context *context = of;
@@ -53,6 +64,8 @@ void tv_te_join_after_placing(struct tv_te_context *context)
 /* Longer events were not taken in the first place (event_list.c). */
 #define MAX_WANT ((size_t)128 << 20)
 
+/* Fields are views of the window, valid until the next reading. A file that has changed meanwhile
+ * gives false. */
 bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_te_fields *fields)
 {
     struct tv_bytes bytes;
@@ -326,6 +339,8 @@ void tv_te_file_ends_read(struct tv_te_context *context, struct tv_bytes files)
         te_file_ends_read_one(context, object);
 }
 
+/* Return where an open slice of the process ends: with its file, if that is known and not before
+ * the slice began, else with the trace. */
 tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, tv_ns start)
 {
     tv_ns end =
@@ -334,6 +349,8 @@ tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, t
                                                                           : context->times.last;
 }
 
+/* If the last events lie far beyond the rest (idle_gap.h), open slices of a process end with its
+ * last event before the gap. */
 void tv_te_silence_find(struct tv_te_context *context)
 {
     assert(!context->times.idle_ends);

@@ -44,8 +44,8 @@ struct te_object_life {
 
 struct te_object_joining {
     struct tv_te_context *context;
-    struct tv_te_id_key text;
-    struct tv_map alive; /* key -> object; a deleted object stays until the next one */
+    struct tv_te_id_key text; /* scratch: the key being written */
+    struct tv_map alive;      /* key -> object; a deleted object stays until the next one */
     struct te_object_details *details; /* of the events */
     size_t *inner_from;                /* by event: its inner snapshots begin here in `inner` */
     struct te_object_details *inner;
@@ -59,6 +59,7 @@ struct te_object_joining {
     uint32_t category;                  /* of that snapshot */
 };
 
+/* Decode a raw value, and return its string of the head. */
 static uint32_t te_object_string(struct te_object_joining *joining, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
@@ -175,6 +176,7 @@ static void te_object_read_event(struct te_object_joining *joining,
         te_object_read_snapshot(joining, event, &fields, details);
 }
 
+/* Return an object of this input; the pointer is valid until the next one is created. */
 static struct tv_object *te_object_at(struct te_object_joining *joining, uint32_t number)
 {
     assert(number >= joining->first_object);
@@ -273,6 +275,7 @@ static void te_object_add_snapshot(struct te_object_joining *joining,
     life->last_snapshot = number;
 }
 
+/* Create an object, unless it lives. */
 static void te_object_take_creation(struct te_object_joining *joining,
                                     const struct tv_te_deferred *event,
                                     const struct te_object_details *details)
@@ -392,6 +395,7 @@ static void te_objects_add_lifetimes(struct te_object_joining *joining)
                                    joining->lives[i - joining->first_object].offset);
 }
 
+/* Events are read in the order of the file, which is fast, and applied in the order of time. */
 void tv_te_objects_read(struct tv_te_context *context)
 {
     struct te_object_joining joining = {.context = context};
