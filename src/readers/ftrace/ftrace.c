@@ -309,8 +309,6 @@ static enum tv_status ft_assemble(struct tv_source *source, struct tv_builder *b
     return status;
 }
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
-
 struct ft_visit {
     struct tv_record_visitor *visitor;
     struct tv_trace_info *head;
