@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that needs events of more than one chunk: deferred events (binder.c, gpu.c) and async
- * slices.
+ * deferred.c - work that needs events of more than one chunk: deferred events (binder.c, gpu.c) and
+ * async slices.
  *
  * A handler stores a deferred event as a row of its chunk (struct tv_ft_deferred).  After the merge
  * the rows of all chunks are sorted by time and replayed; the replay emits slices, instants and
  * arrows through struct tv_ft_emitter.
+ *
+ *     chunk 0: rows  \                         binder      --> slices and arrows of transactions
+ *     chunk 1: rows   > sorted by time, replay
+ *     chunk 2: rows  /                         time lines  --> slices of pseudo-threads
+ *
+ * Emitted slices go into one more gather, as if they came from a last chunk, whose numbers of
+ * threads and frames are those of the trace already.
+ *
+ * Async slices are paired on another thread while the assembly nests the others
+ * (tv_ft_plan_asyncs).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -56,6 +66,7 @@ void tv_ft_emit_instant(struct tv_ft_emitter *emitter, const struct tv_ft_emitte
     };
 }
 
+/* Return the numbers from 0 on, as a translation that changes nothing. */
 static uint32_t *ft_emit_identity(uint32_t count)
 {
     uint32_t *numbers = tv_alloc(count, sizeof *numbers);
@@ -76,6 +87,7 @@ void tv_ft_emitter_finish(struct tv_ft_emitter *emitter)
     emitter->gather = NULL;
 }
 
+/* Add a pseudo-thread; the caller makes sure that it is a new one. */
 uint32_t tv_ft_merge_pseudo_thread(struct tv_ft_merge *merge, struct tv_bytes name)
 {
     struct tv_trace_info *head = merge->trace->head;
@@ -171,10 +183,11 @@ struct ft_async_pairing {
     struct tv_ft_merge *merge;
     TV_TABLE(tv_async_slice) slices;
     TV_TABLE(ft_open_async) open;
-    uint32_t *latest; /* the latest open slice by key; TV_NONE: none */
+    uint32_t *latest; /* index in `open` of the latest one of each key; TV_NONE: none */
     uint32_t *again;  /* by key: begins since the one that has the slice */
 };
 
+/* Add a slice from `start` to the event; the pointer is valid until the next one is added. */
 static struct tv_async_slice *ft_async_add_slice(struct ft_async_pairing *p,
                                                  const struct tv_ft_async *event, int64_t start)
 {

@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ftrace.c - the reader of ftrace text: recognising it, cutting it into chunks, and the order of
+ * building; at the end, lines as they are for `dump`.
+ *
+ *     # tracer: nop
+ *        app-1234  ( 1230) [001] d..2  50.123456: sched_switch: prev_comm=app prev_pid=1234 ...
+ *        task-tid  (tgid)  cpu   flags time       event         details
+ *
+ *     find the start and the clock of the text
+ *     cut at line ends --> chunks, one a worker (chunk_reader.c, line.c; handlers by event name)
+ *     merge.c: numbers of the trace     sched.c, switch.c: processors and states of threads
+ *     assembly: slices are nested       deferred.c: async slices at the same time
+ *     state tracks, instants, arrows, which refer to rows of slices
+ *
+ * Perfetto's reader fills chunks of its own and builds with tv_ft_build_input, too.
+ *
+ * Any number of chunks gives the same trace. A line that is no event is diagnosed, except where
+ * output of adb comes before "TRACE:", or where an event continues on the next line.
+ */
 #include "readers/ftrace/ftrace.h"
 
 #include <assert.h>
@@ -34,6 +53,7 @@ static bool ft_is_file_start(struct tv_bytes line)
  * holds ftrace text in a string. */
 #define LONGEST_COMM 32
 
+/* The first line of a file decides, or any line that is an event: text may come before. */
 static int ft_sniff(struct tv_bytes prefix, uint64_t size)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices of the kernel: interrupts, work, locks, memory, functions, requests of disks.
- * Interrupts and the like are on pseudo-threads, the others on the thread that did the work. */
+/*
+ * kernel.c - slices of the kernel: interrupts, work, locks, memory, functions, requests of disks.
+ *
+ *     <idle>-0 [001] d.h. 12.5: irq_handler_entry: irq=27 name=arch_timer
+ *         --> begin "IRQ (arch_timer)" on the pseudo-thread "irqs cpu 1"
+ *     kworker-9 [000] .... 12.6: workqueue_execute_start: work struct ...: function flush
+ *         --> begin "flush" on thread 9
+ *     mmcqd-7 [000] .... 12.7: block_rq_issue: 179,0 WS 0 () 3427120 + 16 [mmcqd/0]
+ *         --> begin of the async slice "write sync", ended by block_rq_complete of the same sectors
+ *
+ * Interrupts and the like are on pseudo-threads, because they do not belong to the thread that they
+ * interrupt; the others are on the thread that did the work.
+ *
+ * The tables name handler, title ('*' is replaced by a word of the line), category, and `key`, the
+ * text in front of that word. An end closes the innermost slice, or the one with its title. The
+ * kernel's include/trace/events defines the lines; names are those of Trace Viewer.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +25,7 @@
 #include "readers/ftrace/decoded.h"
 #include "readers/ftrace/fields.h"
 
+/* Longer titles are cut. */
 #define LONGEST_NAME 160
 
 /* Return the frame with the name event->title, in which `text` replaces the '*'. */
@@ -109,6 +125,7 @@ static enum tv_ft_taken ft_handle_begin_on_task(struct tv_ft_chunk *chunk,
     return TV_FT_TAKEN;
 }
 
+/* End a slice of the thread; without a title the innermost one of the kernel. */
 static enum tv_ft_taken ft_handle_end_on_task(struct tv_ft_chunk *chunk,
                                               const struct tv_ft_line *line,
                                               const struct tv_ft_at *at,
@@ -327,6 +344,7 @@ const struct tv_ft_event tv_ft_kernel_events[] = {
 
 /* ---- Disks ---- */
 
+/* Add a half of an async slice; event->series and the id tell which halves belong together. */
 static void ft_disk_add_async(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                               enum tv_ft_async_kind kind, const struct tv_ft_event *event,
                               struct tv_bytes id)

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a chunk: records become events, events become batches for the sink.
+ * chunk.c - reading a chunk: records become events, events become batches for the sink.
+ *
+ *     mt_chunk_read_fast     records of one size          fast.c     most files
+ *     mt_chunk_read_deltas   delta-coded entries          deltas     packet files
+ *     mt_chunk_read_plain    any layout, one by one       records.c  everything else
+ *
+ * The fast ways know the ids of the head only, and assume that clocks do not wrap. When a record
+ * does not fit (an id that is not listed, a step back in time that may be a wrap, a block out of
+ * order), they stop the chunk, and through `stop` all others: deliver.c then reads again, the
+ * general way or after a survey.
+ * Nothing is corrected halfway, so all ways give the same events.
+ *
+ * A batch has at most TV_BATCH_EVENTS events, in the order of the file. The offset of an event is
+ * the batch's and a stride, or, where units lie between, 32 bits for each.
  */
 #include "readers/method_trace/deliver.h"
 
@@ -13,6 +26,7 @@
 #include "model/sketch.h"
 #include "readers/method_trace/records.h"
 
+/* Has a chunk found that everything must be read another way? Then the work here is wasted. */
 static bool mt_chunk_others_stopped(struct tv_mt_chunk *chunk)
 {
     return atomic_load_explicit(&chunk->delivery->stop, memory_order_relaxed);
@@ -50,6 +64,7 @@ static uint32_t mt_sketch_find_thread(const struct tv_mt_delivery *delivery, uin
     return track == TV_NONE ? TV_NONE : track - 1;
 }
 
+/* Return the time of an event in nanoseconds; a damaged one stays at the limits. */
 static int64_t mt_sketch_time(const struct tv_mt_file *file, const struct tv_event *event)
 {
     int64_t time = file->clocks & TV_CLOCK_WALL ? event->wall : event->cpu;
@@ -164,6 +179,7 @@ static bool mt_chunk_begin_batch(struct tv_mt_chunk *chunk, struct mt_pending_ba
     return true;
 }
 
+/* Note the offsets of records that follow each other. */
 static void mt_chunk_add_offsets(struct mt_pending_batch *pending, uint64_t offset, size_t count,
                                  uint32_t size)
 {
@@ -216,6 +232,7 @@ static void mt_chunk_unit_range(const struct tv_mt_chunk *chunk, size_t index, u
     *to = unit->offset + (index == chunk->end.unit ? chunk->end.done : unit->size);
 }
 
+/* Read the chunk's part of a unit. The last unit of a pipe is open: it grows while it is read. */
 static enum tv_status mt_chunk_read_fast_unit(struct tv_mt_chunk *chunk, struct tv_mt_fast *fast,
                                               struct mt_pending_batch *pending,
                                               struct tv_window *window, size_t unit)
@@ -306,6 +323,8 @@ static uint64_t mt_chunk_take_deltas(struct tv_mt_chunk *chunk, struct tv_mt_del
     return taken;
 }
 
+/* Read a unit. The window shows at least the longest group of entries that the decoder takes at
+ * once, or the rest of the unit. */
 static enum tv_status mt_chunk_read_delta_unit(struct tv_mt_chunk *chunk,
                                                struct tv_mt_deltas *deltas,
                                                struct mt_pending_batch *pending,
@@ -378,6 +397,7 @@ struct mt_plain {
     int64_t wall, cpu; /* times of the last record of any thread */
 };
 
+/* Has the survey found a clock that began again at 0 (32 bits of microseconds: 71 minutes)? */
 static bool mt_file_has_wraps(const struct tv_mt_file *file)
 {
     return file->wraps == TV_MT_WRAPS_BY_THREAD || file->wraps == TV_MT_WRAPS_BY_ORDER;

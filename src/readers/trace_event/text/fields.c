@@ -6,6 +6,17 @@
  *     lenient path  everything that can be read at all, and what was wrong with it
  *
  * Both give the same fields for text that the fast path takes.
+ *
+ *     {"name":"draw","ph":"X","ts":12,"dur":3,"pid":7,"tid":9,"args":{"n":1}}  , {...
+ *     fields: name "\"draw\"", ph "\"X\"", ts "12", ...   raw text, views of the window
+ *     *event_end -------------------------------------------------------------^
+ *
+ * The bytes may end within the object: TV_TE_CUT asks for more of them. TV_TE_BROKEN is beyond
+ * leniency. At least TV_WINDOW_SLACK bytes behind `end` are readable and never belong to the text,
+ * so looking one or two bytes ahead needs no test.
+ *
+ * What the lenient path accepts must be what json/lenient.c accepts, because describing an event
+ * reads the same text with that one.
  */
 #include "readers/trace_event/text/fields.h"
 
@@ -35,6 +46,7 @@ struct te_lenient_walk {
     bool whole;   /* the bytes are the whole text: a word may end with them */
 };
 
+/* Skip a comment; a line comment leaves its line end. */
 static void te_walk_skip_comment(struct te_lenient_walk *walk)
 {
     bool line = walk->at[1] == '/';
@@ -102,7 +114,8 @@ static bool te_walk_skip_quoted(struct te_lenient_walk *walk)
     return false;
 }
 
-/* A single quote begins a string only where a value or key is due. */
+/* Skip an object or array; false: it does not end. A single quote begins a string only where a
+ * value or key is due. */
 static bool te_walk_skip_nested(struct te_lenient_walk *walk)
 {
     uint64_t depth = 0;
@@ -333,6 +346,8 @@ static const uint8_t *te_fields_plain_member(const uint8_t *at, const uint8_t *e
     return at < end && *at == ':' ? te_fast_skip_space(at + 1) : NULL;
 }
 
+/* Walk over the members of an object whose fields were read: the end of a known value is known, so
+ * the text of it, which may be long, is not read again. */
 bool tv_te_fields_next(struct tv_te_fields *fields, const uint8_t **at, const uint8_t *end,
                        struct tv_bytes *key, struct tv_bytes *value)
 {
@@ -373,6 +388,7 @@ struct tv_bytes tv_te_member(struct tv_bytes object, const char *name)
     return found;
 }
 
+/* A phase is a string of one character; anything else has none. */
 char tv_te_fields_phase(const struct tv_te_fields *fields)
 {
     struct tv_bytes ph = fields->ph;
@@ -427,6 +443,7 @@ static tv_te_fast_path_function *te_fast_path_for(enum tv_te_simd simd)
     return simd == TV_TE_SIMD_AVX2 ? NULL : te_fast_path_usual;
 }
 
+/* The function for this processor, found at the first call. */
 static _Atomic(tv_te_fast_path_function *) chosen;
 
 bool tv_te_simd_use(enum tv_te_simd simd)

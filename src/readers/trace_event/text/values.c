@@ -2,9 +2,19 @@
 /*
  * values.c - numbers, times, texts and colours of single values.
  *
+ *     raw              time in ns    text
+ *     12               12000         12
+ *     12.345           12345         12.345
+ *     "12.5"           12500         12.5        a string, as some writers have it
+ *     1.5e3            1500000       1500
+ *     0x10             16000         16
+ *     "a\u0062c"       none          abc
+ *
  * Times are exact: they are computed from the decimal digits, never through a double, which could
  * not hold nanoseconds since the epoch.  The usual forms, integers and three decimals, have paths
  * of their own, because every event has a time.
+ *
+ * A time beyond TV_TE_LATEST is none, so that differences of times never overflow.
  */
 #include "readers/trace_event/text/values.h"
 
@@ -95,6 +105,7 @@ static bool te_parse_decimal(struct tv_bytes text, struct te_decimal *decimal)
     return te_parse_exponent(exponent, &decimal->exponent);
 }
 
+/* Hexadecimal numbers are not JSON, but ids are often written so, without quotes. */
 bool tv_te_parse_hex(struct tv_bytes text, uint64_t *value)
 {
     return text.length > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x' &&
@@ -306,6 +317,7 @@ bool tv_te_parse_integer(struct tv_bytes raw, int64_t *value)
            exact;
 }
 
+/* Is the value true in JavaScript? Objects and non-empty strings are. */
 bool tv_te_is_true(struct tv_bytes raw)
 {
     double number;
@@ -376,6 +388,7 @@ static struct tv_bytes te_bare_text(struct tv_bytes raw, struct tv_te_scratch *s
     return te_digits_text(whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, whole < 0, scratch);
 }
 
+/* Take four hexadecimal digits; "0x12" is none, although tv_parse_hex takes it. */
 static bool te_take_hex4(struct tv_cursor *text, uint32_t *code)
 {
     struct tv_bytes digits;
@@ -389,6 +402,7 @@ static bool te_take_hex4(struct tv_cursor *text, uint32_t *code)
     return true;
 }
 
+/* U+FFFD, the character for text that cannot be decoded. */
 #define REPLACEMENT 0xfffdu
 
 /* Decode the escape after its "\u"; half a surrogate pair alone is U+FFFD. */
@@ -489,6 +503,7 @@ bool tv_te_text_contains(struct tv_bytes text, struct tv_bytes chunk)
 
 /* ---- Colours ---- */
 
+/* Return the number of a reserved colour name, from 1 on; 0: another name, or none. */
 unsigned tv_te_parse_colour(struct tv_bytes raw)
 {
     /* In the order of their numbers (trace-event.md section 5). */
@@ -560,6 +575,8 @@ static uint64_t te_hash_utf16_unit(uint64_t hash, uint32_t unit)
     return (hash + 37 * hash + 11 * (uint64_t)unit) % 0xffffffff;
 }
 
+/* Colours by name are those of Trace Viewer, so a trace looks familiar: its hash, over the UTF-16
+ * units of the name, and its 23 colours. */
 unsigned tv_te_name_colour(struct tv_bytes name)
 {
     uint64_t hash = 0;
