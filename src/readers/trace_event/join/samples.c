@@ -35,7 +35,7 @@ struct te_stack_table {
     uint64_t offset; /* of the table, for diagnostics */
     struct te_stack_entry *entries;
     size_t count, capacity;
-    size_t first_row; /* An entry while its table is read. */
+    size_t first_row; /* of this table; its entries have rows in their order */
 };
 
 /* The key of an entry: of a process, or of the whole file (TV_NONE). */
@@ -49,7 +49,7 @@ static uint32_t te_stacks_string(struct tv_te_context *context, struct tv_bytes 
     return tv_trace_info_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
-/* string; TV_NONE: the entry is a root */
+/* Read {name, category, parent}; the parent may be a number or a string. */
 static struct te_stack_entry te_stacks_read_entry(struct tv_te_context *context,
                                                   struct tv_bytes value)
 {
@@ -61,7 +61,7 @@ static struct te_stack_entry te_stacks_read_entry(struct tv_te_context *context,
     };
 }
 
-/* other entries are called from it */
+/* Add an entry.  Of several with one key the last counts. */
 static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes key,
                                 struct tv_bytes value)
 {
@@ -77,7 +77,7 @@ static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes 
         reading->entries[found - reading->first_row] = entry;
         return;
     }
-    if (found < row) { /* of the table, for diagnostics */
+    if (found < row) { /* of another table of the process */
         tv_map_set(&reading->stacks->numbers, te_stacks_key(reading->process, string), row);
         entry.row = row;
     }
@@ -88,7 +88,7 @@ static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes 
     reading->entries[reading->count++] = entry;
 }
 
-/* of this table; its entries have rows in their order */
+/* Return the row of an entry's parent, or TV_NONE. */
 static uint32_t te_stacks_find_parent(struct te_stack_table *reading,
                                       const struct te_stack_entry *entry)
 {
@@ -102,10 +102,10 @@ static uint32_t te_stacks_find_parent(struct te_stack_table *reading,
     return row;
 }
 
-/* Read {name, category, parent}; the parent may be a number or a string. */
+/* Marks the paths on the way up: meeting one again is a cycle. */
 #define SOUGHT (TV_NONE - 1)
 
-/* Add an entry.  Of several with one key the last counts. */
+/* Go up from an entry to one whose path is known, and note the way.  Return that path. */
 static uint32_t te_stacks_climb(struct te_stack_table *reading, uint32_t row, uint32_t *way,
                                 size_t *depth)
 {
@@ -180,7 +180,7 @@ static void te_stacks_read_table(struct te_stacks *stacks, struct tv_bytes table
     tv_free(reading.entries);
 }
 
-/* of another table of the process */
+/* Read all tables: that of the file, then those of processes. */
 static void te_stacks_init(struct te_stacks *stacks, struct tv_te_context *context)
 {
     stacks->context = context;
@@ -201,7 +201,7 @@ static void te_stacks_release(struct te_stacks *stacks)
     tv_map_release(&stacks->numbers);
 }
 
-/* Return the row of an entry's parent, or TV_NONE. */
+/* Return the path of an entry of the file's table or of the process's; TV_NONE: there is none. */
 static uint32_t te_stacks_find(struct te_stacks *stacks, struct tv_bytes key, uint32_t process)
 {
     struct tv_te_context *context = stacks->context;
@@ -215,7 +215,7 @@ static uint32_t te_stacks_find(struct te_stacks *stacks, struct tv_bytes key, ui
     return row == TV_NONE ? TV_NONE : context->trace->tables.stack_frames.rows[row].path;
 }
 
-/* Marks the paths on the way up: meeting one again is a cycle. */
+/* Diagnose ids that events use and no table defines. */
 static void te_stacks_check_uses(struct te_stacks *stacks)
 {
     struct tv_te_context *context = stacks->context;
@@ -233,7 +233,7 @@ static void te_stacks_check_uses(struct te_stacks *stacks)
     }
 }
 
-/* Go up from an entry to one whose path is known, and note the way.  Return that path. */
+/* Read the frames that an array names; the caller frees them. */
 static uint32_t *te_stacks_read_names(struct te_stacks *stacks, struct tv_bytes array,
                                       size_t *count)
 {
@@ -256,7 +256,7 @@ static uint32_t *te_stacks_read_names(struct te_stacks *stacks, struct tv_bytes 
     return frames;
 }
 
-/* Read the frames that an array names; the caller frees them. */
+/* Return the path of a stack that an event has as an array of names, root first. */
 static uint32_t te_stacks_path(struct te_stacks *stacks, struct tv_bytes array)
 {
     uint32_t path = TV_ROOT_PATH;
