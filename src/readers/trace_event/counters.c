@@ -2,9 +2,25 @@
 /*
  * counters.c - counter events (C): those of one chunk, then of all chunks as counters of the trace.
  *
+ *     {"ph":"C","pid":1,"ts":10,"name":"pets","args":{"cats":0,"dogs":7}}
+ *     {"ph":"C","pid":1,"ts":20,"name":"pets","args":{"cats":2}}
+ *
+ * becomes a counter "pets" of the process with two columns, one for each series:
+ *
+ *     time    cats  dogs
+ *     10 us      0     7
+ *     20 us      2   NaN     NaN: the event does not name the series
+ *
+ * With an "id" each id is a counter of its own, named "pets[id]".  true and false are 1 and 0; null
+ * is no value.  Any other value that is no number is diagnosed and becomes NaN.
+ *
  * An event names its series again each time.  So a chunk keeps shapes: the list of names that an
  * event of a counter has.  An event with the shape of the one before costs a comparison and its
  * values; the merge gives each shape's names their columns once.
+ *
+ * Numbers of processes, names and counters here are those of the chunk.  The merge maps them to the
+ * numbers of the trace; it goes through the chunks in their order, so the columns have the order of
+ * the file whatever the number of threads.
  */
 #include "readers/trace_event/chunk.h"
 
@@ -28,15 +44,15 @@ struct te_counter_shape {
 
 /* A series as an event names it. */
 struct te_series_name {
-    struct tv_bytes raw;
-    uint32_t text; /* in `texts` */
+    struct tv_bytes raw; /* as in the file; a shape's is in `raws` */
+    uint32_t text;       /* in `texts` */
 };
 
 struct te_chunk_counter {
-    uint32_t process, name;
-    uint32_t id; /* in `texts`; TV_NONE: none */
-    uint32_t last_shape;
-    unsigned colour;
+    uint32_t process, name; /* numbers of the chunk */
+    uint32_t id;            /* in `texts`; TV_NONE: none */
+    uint32_t last_shape;    /* of its last event; TV_NONE: there was none */
+    unsigned colour;        /* of the first event with one; 0: none */
 };
 
 /* A sample; its values are in `values` after those of the sample before. */
@@ -263,7 +279,7 @@ struct te_merged_counter {
 struct te_merged_sample {
     int64_t time;
     uint64_t offset;
-    size_t order;
+    size_t order; /* in the file; breaks ties of time */
     const double *values;
     const uint32_t *columns; /* of the values, in the merged counter */
     uint32_t count;

@@ -9,6 +9,14 @@
  *     v  pid 2  id 0x1  allocators, graph   |   for "global/" allocators; each with its figures
  *     V         id 0x1  global allocators   |
  *
+ * Totals in the file, shortened:
+ *
+ *     "args": {"dumps": {"level_of_detail": "light",
+ *                        "process_totals": {"resident_set_bytes": "1f000"}}}
+ *
+ * become a figure "resident_set_bytes" of "totals": 126976 bytes.  Numbers are strings of
+ * hexadecimal digits; 64 bits become a double, which is exact up to 2^53.
+ *
  * Ownership between allocators may cross processes and refer to events that come later.  So a dump
  * is read whole, all figures of one dump are collected, and then memory_graph.c computes the sizes.
  */
@@ -33,7 +41,7 @@ struct te_memory_figure {
 /* One process of a dump, from its earliest event on. */
 struct te_memory_process {
     uint32_t process; /* TV_NONE: the global one */
-    int64_t time;
+    int64_t time;     /* the earliest of its events, on the clock of the file */
     uint64_t offset;
     enum te_memory_level level;
 };

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metadata.c - metadata events (M), the members beside the events, and embedded traces.
+ *
+ *     {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"main"}}
+ *     {"ph":"M","pid":1,"name":"process_labels","args":{"labels":"tab one,tab two"}}
+ *     {"ph":"M","pid":1,"name":"process_sort_index","args":{"sort_index":-5}}
+ *
+ * The table `kinds` lists the names that have a meaning; each sets a field of the process, the
+ * thread or the trace.  When several events set one field, the last in the file counts, except for
+ * labels, which add up, and the number of processors, of which the largest counts.  An event of
+ * another name becomes metadata of the input and is diagnosed, except for V8's events about code
+ * (v8.c).  Tables of stack frames stay among the rows for samples.c.
  */
 #include <math.h>
 #include <stdio.h>
@@ -176,6 +186,8 @@ static bool te_metadata_order_thread(struct te_metadata_target *applying,
 
 #define NS_PER_S 1e9
 
+/* Set the uptime, which the event has in seconds.  More than 1e9 s, which are 31 years, are
+ * refused: the nanoseconds of an int64_t end at 9.2e9 s. */
 static bool te_metadata_set_uptime(struct te_metadata_target *applying,
                                    const struct tv_te_deferred *event, struct tv_bytes args)
 {
