@@ -6,8 +6,8 @@
  * manifest of a report adds names, machines and offsets. The second part decodes the blocks of a
  * trace as one text.
  *
- *     data-of="manifest"   {"files": [{"name": "a.trace", "machine": 0, "offset_ns": "-1500"},
- * ...], "note": "arguments are left out"}
+ *     data-of="manifest"   {"note": "arguments are left out",
+ *                           "files": [{"name": "a.trace", "machine": 0, "offset_ns": "-1500"}]}
  *     data-of="file0"      base64 \
  *     data-of="file0"      base64  > one text: the gzip file of files[0]
  *     data-of="file1"      base64    another trace

@@ -5,10 +5,11 @@
  *
  *     "SIMPLEPERF" | u16 version | u32 size, record | ... | u32 0
  *
- *     1 sample {1 time, 2 tid, 3 frame {1 address, 2 file, 3 symbol, 4 execution type} (leaf
- * first), 4 event count, 5 event, 6 unwinding result} 3 file {1 id, 2 path, 3 symbol (mangled), in
- * the order of their numbers} 4 thread {1 tid, 2 pid, 3 name} 5 meta info {1 event, 2 package, 4
- * Android version}
+ *     1 sample     {1 time, 2 tid, 3 frame, 4 event count, 5 event, 6 unwinding result}
+ *       frame      {1 address, 2 file, 3 symbol, 4 execution type}; the leaf comes first
+ *     3 file       {1 id, 2 path, 3 symbol (mangled)}; symbols in the order of their numbers
+ *     4 thread     {1 tid, 2 pid, 3 name}
+ *     5 meta info  {1 event, 2 package, 4 Android version}
  *
  * Files, threads and events come after the samples that refer to them, so the records are read
  * twice. A record that is cut ends the reading; one that is damaged counts with the fields before

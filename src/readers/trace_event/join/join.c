@@ -7,8 +7,8 @@
  * rows (phase, time, offset, process, frame). They are joined here when the whole file is known:
  *
  *     before placing   ids that are joined, clocks, samples, memory dumps, states of threads
- *     beside placing   async slices, objects, flows: another thread, while the assembly nests
- * slices after placing    what names a slice by its row: states, async rows, contexts, flows
+ *     beside placing   async slices, objects, flows; in another thread, while the slices nest
+ *     after placing    what names a slice by its row: states, async rows, contexts, flows
  *
  * A row holds what most events need (tv_te_link_keep). If an event has more, its text is read from
  * the file again: a file has few such events, and rows stay small.
