@@ -67,7 +67,7 @@ bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chun
 {
     uint64_t start = jfr_search_header(file, offset);
     *skipped = start > offset;
-    *chunk = (struct tv_jfr_chunk){.offset = start, .text_type = TV_NONE};
+    *chunk = (struct tv_jfr_chunk){.offset = start, .text_type = TV_NONE, .stack_type = TV_NONE};
     if (start >= file.length)
         return false;
     const uint8_t *header = file.data + start;
@@ -87,21 +87,6 @@ bool tv_jfr_chunk_find(struct tv_bytes file, uint64_t offset, struct tv_jfr_chun
         size = jfr_search_header(file, start + 1) - start;
     chunk->bytes = (struct tv_bytes){header, (size_t)size};
     *next = start + size;
-    return true;
-}
-
-/* ---- Events ---- */
-
-bool tv_jfr_event_at(const struct tv_jfr_chunk *chunk, uint64_t at, struct tv_jfr_event *event)
-{
-    struct tv_jfr_cursor cursor = tv_jfr_cursor_at(chunk, at);
-    event->at = at;
-    if (!tv_jfr_take(&cursor, 4, &event->size) || event->size > chunk->bytes.length - at)
-        return false;
-    cursor.end = chunk->bytes.data + at + event->size;
-    if (cursor.at > cursor.end || !tv_jfr_take(&cursor, 8, &event->type))
-        return false;
-    event->fields = cursor;
     return true;
 }
 
@@ -212,6 +197,10 @@ bool tv_jfr_chunk_open(struct tv_jfr_chunk *chunk)
             return false;
         }
     }
+    static const char *const names[] = {"truncated"};
+    chunk->stack_type = tv_jfr_find_type_by_end(chunk, TV_BYTES(".types.StackTrace"));
+    if (chunk->stack_type != TV_NONE)
+        chunk->stack_cut = tv_jfr_compile(chunk, chunk->stack_type, names, TV_COUNT(names));
     chunk->programs = tv_alloc(chunk->types.count, sizeof *chunk->programs);
     chunk->pools = tv_alloc(chunk->types.count, sizeof *chunk->pools);
     bool whole = !searched && jfr_chunk_follow_checkpoints(chunk);
@@ -234,6 +223,7 @@ void tv_jfr_chunk_release(struct tv_jfr_chunk *chunk)
     for (size_t i = 0; chunk->programs && i < chunk->types.count; i++)
         tv_jfr_program_release(&chunk->programs[i]);
     tv_free(chunk->programs);
+    tv_jfr_program_release(&chunk->stack_cut);
     tv_jfr_pools_release(chunk);
     tv_free(chunk->types.rows);
     tv_free(chunk->fields.rows);

@@ -39,8 +39,14 @@ struct tv_jfr_cursor {
     bool fixed;
 };
 
+/* Number of bytes of the longest varint. */
+#define TV_JFR_LONGEST_VARINT 9
+
 /* Take a varint of any length. */
 bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value);
+
+/* Skip so many varints. */
+bool tv_jfr_skip_varints(struct tv_jfr_cursor *cursor, uint64_t count);
 
 /* Take a big-endian integer of so many bytes. */
 bool tv_jfr_take_fixed(struct tv_jfr_cursor *cursor, unsigned width, uint64_t *value);
@@ -50,8 +56,16 @@ TV_INLINE bool tv_jfr_take(struct tv_jfr_cursor *cursor, unsigned width, uint64_
 {
     if (TV_UNLIKELY(cursor->fixed))
         return tv_jfr_take_fixed(cursor, width, value);
-    if (TV_LIKELY(cursor->at < cursor->end && *cursor->at < 0x80)) {
-        *value = *cursor->at++;
+    const uint8_t *at = cursor->at;
+    ptrdiff_t left = cursor->end - at;
+    if (TV_LIKELY(left > 0 && at[0] < 0x80)) {
+        *value = at[0];
+        cursor->at = at + 1;
+        return true;
+    }
+    if (TV_LIKELY(left > 1 && at[1] < 0x80)) {
+        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        cursor->at = at + 2;
         return true;
     }
     return tv_jfr_take_long_varint(cursor, value);
@@ -158,6 +172,7 @@ struct tv_jfr_program {
     struct tv_jfr_op *ops;
     uint32_t count;
     uint32_t noted; /* number of operations up to the last one with a slot */
+    bool integers;  /* those are varints alone */
     bool unusable;  /* a type that cannot be read: unknown, in a circle, or far too large */
 };
 
@@ -200,7 +215,9 @@ struct tv_jfr_constant {
     uint32_t made;        /* number of the string, frame or thread; path of the stack */
     uint32_t line_path;   /* of a stack */
     uint64_t at : 56;     /* from the chunk's first byte */
-    uint64_t made_as : 8; /* enum tv_jfr_made: damaged types can make one constant two things */
+    uint64_t made_as : 6; /* enum tv_jfr_made: damaged types can make one constant two things */
+    uint64_t cut : 1;     /* a stack of which the recorder left frames out */
+    uint64_t met : 1;     /* a thread of which the scan met an event */
 };
 
 /* ---- The chunk ---- */
@@ -221,7 +238,9 @@ struct tv_jfr_chunk {
     struct tv_jfr_program *programs; /* per type, to skip a value; compiled when needed */
     struct tv_lookup *pools;         /* per type: key -> constant */
     TV_TABLE(tv_jfr_constant) constants;
-    uint32_t text_type; /* java.lang.String, or TV_NONE */
+    uint32_t text_type;              /* java.lang.String, or TV_NONE */
+    uint32_t stack_type;             /* jdk.types.StackTrace, or TV_NONE */
+    struct tv_jfr_program stack_cut; /* notes whether a stack was cut */
     struct tv_diagnostics diagnostics;
 };
 
@@ -246,9 +265,6 @@ struct tv_jfr_event {
     struct tv_jfr_cursor fields; /* after the type */
 };
 
-/* Read the event at a place; false at the end of the chunk and where there is none. */
-bool tv_jfr_event_at(const struct tv_jfr_chunk *chunk, uint64_t at, struct tv_jfr_event *event);
-
 /* Convert ticks of the chunk to nanoseconds: of a time since 1970, or of a length. */
 int64_t tv_jfr_time(const struct tv_jfr_chunk *chunk, uint64_t ticks);
 int64_t tv_jfr_length(const struct tv_jfr_chunk *chunk, int64_t ticks);
@@ -257,6 +273,21 @@ static inline struct tv_jfr_cursor tv_jfr_cursor_at(const struct tv_jfr_chunk *c
 {
     const uint8_t *start = chunk->bytes.data, *end = start + chunk->bytes.length;
     return (struct tv_jfr_cursor){at < chunk->bytes.length ? start + at : end, end, chunk->fixed};
+}
+
+/* Read the event at a place; false at the end of the chunk and where there is none. */
+TV_INLINE bool tv_jfr_event_at(const struct tv_jfr_chunk *chunk, uint64_t at,
+                               struct tv_jfr_event *event)
+{
+    struct tv_jfr_cursor cursor = tv_jfr_cursor_at(chunk, at);
+    event->at = at;
+    if (!tv_jfr_take(&cursor, 4, &event->size) || event->size > chunk->bytes.length - at)
+        return false;
+    cursor.end = chunk->bytes.data + at + event->size;
+    if (cursor.at > cursor.end || !tv_jfr_take(&cursor, 8, &event->type))
+        return false;
+    event->fields = cursor;
+    return true;
 }
 
 static inline uint64_t tv_jfr_place(const struct tv_jfr_chunk *chunk,
@@ -269,6 +300,9 @@ static inline uint32_t tv_jfr_find_type(const struct tv_jfr_chunk *chunk, uint64
 {
     return tv_map_find(&chunk->type_ids, id);
 }
+
+/* Find a type by the end of its name: version 1.0 has com.oracle.jfr.types instead of jdk.types. */
+uint32_t tv_jfr_find_type_by_end(const struct tv_jfr_chunk *chunk, struct tv_bytes end);
 
 /* Read the metadata event at a place.  Return false when it is damaged. */
 bool tv_jfr_metadata_read(struct tv_jfr_chunk *chunk, uint64_t at);

@@ -29,42 +29,12 @@
 
 #include "base/sort.h"
 
-enum jfr_slot {
-    JFR_START,
-    JFR_DURATION,
-    JFR_THREAD,
-    JFR_STACK,
-    JFR_WEIGHT,
-    JFR_MORE,  /* a second weight */
-    JFR_TITLE, /* the field that names the event on the time line */
-    JFR_SLOTS,
-};
-
-struct jfr_plan {
-    const struct tv_jfr_event_kind *kind; /* NULL: not planned yet */
-    struct tv_jfr_program program;
-    const struct tv_jfr_field *fields[JFR_SLOTS]; /* NULL: the type has no such field */
-    uint32_t type;
-    uint32_t name, category; /* strings */
-    uint64_t count;
-    uint32_t value_type, more_type; /* TV_NONE: not used yet */
-    uint32_t frame;                 /* the same */
-    struct jfr_stack_sum *sums;     /* of the value type, by the stack's place in the array of its
-                                       pool; NULL: none yet */
-    uint64_t *summed;               /* a bit for each of `sums`: it has samples */
-};
-
-/* The samples of one stack, where single samples are not kept. */
-struct jfr_stack_sum {
-    int64_t weight; /* saturates */
-    uint64_t samples;
-};
-
 /* Destination of one event. */
 struct jfr_moment {
     struct tv_jfr_recording *recording;
     struct tv_jfr_chunk *chunk;
-    struct jfr_plan *plan;
+    struct tv_jfr_scan *scan;
+    struct tv_jfr_plan *plan;
     uint64_t slots[TV_JFR_SLOTS];
     uint64_t at;     /* in the chunk */
     uint64_t fields; /* place of the first field */
@@ -73,9 +43,10 @@ struct jfr_moment {
     uint32_t thread;
 };
 
-void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile)
+void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile,
+                           const struct tv_progress *progress)
 {
-    *recording = (struct tv_jfr_recording){.profile = profile};
+    *recording = (struct tv_jfr_recording){.profile = profile, .progress = progress};
     tv_jfr_names_init(&recording->names, profile);
     tv_map_init(&recording->counter_places);
     tv_map_init(&recording->facts);
@@ -89,35 +60,20 @@ static struct tv_trace_info *jfr_info(const struct tv_jfr_recording *recording)
 
 /* ---- Plans ---- */
 
-/* Make the plan of a type when its first event comes: recordings describe hundreds of types and use
- * a few dozen. A sample of another thread than the one that wrote it names it "sampledThread". */
-static void jfr_plan_make(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
-                          struct jfr_plan *plan, uint32_t type)
+/* Give a plan the names of its type in the trace. */
+static void jfr_plan_name(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                          struct tv_jfr_plan *plan)
 {
-    const struct tv_jfr_type *t = &chunk->types.rows[type];
-    const struct tv_jfr_event_kind *kind = tv_jfr_event_kind(t->name);
-    bool sampled = tv_jfr_field_find(chunk, type, TV_BYTES("sampledThread")) != NULL;
-    const char *names[JFR_SLOTS] = {
-        "startTime",  "duration",   sampled ? "sampledThread" : "eventThread",
-        "stackTrace", kind->weight, kind->more,
-        kind->title,
-    };
-    *plan = (struct jfr_plan){
-        .kind = kind,
-        .program = tv_jfr_compile(chunk, type, names, JFR_SLOTS),
-        .type = type,
-        .name = tv_profile_string(recording->profile, t->name),
-        .category = tv_profile_string(recording->profile, t->category),
-        .value_type = TV_NONE,
-        .more_type = TV_NONE,
-        .frame = TV_NONE,
-    };
-    for (unsigned i = 0; i < JFR_SLOTS; i++)
-        if (names[i])
-            plan->fields[i] = tv_jfr_field_find(chunk, type, tv_bytes_of(names[i]));
+    const struct tv_jfr_type *type = &chunk->types.rows[plan->type];
+    if (TV_LIKELY(plan->named))
+        return;
+    plan->named = true;
+    plan->name = tv_profile_string(recording->profile, type->name);
+    plan->category = tv_profile_string(recording->profile, type->category);
 }
 
-static struct tv_jfr_value jfr_moment_value(const struct jfr_moment *moment, enum jfr_slot slot)
+static struct tv_jfr_value jfr_moment_value(const struct jfr_moment *moment,
+                                            enum tv_jfr_event_slot slot)
 {
     return (struct tv_jfr_value){moment->plan->fields[slot], moment->slots[slot]};
 }
@@ -128,21 +84,10 @@ static struct tv_jfr_value jfr_moment_get(const struct jfr_moment *moment, const
     return tv_jfr_get(moment->chunk, moment->plan->type, moment->fields, name);
 }
 
-/* Return a number in the unit of the trace: times in nanoseconds, all others as they are. */
-static int64_t jfr_moment_amount(const struct jfr_moment *moment, enum jfr_slot slot)
+static int64_t jfr_moment_amount(const struct jfr_moment *moment, enum tv_jfr_event_slot slot)
 {
     struct tv_jfr_value value = jfr_moment_value(moment, slot);
-    double number;
-    if (!value.field || value.field->array || value.field->constant)
-        return 0;
-    if (value.field->unit == TV_JFR_TICKS)
-        return tv_jfr_length(moment->chunk, tv_jfr_signed(&value));
-    if (value.field->kind >= TV_JFR_FLOAT && tv_jfr_number(&value, &number))
-        return isnan(number)     ? 0
-               : number >= 9e18  ? INT64_MAX
-               : number <= -9e18 ? INT64_MIN
-                                 : (int64_t)number;
-    return tv_jfr_signed(&value);
+    return tv_jfr_amount(moment->chunk, &value);
 }
 
 /* ---- Samples ---- */
@@ -172,11 +117,11 @@ static uint32_t jfr_more_type(const struct jfr_moment *moment)
 /* Return the stack of an event; the root's path if it has none. */
 static struct tv_jfr_stack jfr_moment_stack(const struct jfr_moment *moment)
 {
-    const struct tv_jfr_field *field = moment->plan->fields[JFR_STACK];
+    const struct tv_jfr_field *field = moment->plan->fields[TV_JFR_SLOT_STACK];
     if (!field || !field->constant)
         return (struct tv_jfr_stack){TV_ROOT_PATH, TV_ROOT_PATH, false};
-    return tv_jfr_names_stack(&moment->recording->names, field->type, moment->slots[JFR_STACK],
-                              moment->offset);
+    return tv_jfr_names_stack(&moment->recording->names, field->type,
+                              moment->slots[TV_JFR_SLOT_STACK], moment->offset);
 }
 
 static void jfr_add_sample(const struct jfr_moment *moment, const struct tv_jfr_stack *stack,
@@ -202,41 +147,15 @@ static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jf
         tv_profile_warn(profile, TV_DIAGNOSTIC_STACK_CUT, moment->offset);
 }
 
-/* Return the sum of the sample's stack; NULL where single samples are kept, or a stack cannot stand
- * for its samples.  A chunk can have any number of event types with samples: their sums together
- * are no larger than the chunk. */
-static struct jfr_stack_sum *jfr_find_sum(const struct jfr_moment *moment)
-{
-    struct jfr_plan *plan = moment->plan;
-    const struct tv_jfr_field *field = plan->fields[JFR_STACK];
-    if (moment->recording->profile->trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE ||
-        !field || !field->constant || field->type == TV_NONE || plan->fields[JFR_MORE])
-        return NULL;
-    const struct tv_lookup *pool = &moment->chunk->pools[field->type];
-    /* A key below `first` wraps around, and is then beyond `span`, too. */
-    uint64_t place = moment->slots[JFR_STACK] - pool->first;
-    if (!pool->array || place >= pool->span)
-        return NULL;
-    if (!plan->sums) {
-        uint64_t size = pool->span * sizeof *plan->sums;
-        if (size > moment->recording->sum_room)
-            return NULL;
-        moment->recording->sum_room -= size;
-        plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
-        plan->summed = tv_alloc((size_t)pool->span / 64 + 1, sizeof *plan->summed);
-    }
-    return &plan->sums[place];
-}
-
 /* Add the sums of a chunk to those of the trace. */
 static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
-                         struct jfr_plan *plan)
+                         struct tv_jfr_plan *plan)
 {
     struct tv_profile_input *profile = recording->profile;
     struct tv_sample_sums *sums = &profile->trace->tables.sample_sums;
     if (!plan->sums)
         return;
-    uint32_t type = plan->fields[JFR_STACK]->type;
+    uint32_t type = plan->fields[TV_JFR_SLOT_STACK]->type;
     const struct tv_lookup *pool = &chunk->pools[type];
     for (uint64_t i = 0; i < pool->span; i++) {
         if (plan->sums[i].samples == 0)
@@ -247,64 +166,40 @@ static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr
                            plan->value_type, plan->sums[i].samples, plan->sums[i].weight);
         profile->info->inputs[profile->input].samples += plan->sums[i].samples;
     }
-    tv_free(plan->sums);
-    tv_free(plan->summed);
-    plan->sums = NULL;
 }
 
-static void jfr_sum_add(struct jfr_stack_sum *sum, int64_t weight)
+/* Return the sum of the sample's stack; NULL where single samples are kept. */
+static struct tv_jfr_stack_sum *jfr_moment_sum(const struct jfr_moment *moment)
 {
-    sum->samples++;
-    tv_time_add(&sum->weight, weight);
-}
-
-/* Queue a sample, to be added to its sum later.  The sums do not fit into the cache, and samples
- * use them in no order: so each sum is fetched while the next samples are read. */
-static void jfr_sum_add_later(struct tv_jfr_recording *recording, struct jfr_stack_sum *sum,
-                              int64_t weight)
-{
-    struct tv_jfr_waiting *waiting = &recording->waiting[recording->waiting_at++ % TV_JFR_WAITING];
-    if (waiting->sum)
-        jfr_sum_add(waiting->sum, waiting->weight);
-    *waiting = (struct tv_jfr_waiting){sum, weight};
-    TV_PREFETCH(sum);
-}
-
-/* Add all queued samples to their sums, in their order. */
-static void jfr_add_waiting(struct tv_jfr_recording *recording)
-{
-    for (unsigned i = 0; i < TV_JFR_WAITING; i++)
-        jfr_sum_add_later(recording, NULL, 0);
+    if (moment->recording->profile->trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE)
+        return NULL;
+    return tv_jfr_scan_sum(moment->scan, moment->chunk, moment->plan,
+                           moment->slots[TV_JFR_SLOT_STACK]);
 }
 
 /* Add a sample to the sum of its stack, or as a row. The first sample of a stack looks whether the
  * stack is known and whole; the later ones need only its bit. */
 static void jfr_take_sample(const struct jfr_moment *moment)
 {
-    struct jfr_plan *plan = moment->plan;
+    struct tv_jfr_plan *plan = moment->plan;
     const struct tv_jfr_event_kind *kind = plan->kind;
     if (plan->value_type == TV_NONE)
         plan->value_type = jfr_value_type(moment, kind->unit ? kind->unit : "count");
-    int64_t weight = plan->fields[JFR_WEIGHT] ? jfr_moment_amount(moment, JFR_WEIGHT) : 1;
-    struct jfr_stack_sum *sum = jfr_find_sum(moment);
-    uint64_t place = sum ? (uint64_t)(sum - plan->sums) : 0;
-    if (sum && (plan->summed[place / 64] >> place % 64 & 1) != 0) {
-        jfr_sum_add_later(moment->recording, sum, weight);
-        return;
-    }
+    int64_t weight =
+        plan->fields[TV_JFR_SLOT_WEIGHT] ? jfr_moment_amount(moment, TV_JFR_SLOT_WEIGHT) : 1;
     struct tv_jfr_stack stack = jfr_moment_stack(moment);
+    struct tv_jfr_stack_sum *sum = jfr_moment_sum(moment);
     if (sum && stack.path != TV_ROOT_PATH && !stack.cut) {
-        plan->summed[place / 64] |= UINT64_C(1) << place % 64;
-        jfr_sum_add(sum, weight);
+        tv_jfr_sum_add(sum, weight);
         return;
     }
     jfr_add_sample(moment, &stack, plan->value_type, weight);
     jfr_count_sample(moment, &stack);
-    if (!plan->fields[JFR_MORE])
+    if (!plan->fields[TV_JFR_SLOT_MORE])
         return;
     if (plan->more_type == TV_NONE)
         plan->more_type = jfr_more_type(moment);
-    jfr_add_sample(moment, &stack, plan->more_type, jfr_moment_amount(moment, JFR_MORE));
+    jfr_add_sample(moment, &stack, plan->more_type, jfr_moment_amount(moment, TV_JFR_SLOT_MORE));
 }
 
 /* ---- Slices and instants ---- */
@@ -312,11 +207,11 @@ static void jfr_take_sample(const struct jfr_moment *moment)
 /* Return the name of an event on the time line: its title if it has one, else its type. */
 static uint32_t jfr_moment_frame(const struct jfr_moment *moment)
 {
-    struct jfr_plan *plan = moment->plan;
+    struct tv_jfr_plan *plan = moment->plan;
     struct tv_trace_info *info = jfr_info(moment->recording);
     struct tv_frame frame = {.name = plan->name, .category = plan->category};
-    if (plan->fields[JFR_TITLE]) {
-        struct tv_jfr_value title = jfr_moment_value(moment, JFR_TITLE);
+    if (plan->fields[TV_JFR_SLOT_TITLE]) {
+        struct tv_jfr_value title = jfr_moment_value(moment, TV_JFR_SLOT_TITLE);
         uint32_t text = tv_jfr_names_text(&moment->recording->names, &title);
         frame.name = text == TV_EMPTY_STRING ? plan->name : text;
         return tv_trace_info_add_frame(info, &frame);
@@ -353,7 +248,7 @@ static uint32_t jfr_track(struct tv_jfr_recording *recording, struct tv_bytes na
 static void jfr_add_slice(const struct jfr_moment *moment, tv_ns length)
 {
     struct tv_jfr_recording *recording = moment->recording;
-    const struct jfr_plan *plan = moment->plan;
+    const struct tv_jfr_plan *plan = moment->plan;
     uint32_t thread = moment->thread;
     if (plan->kind->track) {
         thread = jfr_track(recording, tv_bytes_of(plan->kind->track));
@@ -390,17 +285,17 @@ static void jfr_add_instant(const struct jfr_moment *moment)
 /* An event that the rule decides, or a thread that waits. */
 static void jfr_take_span(const struct jfr_moment *moment)
 {
-    struct jfr_plan *plan = moment->plan;
+    struct tv_jfr_plan *plan = moment->plan;
     tv_ns length = 0;
-    if (plan->fields[JFR_DURATION])
-        length = plan->fields[JFR_DURATION]->unit == TV_JFR_PLAIN
-                     ? tv_jfr_length(moment->chunk, (int64_t)moment->slots[JFR_DURATION])
-                     : jfr_moment_amount(moment, JFR_DURATION);
+    if (plan->fields[TV_JFR_SLOT_DURATION])
+        length = plan->fields[TV_JFR_SLOT_DURATION]->unit == TV_JFR_PLAIN
+                     ? tv_jfr_length(moment->chunk, (int64_t)moment->slots[TV_JFR_SLOT_DURATION])
+                     : jfr_moment_amount(moment, TV_JFR_SLOT_DURATION);
     if (length > 0)
         jfr_add_slice(moment, length);
     else
         jfr_add_instant(moment);
-    if (!plan->fields[JFR_DURATION] || !plan->fields[JFR_STACK] ||
+    if (!plan->fields[TV_JFR_SLOT_DURATION] || !plan->fields[TV_JFR_SLOT_STACK] ||
         (length <= 0 && plan->kind->role != TV_JFR_BLOCKED))
         return;
     if (plan->value_type == TV_NONE)
@@ -440,7 +335,7 @@ static double jfr_counter_value(const struct jfr_moment *moment, const char *ser
 /* Return the name of an event's counter: its type, and what tells several apart. */
 static uint32_t jfr_counter_name(const struct jfr_moment *moment)
 {
-    const struct jfr_plan *plan = moment->plan;
+    const struct tv_jfr_plan *plan = moment->plan;
     struct tv_profile_input *profile = moment->recording->profile;
     if (!plan->kind->key)
         return plan->name;
@@ -594,7 +489,7 @@ static void jfr_take_setting(const struct jfr_moment *moment)
     struct tv_jfr_chunk *chunk = moment->chunk;
     struct tv_jfr_recording *recording = moment->recording;
     struct tv_jfr_value id = jfr_moment_get(moment, "id"),
-                        title = jfr_moment_value(moment, JFR_TITLE),
+                        title = jfr_moment_value(moment, TV_JFR_SLOT_TITLE),
                         value = jfr_moment_get(moment, "value");
     struct tv_bytes name = tv_jfr_get_text(chunk, &title),
                     type = tv_trace_info_text(jfr_info(recording), moment->plan->name);
@@ -727,32 +622,32 @@ static void jfr_take_event(const struct jfr_moment *moment)
 }
 
 /* Read the fields that the plan wants, and take the event. */
-static void jfr_read_event(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
-                           struct jfr_plan *plan, const struct tv_jfr_event *event)
+static void jfr_read_event(struct jfr_moment *moment, const struct tv_jfr_event *event)
 {
-    struct jfr_moment moment = {
-        .recording = recording,
-        .chunk = chunk,
-        .plan = plan,
-        .at = event->at,
-        .fields = tv_jfr_place(chunk, &event->fields),
-        .offset = chunk->offset + event->at,
-        .thread = TV_NONE,
-    };
+    struct tv_jfr_recording *recording = moment->recording;
+    struct tv_jfr_chunk *chunk = moment->chunk;
+    struct tv_jfr_plan *plan = moment->plan;
     struct tv_jfr_cursor cursor = event->fields;
+    moment->at = event->at;
+    moment->fields = tv_jfr_place(chunk, &event->fields);
+    moment->offset = chunk->offset + event->at;
+    moment->thread = TV_NONE;
+    memset(moment->slots, 0, sizeof moment->slots);
     plan->count++;
-    if (!tv_jfr_program_note(chunk, &plan->program, &cursor, moment.slots)) {
-        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, moment.offset);
+    jfr_plan_name(recording, chunk, plan);
+    if (!tv_jfr_program_note(chunk, &plan->program, &cursor, moment->slots)) {
+        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, moment->offset);
         return;
     }
-    moment.time =
-        plan->fields[JFR_START] ? tv_jfr_time(chunk, moment.slots[JFR_START]) : chunk->start_ns;
-    const struct tv_jfr_field *thread = plan->fields[JFR_THREAD];
+    moment->time = plan->fields[TV_JFR_SLOT_START]
+                       ? tv_jfr_time(chunk, moment->slots[TV_JFR_SLOT_START])
+                       : chunk->start_ns;
+    const struct tv_jfr_field *thread = plan->fields[TV_JFR_SLOT_THREAD];
     if (thread && thread->constant)
-        moment.thread = tv_jfr_names_thread(&recording->names, thread->type,
-                                            moment.slots[JFR_THREAD], moment.offset);
-    tv_profile_reach(recording->profile, moment.time);
-    jfr_take_event(&moment);
+        moment->thread = tv_jfr_names_thread(&recording->names, thread->type,
+                                             moment->slots[TV_JFR_SLOT_THREAD], moment->offset);
+    tv_profile_reach(recording->profile, moment->time);
+    jfr_take_event(moment);
 }
 
 /* Tell why the events end where they do. */
@@ -767,54 +662,71 @@ static void jfr_warn_of_end(struct tv_jfr_recording *recording, const struct tv_
         tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_EVENT, chunk->offset + at);
 }
 
-static void jfr_finish_plans(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
-                             struct jfr_plan *plans)
+/* Add what the scan found out without the trace. */
+static void jfr_add_scanned(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                            const struct tv_jfr_scan *scan)
 {
     struct tv_profile_input *profile = recording->profile;
-    jfr_add_waiting(recording);
+    if (scan->first_time <= scan->last_time) {
+        tv_profile_reach(profile, scan->first_time);
+        tv_profile_reach(profile, scan->last_time);
+    }
     for (size_t i = 0; i < chunk->types.count; i++) {
-        jfr_add_sums(recording, chunk, &plans[i]);
-        if (plans[i].count > 0)
-            tv_tables_count_events(&profile->trace->tables, profile->input, plans[i].name,
-                                   plans[i].count);
-        tv_jfr_program_release(&plans[i].program);
+        jfr_add_sums(recording, chunk, &scan->plans[i]);
+        if (scan->plans[i].count > 0)
+            tv_tables_count_events(&profile->trace->tables, profile->input, scan->plans[i].name,
+                                   scan->plans[i].count);
     }
 }
 
 /* Number of events between two checks for cancellation. */
 #define EVENTS_BETWEEN_LOOKS 65536
 
-enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
-                                 struct tv_progress *progress, struct tv_error *err)
+/* Take the events of a range; *end becomes the place after the last one. */
+static enum tv_status jfr_take_range(struct jfr_moment *moment, struct tv_jfr_range range,
+                                     uint64_t *end, struct tv_error *err)
 {
+    struct tv_jfr_chunk *chunk = moment->chunk;
+    struct tv_jfr_recording *recording = moment->recording;
     enum tv_status status = TV_OK;
     struct tv_jfr_event event;
-    struct jfr_plan *plans = tv_alloc(chunk->types.count, sizeof *plans);
-    recording->sum_room = chunk->bytes.length;
-    uint64_t at = TV_JFR_HEADER_SIZE, last_type = TV_JFR_METADATA, events = 0;
-    uint32_t type = TV_NONE;
-    tv_jfr_names_enter(&recording->names, chunk, jfr_chunk_process(recording, chunk));
-    for (; tv_jfr_event_at(chunk, at, &event); at += event.size) {
+    uint64_t at = range.begin, events = 0;
+    for (; at < range.end && tv_jfr_event_at(chunk, at, &event); at += event.size) {
         if (++events % EVENTS_BETWEEN_LOOKS == 0 &&
-            (status = tv_reader_check_cancel(progress, err)) != TV_OK)
+            (status = tv_reader_check_cancel(recording->progress, err)) != TV_OK)
             break;
         if (event.type == TV_JFR_METADATA || event.type == TV_JFR_CHECKPOINT)
             continue;
-        if (event.type != last_type)
-            type = tv_jfr_find_type(chunk, last_type = event.type);
+        uint32_t type = tv_jfr_find_type(chunk, event.type);
         if (type == TV_NONE) {
             tv_profile_warn(recording->profile, TV_DIAGNOSTIC_UNKNOWN_EVENT, chunk->offset + at);
             continue;
         }
-        if (!plans[type].kind)
-            jfr_plan_make(recording, chunk, &plans[type], type);
-        jfr_read_event(recording, chunk, &plans[type], &event);
+        moment->plan = tv_jfr_scan_plan(moment->scan, chunk, type);
+        jfr_read_event(moment, &event);
     }
-    if (status == TV_OK)
-        jfr_warn_of_end(recording, chunk, at);
-    jfr_finish_plans(recording, chunk, plans);
+    *end = at;
+    return status;
+}
+
+enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
+                                 struct tv_jfr_scan *scan, struct tv_error *err)
+{
+    enum tv_status status = tv_reader_check_cancel(recording->progress, err);
+    struct jfr_moment moment = {.recording = recording, .chunk = chunk, .scan = scan};
+    uint64_t end = scan->end;
+    tv_jfr_names_enter(&recording->names, chunk, jfr_chunk_process(recording, chunk));
+    tv_jfr_names_expect(&recording->names, scan->stacks, scan->stack_count);
+    for (size_t i = 0; i < scan->left.count && status == TV_OK; i++) {
+        status = jfr_take_range(&moment, scan->left.rows[i], &end, err);
+        end = end > scan->end ? end : scan->end;
+    }
+    tv_jfr_names_expect(&recording->names, NULL, 0);
+    if (status == TV_OK) {
+        jfr_warn_of_end(recording, chunk, end);
+        jfr_add_scanned(recording, chunk, scan);
+    }
     tv_jfr_names_leave(&recording->names);
-    tv_free(plans);
     return status;
 }
 

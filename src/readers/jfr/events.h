@@ -5,8 +5,8 @@
 #ifndef TV_READERS_JFR_EVENTS_H
 #define TV_READERS_JFR_EVENTS_H
 
-#include "readers/jfr/event_kinds.h"
 #include "readers/jfr/names.h"
+#include "readers/jfr/scan.h"
 
 /* A counter that grows while events are read. */
 struct tv_jfr_counter {
@@ -31,16 +31,9 @@ struct tv_jfr_jvm {
     uint32_t process;
 };
 
-/* A sample that waits for its sum to be fetched into the cache (events.c). */
-struct tv_jfr_waiting {
-    struct jfr_stack_sum *sum; /* NULL: none */
-    int64_t weight;
-};
-
-#define TV_JFR_WAITING 16
-
 struct tv_jfr_recording {
     struct tv_profile_input *profile;
+    const struct tv_progress *progress; /* or NULL */
     struct tv_jfr_names names;
     TV_TABLE(tv_jfr_counter) counters;
     TV_TABLE(tv_jfr_interval) intervals;
@@ -48,18 +41,16 @@ struct tv_jfr_recording {
     struct tv_map counter_places; /* process << 32 | name -> counter */
     struct tv_map facts;          /* key << 32 | value of metadata -> 0: told already */
     struct tv_map tracks;         /* process << 32 | name -> thread that is a line */
-    uint64_t sum_room; /* bytes that sums by stack may still take in this chunk (events.c) */
-    struct tv_jfr_waiting waiting[TV_JFR_WAITING]; /* a ring */
-    unsigned waiting_at;
 };
 
-void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile);
+void tv_jfr_recording_init(struct tv_jfr_recording *recording, struct tv_profile_input *profile,
+                           const struct tv_progress *progress);
 
 /* Add what all chunks together know, and free everything. */
 void tv_jfr_recording_finish(struct tv_jfr_recording *recording);
 
-/* Add the events of a chunk that is open. */
+/* Add the events of a chunk that is open and scanned. */
 enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
-                                 struct tv_progress *progress, struct tv_error *err);
+                                 struct tv_jfr_scan *scan, struct tv_error *err);
 
 #endif

@@ -12,6 +12,7 @@
  *     pools.c      constants: stacks, threads, classes, texts
  *     names.c      frames, threads and stacks of the trace from constants
  *     event_kinds.c  what each event becomes: sample, slice, counter, metadata, instant
+ *     scan.c       what a chunk tells without the trace: sums of samples by stack
  *     events.c     the events of a chunk into the trace
  *     describe.c   the fields of one event, read again
  */
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 #include "readers/jfr/describe.h"
 #include "readers/jfr/events.h"
 
@@ -64,19 +66,6 @@ static void jfr_set_version(struct tv_profile_input *profile, const struct tv_jf
     tv_out_release(&version);
 }
 
-static enum tv_status jfr_read_chunk(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
-                                     struct tv_progress *progress, struct tv_error *err)
-{
-    enum tv_status status = TV_OK;
-    if (tv_jfr_chunk_open(chunk))
-        status = tv_jfr_events_add(recording, chunk, progress, err);
-    else
-        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_BAD_CHUNK, chunk->offset);
-    tv_diagnostics_merge(&recording->profile->info->diagnostics, &chunk->diagnostics);
-    tv_jfr_chunk_release(chunk);
-    return status;
-}
-
 /* ---- The file ---- */
 
 /* The part of the file that is in memory.  This is one chunk, about 12 MB in large recordings. When
@@ -111,6 +100,20 @@ static enum tv_status jfr_window_read(struct jfr_window *window, uint64_t offset
     return status;
 }
 
+/* Return the size of the chunk at an offset; 0: its end is unknown, or after that of the file. */
+static uint64_t jfr_known_size(const struct jfr_window *window, uint64_t offset)
+{
+    uint8_t header[TV_JFR_HEADER_SIZE];
+    struct tv_error unused = {0};
+    size_t got = 0;
+    uint64_t left = window->file_size - offset;
+    if (left < sizeof header ||
+        tv_source_read(window->source, offset, header, sizeof header, &got, &unused) != TV_OK)
+        return 0;
+    uint64_t size = tv_jfr_chunk_size((struct tv_bytes){header, got});
+    return size <= left ? size : 0;
+}
+
 /* Read the chunk at an offset into the window; the rest of the file if its end is unknown. */
 static enum tv_status jfr_window_move(struct jfr_window *window, uint64_t offset,
                                       struct tv_error *err)
@@ -118,13 +121,8 @@ static enum tv_status jfr_window_move(struct jfr_window *window, uint64_t offset
     uint64_t end = window->begin + window->bytes.length;
     if (end >= window->file_size && window->bytes.length > 0)
         return TV_OK; /* it has the rest of the file already */
-    uint64_t left = window->file_size - offset;
-    uint64_t header = left < TV_JFR_HEADER_SIZE ? left : TV_JFR_HEADER_SIZE;
-    enum tv_status status = jfr_window_read(window, offset, header, err);
-    if (status != TV_OK)
-        return status;
-    uint64_t size = tv_jfr_chunk_size(window->bytes);
-    return jfr_window_read(window, offset, size > 0 && size < left ? size : left, err);
+    uint64_t size = jfr_known_size(window, offset);
+    return jfr_window_read(window, offset, size > 0 ? size : window->file_size - offset, err);
 }
 
 static void jfr_window_release(struct jfr_window *window)
@@ -132,32 +130,189 @@ static void jfr_window_release(struct jfr_window *window)
     tv_pages_free(window->data, window->capacity);
 }
 
-static enum tv_status jfr_read_chunks(struct tv_jfr_recording *recording, struct jfr_window *window,
-                                      struct tv_progress *progress, struct tv_error *err)
-{
+/* ---- Chunks on their way ---- */
+
+/* A chunk that is read and scanned, by any thread, and then taken into the trace. */
+struct jfr_job {
+    struct jfr_window window;
     struct tv_jfr_chunk chunk;
-    uint64_t at = 0, next = 0;
-    bool skipped, first = true;
-    enum tv_status status = TV_OK;
-    while (at < window->file_size && (status = jfr_window_move(window, at, err)) == TV_OK &&
-           tv_jfr_chunk_find(window->bytes, at - window->begin, &chunk, &next, &skipped)) {
-        next += window->begin;
-        chunk.offset += window->begin;
-        assert(next > at);
-        if (skipped)
-            tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
-        if (first)
-            jfr_set_version(recording->profile, &chunk);
-        first = false;
-        status = jfr_read_chunk(recording, &chunk, progress, err);
-        if (status == TV_OK)
-            status = tv_reader_add_progress(progress, next - at, err);
-        at = next;
-        if (status != TV_OK)
-            break;
+    struct tv_jfr_scan scan;
+    uint64_t at, next; /* in the file: where it was searched, and where the next one is */
+    bool found, skipped, opened;
+    enum tv_status status;
+    struct tv_error error;
+};
+
+/* Number of chunks that are read while those before are taken. */
+#define JFR_MOST_AHEAD 3
+
+struct jfr_round {
+    struct jfr_job jobs[JFR_MOST_AHEAD];
+    unsigned count;
+};
+
+struct jfr_reading {
+    struct tv_jfr_recording *recording;
+    struct tv_progress *progress;
+    struct jfr_round rounds[2]; /* one is read while the other is taken */
+    struct jfr_round *read, *taken;
+    struct jfr_job tail; /* of chunks that are read and taken one after another */
+    uint64_t at;         /* in the file: the next chunk */
+    bool sums, begun;
+    enum tv_status status; /* of taking */
+    struct tv_error *err;
+};
+
+/* Find the chunk in the window of a job, and scan it. */
+static void jfr_job_scan(const struct jfr_reading *reading, struct jfr_job *job)
+{
+    job->found = tv_jfr_chunk_find(job->window.bytes, job->at - job->window.begin, &job->chunk,
+                                   &job->next, &job->skipped);
+    if (!job->found)
+        return;
+    job->next += job->window.begin;
+    job->chunk.offset += job->window.begin;
+    job->opened = tv_jfr_chunk_open(&job->chunk);
+    if (job->opened)
+        tv_jfr_scan_chunk(&job->scan, &job->chunk, reading->sums, reading->progress);
+}
+
+/* Take a chunk into the trace, if the one before was taken. */
+static void jfr_job_take(struct jfr_reading *reading, struct jfr_job *job)
+{
+    struct tv_jfr_recording *recording = reading->recording;
+    struct tv_profile_input *profile = recording->profile;
+    if (reading->status == TV_OK && job->status != TV_OK) {
+        reading->status = job->status;
+        *reading->err = job->error;
     }
-    if (status == TV_OK && at < window->file_size)
-        tv_profile_warn(recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, at);
+    if (reading->status == TV_OK && job->found) {
+        assert(job->next > job->at);
+        if (job->skipped)
+            tv_profile_warn(profile, TV_DIAGNOSTIC_TRAILING_BYTES, job->at);
+        if (!reading->begun)
+            jfr_set_version(profile, &job->chunk);
+        reading->begun = true;
+        if (job->opened)
+            reading->status = tv_jfr_events_add(recording, &job->chunk, &job->scan, reading->err);
+        else
+            tv_profile_warn(profile, TV_DIAGNOSTIC_BAD_CHUNK, job->chunk.offset);
+        tv_diagnostics_merge(&profile->info->diagnostics, &job->chunk.diagnostics);
+        if (reading->status == TV_OK)
+            reading->status =
+                tv_reader_add_progress(reading->progress, job->next - job->at, reading->err);
+    }
+    if (job->found) {
+        tv_jfr_scan_release(&job->scan, &job->chunk);
+        tv_jfr_chunk_release(&job->chunk);
+    }
+}
+
+/* Take the chunks of the round before, or read and scan one of this round. */
+static void jfr_worker_run(void *context, unsigned index)
+{
+    struct jfr_reading *reading = context;
+    if (index == 0) {
+        for (unsigned i = 0; i < reading->taken->count; i++)
+            jfr_job_take(reading, &reading->taken->jobs[i]);
+        reading->taken->count = 0;
+        return;
+    }
+    struct jfr_job *job = &reading->read->jobs[index - 1];
+    job->status = jfr_window_read(&job->window, job->at, job->next - job->at, &job->error);
+    job->found = false;
+    if (job->status == TV_OK)
+        jfr_job_scan(reading, job);
+}
+
+/* Smaller chunks are not worth a thread. */
+#define JFR_LARGE_CHUNK ((uint64_t)256 << 10)
+
+/* Choose the chunks of the next round: large ones whose end is known.  There are none if one thread
+ * has to do everything, because it would only need the memory of two chunks instead of one. */
+static unsigned jfr_plan_round(struct jfr_reading *reading)
+{
+    struct jfr_window *tail = &reading->tail.window;
+    unsigned workers = tv_workers_available(), count = 0;
+    if (tail->bytes.length > 0 && tail->begin + tail->bytes.length >= tail->file_size)
+        return 0;
+    for (; count + 1 < workers && count < JFR_MOST_AHEAD; count++) {
+        struct jfr_job *job = &reading->read->jobs[count];
+        uint64_t size = jfr_known_size(tail, reading->at);
+        if (size < JFR_LARGE_CHUNK)
+            break;
+        job->at = reading->at;
+        job->next = reading->at += size;
+    }
+    return count;
+}
+
+/* Read and take one chunk of which no more is known than where the one before ends.  Return false
+ * when there is none. */
+static bool jfr_take_next(struct jfr_reading *reading)
+{
+    struct jfr_job *job = &reading->tail;
+    job->at = reading->at;
+    if (job->at >= job->window.file_size)
+        return false;
+    job->status = jfr_window_move(&job->window, job->at, &job->error);
+    job->found = false;
+    if (job->status == TV_OK)
+        jfr_job_scan(reading, job);
+    jfr_job_take(reading, job);
+    if (job->found)
+        reading->at = job->next;
+    return job->found && reading->status == TV_OK;
+}
+
+/* Read all chunks.  In each round one thread takes the chunks of the round before into the trace,
+ * in their order, while others read and scan the next. */
+static void jfr_read_chunks(struct jfr_reading *reading)
+{
+    uint64_t file_size = reading->tail.window.file_size;
+    bool more = true;
+    while (more && reading->status == TV_OK) {
+        reading->read->count = jfr_plan_round(reading);
+        if (reading->read->count + reading->taken->count == 0) {
+            more = jfr_take_next(reading);
+            continue;
+        }
+        tv_workers_run(reading->read->count + 1, jfr_worker_run, reading);
+        struct jfr_round *taken = reading->taken;
+        reading->taken = reading->read;
+        reading->read = taken;
+    }
+    for (unsigned i = 0; i < reading->taken->count;
+         i++) /* after an error these are only released */
+        jfr_job_take(reading, &reading->taken->jobs[i]);
+    if (reading->status == TV_OK && reading->at < file_size)
+        tv_profile_warn(reading->recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, reading->at);
+}
+
+static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct tv_source *source,
+                                    struct tv_progress *progress, struct tv_error *err)
+{
+    struct jfr_reading *reading = tv_alloc(1, sizeof *reading);
+    *reading = (struct jfr_reading){
+        .recording = recording,
+        .progress = progress,
+        .sums = recording->profile->trace->tables.sample_sums.detail != TV_SAMPLES_SINGLE,
+        .err = err,
+    };
+    reading->read = &reading->rounds[0];
+    reading->taken = &reading->rounds[1];
+    struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
+    reading->tail.window = window;
+    for (unsigned i = 0; i < JFR_MOST_AHEAD; i++)
+        reading->rounds[0].jobs[i].window = reading->rounds[1].jobs[i].window = window;
+    jfr_read_chunks(reading);
+    for (unsigned i = 0; i < JFR_MOST_AHEAD; i++) {
+        jfr_window_release(&reading->rounds[0].jobs[i].window);
+        jfr_window_release(&reading->rounds[1].jobs[i].window);
+    }
+    jfr_window_release(&reading->tail.window);
+    enum tv_status status = reading->status;
+    tv_free(reading);
     return status;
 }
 
@@ -166,7 +321,6 @@ static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *
 {
     struct tv_profile_input profile;
     struct tv_jfr_recording recording;
-    struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
     uint8_t header[TV_JFR_HEADER_SIZE];
     size_t got = 0;
     enum tv_status status = tv_source_read(source, 0, header, sizeof header, &got, err);
@@ -176,11 +330,10 @@ static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *
         return status;
     tv_profile_input_begin(&profile, source, builder, FORMAT);
     profile.info->inputs[profile.input].describe = tv_jfr_describe;
-    tv_jfr_recording_init(&recording, &profile);
-    status = jfr_read_chunks(&recording, &window, options->progress, err);
+    tv_jfr_recording_init(&recording, &profile, options->progress);
+    status = jfr_read_file(&recording, source, options->progress, err);
     tv_jfr_recording_finish(&recording);
     tv_profile_input_end(&profile, options);
-    jfr_window_release(&window);
     return status;
 }
 

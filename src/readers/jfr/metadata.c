@@ -291,6 +291,14 @@ static void jfr_metadata_link_fields(struct tv_jfr_chunk *chunk)
     }
 }
 
+uint32_t tv_jfr_find_type_by_end(const struct tv_jfr_chunk *chunk, struct tv_bytes end)
+{
+    for (uint32_t i = 0; i < chunk->types.count; i++)
+        if (tv_bytes_ends_with(chunk->types.rows[i].name, end))
+            return i;
+    return TV_NONE;
+}
+
 bool tv_jfr_metadata_read(struct tv_jfr_chunk *chunk, uint64_t at)
 {
     struct tv_jfr_event event;

@@ -41,23 +41,14 @@ void tv_jfr_names_release(struct tv_jfr_names *names)
     tv_map_release(&names->thread_keys);
 }
 
-/* Find a type by the end of its name: version 1.0 has com.oracle.jfr.types instead of jdk.types. */
-static uint32_t jfr_names_find_type(const struct tv_jfr_chunk *chunk, struct tv_bytes name)
-{
-    for (uint32_t i = 0; i < chunk->types.count; i++)
-        if (tv_bytes_ends_with(chunk->types.rows[i].name, name))
-            return i;
-    return TV_NONE;
-}
-
 void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, uint32_t process)
 {
     static const char *const stack[JFR_STACK_SLOTS] = {"truncated", "frames"};
     static const char *const frame[JFR_FRAME_SLOTS] = {"method", "lineNumber", "type"};
-    uint32_t stack_type = jfr_names_find_type(chunk, TV_BYTES(".types.StackTrace"));
+    uint32_t stack_type = tv_jfr_find_type_by_end(chunk, TV_BYTES(".types.StackTrace"));
     names->chunk = chunk;
     names->process = process;
-    names->frame_type = jfr_names_find_type(chunk, TV_BYTES(".types.StackFrame"));
+    names->frame_type = tv_jfr_find_type_by_end(chunk, TV_BYTES(".types.StackFrame"));
     if (stack_type != TV_NONE)
         names->stack = tv_jfr_compile(chunk, stack_type, stack, JFR_STACK_SLOTS);
     names->method = NULL;
@@ -67,12 +58,19 @@ void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, 
     }
 }
 
+void tv_jfr_names_expect(struct tv_jfr_names *names, const uint32_t *stacks, size_t count)
+{
+    names->upcoming = stacks;
+    names->upcoming_count = count;
+}
+
 void tv_jfr_names_leave(struct tv_jfr_names *names)
 {
     tv_jfr_program_release(&names->stack);
     tv_jfr_program_release(&names->frame);
     names->frame_type = TV_NONE;
     names->chunk = NULL;
+    tv_jfr_names_expect(names, NULL, 0);
 }
 
 static void jfr_names_warn_unresolved(struct tv_jfr_names *names, uint64_t offset)
@@ -199,41 +197,39 @@ static uint32_t jfr_names_line_frame(struct tv_jfr_names *names, uint32_t functi
     return found;
 }
 
-/* Note a frame of the stack that is being read; false when there are enough. */
-static bool jfr_names_note_frame(struct tv_jfr_names *names, uint32_t frame, uint32_t at_line)
+/* Make room for the frames of a stack. */
+static void jfr_names_reserve_frames(struct tv_jfr_names *names, size_t count)
 {
-    if (names->depth == TV_PROFILE_DEPTH)
-        return false;
-    names->frames =
-        tv_array_reserve(names->frames, &names->capacity, names->depth + 1, sizeof *names->frames);
-    names->frames_at_lines = tv_array_reserve(names->frames_at_lines, &names->line_capacity,
-                                              names->depth + 1, sizeof *names->frames_at_lines);
-    names->frames[names->depth] = frame;
-    names->frames_at_lines[names->depth++] = at_line;
-    return true;
+    names->frames = tv_array_reserve(names->frames, &names->capacity, count, sizeof *names->frames);
+    names->frames_at_lines = tv_array_reserve(names->frames_at_lines, &names->line_capacity, count,
+                                              sizeof *names->frames_at_lines);
 }
 
 /* Read the frames of a stack; they stand from the leaf to the root.  Return false when the stack
  * is deeper than we keep. */
 static bool jfr_names_read_frames(struct tv_jfr_names *names, struct tv_jfr_cursor *cursor)
 {
-    uint64_t count;
+    uint64_t count, slots[TV_JFR_SLOTS] = {0}; /* fields that a frame lacks stay 0 */
     names->depth = 0;
     if (!tv_jfr_take(cursor, 4, &count))
         return true;
+    /* A frame takes a byte at least. */
+    uint64_t most = (uint64_t)(cursor->end - cursor->at);
+    most = most < count ? most : count;
+    jfr_names_reserve_frames(names, most < TV_PROFILE_DEPTH ? (size_t)most : TV_PROFILE_DEPTH);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t slots[TV_JFR_SLOTS] = {0};
         const uint8_t *before = cursor->at;
         if (!tv_jfr_program_note(names->chunk, &names->frame, cursor, slots) ||
             cursor->at == before)
             return true;
         uint32_t frame = jfr_names_frame(names, slots);
         int32_t line = (int32_t)slots[JFR_FRAME_LINE];
-        uint32_t at_line = line > 0 && names->profile->with_lines
-                               ? jfr_names_line_frame(names, frame, line)
-                               : frame;
-        if (!jfr_names_note_frame(names, frame, at_line))
+        if (names->depth == TV_PROFILE_DEPTH)
             return false;
+        names->frames[names->depth] = frame;
+        names->frames_at_lines[names->depth++] = line > 0 && names->profile->with_lines
+                                                     ? jfr_names_line_frame(names, frame, line)
+                                                     : frame;
     }
     return true;
 }
@@ -275,6 +271,24 @@ static struct tv_jfr_stack jfr_names_make_stack(struct tv_jfr_names *names, uint
     return stack;
 }
 
+/* Stacks ahead of the one that is read: when its constant is fetched, and when its bytes are. */
+#define FETCH_CONSTANT 16
+#define FETCH_BYTES 8
+
+/* Fetch what the stacks after the expected one need, which lies all over the chunk. */
+static void jfr_names_fetch_ahead(struct tv_jfr_names *names, uint32_t constant)
+{
+    const struct tv_jfr_chunk *chunk = names->chunk;
+    if (names->upcoming_count <= FETCH_CONSTANT || names->upcoming[0] != constant)
+        return;
+    TV_PREFETCH(&chunk->constants.rows[names->upcoming[FETCH_CONSTANT]]);
+    const struct tv_jfr_constant *later = &chunk->constants.rows[names->upcoming[FETCH_BYTES]];
+    TV_PREFETCH(chunk->bytes.data + later->at);
+    TV_PREFETCH(chunk->bytes.data + later->at + 64);
+    names->upcoming++;
+    names->upcoming_count--;
+}
+
 struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type, uint64_t key,
                                        uint64_t offset)
 {
@@ -286,6 +300,7 @@ struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type
         return none;
     }
     struct tv_jfr_constant *known = &names->chunk->constants.rows[constant];
+    jfr_names_fetch_ahead(names, constant);
     if (known->made_as != TV_JFR_MADE_STACK && known->made_as != TV_JFR_MADE_CUT_STACK) {
         struct tv_jfr_stack made = jfr_names_make_stack(names, known->at);
         jfr_names_keep(known, made.cut ? TV_JFR_MADE_CUT_STACK : TV_JFR_MADE_STACK, made.path);

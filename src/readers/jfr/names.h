@@ -30,6 +30,8 @@ struct tv_jfr_names {
     struct tv_jfr_chunk *chunk;
     uint32_t process;
     struct tv_jfr_program stack, frame;
+    const uint32_t *upcoming; /* constants of the stacks that will probably be asked for next */
+    size_t upcoming_count;
     uint32_t frame_type;               /* the type jdk.types.StackFrame, or TV_NONE */
     const struct tv_jfr_field *method; /* field of a frame; NULL: it has none */
 };
@@ -39,6 +41,9 @@ void tv_jfr_names_release(struct tv_jfr_names *names);
 
 /* Turn to the constants of another chunk, of a process. */
 void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, uint32_t process);
+/* Tell which stacks will be asked for, in which order: constants, which the caller keeps.  They are
+ * fetched into the cache ahead of time. */
+void tv_jfr_names_expect(struct tv_jfr_names *names, const uint32_t *stacks, size_t count);
 void tv_jfr_names_leave(struct tv_jfr_names *names);
 
 /* Return the thread with a key in the constants of a type; TV_NONE for none. */

@@ -19,6 +19,14 @@ const struct tv_jfr_program *tv_jfr_skipper(struct tv_jfr_chunk *chunk, uint32_t
     return program;
 }
 
+/* Return whether the recorder left frames of the stack at a place out.  The bytes are in the cache
+ * now, and not any more when the first sample of the stack comes. */
+static bool jfr_stack_is_cut(const struct tv_jfr_chunk *chunk, struct tv_jfr_cursor cursor)
+{
+    uint64_t slots[TV_JFR_SLOTS] = {0};
+    return tv_jfr_program_note(chunk, &chunk->stack_cut, &cursor, slots) && slots[0] != 0;
+}
+
 /* Read the constants of one type. */
 static bool jfr_pool_read(struct tv_jfr_chunk *chunk, uint32_t type, struct tv_jfr_cursor *cursor)
 {
@@ -29,12 +37,13 @@ static bool jfr_pool_read(struct tv_jfr_chunk *chunk, uint32_t type, struct tv_j
         if (!tv_jfr_take(cursor, 8, &key))
             return false;
         uint64_t at = tv_jfr_place(chunk, cursor);
+        bool cut = type == chunk->stack_type && jfr_stack_is_cut(chunk, *cursor);
         if (!tv_jfr_program_skip(chunk, tv_jfr_skipper(chunk, type), cursor))
             return false;
         uint32_t next = (uint32_t)chunk->constants.count;
         if (next < TV_NONE - 1 && tv_map_add(&chunk->pools[type].map, key, next) == next)
             *tv_table_add(&chunk->constants) =
-                (struct tv_jfr_constant){.at = at & TV_JFR_PLACE_MASK};
+                (struct tv_jfr_constant){.at = at & TV_JFR_PLACE_MASK, .cut = cut};
     }
     return true;
 }

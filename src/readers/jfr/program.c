@@ -130,6 +130,9 @@ struct tv_jfr_program tv_jfr_compile(const struct tv_jfr_chunk *chunk, uint32_t 
         jfr_compile_struct(&c, type, 0);
     else
         jfr_compile_value(&c, type, kind, TV_JFR_NO_SLOT, 0);
+    c.program.integers = !chunk->fixed;
+    for (uint32_t i = 0; i < c.program.noted; i++)
+        c.program.integers &= c.program.ops[i].code == TV_JFR_OP_VARINT;
     return c.program;
 }
 
@@ -149,6 +152,15 @@ static uint64_t jfr_extend_sign(uint64_t value, unsigned bits)
 static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op *op,
                        struct tv_jfr_cursor *cursor, uint64_t *value);
 
+/* Return whether the elements of an array are varints alone, as the frames of a stack. */
+static bool jfr_is_of_varints(const struct tv_jfr_op *array)
+{
+    for (uint32_t at = 1; at <= array->length; at++)
+        if (array[at].code != TV_JFR_OP_VARINT)
+            return false;
+    return true;
+}
+
 /* Skip the elements of an array.  Each takes at least one byte, unless it has no operations, so
  * that the bytes left limit the work. */
 static bool jfr_run_array(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op *array,
@@ -157,11 +169,18 @@ static bool jfr_run_array(const struct tv_jfr_chunk *chunk, const struct tv_jfr_
     uint64_t count, value;
     if (!tv_jfr_take(cursor, 4, &count) || count > (uint64_t)(cursor->end - cursor->at))
         return array->length == 0;
+    if (!cursor->fixed && jfr_is_of_varints(array))
+        return tv_jfr_skip_varints(cursor, count * array->length);
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t at = 1; at <= array->length; at += 1 + array[at].length)
             if (!jfr_run_op(chunk, &array[at], cursor, &value))
                 return false;
     return true;
+}
+
+static inline uint64_t jfr_narrow(const struct tv_jfr_op *op, uint64_t value)
+{
+    return jfr_extend_sign(op->width == 2 ? value & 0xffff : value, op->sign);
 }
 
 /* Take an integer of an operation. */
@@ -170,9 +189,7 @@ TV_INLINE bool jfr_run_integer(const struct tv_jfr_op *op, struct tv_jfr_cursor 
 {
     if (!tv_jfr_take(cursor, op->width, value))
         return false;
-    if (op->width == 2)
-        *value &= 0xffff;
-    *value = jfr_extend_sign(*value, op->sign);
+    *value = jfr_narrow(op, *value);
     return true;
 }
 
@@ -194,12 +211,46 @@ static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op 
                                        : jfr_run_array(chunk, op, cursor));
 }
 
+/* Note integers with their usual lengths; false: walk over the value again, byte by byte.  The
+ * caller checked that the longest integers would end within the chunk. */
+static bool jfr_note_integers(const struct tv_jfr_program *program, struct tv_jfr_cursor *cursor,
+                              uint64_t *slots)
+{
+    const uint8_t *at = cursor->at;
+    for (uint32_t i = 0; i < program->noted; i++) {
+        const struct tv_jfr_op *op = &program->ops[i];
+        uint64_t value = at[0];
+        if (value < 0x80) {
+            at += 1;
+        } else if (at[1] < 0x80) {
+            value = (value & 0x7f) | (uint64_t)at[1] << 7;
+            at += 2;
+        } else {
+            struct tv_jfr_cursor word = {at, at + TV_JFR_LONGEST_VARINT, false};
+            if (!tv_jfr_take_long_varint(&word, &value))
+                return false;
+            at = word.at;
+        }
+        if (op->slot != TV_JFR_NO_SLOT)
+            slots[op->slot] = op->width == 8 ? value : jfr_narrow(op, value);
+    }
+    if (at > cursor->end)
+        return false;
+    cursor->at = at;
+    return true;
+}
+
 bool tv_jfr_program_note(const struct tv_jfr_chunk *chunk, const struct tv_jfr_program *program,
                          struct tv_jfr_cursor *cursor, uint64_t *slots)
 {
     uint64_t value;
     if (program->unusable)
         return false;
+    const uint8_t *end = chunk->bytes.data + chunk->bytes.length;
+    if (program->integers &&
+        (uint64_t)(end - cursor->at) >= (uint64_t)program->noted * TV_JFR_LONGEST_VARINT &&
+        jfr_note_integers(program, cursor, slots))
+        return true;
     for (uint32_t at = 0; at < program->noted;) {
         const struct tv_jfr_op *op = &program->ops[at];
         at += 1 + op->length;

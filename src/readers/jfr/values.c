@@ -19,11 +19,23 @@
 #include <string.h>
 
 #include "readers/jfr/chunk.h"
+#include "wire/little_endian.h"
 
 /* ---- Integers ---- */
 
+/* The high bits of eight bytes; those that are set in a varint say that more bytes follow. */
+#define MORE_BITS UINT64_C(0x8080808080808080)
+
+/* Join the 7 bits of each byte of a word. */
+static uint64_t jfr_join_sevens(uint64_t word)
+{
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* The ninth byte has all of its 8 bits: nine bytes hold 64 bits. */
-bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value)
+static bool jfr_take_varint_bytes(struct tv_jfr_cursor *cursor, uint64_t *value)
 {
     const uint8_t *at = cursor->at;
     uint64_t number = 0;
@@ -38,6 +50,41 @@ bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value)
         }
     }
     return false;
+}
+
+/* A varint of at most eight bytes is taken as one word, without a branch for each byte. */
+bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value)
+{
+    if (TV_UNLIKELY(cursor->end - cursor->at < 8))
+        return jfr_take_varint_bytes(cursor, value);
+    uint64_t word = tv_le_get_u64(cursor->at), ends = ~word & MORE_BITS;
+    if (TV_UNLIKELY(ends == 0))
+        return jfr_take_varint_bytes(cursor, value);
+    unsigned last = (unsigned)__builtin_ctzll(ends); /* the high bit of the last byte */
+    *value = jfr_join_sevens(word & (UINT64_MAX >> (63 - last)));
+    cursor->at += last / 8 + 1;
+    return true;
+}
+
+bool tv_jfr_skip_varints(struct tv_jfr_cursor *cursor, uint64_t count)
+{
+    const uint8_t *at = cursor->at;
+    uint64_t unused;
+    /* Eight bytes at a time: varints end in those without the high bit.  A run of high bits that
+     * may be a varint of nine bytes is taken byte by byte. */
+    while (count >= 8 && cursor->end - at >= 8) {
+        uint64_t ends = ~tv_le_get_u64(at) & MORE_BITS;
+        if (TV_UNLIKELY(ends == 0))
+            break;
+        unsigned open = (unsigned)__builtin_clzll(ends) / 8;         /* bytes after the last end */
+        count -= ((ends >> 7) * UINT64_C(0x0101010101010101)) >> 56; /* their number */
+        at += 8 - open;
+    }
+    cursor->at = at;
+    for (; count > 0; count--)
+        if (!tv_jfr_take(cursor, 8, &unused))
+            return false;
+    return true;
 }
 
 bool tv_jfr_take_fixed(struct tv_jfr_cursor *cursor, unsigned width, uint64_t *value)

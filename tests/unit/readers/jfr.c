@@ -220,13 +220,13 @@ static void put_event(struct made *made, uint64_t type, size_t count, const uint
 
 /* ---- What is read ---- */
 
-static enum tv_status read_made(const struct made *made, struct tv_trace **trace,
-                                struct tv_error *err)
+static enum tv_status read_bytes(struct tv_bytes bytes, enum tv_sample_detail detail,
+                                 struct tv_trace **trace, struct tv_error *err)
 {
-    struct tv_bytes bytes = {made->bytes, made->length};
     struct tv_source *source = tv_source_from_memory(bytes, "made");
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
+    tv_builder_sum_samples(builder, detail);
     enum tv_status status = tv_readers_build(source, builder, &options, err);
     *trace = NULL;
     if (status == TV_OK)
@@ -235,6 +235,20 @@ static enum tv_status read_made(const struct made *made, struct tv_trace **trace
         tv_builder_free(builder);
     tv_source_free(source);
     return status;
+}
+
+static enum tv_status read_made(const struct made *made, struct tv_trace **trace,
+                                struct tv_error *err)
+{
+    return read_bytes((struct tv_bytes){made->bytes, made->length}, TV_SAMPLES_SINGLE, trace, err);
+}
+
+static struct tv_trace *read_sums(struct tv_bytes bytes)
+{
+    struct tv_trace *trace;
+    struct tv_error err;
+    assert_int_equal(read_bytes(bytes, TV_SAMPLES_BY_STACK, &trace, &err), TV_OK);
+    return trace;
 }
 
 static struct tv_trace *read_ok(const struct made *made)
@@ -531,6 +545,146 @@ static void damage_is_survived(void **state)
         cut.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (read_made(&cut, &trace, &err) == TV_OK)
             tv_trace_free(trace);
+        if (read_bytes((struct tv_bytes){cut.bytes, cut.length}, TV_SAMPLES_BY_LINES, &trace,
+                       &err) == TV_OK)
+            tv_trace_free(trace);
+    }
+}
+
+/* ---- Sums of samples ---- */
+
+/* Compare "samples weight depth" of each sum, in their order. */
+static void assert_sums(const struct tv_trace *trace, const char *wanted)
+{
+    char text[256] = "";
+    const struct tv_sample_sums *sums = &trace->tables.sample_sums;
+    for (size_t i = 0; i < sums->count; i++) {
+        size_t used = strlen(text), depth = 0;
+        for (uint32_t path = sums->rows[i].path; path != TV_ROOT_PATH; depth++)
+            path = trace->paths.nodes[path].parent;
+        snprintf(text + used, sizeof text - used, "%llu %lld %zu|",
+                 (unsigned long long)sums->rows[i].samples, (long long)sums->rows[i].weight, depth);
+    }
+    assert_string_equal(text, wanted);
+}
+
+/* Samples with a stack and thread that the chunk had before are added up without the trace; events
+ * between them, and samples without a stack, are read one by one. */
+static void sums_have_every_sample(void **state)
+{
+    (void)state;
+    struct made made = {.length = 0};
+    struct chunk chunk = {.start_ns = 1000};
+    begin_chunk(&made, &chunk);
+    EVENT(&made, 101, 5, 0, 1); /* no thread */
+    EVENT(&made, 101, 6, 1, 1);
+    EVENT(&made, 101, 7, 1, 0);          /* no stack */
+    EVENT(&made, 102, 8, 3, 1, 1);       /* a wait of 3 ns, and a sample of it */
+    EVENT(&made, 101, 9, 1, UINT64_MAX); /* unknown stack */
+    EVENT(&made, 101, 90, 1, 1);
+    EVENT(&made, 101, 2, 77, 1); /* unknown thread */
+    EVENT(&made, 101, 11, 1, 1);
+    end_chunk(&made, &chunk);
+    struct tv_trace *trace = read_sums((struct tv_bytes){made.bytes, made.length});
+    /* Those without a stack, the wait, then those that were added up. */
+    assert_sums(trace, "2 2 0|1 3 2|5 5 2|");
+    assert_int_equal(trace->head->inputs[0].samples, 8);
+    assert_int_equal(trace->tables.event_types.rows[0].count, 7);
+    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNRESOLVED_CONSTANT), 2);
+    assert_int_equal(trace->head->inputs[0].origin, 1002);
+    tv_trace_free(trace);
+}
+
+static void each_sample_of_a_cut_stack_is_counted(void **state)
+{
+    (void)state;
+    struct made made = {.length = 0};
+    struct chunk chunk = {.truncated = true};
+    begin_chunk(&made, &chunk);
+    for (unsigned i = 0; i < 3; i++)
+        EVENT(&made, 101, i, 1, 1);
+    end_chunk(&made, &chunk);
+    struct tv_trace *trace = read_sums((struct tv_bytes){made.bytes, made.length});
+    assert_sums(trace, "3 3 3|");
+    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_STACK_CUT), 3);
+    tv_trace_free(trace);
+}
+
+/* Chunks of this size are read by one thread while another takes those before. */
+#define LARGE ((size_t)300 << 10)
+#define LARGE_CHUNKS 5
+
+/* Append a chunk with so many samples, and an event of an unknown type that fills it up. */
+static void append_large_chunk(struct tv_bytes *file, uint8_t *to, unsigned samples)
+{
+    struct made made = {.length = 0};
+    struct chunk chunk = {.start_ns = 1000 * samples};
+    begin_chunk(&made, &chunk);
+    for (unsigned i = 0; i < samples; i++)
+        EVENT(&made, 101, i, 1, 1);
+    end_chunk(&made, &chunk);
+    size_t filler = LARGE - made.length;
+    set_number(made.bytes + 8, 8, LARGE);
+    memset(to, 0, LARGE);
+    memcpy(to, made.bytes, made.length);
+    for (unsigned i = 0; i < 4; i++)
+        to[made.length + i] = (uint8_t)(filler >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0);
+    to[made.length + 4] = 99; /* the type */
+    file->length += LARGE;
+}
+
+static void large_chunks_come_in_order(void **state)
+{
+    (void)state;
+    uint8_t *bytes = malloc(LARGE * LARGE_CHUNKS + sizeof((struct made){0}).bytes);
+    struct tv_bytes file = {bytes, 0};
+    struct made last = {.length = 0};
+    struct chunk chunk = {.start_ns = 9000};
+    struct tv_trace *trace;
+    struct tv_error err;
+    for (unsigned i = 0; i < LARGE_CHUNKS; i++)
+        append_large_chunk(&file, bytes + i * LARGE, i + 1);
+    begin_chunk(&last, &chunk);
+    EVENT(&last, 101, 0, 1, 1);
+    end_chunk(&last, &chunk);
+    memcpy(bytes + file.length, last.bytes, last.length);
+    file.length += last.length;
+    assert_int_equal(read_bytes(file, TV_SAMPLES_SINGLE, &trace, &err), TV_OK);
+    assert_int_equal(trace->tables.samples.count, 1 + 2 + 3 + 4 + 5 + 1);
+    for (size_t i = 1; i < trace->tables.samples.count; i++)
+        assert_true(trace->tables.samples.rows[i - 1].offset <
+                    trace->tables.samples.rows[i].offset);
+    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
+    assert_int_equal(trace->head->inputs[0].origin, 1000);
+    tv_trace_free(trace);
+    trace = read_sums(file);
+    assert_sums(trace, "16 16 2|");
+    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
+    tv_trace_free(trace);
+    free(bytes);
+}
+
+/* Numbers of each length, at the end of a chunk too, against a reading bit by bit. */
+static void numbers_of_any_length(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        struct made made = {.length = 0};
+        uint64_t number = bits == 0 ? 0 : UINT64_MAX >> (64 - bits), value;
+        put_varint(&made, number);
+        size_t length = made.length;
+        put_varint(&made, 5);
+        struct tv_jfr_cursor cursor = {made.bytes, made.bytes + length, false};
+        assert_true(tv_jfr_take(&cursor, 8, &value));
+        assert_true(value == number && cursor.at == made.bytes + length);
+        cursor = (struct tv_jfr_cursor){made.bytes, made.bytes + length - 1, false};
+        assert_false(tv_jfr_take(&cursor, 8, &value));
+        put_bytes(&made, (uint8_t[16]){0}, 16);
+        cursor = (struct tv_jfr_cursor){made.bytes, made.bytes + made.length, false};
+        assert_true(tv_jfr_take(&cursor, 8, &value) && value == number);
+        cursor.at = made.bytes;
+        assert_true(tv_jfr_skip_varints(&cursor, 10)); /* the number, 5, and eight zeros */
+        assert_true(cursor.at == made.bytes + length + 9);
     }
 }
 
@@ -543,4 +697,7 @@ UNIT_TESTS(jfr, cmocka_unit_test(sample_has_its_stack),
            cmocka_unit_test(unfinished_chunk_is_read),
            cmocka_unit_test(chunk_without_size_is_read_to_the_end),
            cmocka_unit_test(numbers_become_counters), cmocka_unit_test(fields_are_read_again),
-           cmocka_unit_test(jdk_7_is_named), cmocka_unit_test(damage_is_survived));
+           cmocka_unit_test(jdk_7_is_named), cmocka_unit_test(damage_is_survived),
+           cmocka_unit_test(sums_have_every_sample),
+           cmocka_unit_test(each_sample_of_a_cut_stack_is_counted),
+           cmocka_unit_test(large_chunks_come_in_order), cmocka_unit_test(numbers_of_any_length));

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/jfr/scan.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/memory.h"
+
+/* ---- Plans ---- */
+
+/* Return whether samples of a planned type can be added up by stack. */
+static bool jfr_plan_is_summed(const struct tv_jfr_plan *plan)
+{
+    const struct tv_jfr_field *stack = plan->fields[TV_JFR_SLOT_STACK];
+    return plan->kind->role == TV_JFR_SAMPLE && stack && stack->constant && !stack->array &&
+           stack->type != TV_NONE && !plan->fields[TV_JFR_SLOT_MORE];
+}
+
+struct tv_jfr_plan *tv_jfr_scan_plan(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
+                                     uint32_t type)
+{
+    assert(type < chunk->types.count);
+    struct tv_jfr_plan *plan = &scan->plans[type];
+    if (TV_LIKELY(plan->kind != NULL))
+        return plan;
+    const struct tv_jfr_event_kind *kind = tv_jfr_event_kind(chunk->types.rows[type].name);
+    bool sampled = tv_jfr_field_find(chunk, type, TV_BYTES("sampledThread")) != NULL;
+    const char *names[TV_JFR_SLOT_COUNT] = {
+        "startTime",  "duration",   sampled ? "sampledThread" : "eventThread",
+        "stackTrace", kind->weight, kind->more,
+        kind->title,
+    };
+    *plan = (struct tv_jfr_plan){
+        .kind = kind,
+        .program = tv_jfr_compile(chunk, type, names, TV_JFR_SLOT_COUNT),
+        .type = type,
+        .value_type = TV_NONE,
+        .more_type = TV_NONE,
+        .frame = TV_NONE,
+    };
+    for (unsigned i = 0; i < TV_JFR_SLOT_COUNT; i++)
+        if (names[i])
+            plan->fields[i] = tv_jfr_field_find(chunk, type, tv_bytes_of(names[i]));
+    plan->summed = jfr_plan_is_summed(plan);
+    return plan;
+}
+
+int64_t tv_jfr_amount(const struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value)
+{
+    double number;
+    if (!value->field || value->field->array || value->field->constant)
+        return 0;
+    if (value->field->unit == TV_JFR_TICKS)
+        return tv_jfr_length(chunk, tv_jfr_signed(value));
+    if (value->field->kind >= TV_JFR_FLOAT && tv_jfr_number(value, &number))
+        return isnan(number)     ? 0
+               : number >= 9e18  ? INT64_MAX
+               : number <= -9e18 ? INT64_MIN
+                                 : (int64_t)number;
+    return tv_jfr_signed(value);
+}
+
+/* ---- Sums ---- */
+
+/* A chunk can have any number of event types with samples: their sums together are no larger than
+ * the chunk. */
+struct tv_jfr_stack_sum *tv_jfr_scan_sum(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
+                                         struct tv_jfr_plan *plan, uint64_t key)
+{
+    if (!plan->summed)
+        return NULL;
+    const struct tv_lookup *pool = &chunk->pools[plan->fields[TV_JFR_SLOT_STACK]->type];
+    uint64_t place = key - pool->first;
+    if (!pool->array || place >= pool->span)
+        return NULL;
+    if (TV_UNLIKELY(!plan->sums)) {
+        uint64_t size = pool->span * sizeof *plan->sums;
+        if (size > scan->sum_room) {
+            plan->summed = false;
+            return NULL;
+        }
+        scan->sum_room -= size;
+        plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
+        plan->met = tv_alloc((size_t)pool->span / 64 + 1, sizeof *plan->met);
+    }
+    return &plan->sums[place];
+}
+
+#define JFR_WAITING 16
+
+/* A sample that waits for its sum to be fetched into the cache. */
+struct jfr_waiting {
+    struct tv_jfr_stack_sum *sum; /* NULL: none */
+    int64_t weight;
+};
+
+struct jfr_scanner {
+    struct tv_jfr_scan *scan;
+    struct tv_jfr_chunk *chunk;
+    struct jfr_waiting waiting[JFR_WAITING]; /* a ring */
+    unsigned waiting_at;
+    uint64_t slots[TV_JFR_SLOTS]; /* those of fields that the type lacks have any value */
+};
+
+/* Queue a sample, to be added to its sum later.  The sums do not fit into the cache, and samples
+ * use them in no order: so each sum is fetched while the next samples are read. */
+static void jfr_scanner_add_later(struct jfr_scanner *scanner, struct tv_jfr_stack_sum *sum,
+                                  int64_t weight)
+{
+    struct jfr_waiting *waiting = &scanner->waiting[scanner->waiting_at++ % JFR_WAITING];
+    if (waiting->sum)
+        tv_jfr_sum_add(waiting->sum, waiting->weight);
+    *waiting = (struct jfr_waiting){sum, weight};
+    TV_PREFETCH(sum);
+}
+
+/* ---- Events ---- */
+
+/* Return whether the trace knows the thread of an event from an earlier event of the chunk. */
+static bool jfr_scanner_knows_thread(struct jfr_scanner *scanner, const struct tv_jfr_plan *plan)
+{
+    const struct tv_jfr_field *field = plan->fields[TV_JFR_SLOT_THREAD];
+    if (!field || !field->constant)
+        return true;
+    uint64_t key = scanner->slots[TV_JFR_SLOT_THREAD];
+    uint32_t constant = tv_jfr_constant_find(scanner->chunk, field->type, key);
+    if (constant == TV_NONE)
+        return key == 0; /* any other key is diagnosed */
+    struct tv_jfr_constant *known = &scanner->chunk->constants.rows[constant];
+    bool met = known->met;
+    known->met = true;
+    return met;
+}
+
+/* Note the first sample of a stack.  Return whether a sum can stand for the others: each sample of
+ * a stack that was cut, or is missing, is diagnosed. */
+static bool jfr_scanner_meet_stack(struct jfr_scanner *scanner, const struct tv_jfr_plan *plan)
+{
+    uint32_t constant = tv_jfr_constant_find(scanner->chunk, plan->fields[TV_JFR_SLOT_STACK]->type,
+                                             scanner->slots[TV_JFR_SLOT_STACK]);
+    if (constant == TV_NONE || scanner->chunk->constants.rows[constant].cut)
+        return false;
+    struct tv_jfr_scan *scan = scanner->scan;
+    scan->stacks = tv_array_reserve(scan->stacks, &scan->stack_capacity, scan->stack_count + 1,
+                                    sizeof *scan->stacks);
+    scan->stacks[scan->stack_count++] = constant;
+    return true;
+}
+
+/* Add a sample to the sum of its stack.  Return false for an event that the trace needs. */
+static bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_plan *plan)
+{
+    uint64_t key = scanner->slots[TV_JFR_SLOT_STACK];
+    struct tv_jfr_stack_sum *sum = tv_jfr_scan_sum(scanner->scan, scanner->chunk, plan, key);
+    if (!sum || !jfr_scanner_knows_thread(scanner, plan))
+        return false;
+    uint64_t place = (uint64_t)(sum - plan->sums), bit = UINT64_C(1) << place % 64;
+    if (TV_UNLIKELY((plan->met[place / 64] & bit) == 0)) {
+        if (jfr_scanner_meet_stack(scanner, plan))
+            plan->met[place / 64] |= bit;
+        return false;
+    }
+    int64_t weight = 1;
+    if (plan->fields[TV_JFR_SLOT_WEIGHT]) {
+        struct tv_jfr_value value = {plan->fields[TV_JFR_SLOT_WEIGHT],
+                                     scanner->slots[TV_JFR_SLOT_WEIGHT]};
+        weight = tv_jfr_amount(scanner->chunk, &value);
+    }
+    jfr_scanner_add_later(scanner, sum, weight);
+    return true;
+}
+
+/* Return false for an event that the trace needs. */
+static bool jfr_scanner_take(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
+                             const struct tv_jfr_event *event)
+{
+    struct tv_jfr_scan *scan = scanner->scan;
+    struct tv_jfr_cursor cursor = event->fields;
+    if (!plan->summed ||
+        !tv_jfr_program_note(scanner->chunk, &plan->program, &cursor, scanner->slots) ||
+        !jfr_scanner_add_sample(scanner, plan))
+        return false;
+    int64_t time = plan->fields[TV_JFR_SLOT_START]
+                       ? tv_jfr_time(scanner->chunk, scanner->slots[TV_JFR_SLOT_START])
+                       : scanner->chunk->start_ns;
+    scan->first_time = time < scan->first_time ? time : scan->first_time;
+    scan->last_time = time > scan->last_time ? time : scan->last_time;
+    plan->count++;
+    return true;
+}
+
+static void jfr_scan_leave(struct tv_jfr_scan *scan, const struct tv_jfr_event *event)
+{
+    uint64_t end = event->at + event->size;
+    if (scan->left.count > 0 && scan->left.rows[scan->left.count - 1].end == event->at)
+        scan->left.rows[scan->left.count - 1].end = end;
+    else
+        *tv_table_add(&scan->left) = (struct tv_jfr_range){event->at, end};
+}
+
+/* Number of events between two checks for cancellation. */
+#define EVENTS_BETWEEN_LOOKS 65536
+
+static void jfr_scanner_take_events(struct jfr_scanner *scanner, const struct tv_progress *progress)
+{
+    struct tv_jfr_scan *scan = scanner->scan;
+    struct tv_jfr_event event;
+    uint64_t at = TV_JFR_HEADER_SIZE, last_type = TV_JFR_METADATA, events = 0;
+    struct tv_jfr_plan *plan = NULL; /* of the last type */
+    for (; tv_jfr_event_at(scanner->chunk, at, &event); at += event.size) {
+        if (++events % EVENTS_BETWEEN_LOOKS == 0 && progress &&
+            atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+            break;
+        if (event.type == TV_JFR_METADATA || event.type == TV_JFR_CHECKPOINT)
+            continue;
+        if (event.type != last_type) {
+            uint32_t type = tv_jfr_find_type(scanner->chunk, last_type = event.type);
+            plan = type == TV_NONE ? NULL : tv_jfr_scan_plan(scan, scanner->chunk, type);
+        }
+        if (!plan || !jfr_scanner_take(scanner, plan, &event))
+            jfr_scan_leave(scan, &event);
+    }
+    scan->end = at;
+}
+
+void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk, bool sums,
+                       const struct tv_progress *progress)
+{
+    *scan = (struct tv_jfr_scan){
+        .plans = tv_alloc(chunk->types.count, sizeof *scan->plans),
+        .end = TV_JFR_HEADER_SIZE,
+        .first_time = INT64_MAX,
+        .last_time = INT64_MIN,
+        .sum_room = chunk->bytes.length,
+    };
+    if (!sums) {
+        *tv_table_add(&scan->left) = (struct tv_jfr_range){TV_JFR_HEADER_SIZE, UINT64_MAX};
+        return;
+    }
+    struct jfr_scanner scanner = {.scan = scan, .chunk = chunk};
+    jfr_scanner_take_events(&scanner, progress);
+    for (unsigned i = 0; i < JFR_WAITING; i++)
+        jfr_scanner_add_later(&scanner, NULL, 0);
+}
+
+void tv_jfr_scan_release(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk)
+{
+    for (size_t i = 0; scan->plans && i < chunk->types.count; i++) {
+        tv_jfr_program_release(&scan->plans[i].program);
+        tv_free(scan->plans[i].sums);
+        tv_free(scan->plans[i].met);
+    }
+    tv_free(scan->plans);
+    tv_free(scan->left.rows);
+    tv_free(scan->stacks);
+    *scan = (struct tv_jfr_scan){.plans = NULL};
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.h - a first pass over the events of a chunk, which needs nothing of other chunks.
+ *
+ * Where only the sums of samples are wanted, most events are samples whose stack and thread the
+ * chunk has had before.  The scan adds these to a sum for each stack, and notes all other events as
+ * ranges.  It touches the chunk alone, so another thread can scan a chunk while the one before it
+ * is taken into the trace (events.c):
+ *
+ *     events   S S s s s G s S s ...       S: first of its stack or thread, G: anything else
+ *     ranges   [S S)     [G) [S)
+ *     sums     of the stacks: s, s, s, s, s
+ *
+ * The first sample of each stack and thread is noted, so the trace gets its threads, frames and
+ * paths in the order of the file, as if there were no scan.
+ */
+#ifndef TV_READERS_JFR_SCAN_H
+#define TV_READERS_JFR_SCAN_H
+
+#include "base/progress.h"
+#include "readers/jfr/chunk.h"
+#include "readers/jfr/event_kinds.h"
+
+/* Fields of an event that decide about it. */
+enum tv_jfr_event_slot {
+    TV_JFR_SLOT_START,
+    TV_JFR_SLOT_DURATION,
+    TV_JFR_SLOT_THREAD,
+    TV_JFR_SLOT_STACK,
+    TV_JFR_SLOT_WEIGHT,
+    TV_JFR_SLOT_MORE,
+    TV_JFR_SLOT_TITLE,
+    TV_JFR_SLOT_COUNT,
+};
+
+/* The samples of one stack, where single samples are not kept. */
+struct tv_jfr_stack_sum {
+    int64_t weight; /* saturates */
+    uint64_t samples;
+};
+
+/* How the events of a type are read, and their sums. */
+struct tv_jfr_plan {
+    const struct tv_jfr_event_kind *kind; /* NULL: not planned yet */
+    struct tv_jfr_program program;
+    const struct tv_jfr_field *fields[TV_JFR_SLOT_COUNT]; /* NULL: the type has no such field */
+    uint32_t type;
+    bool summed;                   /* its samples are added up by stack, if there is room */
+    uint64_t count;                /* events */
+    struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of its pool; NULL: none */
+    uint64_t *met;                 /* a bit for each of `sums`: the scan met the stack */
+    /* Of the trace, set when the first event is taken (events.c): */
+    bool named;
+    uint32_t name, category;        /* strings */
+    uint32_t value_type, more_type; /* TV_NONE: not used yet */
+    uint32_t frame;                 /* the same */
+};
+
+/* Events from one place to before another one. */
+struct tv_jfr_range {
+    uint64_t begin, end;
+};
+
+struct tv_jfr_scan {
+    struct tv_jfr_plan *plans;   /* one for each type of the chunk */
+    TV_TABLE(tv_jfr_range) left; /* to be taken one by one, in this order */
+    uint32_t *stacks;            /* constants that the first samples of stacks have, in order */
+    size_t stack_count, stack_capacity;
+    uint64_t end;                  /* after the last event */
+    int64_t first_time, last_time; /* of the events that are not left; first > last: none */
+    uint64_t sum_room;             /* bytes that sums may still take */
+};
+
+/* Scan the events of an open chunk; `sums`: only the sums of samples are wanted.  Stop early when
+ * the user cancels. */
+void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk, bool sums,
+                       const struct tv_progress *progress);
+void tv_jfr_scan_release(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk);
+
+/* Return the plan of a type, making it if needed. */
+struct tv_jfr_plan *tv_jfr_scan_plan(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
+                                     uint32_t type);
+
+/* Return the sum of a stack by its key; NULL when a sum cannot stand for the samples of the type.
+ */
+struct tv_jfr_stack_sum *tv_jfr_scan_sum(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
+                                         struct tv_jfr_plan *plan, uint64_t key);
+
+static inline void tv_jfr_sum_add(struct tv_jfr_stack_sum *sum, int64_t weight)
+{
+    sum->samples++;
+    tv_time_add(&sum->weight, weight);
+}
+
+/* Return a number in the unit of the trace: times in nanoseconds, all others as they are. */
+int64_t tv_jfr_amount(const struct tv_jfr_chunk *chunk, const struct tv_jfr_value *value);
+
+#endif
