@@ -269,9 +269,10 @@ enum tv_severity tv_severity_find(const char *name);
     X(RECORDS_PACKED, "records-packed", E,                                                         \
       "records that perf compressed (perf record -z), which a page cannot unpack: open the file "  \
       "with the program")                                                                          \
-    X(STACK_COPIED, "stack-copied", N,                                                             \
+    X(STACK_COPIED, "stack-copied", W,                                                             \
       "samples with a copy of their stack (perf record --call-graph dwarf), which is not "         \
-      "unwound: they have the frames that the kernel saw")                                         \
+      "unwound: of their own code they have only the top frame; open the output of perf script, "  \
+      "or record with --call-graph fp or lbr")                                                     \
     X(STACK_BROKEN, "stack-broken", W, "stacks that the recorder could not follow to their root")  \
     X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
       "mappings of processes beyond the number that is kept: addresses in them have no names")     \
