@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the pictures of docs/viewer.md, sql.md and compare.md, and the one in the README:
+// Makes the pictures of docs/viewer.md, sql.md, compare.md and one of profilers.md (perf), and the one in the README:
 //
 //     TRACEVIEW=... TRACEVIEW_EXAMPLE=... npm --prefix tests/browser run pictures [NAME...]
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +65,16 @@ async function canvas(page) {
 async function tab(page, name) {
   await page.getByRole('tab', { name }).click();
   await page.waitForTimeout(REST);
+}
+
+/** Records the program with perf while it reads the example; returns what opens the recording. */
+function perf() {
+  const file = join(folder, 'perf.data');
+  const command = [process.env.TRACEVIEW, 'flamegraph', '--colors', 'kind', example()];
+  execFileSync('perf', ['record', '-q', '-F', '3999', '-g', '-o', file, '--', ...command], {
+    stdio: 'ignore',
+  });
+  return [`--symbols=${process.env.TRACEVIEW}`, file];
 }
 
 /** name: where it is kept, of what, at which place, and what is done first. */
@@ -178,6 +189,14 @@ const PICTURES = {
     hash: '#tab=states',
     async act() {},
   },
+  perf: {
+    of: perf,
+    above: 212, // the tab alone: a small file
+    hash: '#tab=flame',
+    async act(page) {
+      await page.setViewportSize({ width: 900, height: 530 });
+    },
+  },
   dark: {
     of: example(),
     hash: '#view=52000000-182000000&note=62000000-154500000~pages are built&tab=top-down',
@@ -191,8 +210,11 @@ const browser = await chromium.launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu'],
 });
 
-async function take(name, { file = `pictures/${name}.png`, of, hash, scheme = 'light', act }) {
-  const viewer = await view(...[of].flat());
+async function take(
+  name,
+  { file = `pictures/${name}.png`, of, hash, scheme = 'light', above = 0, act },
+) {
+  const viewer = await view(...[typeof of === 'function' ? of() : of].flat());
   const page = await browser.newPage({
     viewport: { width: 1600, height: 1000 },
     colorScheme: scheme,
@@ -209,7 +231,9 @@ async function take(name, { file = `pictures/${name}.png`, of, hash, scheme = 'l
   await page.waitForTimeout(REST);
   await act(page);
   await page.waitForTimeout(REST);
-  await page.screenshot({ path: join(docs, file) });
+  const { width, height } = page.viewportSize();
+  const clip = { x: 0, y: above, width, height: height - above };
+  await page.screenshot({ path: join(docs, file), clip });
   await page.close();
   await viewer.stop();
   console.log(join(docs, file));
