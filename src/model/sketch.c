@@ -140,6 +140,16 @@ void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks,
     tv_lock_leave(&sketch->lock);
 }
 
+void tv_sketch_clear(struct tv_sketch *sketch)
+{
+    tv_lock_enter(&sketch->lock);
+    for (uint32_t i = 0; i < sketch->track_count; i++)
+        memset(sketch->tracks[i].counts, 0, sizeof sketch->tracks[i].counts);
+    sketch->shift = FIRST_SHIFT;
+    sketch->any = false;
+    tv_lock_leave(&sketch->lock);
+}
+
 bool tv_sketch_any(struct tv_sketch *sketch)
 {
     tv_lock_enter(&sketch->lock);

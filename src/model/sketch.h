@@ -33,6 +33,9 @@ struct tv_sketch_mark {
 /* Add several marks per call, because each call takes a lock. */
 void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks, size_t count);
 
+/* Take all marks back, and keep the tracks: their times had another unit. */
+void tv_sketch_clear(struct tv_sketch *sketch);
+
 /* Return whether there is any mark. */
 bool tv_sketch_any(struct tv_sketch *sketch);
 

@@ -97,11 +97,12 @@ struct tv_reader {
     enum tv_status (*visit_records)(struct tv_source *source, struct tv_trace_info *head,
                                     struct tv_record_visitor *visitor, struct tv_error *err);
 
-    /* Mark a few events of a block from somewhere in a file in a sketch (model/sketch.h), under the
-     * names that reading gives to its tracks: a packed file has a sketch while it is unpacked, long
+    /* Mark a few events of the next block of a file in a sketch (model/sketch.h), under the names
+     * that reading gives to its tracks: a packed file has a sketch while it is unpacked, long
      * before its size is known and reading can begin.  TV_WINDOW_SLACK bytes after the block are
-     * readable.  NULL: a block alone does not show its events. */
-    void (*sketch_block)(struct tv_bytes block, struct tv_sketch *sketch);
+     * readable.  *notes, NULL before a file's first block, is the reader's memory of the blocks
+     * before; the caller frees it with tv_free.  NULL: blocks do not show their events. */
+    void (*sketch_block)(struct tv_bytes block, struct tv_sketch *sketch, void **notes);
 
     /* For readers that read an event again when the user looks at it: tv_input.format of their
      * inputs, and the function. */

@@ -231,6 +231,7 @@ struct container_notes {
     const struct tv_foreign *foreign; /* the format of the first unwanted member, if known */
     struct tv_sketch *sketch;         /* shown while the members are unpacked; or NULL */
     const struct tv_reader *reader;   /* of the member that is unpacked; NULL: none */
+    void *sketch_notes;               /* the reader's notes on the member's blocks (reader.h) */
 };
 
 /* Is the member a trace that a reader knows, or another container? */
@@ -238,6 +239,8 @@ static bool container_selects_member(void *context, struct tv_bytes head)
 {
     struct container_notes *unpacked = context;
     unpacked->reader = tv_readers_find_by_prefix(head);
+    tv_free(unpacked->sketch_notes);
+    unpacked->sketch_notes = NULL;
     if (input_is_known(head, UINT64_MAX) || tv_unpack_knows(head))
         return true;
     if (unpacked->foreign == NULL)
@@ -248,9 +251,9 @@ static bool container_selects_member(void *context, struct tv_bytes head)
 /* Mark events of a member in the sketch while it is unpacked. */
 static void container_sketch_block(void *context, struct tv_bytes block)
 {
-    const struct container_notes *unpacked = context;
+    struct container_notes *unpacked = context;
     if (unpacked->sketch && unpacked->reader && unpacked->reader->sketch_block)
-        unpacked->reader->sketch_block(block, unpacked->sketch);
+        unpacked->reader->sketch_block(block, unpacked->sketch, &unpacked->sketch_notes);
 }
 
 static void container_note(void *context, const char *text)
@@ -407,6 +410,7 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
         .rest = inputs->one_by_one ? &rest : NULL,
     };
     enum tv_status status = container_unpack(packed, next->rest, &question, &taken, err);
+    tv_free(unpacked.sketch_notes);
     inputs->packed = true;
     inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)

@@ -486,7 +486,7 @@ void tv_ft_chunk_reader_init(struct tv_ft_chunk_reader *reader, struct tv_source
 void tv_ft_chunk_reader_release(struct tv_ft_chunk_reader *reader);
 
 /* Mark some of a block's events in a sketch: the reader's `sketch_block`. */
-void tv_ft_block_sketch(struct tv_bytes block, struct tv_sketch *sketch);
+void tv_ft_block_sketch(struct tv_bytes block, struct tv_sketch *sketch, void **notes);
 
 /* Read all lines of the chunk.  The outcome is in `status` and `error`. */
 void tv_ft_chunk_reader_run(struct tv_ft_chunk_reader *reader);

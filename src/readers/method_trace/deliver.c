@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/workers.h"
+#include "model/sketch.h"
 #include "readers/method_trace/file.h"
 #include "readers/method_trace/records.h"
 
@@ -112,6 +113,18 @@ static void mt_deliver_place_chunks(struct mt_attempt *attempt,
     }
 }
 
+/* While a packet file was unpacked, the unit of its times was not known (block_sketch.c). */
+static void mt_attempt_begin_sketch(struct mt_attempt *attempt)
+{
+    const struct tv_mt_file *file = attempt->delivery.file;
+    if (!file->progress->sketch)
+        return;
+    if (file->layout != TV_MT_FIXED)
+        tv_sketch_clear(file->progress->sketch);
+    attempt->delivery.sketched =
+        tv_alloc(attempt->thread_count, sizeof *attempt->delivery.sketched);
+}
+
 /* Begin an attempt with `count` chunks. */
 static void mt_attempt_begin(struct mt_attempt *attempt, struct tv_mt_file *file,
                              struct tv_sink *sink, const struct tv_read_options *options,
@@ -125,9 +138,7 @@ static void mt_attempt_begin(struct mt_attempt *attempt, struct tv_mt_file *file
     };
     attempt->delivery.fast = file->layout == TV_MT_FIXED && mt_file_reads_fast(file);
     attempt->delivery.deltas = mt_file_reads_deltas(file);
-    if (file->progress->sketch)
-        attempt->delivery.sketched =
-            tv_alloc(attempt->thread_count, sizeof *attempt->delivery.sketched);
+    mt_attempt_begin_sketch(attempt);
     tv_mt_frames_init(&attempt->delivery.frames, file);
     for (unsigned i = 0; i < count; i++) {
         attempt->chunks[i].delivery = &attempt->delivery;

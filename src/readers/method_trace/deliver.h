@@ -171,4 +171,9 @@ struct tv_mt_chunk {
 /* Read a chunk; the outcome is in `status` and `stop`. */
 void tv_mt_chunk_read(struct tv_mt_chunk *chunk);
 
+/* ---- block_sketch.c: the sketch of a file that is being unpacked ---- */
+
+/* The reader's `sketch_block`. */
+void tv_mt_block_sketch(struct tv_bytes block, struct tv_sketch *sketch, void **kept);
+
 #endif

@@ -238,4 +238,5 @@ const struct tv_reader tv_reader_method_trace = {
     .name = "android-trace",
     .sniff = mt_sniff,
     .read = mt_read,
+    .sketch_block = tv_mt_block_sketch,
 };

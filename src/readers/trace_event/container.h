@@ -87,7 +87,7 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
 
 /* Mark some of a block's events in a sketch, without what precedes the block: the reader's
  * `sketch_block`. */
-void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch);
+void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch, void **notes);
 
 /* Fail with TV_ERR_CANCELLED when the user asked to stop.  `progress` may be NULL. */
 enum tv_status tv_te_check_cancelled(struct tv_progress *progress,

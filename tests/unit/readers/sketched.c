@@ -5,6 +5,7 @@
 #include "base/out.h"
 #include "model/builder/builder.h"
 #include "model/sketch.h"
+#include "readers/method_trace/method_trace.h"
 #include "readers/reader.h"
 #include "unit.h"
 #include "wire/method_trace.h"
@@ -42,6 +43,26 @@ static void assert_busy(const struct tv_sketch_shown *shown, const char *name, u
     assert_true(busy[1 - half] <= 2);
 }
 
+/* Sketch a file block by block, as an unpacker finds it. */
+static void sketch_blocks(struct tv_bytes text, size_t size, struct tv_sketch_shown *shown)
+{
+    const struct tv_reader *reader = tv_readers_find_by_prefix(
+        (struct tv_bytes){text.data, text.length < TV_SNIFF_SIZE ? text.length : TV_SNIFF_SIZE});
+    struct tv_sketch *sketch = tv_sketch_new();
+    void *notes = NULL;
+    uint8_t *block = tv_alloc(size + TV_WINDOW_SLACK, 1);
+    assert_non_null(reader);
+    for (size_t at = 0; at < text.length; at += size) {
+        size_t length = text.length - at < size ? text.length - at : size;
+        memcpy(block, text.data + at, length);
+        reader->sketch_block((struct tv_bytes){block, length}, sketch, &notes);
+    }
+    tv_free(notes);
+    tv_sketch_show(sketch, shown);
+    tv_sketch_free(sketch);
+    tv_free(block);
+}
+
 static void put_records(struct tv_out *out, unsigned tid, uint32_t from, uint32_t to)
 {
     uint8_t bytes[TV_MT_RECORD_SIZE_V3];
@@ -50,6 +71,56 @@ static void put_records(struct tv_out *out, unsigned tid, uint32_t from, uint32_
         tv_mt_put_record_v3(bytes, (uint16_t)tid, tv_mt_word(0x10, action), time / 2, time);
         tv_out_bytes(out, (struct tv_bytes){bytes, sizeof bytes});
     }
+}
+
+/* A block may end anywhere, also within a record or the head of a packet. */
+static void assert_blocks(const struct tv_out *out)
+{
+    static const size_t sizes[] = {1000, 4096, 5003, 262144};
+    for (size_t i = 0; i < TV_COUNT(sizes); i++) {
+        struct tv_sketch_shown shown;
+        sketch_blocks((struct tv_bytes){out->buffer, out->length}, sizes[i], &shown);
+        assert_int_equal(shown.track_count, 2);
+        assert_busy(&shown, "[1] main", 0);
+        assert_busy(&shown, "[2] other", 1);
+    }
+}
+
+static void put_stream_packet(struct tv_out *out, uint8_t op, uint16_t tid, const char *text)
+{
+    uint8_t head[TV_MT_STREAM_THREAD_HEAD] = {0, 0, op};
+    size_t size = 3;
+    if (op == TV_MT_STREAM_THREAD) {
+        tv_le_put_u16(head + size, tid);
+        size += 2;
+    }
+    tv_le_put_u16(head + size, (uint16_t)strlen(text));
+    tv_out_bytes(out, (struct tv_bytes){head, size + 2});
+    tv_out_text(out, text);
+}
+
+static void put_packet_thread(struct tv_out *out, uint32_t tid, const char *name)
+{
+    uint8_t head[TV_MT_PACKET_THREAD_HEAD] = {TV_MT_PACKET_THREAD};
+    tv_le_put_u32(head + 1, tid);
+    tv_le_put_u16(head + 5, (uint16_t)strlen(name));
+    tv_out_bytes(out, (struct tv_bytes){head, sizeof head});
+    tv_out_text(out, name);
+}
+
+/* A block of entries: one with a time, and others that add nothing to it. */
+static void put_packet_entries(struct tv_out *out, uint32_t tid, uint32_t time)
+{
+    uint8_t head[TV_MT_PACKET_ENTRIES_HEAD] = {TV_MT_PACKET_ENTRIES};
+    uint8_t first[] = {0x10, (uint8_t)(time | 0x80), (uint8_t)(time >> 7 | 0x80),
+                       (uint8_t)(time >> 14 & 0x7f), 0};
+    uint8_t others[300] = {0};
+    tv_le_put_u32(head + 1, tid);
+    head[5] = 101;
+    tv_le_put_u32(head + 8, sizeof first + sizeof others);
+    tv_out_bytes(out, (struct tv_bytes){head, sizeof head});
+    tv_out_bytes(out, (struct tv_bytes){first, sizeof first});
+    tv_out_bytes(out, (struct tv_bytes){others, sizeof others});
 }
 
 /* One thread works first, the other after it; a third one not at all. */
@@ -76,25 +147,102 @@ static void sketches_method_traces(void **context)
         assert_true(tv_progress_show(&progress).records >= 40000);
         assert_true(progress.joining); /* its last act */
     }
+    assert_blocks(&out);
     tv_out_release(&out);
 }
 
-/* Sketch a text block by block, as an unpacker finds it: no block knows those before it. */
-static void sketch_blocks(struct tv_bytes text, size_t size, struct tv_sketch_shown *shown)
+/* Methods that are announced among the records, as ART does when it streams. */
+static void sketches_streamed_blocks(void **context)
 {
-    const struct tv_reader *reader = tv_readers_find_by_prefix(
-        (struct tv_bytes){text.data, text.length < TV_SNIFF_SIZE ? text.length : TV_SNIFF_SIZE});
-    struct tv_sketch *sketch = tv_sketch_new();
-    uint8_t *block = tv_alloc(size + TV_WINDOW_SLACK, 1);
-    assert_non_null(reader);
-    for (size_t at = 0; at < text.length; at += size) {
-        size_t length = text.length - at < size ? text.length - at : size;
-        memcpy(block, text.data + at, length);
-        reader->sketch_block((struct tv_bytes){block, length}, sketch);
+    (void)context;
+    struct tv_mt_header header = {.version = 0xF3, .data_offset = 32, .record_size = 14};
+    uint8_t bytes[TV_MT_HEADER_SIZE];
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_mt_put_header(bytes, &header);
+    tv_out_bytes(&out, (struct tv_bytes){bytes, sizeof bytes});
+    put_stream_packet(&out, TV_MT_STREAM_THREAD, 1, "main");
+    for (unsigned i = 0; i < 100; i++) {
+        put_stream_packet(&out, TV_MT_STREAM_METHOD, 0, "0x10\tA\tm\t()V\n");
+        put_records(&out, 1, i * 200, i * 200 + 200);
     }
-    tv_sketch_show(sketch, shown);
-    tv_sketch_free(sketch);
-    tv_free(block);
+    put_stream_packet(&out, TV_MT_STREAM_THREAD, 2, "other");
+    put_records(&out, 2, 20000, 40000);
+    assert_blocks(&out);
+    tv_out_release(&out);
+}
+
+/* Reading knows the unit of the times, here nanoseconds, and begins the sketch again. */
+static void assert_sketch_read_from_blocks(const struct tv_out *file)
+{
+    static const char summary[] = "*version\nelapsed-time-nsec=100000\nclock=dual\n*end\n";
+    uint8_t head[TV_MT_PACKET_SUMMARY_HEAD] = {TV_MT_PACKET_SUMMARY, sizeof summary - 1};
+    struct tv_progress progress = {.sketch = tv_sketch_new()};
+    struct tv_sketch_shown shown;
+    struct tv_error err;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_bytes(&out, (struct tv_bytes){file->buffer, file->length});
+    tv_out_bytes(&out, (struct tv_bytes){head, sizeof head});
+    tv_out_text(&out, summary);
+    struct tv_sketch_mark mark = {INT64_C(99000000), 0}; /* as if they were microseconds */
+    tv_sketch_track(progress.sketch, TV_BYTES("[1] main"));
+    tv_sketch_add(progress.sketch, &mark, 1);
+    struct tv_source *source =
+        tv_source_from_memory((struct tv_bytes){out.buffer, out.length}, "test");
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    struct tv_read_options options = {.parts = 1, .progress = &progress};
+    assert_int_equal(tv_readers_build(source, builder, &options, &err), TV_OK);
+    tv_sketch_show(progress.sketch, &shown);
+    assert_busy(&shown, "[1] main", 0);
+    tv_sketch_free(progress.sketch);
+    tv_builder_free(builder);
+    tv_source_free(source);
+    tv_out_release(&out);
+}
+
+/* Blocks of entries from zeros (format V2): a thread's second half continues from its first. */
+static void sketches_blocks_of_packets(void **context)
+{
+    (void)context;
+    uint8_t header[TV_MT_HEADER_SIZE] = "SLOW\x05";
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_bytes(&out, (struct tv_bytes){header, sizeof header});
+    put_packet_thread(&out, 1, "main");
+    put_packet_thread(&out, 2, "other");
+    for (unsigned i = 0; i < 100; i++)
+        put_packet_entries(&out, i < 50 ? 1 : 2, i * 1000);
+    assert_blocks(&out);
+    assert_sketch_read_from_blocks(&out);
+    put_packet_entries(&out, 2, 3); /* continues: it is not at the beginning of the trace */
+    assert_blocks(&out);
+    tv_out_release(&out);
+}
+
+/* Whatever the bytes are, nothing is read beyond the block, and the sketch may be empty. */
+static void sketches_broken_blocks(void **context)
+{
+    (void)context;
+    static const char *const texts[] = {
+        "*version\n3\n*end",
+        "*version\n*end\nSLOW\x03",
+        "SLOW\xf3\x00 0123456789012345678901234567890123456789\x00\x00\x01\xff\xff",
+        "SLOW\x05 01234567890123456789012345678901234567890",
+    };
+    for (size_t i = 0; i < TV_COUNT(texts); i++)
+        for (size_t size = 1; size < 60; size++) {
+            struct tv_sketch *sketch = tv_sketch_new();
+            void *notes = NULL;
+            struct tv_bytes text = tv_bytes_of(texts[i]);
+            for (size_t at = 0; at < text.length; at += size) {
+                size_t length = text.length - at < size ? text.length - at : size;
+                tv_reader_method_trace.sketch_block((struct tv_bytes){text.data + at, length},
+                                                    sketch, &notes);
+            }
+            tv_free(notes);
+            tv_sketch_free(sketch);
+        }
 }
 
 static void sketches_ftrace(void **context)
@@ -149,5 +297,7 @@ static void sketches_trace_events(void **context)
     tv_out_release(&out);
 }
 
-UNIT_TESTS(sketched, cmocka_unit_test(sketches_method_traces), cmocka_unit_test(sketches_ftrace),
+UNIT_TESTS(sketched, cmocka_unit_test(sketches_method_traces),
+           cmocka_unit_test(sketches_streamed_blocks), cmocka_unit_test(sketches_blocks_of_packets),
+           cmocka_unit_test(sketches_broken_blocks), cmocka_unit_test(sketches_ftrace),
            cmocka_unit_test(sketches_trace_events));
