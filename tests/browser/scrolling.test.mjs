@@ -95,3 +95,45 @@ for (const [what, name] of FILES) {
     await viewer.stop();
   });
 }
+
+test('scrolling keeps the labels that stay, and their order', async (t) => {
+  const path = join(data, 'catapult/android_systrace.html');
+  if (!existsSync(path)) return t.skip(`${path} is missing`);
+  const viewer = await view(path);
+  const { page, troubles, close } = await openPage(viewer.address, {
+    viewport: { width: 1280, height: 560 },
+  });
+  await page.waitForSelector('.lanes canvas');
+  await rested(page);
+  const tops = () =>
+    page.$$eval('.scrolled-labels > *', (all) => all.map((one) => parseFloat(one.style.top)));
+  const first = await tops();
+  await page.evaluate(() => {
+    for (const label of document.querySelectorAll('.scrolled-labels > *')) label.kept = true;
+  });
+  await scroll(page, [200, 200, 200]);
+  await rested(page);
+  const after = await tops();
+  assert.ok(Math.max(...after) > Math.max(...first), 'no label came into view');
+  assert.deepEqual(
+    after,
+    [...after].sort((a, b) => a - b),
+  );
+  const kept = await page.$$eval('.scrolled-labels > *', (all) =>
+    all.filter((one) => one.kept).map((one) => parseFloat(one.style.top)),
+  );
+  assert.deepEqual(
+    kept,
+    first.filter((top) => after.includes(top)),
+  );
+  // What changes the layout makes them anew: none is left over.
+  await page.evaluate(() => document.querySelector('.group-line .group').click());
+  await rested(page);
+  assert.equal(
+    await page.$$eval('.scrolled-labels > *', (all) => all.filter((one) => one.kept).length),
+    0,
+  );
+  assert.deepEqual(troubles, []);
+  await close();
+  await viewer.stop();
+});

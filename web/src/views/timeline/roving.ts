@@ -28,7 +28,10 @@ export class Roving {
   refresh(): void {
     const buttons = this.buttons();
     const stop = buttons.find((b) => b.dataset['key'] === this.key) ?? buttons[0];
-    for (const button of buttons) button.tabIndex = button === stop ? 0 : -1;
+    for (const button of buttons) {
+      const index = button === stop ? '0' : '-1';
+      if (button.getAttribute('tabindex') !== index) button.setAttribute('tabindex', index);
+    }
   }
 
   private keydown(e: KeyboardEvent): void {

@@ -26,22 +26,16 @@ import { inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Label } from '../../render/labelPainter';
 import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
+import { KeptLines, type Line } from './keptLines';
 import type { Views } from '../context';
 import { Roving } from './roving';
 import { chartButton } from './chartButton';
 import { busyTime, fileOf, foldWords, objectWords } from './trackWords';
 import { partnerMark, processWords, trackKind } from './trackWords';
 
-/** Labels this far above and below the view, in CSS pixels, are created in advance. */
+/** Labels this far above and below the view, in CSS pixels, are created in advance; more of them
+ * when half of these have come into view. */
 const AHEAD = 600;
-
-interface Line {
-  top: number;
-  height: number;
-  /** The key of the button of the label. Of the labels of one track only one counts. */
-  key: string;
-  make: () => HTMLElement;
-}
 
 /** From this height on, in px, the name of a label stays in view while its rows scroll. */
 const TALL = 48;
@@ -56,6 +50,7 @@ export class TimelineLabels {
   /** The labels of pinned tracks do not scroll. */
   private readonly pinned = h('div', { class: 'pinned-labels' });
   private readonly scrolled = h('div', { class: 'scrolled-labels' });
+  private readonly lines = new KeptLines((line) => this.make(line));
   private readonly arrange: ArrangeTracks;
   private readonly roving: Roving;
   private placed: TimelineLayout | null = null;
@@ -94,6 +89,7 @@ export class TimelineLabels {
     for (const read of [viewer.hold, viewer.paired.alone]) read.get();
     this.placed = placed;
     this.pinned.style.height = `${placed.pinned}px`;
+    this.lines.forget();
     this.fill(top, bottom);
   }
 
@@ -137,7 +133,8 @@ export class TimelineLabels {
   /** Create the labels that come into view. */
   show(top: number, bottom: number): void {
     const end = this.placed?.height ?? 0;
-    if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
+    const [from, to] = [Math.max(0, top - AHEAD / 2), Math.min(bottom + AHEAD / 2, end)];
+    if (from < this.from || to > this.to) this.fill(top, bottom);
   }
 
   /** Return the texts of the labels, for a saved picture. */
@@ -180,10 +177,10 @@ export class TimelineLabels {
     // Pinned tracks beyond the height of the window are not visible.
     const fixed = this.linesIn(0, Math.min(pinned, bottom - top)).filter(isPinned);
     fill(this.pinned, ...(pinned > 0 ? fixed : []).map((line) => this.make(line)));
-    fill(this.scrolled, ...seen.map((line) => this.make(line)));
+    this.lines.fill(this.scrolled, seen);
     this.roving.refresh();
-    // The labels are new elements: restore the keyboard focus.
-    if (focused) this.focus(focused);
+    // A label may be a new element: restore the keyboard focus.
+    if (focused && !this.element.contains(document.activeElement)) this.focus(focused);
   }
 
   /** Create a label. The first label of a unit has the buttons that pin, hide and move it. */
