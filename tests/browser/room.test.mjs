@@ -205,3 +205,36 @@ test('a truncated text has a tooltip', async () => {
     'the whole name',
   );
 });
+
+/** The room between the last row of the time line and the tables, and the height of the tables. */
+const leftEmpty = (page) =>
+  page.evaluate(() => {
+    const rows = [...document.querySelectorAll('.labels .label, .labels .group-line')];
+    const end = Math.max(...rows.map((row) => row.getBoundingClientRect().bottom));
+    const { top, height } = document.querySelector('.lower').getBoundingClientRect();
+    return { empty: Math.round(top - end), height: Math.round(height) };
+  });
+
+test('a few rows of counters leave their room to the tables, until the page is used', async () => {
+  const events = [0, 1, 2].map((ts) => ({ ph: 'C', name: 'memory', pid: 1, ts, args: { kB: ts } }));
+  const { page } = await showFile('few.json', events, {
+    waits: (opened) => opened.locator('.labels .counter').waitFor(),
+    options: { viewport: { width: 1280, height: 1000 } },
+  });
+  await until(
+    () => leftEmpty(page),
+    ({ empty }) => empty < 100,
+    'the tables have the room',
+  );
+  const { height } = await leftEmpty(page);
+  assert.ok(height > 600, `${height} px for the tables`);
+  // Dragged, it stays where it was put.
+  await page.locator('[role=separator][aria-label="Height of the lower panel"]').focus();
+  await page.keyboard.press('ArrowDown');
+  await rested(page);
+  const dragged = await leftEmpty(page);
+  assert.ok(dragged.height < height, 'the arrow makes the tables lower');
+  await page.locator('.group-line .group').click();
+  await rested(page);
+  assert.equal((await leftEmpty(page)).height, dragged.height);
+});

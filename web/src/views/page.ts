@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a trace: all views put together.
 
-import { h, setText } from '../base/dom';
+import { h, listen, setText } from '../base/dom';
 import { effect, signal } from '../base/signal';
 import type { Track, TraceFacts } from '../model/traceFacts';
 import {
@@ -53,6 +53,10 @@ import { TopBar } from './topBar';
 const AROUND = 153;
 const USUAL_PANEL = 398;
 const LOWEST_PANEL = 300;
+/** The room below the last row of the time line, and again as much. */
+const LINE_END = 8;
+/** The least height of the tracks, however few there are. */
+const LEAST_TRACKS = 120;
 
 /** Return the tracks, busiest first. */
 function busiestTracks(facts: TraceFacts): readonly Track[] {
@@ -234,6 +238,26 @@ export class Page {
     const expanded = firstExpanded(busiestTracks(facts), heights, room);
     this.viewer.expanded.set(expanded);
     this.viewer.whole.set(firstWhole(busiestTracks(facts), expanded, heights, room));
+    if (facts.calls === 0) this.giveRoom(free, lower);
+  }
+
+  /**
+   * Give the tables the height that a few rows of samples or counters leave. Such rows come after
+   * the page. From the first click or key on the height stays, and so does one that another page
+   * had.
+   */
+  private giveRoom(free: number, least: number): void {
+    const { style } = this.element;
+    let [used, ours] = [false, style.getPropertyValue('--lower')];
+    for (const kind of ['pointerdown', 'keydown']) listen(window, kind, () => (used = true));
+    effect(() => {
+      const { height, rows } = this.line.placed.get();
+      const room = free - Math.max(LEAST_TRACKS, height + 2 * LINE_END);
+      used ||= style.getPropertyValue('--lower') !== ours;
+      if (used || rows.length === 0 || room <= least) return;
+      ours = `${room}px`;
+      style.setProperty('--lower', ours);
+    });
   }
 
   /** End overview and ruler where the tracks end: at the scroll bar, whatever its width. */
