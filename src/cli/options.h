@@ -61,7 +61,7 @@ enum tv_clock_choice {
 
 /* Options of `traceview serve` (docs/man/traceview-serve.1.scd). */
 struct tv_serve_settings {
-    const char *config, *store, *sample, *fleet;
+    const char *config, *store, *sample, *fleet, *fleet_webhook;
     struct tv_words listen, hosts, proxies;
     const char *token, *token_file, *htpasswd, *certificate, *key;
     bool public_read, no_login, no_sample;

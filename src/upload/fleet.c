@@ -416,6 +416,17 @@ static enum tv_status fleet_set_folders(struct tv_fleet_queue *queue, const char
     return TV_OK;
 }
 
+static void fleet_queue_release(struct tv_fleet_queue *queue)
+{
+    tv_fleet_webhook_free(queue->points.webhook);
+    pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->lock);
+    tv_map_release(&queue->done);
+    tv_map_release(&queue->points.reported);
+    tv_free(queue->waiting);
+    tv_free(queue);
+}
+
 enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *folder,
                                   struct tv_fleet_queue **queue, struct tv_error *err)
 {
@@ -436,9 +447,17 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
     tv_map_init(&made->done);
     tv_map_init(&made->points.reported);
     made->points.folder = made->folder;
-    if (tv_thread_start(&made->thread, TV_THREAD_STACK, fleet_run_queue, made) != 0) {
-        tv_free(made);
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread");
+    if (server->options.webhook.host) {
+        status = tv_fleet_webhook_new(&server->options.webhook, &server->options.log, made->folder,
+                                      &made->points.webhook, err);
+        made->has_new = true; /* points of an earlier run may not have been accepted */
+    }
+    if (status == TV_OK &&
+        tv_thread_start(&made->thread, TV_THREAD_STACK, fleet_run_queue, made) != 0)
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread");
+    if (status != TV_OK) {
+        fleet_queue_release(made);
+        return status;
     }
     *queue = made;
     return TV_OK;
@@ -453,12 +472,7 @@ void tv_fleet_queue_free(struct tv_fleet_queue *queue)
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
     pthread_join(queue->thread, NULL);
-    pthread_cond_destroy(&queue->changed);
-    pthread_mutex_destroy(&queue->lock);
-    tv_map_release(&queue->done);
-    tv_map_release(&queue->points.reported);
-    tv_free(queue->waiting);
-    tv_free(queue);
+    fleet_queue_release(queue);
 }
 
 const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue)
@@ -472,5 +486,10 @@ struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue)
     struct tv_fleet_queue_counts counts = queue->totals;
     counts.waiting = queue->count + queue->busy;
     pthread_mutex_unlock(&queue->lock);
+    if (queue->points.webhook) {
+        const struct tv_fleet_webhook_counts sent = tv_fleet_webhook_count(queue->points.webhook);
+        counts.sent = sent.sent;
+        counts.unsent = sent.failed;
+    }
     return counts;
 }

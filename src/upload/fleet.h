@@ -14,6 +14,7 @@
 #ifndef TV_UPLOAD_FLEET_H
 #define TV_UPLOAD_FLEET_H
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "base/error.h"
@@ -22,8 +23,11 @@
 #include "base/types.h"
 #include "upload/log.h"
 
+struct cJSON;
 struct tv_upload_server;
+struct tv_webhook;
 struct tv_fleet_queue;
+struct tv_fleet_webhook;
 
 /* ---- Adding (fleet.c) ---- */
 
@@ -44,6 +48,7 @@ const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue);
 struct tv_fleet_queue_counts {
     uint64_t added, failed, waiting; /* traces */
     uint64_t changes, new_changes;   /* change points: now, and found since the start */
+    uint64_t sent, unsent;           /* change points: accepted and not accepted by the webhook */
 };
 struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
 
@@ -54,15 +59,48 @@ struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
 struct tv_fleet_points {
     const char *folder; /* of the fleet */
     struct tv_map reported;
-    bool is_read;   /* the file of those that were reported */
-    uint64_t count; /* now */
-    uint64_t found; /* new ones, at all looks */
+    bool is_read;                     /* the file of those that were reported */
+    uint64_t count;                   /* now */
+    uint64_t found;                   /* new ones, at all looks */
+    struct tv_fleet_webhook *webhook; /* NULL: none */
 };
 
 /* Ask for the change points, and log those that were never logged.  Without DuckDB, and with too
  * few versions, there are none. */
 void tv_fleet_points_look(struct tv_fleet_points *points, const struct tv_log *log,
                           const atomic_bool *stop);
+
+/* Find the path of a list of keys in the folder.  False: it is too long. */
+bool tv_fleet_find_list(const char *folder, const char *name, char path[PATH_MAX]);
+
+/* Set the keys of a list, which need not exist, to 1; or append lines to it. */
+#define TV_FLEET_LARGEST_LIST ((size_t)64 << 20)
+void tv_fleet_read_list(const char *path, struct tv_map *keys);
+void tv_fleet_append_list(const char *path, const struct tv_out *keys);
+
+/* The key of a change point, which has a method and a version. */
+uint64_t tv_fleet_point_key(const struct cJSON *point);
+
+/* ---- The webhook (fleet_webhook.c) ---- */
+
+struct tv_fleet_webhook_counts {
+    uint64_t sent, failed; /* change points */
+};
+
+/* Start the thread that sends.  `target` and `log` must outlive the webhook. */
+enum tv_status tv_fleet_webhook_new(const struct tv_webhook *target, const struct tv_log *log,
+                                    const char *folder, struct tv_fleet_webhook **webhook,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* End a request that is under way.  NULL is allowed, here and in the next two. */
+void tv_fleet_webhook_free(struct tv_fleet_webhook *webhook);
+
+/* Send a change point, unless it was sent; after a number of them, wake the thread. */
+void tv_fleet_webhook_offer(struct tv_fleet_webhook *webhook, const struct cJSON *point);
+void tv_fleet_webhook_wake(struct tv_fleet_webhook *webhook);
+
+/* Total numbers since the start. */
+struct tv_fleet_webhook_counts tv_fleet_webhook_count(struct tv_fleet_webhook *webhook);
 
 /* ---- Children (fleet_process.c) ---- */
 

@@ -3,14 +3,14 @@
  * fleet_changes.c - the change points of the upload server's fleet (fleet.h).
  *
  *     `traceview fleet changes` --> JSON --> points that are not in FOLDER/served.changes --> log
- *                                                                  ^------ their keys ------'
+ *                                    |                             ^------ their keys ------'
+ *                                    '--> fleet_webhook.c
  *
  * The file keeps a restart from reporting a point again.  A key is a hash of method and version.
  */
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,41 +27,37 @@
 #define LOOK_SECONDS 120u
 #define LOOK_MEMORY "512M"
 #define LARGEST_ANSWER ((size_t)16 << 20)
-#define LARGEST_LIST ((size_t)64 << 20)
 #define KEY_DIGITS 16
 
-static bool points_find_file(const struct tv_fleet_points *points, char path[PATH_MAX])
+/* ---- Lists of keys: one of 16 hexadecimal digits on each line ---- */
+
+bool tv_fleet_find_list(const char *folder, const char *name, char path[PATH_MAX])
 {
-    return (size_t)snprintf(path, PATH_MAX, "%s/served.changes", points->folder) < PATH_MAX;
+    return (size_t)snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-/* Read the keys that were reported.  A line that was cut off is no key. */
-static void points_read(struct tv_fleet_points *points)
+/* A line that was cut off is no key. */
+void tv_fleet_read_list(const char *path, struct tv_map *keys)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     size_t length;
     struct tv_error err = {0};
     struct tv_bytes rest, line;
-    points->is_read = true;
-    if (!points_find_file(points, path) ||
-        tv_file_read_text(path, LARGEST_LIST, &text, &length, &err) != TV_OK)
+    if (tv_file_read_text(path, TV_FLEET_LARGEST_LIST, &text, &length, &err) != TV_OK)
         return;
     rest = (struct tv_bytes){(const uint8_t *)text, length};
     for (bool more = rest.length > 0; more;) {
         uint64_t key;
         more = tv_bytes_split(&rest, '\n', &line);
         if (line.length == KEY_DIGITS && tv_parse_hex(line, &key))
-            tv_map_set(&points->reported, key, 1);
+            tv_map_set(keys, key, 1);
     }
     tv_free(text);
 }
 
-/* Add the keys to the file; if that fails, the points are reported again after a restart. */
-static void points_note(const struct tv_fleet_points *points, const struct tv_out *keys)
+/* If the keys cannot be written, the points are reported again after a restart. */
+void tv_fleet_append_list(const char *path, const struct tv_out *keys)
 {
-    char path[PATH_MAX];
-    if (!points_find_file(points, path))
-        return;
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0) {
         (void)!tv_file_write_fully(fd, keys->buffer, keys->length);
@@ -69,10 +65,14 @@ static void points_note(const struct tv_fleet_points *points, const struct tv_ou
     }
 }
 
-static uint64_t points_key(const char *method, const char *version)
+uint64_t tv_fleet_point_key(const struct cJSON *point)
 {
+    const char *method = cJSON_GetStringValue(cJSON_GetObjectItem(point, "method")),
+               *version = cJSON_GetStringValue(cJSON_GetObjectItem(point, "version"));
     return tv_checksum(tv_bytes_of(method), tv_checksum(tv_bytes_of(version), 0));
 }
+
+/* ---- Reporting ---- */
 
 /* Log a change point, unless it was logged before. */
 static void points_report(struct tv_fleet_points *points, const struct tv_log *log,
@@ -85,7 +85,8 @@ static void points_report(struct tv_fleet_points *points, const struct tv_log *l
     char percent[32];
     if (!method || !version || isnan(change))
         return;
-    uint64_t key = points_key(method, version);
+    tv_fleet_webhook_offer(points->webhook, point);
+    uint64_t key = tv_fleet_point_key(point);
     if (tv_map_find(&points->reported, key) != TV_NONE)
         return;
     tv_map_set(&points->reported, key, 1);
@@ -104,6 +105,7 @@ static void points_take_answer(struct tv_fleet_points *points, const struct tv_l
 {
     struct tv_out keys;
     const cJSON *point;
+    char path[PATH_MAX];
     cJSON *json = cJSON_ParseWithLength((const char *)answer->buffer, answer->length);
     if (!cJSON_IsArray(json)) {
         cJSON_Delete(json);
@@ -117,8 +119,9 @@ static void points_take_answer(struct tv_fleet_points *points, const struct tv_l
         points->count++;
         points_report(points, log, point, &keys);
     }
-    if (keys.length > 1)
-        points_note(points, &keys);
+    if (keys.length > 1 && tv_fleet_find_list(points->folder, "served.changes", path))
+        tv_fleet_append_list(path, &keys);
+    tv_fleet_webhook_wake(points->webhook);
     tv_out_release(&keys);
     cJSON_Delete(json);
 }
@@ -134,8 +137,10 @@ void tv_fleet_points_look(struct tv_fleet_points *points, const struct tv_log *l
                                              .stop = stop};
     struct tv_fleet_result result;
     struct tv_out answer;
-    if (!points->is_read)
-        points_read(points);
+    char path[PATH_MAX];
+    if (!points->is_read && tv_fleet_find_list(points->folder, "served.changes", path))
+        tv_fleet_read_list(path, &points->reported);
+    points->is_read = true;
     tv_out_init_memory(&answer);
     tv_fleet_process_run(&process, &answer, &result);
     /* Code 2: there are too few versions.  Code 1: damaged files were left out. */

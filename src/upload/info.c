@@ -283,6 +283,10 @@ static void metrics_write_fleet(const struct tv_upload_server *server, struct tv
                   "Change points of the fleet at the last look.", counts.changes);
     metrics_write(out, "fleet_change_points_found_total", "counter",
                   "Change points that were found for the first time.", counts.new_changes);
+    metrics_write(out, "fleet_webhook_sent_total", "counter",
+                  "Change points that the webhook accepted.", counts.sent);
+    metrics_write(out, "fleet_webhook_failed_total", "counter",
+                  "Change points that the webhook did not accept.", counts.unsent);
 }
 
 void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *answer)

@@ -11,11 +11,22 @@
 #ifndef TV_UPLOAD_SERVER_H
 #define TV_UPLOAD_SERVER_H
 
+#include <stdatomic.h>
+
 #include "engine/engine.h"
 #include "http/http.h"
 #include "store/store.h"
 #include "upload/access.h"
 #include "upload/log.h"
+
+/* Where the change points of the fleet are sent. */
+struct tv_webhook {
+    const char *host; /* of the address, for the log; NULL: there is no webhook */
+    void *context;
+    /* Send a body of JSON.  It ends soon when *stop is true.  TV_OK: the webhook accepted it. */
+    enum tv_status (*post)(void *context, struct tv_bytes body, const atomic_bool *stop,
+                           struct tv_error *err);
+};
 
 /* The server sets `report` of the store, and `host` and `scratch` of the engines, itself. */
 struct tv_upload_server_options {
@@ -27,7 +38,8 @@ struct tv_upload_server_options {
     struct tv_log log;
     const char *const *proxies; /* addresses whose X-Forwarded-... headers are trusted */
     size_t proxy_count;
-    const char *fleet;  /* folder of the fleet, or NULL */
+    const char *fleet; /* folder of the fleet, or NULL */
+    struct tv_webhook webhook;
     uint32_t rate;      /* requests per second from one client; 0: no limit */
     bool reports;       /* engines can make reports (struct tv_view_reporter) */
     const char *sample; /* path of a sample trace for the start page, or NULL */

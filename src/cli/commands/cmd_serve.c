@@ -19,6 +19,7 @@
 #include "cli/input/load.h"
 #include "cli/options.h"
 #include "cli/output/html_report.h"
+#include "cli/output/webhook_sender.h"
 #include "engine/child.h"
 #include "unpack/unpack.h"
 #include "upload/server.h"
@@ -136,6 +137,9 @@ static enum tv_status serve_check_pairs(const struct tv_settings *settings, stru
     if ((serve->token || serve->token_file) && serve->htpasswd)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "a token and --htpasswd cannot be combined");
+    if (serve->fleet_webhook && !serve->fleet)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--fleet-webhook: change points need a fleet: add --fleet DIR");
     return TV_OK;
 }
 
@@ -160,6 +164,10 @@ static const struct tv_option serve_options[] = {
               "directory of the traces (default: traceview in $XDG_DATA_HOME or ~/.local/share)"),
     TV_OPTION("fleet", "DIR", TV_OPTION_TEXT, serve.fleet,
               "add the traces to the fleet in this directory, and answer questions about it"),
+    TV_OPTION(
+        "fleet-webhook", "URL", TV_OPTION_TEXT, serve.fleet_webhook,
+        "send new change points of the fleet to this address, as JSON; prefer --config, other "
+        "users can see commands"),
     TV_OPTION("port", "N", TV_OPTION_COUNT, port, "port to listen on (default: 8192)"),
     TV_OPTION(
         "listen", "ADDRESS", TV_OPTION_LIST, serve.listen,
@@ -216,6 +224,7 @@ static const struct tv_option serve_options[] = {
 
 /* Memory that the options of the hub point to. */
 struct serve_texts {
+    struct tv_webhook_sender *webhook;
     char *config, *token, *certificate, *key;
     char store[4096], sample[4096], hostname[256];
     const char **hosts;
@@ -223,6 +232,7 @@ struct serve_texts {
 
 static void serve_texts_release(struct serve_texts *texts)
 {
+    tv_webhook_sender_free(texts->webhook);
     tv_free(texts->config);
     tv_free(texts->token);
     tv_free(texts->certificate);
@@ -348,6 +358,20 @@ static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve
         texts->hosts[hub->access.host_count++] = texts->hostname;
 }
 
+static enum tv_status cmd_serve_set_webhook(const struct tv_serve_settings *serve,
+                                            struct serve_texts *texts,
+                                            struct tv_upload_server_options *hub,
+                                            struct tv_error *err)
+{
+    if (!serve->fleet_webhook)
+        return TV_OK;
+    enum tv_status status = tv_webhook_sender_new(serve->fleet_webhook, &texts->webhook, err);
+    if (status == TV_OK)
+        hub->webhook = (struct tv_webhook){tv_webhook_sender_host(texts->webhook), texts->webhook,
+                                           tv_webhook_sender_post};
+    return status;
+}
+
 /* Fill in all options of the hub. */
 static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
                                         struct serve_texts *texts,
@@ -383,7 +407,7 @@ static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
         status = cmd_serve_read_pem(serve->key, &texts->key, &hub->http.key, err);
     if (status == TV_OK && serve->store == NULL)
         status = cmd_serve_find_store(texts, err);
-    return status;
+    return status == TV_OK ? cmd_serve_set_webhook(serve, texts, hub, err) : status;
 }
 
 /* ---- Running ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curl_library.h - libcurl, for the commands that send: `push`, and `fleet` with a server.
+ * curl_library.h - libcurl, for what sends: `push`, `fleet` with a server, and webhooks of `serve`.
  *
  * The library is loaded on demand: most commands never need it, and it would pull thirty more
  * libraries into every start.
