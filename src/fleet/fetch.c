@@ -170,11 +170,23 @@ static enum tv_status fetch_put_methods(struct tv_out *sql, const struct tv_flee
     return status;
 }
 
+static enum tv_status fetch_put_paths(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
+                                      struct tv_error *err)
+{
+    assert(fetch->base && fetch->fresh);
+    tv_out_text(sql, " FROM " TV_FLEET_SERVER_PREFIX "path WHERE 1");
+    enum tv_status status = fetch_put_traces(sql, fetch, err);
+    tv_out_text(sql, " LIMIT 1 BY trace, path, batch");
+    return status;
+}
+
 /* Does a question need a column? */
 static bool fetch_needs(const struct tv_fleet_fetch *fetch, enum tv_fleet_table table,
                         const struct tv_parquet_column *column)
 {
     const char *name = column->name;
+    if (fetch->by_path && table == TV_FLEET_METHOD && column->list)
+        return false; /* the sketches are most of a row, and only its times are summed */
     if (!fetch->figure || table != TV_FLEET_METHOD || strcmp(name, "trace") == 0 ||
         strcmp(name, "batch") == 0 || strcmp(name, "method") == 0)
         return true;
@@ -207,6 +219,8 @@ size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch
         status = fetch_put_method_names(sql, fetch, err);
     else if (table == TV_FLEET_METHOD)
         status = fetch_put_methods(sql, fetch, err);
+    else if (table == TV_FLEET_PATH)
+        status = fetch_put_paths(sql, fetch, err);
     else
         tv_out_text(sql, " FROM " TV_FLEET_SERVER_PREFIX "trace FINAL");
     tv_out_text(sql, " FORMAT TabSeparatedWithNamesAndTypes");

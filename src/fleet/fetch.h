@@ -19,14 +19,15 @@ struct tv_fleet_fetch {
     const char *method;            /* of trend and outliers */
     const char *const *conditions; /* of which */
     size_t condition_count;
-    const char *base, *fresh; /* of regressions */
+    const char *base, *fresh; /* of regressions and flamegraph */
+    bool by_path;             /* flamegraph */
     const char *where;
     const char *figure; /* of changes and trends, which need no other column of `method` */
 };
 
-/* Append the SELECT of a table's rows, METHOD_NAME, METHOD or TRACE, and fill in the columns that
- * they have; return their number, 0 after an error.  TV_ERR_USAGE when labels or a condition are
- * malformed. */
+/* Append the SELECT of a table's rows, METHOD_NAME, METHOD, PATH or TRACE, and fill in the columns
+ * that they have; return their number, 0 after an error.  TV_ERR_USAGE when labels or a condition
+ * are malformed. */
 size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
                           enum tv_fleet_table table,
                           struct tv_parquet_column columns[TV_FLEET_FETCH_COLUMNS],

@@ -2,6 +2,7 @@
 #include "fleet/rowbinary.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -61,6 +62,55 @@ void tv_fleet_put_create(struct tv_out *sql, enum tv_fleet_table table)
                   tv_fleet_has_month(table) ? ", month UInt32" : "",
                   tv_fleet_has_month(table) ? "PARTITION BY month " : "", orders[table]);
 }
+
+/* ---- Sums over traces that expired ---- */
+
+void tv_fleet_put_create_rollup(struct tv_out *sql)
+{
+    size_t count;
+    const struct tv_parquet_column *columns = tv_fleet_columns(TV_FLEET_ROLLUP, &count);
+    tv_out_text(sql, "CREATE TABLE IF NOT EXISTS " TV_FLEET_SERVER_PREFIX "rollup (");
+    for (size_t i = 0; i < count; i++) {
+        tv_out_text(sql, i > 0 ? ", " : "");
+        rowbinary_put_column(sql, &columns[i]);
+    }
+    tv_out_text(sql, ") ENGINE = ReplacingMergeTree() PARTITION BY batch ORDER BY (batch, method, "
+                     "version, device, scenario, side, label_keys, label_values, unit)");
+}
+
+void tv_fleet_put_roll_up(struct tv_out *sql, uint64_t batch, uint32_t month)
+{
+    /* The columns of the table in their order; a join has two sides only, so names come last. */
+    static const char labels[] = "version, device, scenario, side, label_keys, label_values, unit";
+    size_t count;
+    const struct tv_parquet_column *columns = tv_fleet_columns(TV_FLEET_ROLLUP, &count);
+    tv_out_text(sql, "INSERT INTO " TV_FLEET_SERVER_PREFIX "rollup (");
+    for (size_t i = 0; i < count; i++)
+        tv_out_format(sql, "%s`%s`", i > 0 ? ", " : "", columns[i].name);
+    tv_out_format(sql,
+                  ") SELECT toUInt64(%" PRIu64 "), '%04u-%02u', %s, method, class, name, "
+                  "signature, traces, calls, incl, excl, incl_cpu, excl_cpu, longest, sketch.1, "
+                  "sketch.2 FROM (SELECT method, %s, toInt64(count()) AS traces, sum(calls) AS "
+                  "calls, sum(incl) AS incl, sum(excl) AS excl, sum(incl_cpu) AS incl_cpu, "
+                  "sum(excl_cpu) AS excl_cpu, max(max) AS longest, sumMap(keys, counts) AS sketch ",
+                  batch, month / 100, month % 100, labels, labels);
+    tv_out_format(sql,
+                  "FROM (SELECT trace, batch, method, calls, incl, excl, incl_cpu, excl_cpu, max, "
+                  "keys, counts FROM " TV_FLEET_SERVER_PREFIX "method FINAL WHERE month = %u) "
+                  "ANY INNER JOIN (SELECT trace, batch, %s FROM " TV_FLEET_SERVER_PREFIX
+                  "trace FINAL WHERE month = %u AND trace IN (SELECT trace "
+                  "FROM " TV_FLEET_SERVER_PREFIX "expired WHERE batch = %" PRIu64
+                  ") ORDER BY added, batch LIMIT 1 BY trace) USING (trace, batch) ",
+                  month, labels, month, batch);
+    tv_out_format(sql,
+                  "GROUP BY method, %s) ANY LEFT JOIN (SELECT method, class, name, signature "
+                  "FROM " TV_FLEET_SERVER_PREFIX "method_name ORDER BY method, batch LIMIT 1 BY "
+                  "method) USING (method)",
+                  labels);
+    tv_out_char(sql, '\0');
+}
+
+/* ---- Statements about any table ---- */
 
 void tv_fleet_put_insert(struct tv_out *sql, enum tv_fleet_table table)
 {

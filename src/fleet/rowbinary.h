@@ -47,6 +47,13 @@ bool tv_fleet_has_month(enum tv_fleet_table table);
 /* Append the statement that makes a table. */
 void tv_fleet_put_create(struct tv_out *sql, enum tv_fleet_table table);
 
+/* Append the statement that makes the table of sums, which is partitioned by batch. */
+void tv_fleet_put_create_rollup(struct tv_out *sql);
+
+/* Append the INSERT of the sums over the traces that the table `expired` lists for a batch, all of
+ * which are of this month. */
+void tv_fleet_put_roll_up(struct tv_out *sql, uint64_t batch, uint32_t month);
+
 /* Append the start of an INSERT in RowBinary, whose columns are named: the table of a later version
  * may have more. */
 void tv_fleet_put_insert(struct tv_out *sql, enum tv_fleet_table table);

@@ -84,6 +84,12 @@ enum tv_status tv_fleet_sender_send(struct tv_fleet_sender *sender,
                                     const struct tv_fleet_batch *batch,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* ---- Retention (cmd_fleet_server_expire.c) ---- */
+
+/* Replace the months whose traces are all older than --keep by sums. */
+enum tv_status tv_fleet_server_expire(struct tv_fleet_server *server,
+                                      struct tv_error *err) TV_MUST_CHECK;
+
 /* ---- Questions and the rest (cmd_fleet_server_ask.c) ---- */
 
 /* Run an action other than add and rows; `run` is what a folder would do. */

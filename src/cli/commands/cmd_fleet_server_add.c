@@ -94,6 +94,20 @@ static enum tv_status server_take_known(void *context, struct tv_bytes bytes, st
     return TV_OK;
 }
 
+/* Has the server a list of traces that expired? */
+static enum tv_status server_has_expired(struct tv_fleet_server *server, bool *has,
+                                         struct tv_error *err)
+{
+    static const char query[] = "SELECT count() FROM system.tables WHERE database = "
+                                "currentDatabase() AND name = '" TV_FLEET_SERVER_PREFIX "expired'";
+    struct tv_out answer;
+    tv_out_init_memory(&answer);
+    enum tv_status status = tv_fleet_server_ask_text(server, query, &answer, err);
+    *has = status == TV_OK && strcmp((const char *)answer.buffer, "0\n") != 0;
+    tv_out_release(&answer);
+    return status;
+}
+
 /* ---- The sender ---- */
 
 #define END_OF_TABLE 0u
@@ -205,11 +219,17 @@ enum tv_status tv_fleet_sender_start(struct tv_fleet_sender *sender,
                                                 "trace FORMAT RowBinary",
                                        .take = server_take_known,
                                        .context = &taken};
+    bool has_expired = false;
     enum tv_status status = tv_fleet_server_open(&server, settings, err);
     sender->socket = -1;
     if (status == TV_OK)
         status = tv_fleet_server_init(&server, err);
     if (status == TV_OK)
+        status = tv_fleet_server_ask(&server, &request, err);
+    if (status == TV_OK)
+        status = server_has_expired(&server, &has_expired, err);
+    request.query = "SELECT trace FROM " TV_FLEET_SERVER_PREFIX "expired FORMAT RowBinary";
+    if (status == TV_OK && has_expired)
         status = tv_fleet_server_ask(&server, &request, err);
     tv_fleet_server_close(&server);
     return status == TV_OK ? sender_fork(sender, settings, err) : status;

@@ -135,6 +135,8 @@ static enum tv_status server_question(struct tv_fleet_server *server, const char
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < TV_COUNT(tables) && status == TV_OK; i++)
         status = server_fetch_table(server, folder, fetch, tables[i], err);
+    if (status == TV_OK && fetch->by_path)
+        status = server_fetch_table(server, folder, fetch, TV_FLEET_PATH, err);
     return status;
 }
 
@@ -255,7 +257,8 @@ static enum tv_status server_fetch_question(struct tv_fleet_server *server, cons
     if (strcmp(action, "which") == 0) {
         fetch.conditions = settings->files.items;
         fetch.condition_count = settings->files.count;
-    } else if (strcmp(action, "regressions") == 0) {
+    } else if (strcmp(action, "regressions") == 0 || strcmp(action, "flamegraph") == 0) {
+        fetch.by_path = action[0] == 'f';
         fetch.base = settings->fleet.base;
         fetch.fresh = settings->fleet.fresh;
     } else if (strcmp(action, "changes") == 0 || strcmp(action, "trends") == 0) {
@@ -294,14 +297,6 @@ enum tv_status tv_fleet_server_run(const struct tv_command *command,
 {
     struct tv_fleet_server server;
     const char *action = settings->fleet.action;
-    if (strcmp(action, "expire") == 0)
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "'expire' keeps sums in a folder only; on a server, ALTER TABLE tv1_method "
-                       "DROP PARTITION 202601, for each table, removes a month (docs/fleet.md)");
-    if (strcmp(action, "flamegraph") == 0)
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "'flamegraph' needs a folder: add the traces to one, too, with "
-                       "`traceview fleet add --to FOLDER`");
     enum tv_status status = tv_fleet_server_open(&server, settings, err);
     if (status != TV_OK)
         return status;
@@ -311,6 +306,8 @@ enum tv_status tv_fleet_server_run(const struct tv_command *command,
         status = tv_fleet_server_init(&server, err);
     else if (strcmp(action, "check") == 0)
         status = server_check(&server, code, err);
+    else if (strcmp(action, "expire") == 0)
+        status = tv_fleet_server_expire(&server, err);
     else
         status = server_answer(&server, command, run, code, err);
     tv_fleet_server_close(&server);
