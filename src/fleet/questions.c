@@ -238,12 +238,24 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
     return status;
 }
 
+/* The rows of these traces are picked before anything is computed from them: DuckDB would compute
+ * percentiles of rows that a later join leaves out. */
 static const char fleet_prepare_methods[] =
+    "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
+    "max, keys, counts from method where trace in (select trace from run); "
     "create temp table run_method as select r.number, n.class, n.category, n.name, "
-    "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, m.p50, "
-    "sketch_percentile(m.keys, m.counts, 0.9) as p90, m.p95, m.p99, m.max, "
-    "m.method from run r join method m on m.trace = r.trace "
+    "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, "
+    "sketch_percentile(m.keys, m.counts, 0.5) as p50, "
+    "sketch_percentile(m.keys, m.counts, 0.9) as p90, "
+    "sketch_percentile(m.keys, m.counts, 0.95) as p95, "
+    "sketch_percentile(m.keys, m.counts, 0.99) as p99, m.max, "
+    "m.method from run r join run_row m on m.trace = r.trace "
     "join method_name n on n.method = m.method; ";
+
+/* Paths need the totals of the traces only. */
+static const char fleet_prepare_totals[] =
+    "create temp table run_row as select trace, excl, excl_cpu from method "
+    "where trace in (select trace from run); ";
 
 /* A caller has at least the time of what it calls, so it is among the largest, too. */
 static void fleet_prepare_paths(struct tv_out *sql)
@@ -271,16 +283,15 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
                      "select trace, 1 from fresh) "
                      "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
                      "s.side, t.* from sided s join trace t using (trace); ");
+    tv_out_text(sql, sides->by_path ? fleet_prepare_totals : fleet_prepare_methods);
     if (sides->by_path)
         fleet_prepare_paths(sql);
-    else
-        tv_out_text(sql, fleet_prepare_methods);
     tv_out_text(sql, "select r.side::bigint, r.uri, r.recorded, r.clocks, "
                      "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
                      "r.recording, r.round, r.boot, r.calls, "
-                     "(select sum(excl)::bigint from method m where m.trace = r.trace), "
-                     "(select sum(excl_cpu)::bigint from method m where m.trace = r.trace) "
-                     "from run r order by number");
+                     "s.excl, s.excl_cpu from run r left join (select trace, "
+                     "sum(excl)::bigint as excl, sum(excl_cpu)::bigint as excl_cpu from run_row "
+                     "group by trace) s using (trace) order by number");
     return status;
 }
 
