@@ -53,8 +53,10 @@ struct tv_fleet_queue {
     bool has_new;                  /* traces were added since the last look at the change points */
     struct tv_map done;            /* of the thread: keys of traces that were added */
     unsigned small_batches;        /* of the thread: since they were joined */
+    bool is_prepared;              /* of the thread: answers were prepared since the last look */
     int64_t look_at;               /* of the thread: time from which on the next look may begin */
     struct tv_fleet_points points; /* of the thread */
+    struct tv_fleet_cache *cache;
 };
 
 /* Ids are random, so half of one tells traces apart. */
@@ -196,12 +198,15 @@ static bool fleet_has_labels(const struct fleet_group *group, const char *const 
     return equal;
 }
 
-/* Wait for traces, for a look at the change points, or for the end.  Runs under the lock. */
+/* Wait for traces, for a look at the change points, for answers to prepare, or for the end.  Runs
+ * under the lock. */
 static void fleet_await_work(struct tv_fleet_queue *queue)
 {
     while (queue->count == 0 && !atomic_load(&queue->ends)) {
         int64_t left = queue->look_at - tv_monotonic_ms();
-        if (!queue->has_new) {
+        if (!queue->is_prepared) {
+            return;
+        } else if (!queue->has_new) {
             pthread_cond_wait(&queue->changed, &queue->lock);
         } else if (left > 0) {
             const struct timespec until = tv_monotonic_deadline((uint64_t)left);
@@ -367,11 +372,24 @@ static void fleet_look(struct tv_fleet_queue *queue)
     if (!looks)
         return;
     tv_fleet_points_look(&queue->points, &queue->server->options.log, &queue->ends);
+    queue->is_prepared = false;
     queue->look_at = tv_monotonic_ms() + LOOK_INTERVAL_MS;
     pthread_mutex_lock(&queue->lock);
     queue->totals.changes = queue->points.count;
     queue->totals.new_changes = queue->points.found;
     pthread_mutex_unlock(&queue->lock);
+}
+
+/* Ask what the page asks first: after the start, and after each look. */
+static void fleet_prepare(struct tv_fleet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    bool waits = queue->count > 0;
+    pthread_mutex_unlock(&queue->lock);
+    if (waits || queue->is_prepared)
+        return;
+    queue->is_prepared = true;
+    tv_fleet_prepare_answers(queue, &queue->ends);
 }
 
 static void *fleet_run_queue(void *context)
@@ -388,6 +406,7 @@ static void *fleet_run_queue(void *context)
             fleet_end_group(queue);
             fleet_join_batches(queue);
             fleet_look(queue);
+            fleet_prepare(queue);
         }
         tv_arena_release(&group->arena);
     }
@@ -419,6 +438,7 @@ static enum tv_status fleet_set_folders(struct tv_fleet_queue *queue, const char
 static void fleet_queue_release(struct tv_fleet_queue *queue)
 {
     tv_fleet_webhook_free(queue->points.webhook);
+    tv_fleet_cache_free(queue->cache);
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);
     tv_map_release(&queue->done);
@@ -447,6 +467,7 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
     tv_map_init(&made->done);
     tv_map_init(&made->points.reported);
     made->points.folder = made->folder;
+    made->cache = tv_fleet_cache_new(made->folder);
     if (server->options.webhook.host) {
         status = tv_fleet_webhook_new(&server->options.webhook, &server->options.log, made->folder,
                                       &made->points.webhook, err);
@@ -478,6 +499,11 @@ void tv_fleet_queue_free(struct tv_fleet_queue *queue)
 const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue)
 {
     return queue->folder;
+}
+
+struct tv_fleet_cache *tv_fleet_queue_cache(const struct tv_fleet_queue *queue)
+{
+    return queue->cache;
 }
 
 struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue)

@@ -42,8 +42,9 @@ void tv_fleet_queue_free(struct tv_fleet_queue *queue);
 /* Queue a trace that was read.  A NULL queue does nothing. */
 void tv_fleet_queue_push(struct tv_fleet_queue *queue, const char *id);
 
-/* The absolute path of the folder. */
+/* The absolute path of the folder, and the answers about it. */
 const char *tv_fleet_queue_folder(const struct tv_fleet_queue *queue);
+struct tv_fleet_cache *tv_fleet_queue_cache(const struct tv_fleet_queue *queue);
 
 struct tv_fleet_queue_counts {
     uint64_t added, failed, waiting; /* traces */
@@ -101,6 +102,31 @@ void tv_fleet_webhook_wake(struct tv_fleet_webhook *webhook);
 
 /* Total numbers since the start. */
 struct tv_fleet_webhook_counts tv_fleet_webhook_count(struct tv_fleet_webhook *webhook);
+
+/* ---- Answers that were given before (fleet_cache.c) ---- */
+
+struct tv_fleet_cache;
+
+/* The folder's name must outlive the cache. */
+struct tv_fleet_cache *tv_fleet_cache_new(const char *folder);
+void tv_fleet_cache_free(struct tv_fleet_cache *cache);
+
+/* Return the state of the fleet, to which an answer belongs.  UNSETTLED: it changes just now, and
+ * no answer is found or kept. */
+#define TV_FLEET_UNSETTLED INT64_MIN
+int64_t tv_fleet_cache_state(const struct tv_fleet_cache *cache);
+
+/* Append the answer to a question in this state, which was asked for before the question was
+ * answered; false: there is none.  Or keep an answer. */
+bool tv_fleet_cache_find(struct tv_fleet_cache *cache, const char *question, int64_t state,
+                         struct tv_out *out);
+void tv_fleet_cache_keep(struct tv_fleet_cache *cache, const char *question, int64_t state,
+                         struct tv_bytes bytes);
+
+/* ---- Questions (fleet_questions.c) ---- */
+
+/* Ask what the page asks first, so that it has its answers at once. */
+void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop);
 
 /* ---- Children (fleet_process.c) ---- */
 

@@ -4,26 +4,33 @@
  *
  * Each is one run of `traceview fleet` with --format json, whose output is the answer.  A parameter
  * becomes an option of that command, so the figures are those of the command line by construction.
- * Clients never send SQL.
+ * Clients never send SQL.  Answers are kept for the next who asks (fleet_cache.c), and what the
+ * page asks first is asked whenever traces were added.
  */
 #include <assert.h>
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/encoding.h"
+#include "base/map.h"
 #include "upload/internal.h"
 
 #define LARGEST_ANSWER ((size_t)16 << 20)
 #define QUESTION_SECONDS "10"
 #define KILL_SECONDS 20u
+#define PREPARE_SECONDS 120u
+#define PREPARE_SECONDS_TEXT "100"
 #define QUESTION_MEMORY "512M"
 /* Questions answered at a time: each is a process that may use its whole memory limit. */
 #define MAX_QUESTIONS 2
 #define LONGEST_VALUE 1000u
 /* More than any question has: tv_query_parse refuses repeated parameters. */
 #define MAX_ARGUMENTS 40u
+/* Those of every question, before its own. */
+#define COMMON_ARGUMENTS 11u
 
 struct fleet_parameter {
     const char *name, *option; /* option NULL: the argument after the options */
@@ -112,7 +119,7 @@ static void fleet_add_argument(struct fleet_arguments *arguments, const char *wo
     arguments->items[arguments->count++] = word;
 }
 
-static const char *fleet_copy_value(struct tv_arena *arena, struct tv_bytes value)
+static char *fleet_copy_value(struct tv_arena *arena, struct tv_bytes value)
 {
     char *text = tv_arena_alloc(arena, value.length + 1, 1);
     if (value.length > 0)
@@ -130,22 +137,34 @@ static const struct fleet_parameter *fleet_find_parameter(const struct fleet_que
     return NULL;
 }
 
-/* Turn the request's parameters into arguments.  Return NULL, or the reason for a refusal. */
-static const char *fleet_take_parameters(const struct fleet_question_kind *kind,
-                                         const struct tv_query *query,
-                                         struct fleet_arguments *arguments)
+/* Return NULL, or the reason for a refusal. */
+static const char *fleet_check_parameters(const struct fleet_question_kind *kind,
+                                          const struct tv_query *query)
 {
     for (size_t i = 0; i < TV_COUNT(kind->parameters) && kind->parameters[i].name; i++)
         if (kind->parameters[i].needed && !tv_query_find(query, kind->parameters[i].name))
             return "a parameter of this question is missing";
     for (size_t i = 0; i < query->count; i++) {
-        const struct fleet_parameter *parameter = fleet_find_parameter(kind, query->items[i].name);
         const struct tv_bytes value = query->items[i].value;
-        if (!parameter)
+        if (!fleet_find_parameter(kind, query->items[i].name))
             return "this question has no such parameter";
         if (value.length == 0 || value.length > LONGEST_VALUE)
             return "a value is empty or too long";
-        const char *text = fleet_copy_value(arguments->arena, value);
+    }
+    return NULL;
+}
+
+/* Turn the parameters, which were checked, into arguments.  Their order is that of the table, so
+ * that equal questions have equal arguments. */
+static void fleet_take_parameters(const struct fleet_question_kind *kind,
+                                  const struct tv_query *query, struct fleet_arguments *arguments)
+{
+    for (size_t i = 0; i < TV_COUNT(kind->parameters) && kind->parameters[i].name; i++) {
+        const struct fleet_parameter *parameter = &kind->parameters[i];
+        const struct tv_bytes *value = tv_query_find(query, parameter->name);
+        if (!value)
+            continue;
+        const char *text = fleet_copy_value(arguments->arena, *value);
         if (parameter->option) {
             /* the word after an option is its value, whatever it begins with */
             fleet_add_argument(arguments, parameter->option);
@@ -154,12 +173,20 @@ static const char *fleet_take_parameters(const struct fleet_question_kind *kind,
             arguments->last = text;
         }
     }
-    return NULL;
 }
 
-static void fleet_complete_arguments(const struct fleet_question_kind *kind,
-                                     struct fleet_arguments *arguments)
+/* Write the arguments of a question whose parameters were checked. */
+static void fleet_write_arguments(const struct fleet_question_kind *kind,
+                                  const struct tv_query *query, const char *folder,
+                                  const char *seconds, struct fleet_arguments *arguments)
 {
+    const char *const begin[] = {"fleet", kind->action,   "-q",           "--to",
+                                 folder,  "--format",     "json",         "--max-time",
+                                 seconds, "--max-memory", QUESTION_MEMORY};
+    static_assert(TV_COUNT(begin) == COMMON_ARGUMENTS, "fleet_write_question leaves them out");
+    for (size_t i = 0; i < TV_COUNT(begin); i++)
+        fleet_add_argument(arguments, begin[i]);
+    fleet_take_parameters(kind, query, arguments);
     if (kind->rows) {
         fleet_add_argument(arguments, "--max-rows");
         fleet_add_argument(arguments, kind->rows);
@@ -170,6 +197,15 @@ static void fleet_complete_arguments(const struct fleet_question_kind *kind,
     if (arguments->last)
         fleet_add_argument(arguments, arguments->last);
     arguments->items[arguments->count] = NULL;
+}
+
+/* Write the name of a question for the cache: the words after those that all have in common. */
+static void fleet_write_question(const struct fleet_arguments *arguments, struct tv_out *out)
+{
+    tv_out_format(out, "%s\n", arguments->items[1]);
+    for (size_t i = COMMON_ARGUMENTS; i < arguments->count; i++)
+        tv_out_format(out, "%zu:%s\n", strlen(arguments->items[i]), arguments->items[i]);
+    tv_out_char(out, '\0');
 }
 
 /* ---- Answers ---- */
@@ -205,10 +241,10 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
                          message[0] ? message : "the question cannot be answered");
 }
 
-static void fleet_answer_question(const struct fleet_arguments *arguments, struct tv_answer *answer)
+static void fleet_run_question(const struct fleet_arguments *arguments, struct tv_answer *answer,
+                               struct tv_fleet_result *result)
 {
     static atomic_int running;
-    struct tv_fleet_result result;
     const struct tv_fleet_process process = {
         .arguments = arguments->items, .most_bytes = LARGEST_ANSWER, .seconds = KILL_SECONDS};
     if (atomic_fetch_add(&running, 1) >= MAX_QUESTIONS) {
@@ -216,15 +252,37 @@ static void fleet_answer_question(const struct fleet_arguments *arguments, struc
         tv_upload_refuse(answer, TV_HTTP_UNAVAILABLE,
                          "other questions are being answered; try again");
         tv_answer_header(answer, "Retry-After", "1");
+        result->end = TV_FLEET_NOT_STARTED;
         return;
     }
-    tv_fleet_process_run(&process, &answer->body, &result);
+    tv_fleet_process_run(&process, &answer->body, result);
     atomic_fetch_sub(&running, 1);
-    bool has_answer = result.end == TV_FLEET_EXITED && result.code <= 1 && answer->body.length > 0;
+    bool has_answer =
+        result->end == TV_FLEET_EXITED && result->code <= 1 && answer->body.length > 0;
     if (!has_answer) {
-        fleet_refuse_question(&result, answer);
-        return;
+        fleet_refuse_question(result, answer);
+        result->end = TV_FLEET_NOT_STARTED;
     }
+}
+
+static void fleet_answer_question(struct tv_fleet_cache *cache,
+                                  const struct fleet_arguments *arguments, struct tv_answer *answer)
+{
+    struct tv_fleet_result result = {.end = TV_FLEET_EXITED};
+    struct tv_out question;
+    int64_t state = tv_fleet_cache_state(cache);
+    tv_out_init_memory(&question);
+    fleet_write_question(arguments, &question);
+    const char *name = (const char *)question.buffer;
+    if (!tv_fleet_cache_find(cache, name, state, &answer->body)) {
+        fleet_run_question(arguments, answer, &result);
+        if (result.end == TV_FLEET_EXITED && result.code == 0)
+            tv_fleet_cache_keep(cache, name, state,
+                                (struct tv_bytes){answer->body.buffer, answer->body.length});
+    }
+    tv_out_release(&question);
+    if (result.end != TV_FLEET_EXITED)
+        return;
     answer->type = "application/json";
     if (result.code == 1)
         tv_answer_header(answer, "Warning", "199 traceview \"damaged files were left out\"");
@@ -262,24 +320,108 @@ void tv_upload_ask_fleet(struct tv_upload_request *req, struct tv_answer *answer
         tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, err.message);
         return;
     }
-    const char *const begin[] = {"fleet",
-                                 kind->action,
-                                 "-q",
-                                 "--to",
-                                 tv_fleet_queue_folder(req->server->fleet),
-                                 "--format",
-                                 "json",
-                                 "--max-time",
-                                 QUESTION_SECONDS,
-                                 "--max-memory",
-                                 QUESTION_MEMORY};
-    for (size_t i = 0; i < TV_COUNT(begin); i++)
-        fleet_add_argument(&arguments, begin[i]);
-    const char *wrong = fleet_take_parameters(kind, &query, &arguments);
+    const char *wrong = fleet_check_parameters(kind, &query);
     if (wrong) {
         tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, wrong);
         return;
     }
-    fleet_complete_arguments(kind, &arguments);
-    fleet_answer_question(&arguments, answer);
+    fleet_write_arguments(kind, &query, tv_fleet_queue_folder(req->server->fleet), QUESTION_SECONDS,
+                          &arguments);
+    fleet_answer_question(tv_fleet_queue_cache(req->server->fleet), &arguments, answer);
+}
+
+/* ---- Answers before anybody asks ---- */
+
+/* Ask a question, "NAME=VALUE&...", unless its answer is known; `out` gets the answer. */
+static void fleet_prepare_answer(struct tv_fleet_queue *queue, const char *name, const char *text,
+                                 const atomic_bool *stop, struct tv_out *out)
+{
+    struct tv_fleet_cache *cache = tv_fleet_queue_cache(queue);
+    const struct fleet_question_kind *kind = fleet_find_question(tv_bytes_of(name));
+    struct tv_arena arena;
+    struct tv_query query;
+    struct tv_error err = {0};
+    struct tv_out question;
+    struct tv_fleet_result result;
+    int64_t state = tv_fleet_cache_state(cache);
+    assert(kind);
+    tv_arena_init(&arena);
+    tv_out_init_memory(&question);
+    struct fleet_arguments arguments = {.arena = &arena};
+    const struct tv_fleet_process process = {.arguments = arguments.items,
+                                             .most_bytes = LARGEST_ANSWER,
+                                             .seconds = PREPARE_SECONDS,
+                                             .stop = stop};
+    uint8_t *copy =
+        (uint8_t *)fleet_copy_value(&arena, tv_bytes_of(text)); /* it is decoded there */
+    if (tv_query_parse(&query, copy, strlen(text), &err) == TV_OK &&
+        !fleet_check_parameters(kind, &query)) {
+        fleet_write_arguments(kind, &query, tv_fleet_queue_folder(queue), PREPARE_SECONDS_TEXT,
+                              &arguments);
+        fleet_write_question(&arguments, &question);
+        if (!tv_fleet_cache_find(cache, (const char *)question.buffer, state, out)) {
+            tv_fleet_process_run(&process, out, &result);
+            if (result.end == TV_FLEET_EXITED && result.code == 0)
+                tv_fleet_cache_keep(cache, (const char *)question.buffer, state,
+                                    (struct tv_bytes){out->buffer, out->length});
+        }
+    }
+    tv_out_release(&question);
+    tv_arena_release(&arena);
+}
+
+static void fleet_put_percent(struct tv_out *out, const char *text)
+{
+    for (; *text; text++)
+        tv_out_format(out, "%%%02X", (unsigned char)*text);
+}
+
+/* Write the parameters of the comparison that the page shows first: that of the last two versions,
+ * in the order in which the answer to `versions` has them.  False: there are no two. */
+static bool fleet_write_last_versions(const struct tv_out *versions, struct tv_out *out)
+{
+    cJSON *rows = cJSON_ParseWithLength((const char *)versions->buffer, versions->length);
+    const char *last = NULL, *before = NULL;
+    struct tv_interner *seen = tv_interner_new();
+    const cJSON *row;
+    cJSON_ArrayForEach(row, rows)
+    {
+        const char *version = cJSON_GetStringValue(cJSON_GetObjectItem(row, "version"));
+        uint32_t count = tv_interner_count(seen);
+        if (!version || tv_interner_add(seen, tv_bytes_of(version)) < count)
+            continue;
+        before = last;
+        last = version;
+    }
+    bool found = before && strlen(before) < LONGEST_VALUE - 10 && strlen(last) < LONGEST_VALUE - 10;
+    if (found) {
+        tv_out_text(out, "base=version%3D");
+        fleet_put_percent(out, before);
+        tv_out_text(out, "&new=version%3D");
+        fleet_put_percent(out, last);
+        tv_out_text(out, "&figure=excl");
+        tv_out_char(out, '\0');
+    }
+    tv_interner_free(seen);
+    cJSON_Delete(rows);
+    return found;
+}
+
+void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop)
+{
+    struct tv_out versions, sides, answer;
+    tv_out_init_memory(&versions);
+    tv_out_init_memory(&sides);
+    tv_out_init_memory(&answer);
+    fleet_prepare_answer(queue, "versions", "", stop, &versions);
+    if (fleet_write_last_versions(&versions, &sides))
+        fleet_prepare_answer(queue, "regressions", (const char *)sides.buffer, stop, &answer);
+    static const char *const others[] = {"trends", "changes"};
+    for (size_t i = 0; i < TV_COUNT(others) && versions.length > 0; i++) {
+        answer.length = 0;
+        fleet_prepare_answer(queue, others[i], "figure=excl", stop, &answer);
+    }
+    tv_out_release(&answer);
+    tv_out_release(&sides);
+    tv_out_release(&versions);
 }

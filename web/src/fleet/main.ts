@@ -31,6 +31,7 @@ import {
   type VersionRow,
 } from './model';
 import { ask, base, Place, Superseded, type Choice } from './place';
+import { TracesOf } from './tracesOf';
 
 const MOST_SHOWN = 200;
 const MOST_TRACES = 100;
@@ -68,7 +69,7 @@ class FleetPage {
   private versions: VersionRow[] = [];
   private trend: TrendRow[] = [];
   /** The traces of the method by version, as far as they were asked for. */
-  private readonly traces = new Map<string, readonly TraceRow[]>();
+  private readonly traces = new TracesOf(this.place);
   private points: ChangePoint[] = [];
   private compared: Compared = { rows: [] };
   /** The medians of methods by their whole names, as the server wrote them. */
@@ -212,9 +213,10 @@ class FleetPage {
     this.showMethods(compared.rows, compared.note ?? '');
     if (this.place.get('method') === '') this.place.set('method', compared.rows[0]?.key ?? '');
     void this.during(() => this.showMethod());
-    void this.during(() => this.showChanges(wanted));
-    void this.during(() => this.showFlame());
     void this.during(() => this.showCourses(wanted));
+    void this.during(() => this.showFlame());
+    // All figures of the fleet are read for it, so it takes longest.
+    void this.during(() => this.showChanges(wanted));
   }
 
   private async showCourses(wanted: () => boolean): Promise<void> {
@@ -374,7 +376,7 @@ class FleetPage {
     fill(this.traceRows);
     fill(this.tracesTitle, 'Traces');
     void this.during(async () => {
-      this.showTraces(row.version, await this.tracesOf(row.version, this.turn('traces')));
+      this.showTraces(row.version, await this.traces.load(row.version, this.turn('traces')));
       this.showSpread(null);
     });
   }
@@ -390,7 +392,7 @@ class FleetPage {
     this.rest(() => {
       if (!wanted()) return;
       void this.during(async () =>
-        this.drawSpread(version, await this.tracesOf(version === '' ? null : version, wanted)),
+        this.drawSpread(version, await this.traces.load(version === '' ? null : version, wanted)),
       );
     });
   }
@@ -406,23 +408,6 @@ class FleetPage {
       y: { name: `traces of ${name}` },
       ...histogramOf(values, 20),
     });
-  }
-
-  /** Return the traces of a version; null: of those without one. */
-  private async tracesOf(
-    version: string | null,
-    wanted: () => boolean,
-  ): Promise<readonly TraceRow[]> {
-    const known = this.traces.get(version ?? '');
-    if (known) return known;
-    const [method, figure] = [this.place.get('method'), this.place.get('figure')];
-    // A question cannot name a version with a blank, or none.
-    const named = version !== null && /^\S+$/.test(version);
-    const where = named ? this.place.where(`version=${version}`) : this.place.where();
-    const rows = await ask<TraceRow[]>('traces', { method, figure, where }, wanted);
-    const found = named ? rows : rows.filter(({ label }) => label === version);
-    this.traces.set(version ?? '', found);
-    return found;
   }
 
   /** Show the traces of a version, those first that are farthest from their median. */

@@ -54,11 +54,19 @@ async function request(question: string, query: string): Promise<Response> {
   }
 }
 
-let last: Promise<unknown> = Promise.resolve();
+/** Questions about one method, which must not wait for those about all. */
+const QUICK = new Set(['versions', 'trend', 'traces']);
+
+/** The last question of each kind. */
+const last: Record<'quick' | 'slow', Promise<unknown>> = {
+  quick: Promise.resolve(),
+  slow: Promise.resolve(),
+};
 
 /**
  * Ask the fleet a question; empty parameters are left out. The server answers two questions at a
- * time, of all pages together, so a page asks one after the other, and only what is still `wanted`.
+ * time, of all pages together, so a page asks one quick and one slow one, and only what is still
+ * `wanted`.
  */
 export async function ask<T>(
   question: string,
@@ -67,12 +75,12 @@ export async function ask<T>(
 ): Promise<T> {
   const words = Object.entries(parameters).filter(([, value]) => value !== '');
   const query = new URLSearchParams(words).toString();
-  const before = last;
-  const answer = before.then(async () => {
+  const kind = QUICK.has(question) ? 'quick' : 'slow';
+  const answer = last[kind].then(async () => {
     if (!wanted()) throw new Superseded();
     return (await (await request(question, query)).json()) as T;
   });
-  last = answer.catch(() => undefined);
+  last[kind] = answer.catch(() => undefined);
   const found = await answer;
   if (!wanted()) throw new Superseded();
   return found;
