@@ -28,6 +28,8 @@ struct tv_command {
                           `diff --open` */
     /* Complete the settings before the files are counted and before the sandbox; or NULL. */
     enum tv_status (*prepare)(struct tv_settings *settings, struct tv_error *err);
+    /* Print --help about the words that were given with it; NULL: the words do not matter. */
+    int (*help)(const struct tv_command *command, const struct tv_settings *settings);
     bool (*is_there)(void); /* can this build run it? NULL: every build can */
     int (*run)(const struct tv_command *command, const struct tv_settings *settings);
 };
@@ -61,6 +63,9 @@ int tv_commands_first_word(int argc, char **argv);
 
 /* Return the command whose name is closest to a mistyped word; NULL when none is close. */
 const struct tv_command *tv_commands_near(const char *word);
+
+/* Return how many letters of a mistyped word differ from a name; UINT_MAX: too many. */
+unsigned tv_words_distance(const char *word, const char *name);
 
 /* All commands in the order of --help; NULL ends the list. */
 extern const struct tv_command *const tv_commands[];

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static void command_print_overview(struct tv_out *out)
         tv_out_format(out, "  %-12s%s%s\n", (*command)->name, (*command)->summary,
                       command_is_available(*command) ? "" : " (not in this build)");
     tv_out_text(out, "\noptions of the viewer:\n");
-    tv_options_help(out, tv_command_view.options);
+    tv_options_help(out, tv_command_view.options, NULL, NULL);
     tv_out_text(out,
                 "\noptions without a command:\n  -r\n        print the regression text of "
                 "Android's Traceview\n  --version\n        the version\n\nFILE is a trace, \"-\" "
@@ -131,7 +132,7 @@ static void command_print_details(struct tv_out *out, const struct tv_command *c
         tv_out_format(out, "\n%s\n", command->details);
     if (command->options->name)
         tv_out_text(out, "\noptions:\n");
-    tv_options_help(out, command->options);
+    tv_options_help(out, command->options, NULL, NULL);
 }
 
 int tv_command_print_help(const struct tv_command *command)
@@ -198,7 +199,8 @@ static int command_run(const struct tv_command *command, int argc, char **argv)
     if (tv_options_parse(command->options, argc, argv, &settings, &err) != TV_OK)
         code = tv_command_usage(command, &err);
     else if (settings.help)
-        code = tv_command_print_help(command);
+        code = command->help && settings.files.count > 0 ? command->help(command, &settings)
+                                                         : tv_command_print_help(command);
     else if (command->prepare && command->prepare(&settings, &err) != TV_OK)
         code = err.status == TV_ERR_USAGE ? tv_command_usage(command, &err)
                                           : tv_command_failed(command, &err);
@@ -267,6 +269,16 @@ static unsigned edit_distance(const char *a, const char *b)
     return rows[height][width];
 }
 
+unsigned tv_words_distance(const char *word, const char *name)
+{
+    /* Short words need one change at most, longer ones two. */
+    unsigned most = strlen(word) > 4 ? 2 : 1;
+    if (strlen(word) > LONGEST_NAME || strlen(name) > LONGEST_NAME)
+        return UINT_MAX;
+    unsigned distance = edit_distance(word, name);
+    return distance <= most ? distance : UINT_MAX;
+}
+
 /* Return the only command whose name begins with the word, which has at least three letters; NULL
  * when there is none, or several. */
 static const struct tv_command *commands_find_abbreviated(const char *word)
@@ -289,11 +301,9 @@ const struct tv_command *tv_commands_near(const char *word)
     if (abbreviated)
         return abbreviated;
     const struct tv_command *near = NULL;
-    unsigned least = strlen(word) > 4 ? 3 : 2; /* the distance must be smaller */
-    if (strlen(word) > LONGEST_NAME)
-        return NULL;
+    unsigned least = UINT_MAX;
     for (const struct tv_command *const *command = tv_commands; *command; command++) {
-        unsigned distance = edit_distance(word, (*command)->name);
+        unsigned distance = tv_words_distance(word, (*command)->name);
         if (distance < least) {
             least = distance;
             near = *command;

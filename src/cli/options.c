@@ -332,9 +332,12 @@ const struct tv_option *tv_options_wanting_value(const struct tv_option *table, 
     return option && option->argument && !option_value_is_optional(option) ? option : NULL;
 }
 
-void tv_options_help(struct tv_out *out, const struct tv_option *table)
+void tv_options_help(struct tv_out *out, const struct tv_option *table,
+                     bool (*shows)(const void *context, const char *name), const void *context)
 {
     for (const struct tv_option *option = table; option->name; option++) {
+        if (shows && !shows(context, option->name))
+            continue;
         const char *dashes = option->name[1] ? "--" : "-";
         tv_out_format(out, "  %s%s%s%s\n", dashes, option->name,
                       option->argument && option->argument[0] != '[' ? " " : "",

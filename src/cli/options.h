@@ -245,8 +245,9 @@ const struct tv_option *tv_options_wanting_value(const struct tv_option *table, 
 
 struct tv_out;
 
-/* Print the options as --help shows them. */
-void tv_options_help(struct tv_out *out, const struct tv_option *table);
+/* Print the options as --help shows them; those only which `shows` accepts, unless it is NULL. */
+void tv_options_help(struct tv_out *out, const struct tv_option *table,
+                     bool (*shows)(const void *context, const char *name), const void *context);
 
 #define TV_OPTION(name_, argument_, kind_, member, help_)                                          \
     {                                                                                              \

@@ -460,30 +460,44 @@ enum fleet_takes {
     FLEET_TAKES_NOTHING,
 };
 
+/* Options of every action, and those of actions whose answer is a table. */
+#define FLEET_COMMON "to|max-memory|jobs|q|help"
+#define FLEET_ANSWER "format|max-rows|max-time|output|o"
+
 static const struct fleet_action {
     const char *name;
     enum fleet_takes takes;
     const char *text;          /* what its argument is */
     const char *const formats; /* those of --format */
     tv_fleet_action *run;
+    const char *options; /* its own ones, beside FLEET_COMMON; "|" between them */
 } fleet_actions[] = {
-    {"add", FLEET_TAKES_TRACES, "a file", "table", fleet_add},
-    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet|rowbinary", fleet_rows},
-    {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql},
-    {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend},
-    {"trends", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_trends},
-    {"outliers", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_outliers},
+    {"add", FLEET_TAKES_TRACES, "a file", "table", fleet_add,
+     "label|labels-from|paths|names|mapping|symbols|no-cache"},
+    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet|rowbinary", fleet_rows,
+     "label|labels-from|paths|names|table|mapping|symbols|no-cache|format|output|o"},
+    {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql, FLEET_ANSWER},
+    {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend,
+     "by|figure|where|" FLEET_ANSWER},
+    {"trends", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_trends,
+     "by|figure|where|" FLEET_ANSWER},
+    {"outliers", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_outliers,
+     "by|figure|where|" FLEET_ANSWER},
     {"which", FLEET_TAKES_TEXTS, "a condition such as 'p95(draw) > 16ms'", FLEET_SQL_FORMATS,
-     fleet_which},
+     fleet_which, "where|" FLEET_ANSWER},
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
-     "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions},
-    {"flamegraph", FLEET_TAKES_NOTHING, "--base and --new", "table|json|svg", tv_fleet_flamegraph},
-    {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes},
-    {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact},
-    {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire},
-    {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate},
-    {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check},
-    {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema},
+     "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions,
+     "base|new|figure|where|fail-if|rules|allow-none|no-total|min-share|report|max-time|format|"
+     "output|o"},
+    {"flamegraph", FLEET_TAKES_NOTHING, "--base and --new", "table|json|svg", tv_fleet_flamegraph,
+     "base|new|figure|where|max-time|format|output|o"},
+    {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes,
+     "by|figure|where|since|fail-if|allow-none|" FLEET_ANSWER},
+    {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact, ""},
+    {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire, "keep"},
+    {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate, ""},
+    {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check, "output|o"},
+    {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema, FLEET_ANSWER},
 };
 
 /* Append "add, rows or sql". */
@@ -498,9 +512,28 @@ static void fleet_put_actions(struct tv_out *out)
     tv_out_char(out, '\0');
 }
 
-static enum tv_status fleet_fail_action(struct tv_error *err)
+/* Is the word none of the actions, but almost one? */
+static const char *fleet_near_action(const char *word)
+{
+    const char *near = NULL;
+    unsigned least = UINT_MAX;
+    for (size_t i = 0; i < TV_COUNT(fleet_actions); i++) {
+        unsigned distance = tv_words_distance(word, fleet_actions[i].name);
+        if (distance < least) {
+            least = distance;
+            near = fleet_actions[i].name;
+        }
+    }
+    return near;
+}
+
+static enum tv_status fleet_fail_action(const char *word, struct tv_error *err)
 {
     struct tv_out names;
+    const char *near = word ? fleet_near_action(word) : NULL;
+    if (near)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "'%s' is no action. Did you mean '%s'?",
+                       word, near);
     tv_out_init_memory(&names);
     fleet_put_actions(&names);
     enum tv_status status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -515,6 +548,52 @@ static const struct fleet_action *fleet_find_action(const char *name)
         if (strcmp(fleet_actions[i].name, name) == 0)
             return &fleet_actions[i];
     return NULL;
+}
+
+/* Is a word in the list, "a|b"? */
+static bool fleet_lists_word(const char *list, struct tv_bytes word)
+{
+    struct tv_bytes rest = tv_bytes_of(list), one;
+    for (bool more = true; more;) {
+        more = tv_bytes_split(&rest, '|', &one);
+        if (tv_bytes_equal(one, word))
+            return true;
+    }
+    return false;
+}
+
+static bool fleet_shows_option(const void *context, const char *name)
+{
+    const struct fleet_action *action = context;
+    return fleet_lists_word(FLEET_COMMON, tv_bytes_of(name)) ||
+           fleet_lists_word(action->options, tv_bytes_of(name));
+}
+
+/* Print the help of an action: its line, and the options that it heeds. */
+static int cmd_fleet_help(const struct tv_command *command, const struct tv_settings *settings)
+{
+    const struct fleet_action *action = fleet_find_action(settings->files.items[0]);
+    struct tv_output output;
+    struct tv_error err = {0};
+    if (!action) {
+        fleet_fail_action(settings->files.items[0], &err);
+        return tv_command_usage(command, &err);
+    }
+    if (tv_output_open(&output, NULL, true, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    const char *line = command->details;
+    size_t length = strlen(action->name);
+    while (strncmp(line + 2, action->name, length) != 0 || line[2 + length] != ' ')
+        line += strcspn(line, "\n") + 1;
+    tv_out_format(&output.out, "usage: traceview fleet %s [OPTION]...\n\n%.*s\n", action->name,
+                  (int)strcspn(line, "\n"), line);
+    if (fleet_shows_option(action, "format"))
+        tv_out_format(&output.out, "  --format: %s\n", action->formats);
+    tv_out_text(&output.out, "\noptions:\n");
+    tv_options_help(&output.out, command->options, fleet_shows_option, action);
+    if (tv_output_close(&output, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return TV_EXIT_OK;
 }
 
 static enum tv_status fleet_check_labels(const struct tv_words *labels, struct tv_error *err)
@@ -552,15 +631,11 @@ static enum tv_status fleet_read_paths(struct tv_fleet_settings *fleet, struct t
 static enum tv_status fleet_check_format(const struct fleet_action *action, unsigned format,
                                          struct tv_error *err)
 {
-    struct tv_bytes all = tv_bytes_of(FLEET_FORMATS), some = tv_bytes_of(action->formats), word,
-                    one;
+    struct tv_bytes all = tv_bytes_of(FLEET_FORMATS), word;
     for (unsigned i = 0; i <= format; i++)
         (void)tv_bytes_split(&all, '|', &word);
-    for (bool more = true; more;) {
-        more = tv_bytes_split(&some, '|', &one);
-        if (tv_bytes_equal(one, word))
-            return TV_OK;
-    }
+    if (fleet_lists_word(action->formats, word))
+        return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--format: '%s' writes %s", action->name,
                    action->formats);
 }
@@ -592,7 +667,7 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     const struct fleet_action *action =
         files->count > 0 ? fleet_find_action(files->items[0]) : NULL;
     if (!action)
-        return fleet_fail_action(err);
+        return fleet_fail_action(files->count > 0 ? files->items[0] : NULL, err);
     settings->fleet.action = action->name;
     if (!settings->fleet.to)
         settings->fleet.to = "fleet";
@@ -650,11 +725,13 @@ const struct tv_command tv_command_fleet = {
                "  migrate              give old files the columns of this version\n"
                "  check                report files and rows that are damaged or not finished\n"
                "  schema               the tables and their columns\n"
+               "'traceview fleet ACTION --help' shows the options of one action.\n"
                "Tables: docs/fleet.md.  All but add and rows need DuckDB's library: `make sql` "
                "fetches it.",
     .options = fleet_options,
     .min_files = 0, /* fleet_check_arguments */
     .max_files = TV_ANY_FILES,
     .prepare = cmd_fleet_prepare,
+    .help = cmd_fleet_help,
     .run = cmd_fleet_run,
 };
