@@ -98,6 +98,8 @@ test('fleet: what changed, since when, and in which traces', { skip }, () =>
   onFleet('#base=1.05&new=1.20', {}, async (page, { id }) => {
     const first = page.locator('.changed tbody tr').first();
     assert.match(await first.innerText(), /step3/);
+    // The other columns leave room for names.
+    assert.ok((await first.locator('td, th').first().boundingBox()).width > 140);
     const change = await first.locator('td').nth(3).innerText();
     await until(() => first.locator('td').last().innerText(), '1.12', 'since when');
     await first.locator('.course path').waitFor({ state: 'attached' });
