@@ -105,7 +105,7 @@ static void helps_from_the_table(void **state)
     (void)state;
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_options_help(&out, table);
+    tv_options_help(&out, table, NULL, NULL);
     tv_out_char(&out, '\0');
     assert_non_null(strstr((char *)out.buffer, "  --format text|csv|json\n        how\n"));
     assert_non_null(strstr((char *)out.buffer, "  -q\n        quiet\n"));
