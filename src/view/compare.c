@@ -199,7 +199,6 @@ enum tv_status tv_view_compare(const struct tv_view_run *runs, size_t count,
         return status;
     char **names = tv_alloc(count, sizeof *names);
     tv_run_table_init(&table, comparing.by, TV_NAMES_SIMILAR);
-    table.expected = (uint32_t)count;
     for (size_t i = 0; i < count && status == TV_OK; i++) {
         struct tv_bytes name = tv_view_input_name(runs[i].view->trace->head);
         names[i] = tv_alloc(name.length + 1, 1);

@@ -674,3 +674,17 @@ struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
     tv_call_tree_count(tree, trace, selection, workers);
     return tree;
 }
+
+void tv_call_tree_totals(const struct tv_call_tree *tree, int64_t *wall, int64_t *cpu)
+{
+    *wall = *cpu = 0;
+    for (uint32_t node = 1; node < tree->count; node++) {
+        if (tv_call_tree_is_call(tree, tree->parent[node]) || !tv_call_tree_is_call(tree, node) ||
+            tree->cost[node].calls == 0)
+            continue;
+        tv_time_add(wall, tree->cost[node].wall);
+        tv_time_add(cpu, tree->cost[node].cpu);
+    }
+    if (tree->figures.sampled)
+        *wall = tree->figures.total;
+}

@@ -117,6 +117,9 @@ struct tv_call_tree *tv_call_tree_new(const struct tv_trace_info *head,
 /* Compute self_wall and self_cpu from the costs. */
 void tv_call_tree_settle(struct tv_call_tree *tree);
 
+/* Sum up the times of all calls of depth 0; of samples, all weights. */
+void tv_call_tree_totals(const struct tv_call_tree *tree, int64_t *wall, int64_t *cpu);
+
 /* Return true if a node is a call of a frame, not the root or a thread's node. */
 static inline bool tv_call_tree_is_call(const struct tv_call_tree *tree, uint32_t node)
 {
@@ -131,6 +134,13 @@ static inline bool tv_call_tree_is_call(const struct tv_call_tree *tree, uint32_
 
 struct tv_tree_sink;
 
+/* Memory of the trees of several files that are read one after the other.  Trees of one program are
+ * about as large, and fresh memory costs more than filling it does. */
+struct tv_tree_memory;
+
+struct tv_tree_memory *tv_tree_memory_new(void);
+void tv_tree_memory_free(struct tv_tree_memory *memory);
+
 struct tv_tree_sink_options {
     /* Tells if a thread (index in the head) counts; NULL: all do.  Called once per thread. */
     bool (*wanted)(const struct tv_trace_info *head, uint32_t thread, void *context);
@@ -138,6 +148,7 @@ struct tv_tree_sink_options {
     bool split_threads; /* each thread gets a node under the root, with frame TV_THREAD_FRAME +
                            thread */
     bool fold_names; /* merge frames that have the same class and name, as collapsed stacks need */
+    struct tv_tree_memory *memory; /* used by one sink at a time; must outlive it; or NULL */
 };
 
 /* First `frame` of thread nodes, when threads are split. */

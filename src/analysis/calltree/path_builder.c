@@ -62,14 +62,26 @@ static TV_NOINLINE void path_builder_grow_places(struct tv_path_builder *builder
         tv_pages_free(old, before * sizeof *old);
 }
 
+static void path_builder_add_root(struct tv_path_builder *builder)
+{
+    builder->nodes[TV_ROOT_PATH] = (struct tv_path_builder_node){.frame = TV_NONE};
+    builder->hashes[TV_ROOT_PATH] = TV_ROOT_HASH;
+    builder->count = 1;
+}
+
 void tv_path_builder_init(struct tv_path_builder *builder)
 {
     memset(builder, 0, sizeof *builder);
     path_builder_grow_nodes(builder);
     path_builder_grow_places(builder);
-    builder->nodes[TV_ROOT_PATH].frame = TV_NONE;
-    builder->hashes[TV_ROOT_PATH] = TV_ROOT_HASH;
-    builder->count = 1;
+    path_builder_add_root(builder);
+}
+
+void tv_path_builder_clear(struct tv_path_builder *builder)
+{
+    assert(builder->nodes && builder->places);
+    memset(builder->places, 0, (builder->mask + 1) * sizeof *builder->places);
+    path_builder_add_root(builder);
 }
 
 void tv_path_builder_finish(struct tv_path_builder *builder)

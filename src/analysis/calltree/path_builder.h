@@ -34,6 +34,9 @@ struct tv_path_builder {
 void tv_path_builder_init(struct tv_path_builder *builder);
 void tv_path_builder_release(struct tv_path_builder *builder);
 
+/* Remove all paths, but keep the memory: fresh memory costs more than filling it does. */
+void tv_path_builder_clear(struct tv_path_builder *builder);
+
 /* Free the hash table, which only insertion needs; the finished tree is nodes[0..count). */
 void tv_path_builder_finish(struct tv_path_builder *builder);
 

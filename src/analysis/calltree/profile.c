@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* Add a node to its method, and to the totals if it is at depth 0. */
+/* Add a node to its method. */
 static void profile_add_node(struct tv_profile *profile, const struct tv_call_tree *tree,
                              uint32_t node, bool recursive)
 {
@@ -28,10 +28,6 @@ static void profile_add_node(struct tv_profile *profile, const struct tv_call_tr
     method->calls += cost->calls;
     tv_time_add(&method->incl_wall, cost->wall);
     tv_time_add(&method->incl_cpu, cost->cpu);
-    if (!tv_call_tree_is_call(tree, tree->parent[node])) { /* a call of depth 0 */
-        tv_time_add(&profile->total_wall, cost->wall);
-        tv_time_add(&profile->total_cpu, cost->cpu);
-    }
 }
 
 /* Remove the methods without calls. */
@@ -63,8 +59,7 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
             profile_add_node(profile, tree, i, recursive[i]);
     }
     profile_remove_uncalled(profile, tree->head->frame_count);
-    if (tree->figures.sampled)
-        profile->total_wall = tree->figures.total;
+    tv_call_tree_totals(tree, &profile->total_wall, &profile->total_cpu);
     return profile;
 }
 

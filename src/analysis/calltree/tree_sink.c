@@ -77,6 +77,54 @@ static int64_t tree_sink_tick(const struct tv_tree_sink *sink)
     return sink->head->inputs[sink->input].tick_ns;
 }
 
+/* ---- Memory from file to file ---- */
+
+#define MEMORY_BUILDERS 8u
+
+struct tv_tree_memory {
+    struct tv_path_builder builders[MEMORY_BUILDERS]; /* [count] */
+    unsigned count;
+};
+
+struct tv_tree_memory *tv_tree_memory_new(void)
+{
+    return tv_alloc(1, sizeof(struct tv_tree_memory));
+}
+
+void tv_tree_memory_free(struct tv_tree_memory *memory)
+{
+    if (!memory)
+        return;
+    for (unsigned i = 0; i < memory->count; i++)
+        tv_path_builder_release(&memory->builders[i]);
+    tv_free(memory);
+}
+
+/* Make an empty builder, in the memory of the last one that was given back if there is one. */
+static void tree_sink_init_builder(const struct tv_tree_sink *sink, struct tv_path_builder *builder)
+{
+    struct tv_tree_memory *memory = sink->options.memory;
+    if (!memory || memory->count == 0) {
+        tv_path_builder_init(builder);
+        return;
+    }
+    *builder = memory->builders[--memory->count];
+    tv_path_builder_clear(builder);
+}
+
+/* Keep the memory of a builder that still has its table, or free it. */
+static void tree_sink_release_builder(const struct tv_tree_sink *sink,
+                                      struct tv_path_builder *builder)
+{
+    struct tv_tree_memory *memory = sink->options.memory;
+    if (!memory || memory->count == MEMORY_BUILDERS || !builder->places) {
+        tv_path_builder_release(builder);
+        return;
+    }
+    memory->builders[memory->count++] = *builder;
+    memset(builder, 0, sizeof *builder);
+}
+
 /* ---- Events ---- */
 
 TV_INLINE uint32_t tree_chunk_fold(const struct tree_chunk *chunk, uint32_t frame)
@@ -202,7 +250,7 @@ static void tree_sink_release_chunks(struct tv_tree_sink *sink)
 {
     for (unsigned i = 0; i < sink->chunk_count; i++) {
         struct tree_chunk *chunk = &sink->chunks[i];
-        tv_path_builder_release(&chunk->builder);
+        tree_sink_release_builder(sink, &chunk->builder);
         tv_path_builder_release(&chunk->prefixes.paths);
         tv_free(chunk->prefixes.node);
         tv_path_predictor_release(&chunk->predictor);
@@ -236,7 +284,7 @@ static void tree_chunk_init(struct tv_tree_sink *sink, unsigned number)
     chunk->walk.skip = sink->skip;
     chunk->fold = sink->fold;
     chunk->fold_count = sink->head->frame_count;
-    tv_path_builder_init(&chunk->builder);
+    tree_sink_init_builder(sink, &chunk->builder);
     tv_path_predictor_init(&chunk->predictor, chunk->walk.thread_count, chunk->fold,
                            chunk->fold_count);
 }
@@ -422,10 +470,10 @@ static void tree_sink_merge(struct tv_tree_sink *sink, struct tv_path_builder *b
 {
     if (sink->builder.count > 1) {
         tv_path_builder_merge(&sink->builder, builder);
-        tv_path_builder_release(builder);
+        tree_sink_release_builder(sink, builder);
         return;
     }
-    tv_path_builder_release(&sink->builder);
+    tree_sink_release_builder(sink, &sink->builder);
     sink->builder = *builder;
     memset(builder, 0, sizeof *builder);
 }
@@ -526,7 +574,8 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
                                          const struct tv_trace_info *head)
 {
-    tv_path_builder_finish(&sink->builder);
+    if (!sink->options.memory)
+        tv_path_builder_finish(&sink->builder);
     struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->builder.count);
     struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
     tree->owns_shape = true;
@@ -548,7 +597,7 @@ struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
         }
     }
     tree_sink_release_chunks(sink);
-    tv_path_builder_release(&sink->builder);
+    tree_sink_release_builder(sink, &sink->builder);
     tv_free(sink);
     return tree;
 }

@@ -21,7 +21,7 @@
 static double comparison_time(const struct tv_comparison *comparison, const struct tv_run_row *row,
                               uint32_t run, bool inclusive)
 {
-    const struct tv_run_figures *figures = &row->of[run];
+    const struct tv_run_figures *figures = tv_run_table_figures(comparison->table, row, run);
     int64_t wall = inclusive ? figures->incl_wall : figures->excl_wall;
     int64_t cpu = inclusive ? figures->incl_cpu : figures->excl_cpu;
     return (double)(comparison->cpu ? cpu : wall);
@@ -32,9 +32,9 @@ static double comparison_length(const struct tv_comparison *comparison,
                                 const struct tv_run_row *row, uint32_t run,
                                 enum tv_run_length length)
 {
-    if (run >= row->length_capacity || !row->lengths[run].known)
+    const struct tv_run_lengths *lengths = tv_run_table_lengths(comparison->table, row, run);
+    if (!lengths->known)
         return (double)NAN;
-    const struct tv_run_lengths *lengths = &row->lengths[run];
     int64_t ns = comparison->cpu ? lengths->cpu[length] : lengths->wall[length];
     return ns >= 0 ? (double)ns : (double)NAN;
 }
@@ -42,7 +42,7 @@ static double comparison_length(const struct tv_comparison *comparison,
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
                            uint32_t run, enum tv_run_figure figure)
 {
-    const struct tv_run_figures *figures = &row->of[run];
+    const struct tv_run_figures *figures = tv_run_table_figures(comparison->table, row, run);
     if (!figures->known)
         return (double)NAN;
     switch (figure) {
@@ -67,9 +67,23 @@ static int comparison_compare_values(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
+/* Sort few values in place: most medians are of some runs. */
+static void comparison_sort_few(double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        double value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 double tv_comparison_middle(double *values, size_t count)
 {
-    if (count > 0)
+    if (count <= FEW_RUNS)
+        comparison_sort_few(values, count);
+    else
         qsort(values, count, sizeof *values, comparison_compare_values);
     return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
@@ -98,7 +112,7 @@ bool tv_comparison_has_all(const struct tv_comparison *comparison, const struct 
 {
     const struct tv_run_table *table = comparison->table;
     for (uint32_t run = 0; run < table->run_count; run++)
-        if (table->runs[run].side == side && !row->of[run].known)
+        if (table->runs[run].side == side && !tv_run_table_figures(table, row, run)->known)
             return false;
     return true;
 }
@@ -330,7 +344,7 @@ static void comparison_note_calls(const struct tv_comparison *comparison,
         const struct tv_run *r = &table->runs[run];
         if (r->side == TV_RUN_HISTORY)
             continue;
-        uint64_t found = row->of[run].known ? row->of[run].calls : 0;
+        uint64_t found = tv_run_table_figures(table, row, run)->calls;
         if (r->sampled || r->no_calls || (seen[r->side] && calls[r->side] != found))
             compared->exact_calls = false;
         calls[r->side] = found;
@@ -355,11 +369,46 @@ static bool comparison_is_testable(const struct tv_comparison *comparison,
     return true;
 }
 
+/* Medians of a row over the runs of a side. */
+struct row_medians {
+    double figure, calls, excl;
+};
+
+/* Compute the medians of a row, reading its figures once: there can be millions of rows.  `values`
+ * has room for three a run. */
+static struct row_medians comparison_take_medians(const struct tv_comparison *comparison,
+                                                  const struct tv_run_row *row,
+                                                  enum tv_run_side side, double *values)
+{
+    const struct tv_run_table *table = comparison->table;
+    double *excl = values, *calls = values + table->run_count, *figure = calls + table->run_count;
+    size_t known = 0, count = 0;
+    bool other = comparison->figure != TV_FIGURE_EXCL && comparison->figure != TV_FIGURE_CALLS;
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run_figures *figures = tv_run_table_figures(table, row, run);
+        if (table->runs[run].side != side || !figures->known)
+            continue;
+        excl[known] = (double)(comparison->cpu ? figures->excl_cpu : figures->excl_wall);
+        calls[known++] = (double)figures->calls;
+        double value =
+            other ? tv_comparison_value(comparison, row, run, comparison->figure) : (double)NAN;
+        if (!isnan(value))
+            figure[count++] = value;
+    }
+    struct row_medians medians = {.calls = tv_comparison_middle(calls, known),
+                                  .excl = tv_comparison_middle(excl, known)};
+    medians.figure = other                                  ? tv_comparison_middle(figure, count)
+                     : comparison->figure == TV_FIGURE_EXCL ? medians.excl
+                                                            : medians.calls;
+    return medians;
+}
+
 static void comparison_list_rows(struct tv_comparison *comparison, double least_share)
 {
     const struct tv_run_table *table = comparison->table;
     double whole = comparison->base_total > comparison->new_total ? comparison->base_total
                                                                   : comparison->new_total;
+    double *values = tv_alloc(tv_size_mul(table->run_count, 3), sizeof *values);
     comparison->rows = tv_alloc(table->row_count, sizeof *comparison->rows);
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct tv_run_row *row = &table->rows[i];
@@ -367,20 +416,19 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
             continue;
         struct tv_compared_row *compared = &comparison->rows[comparison->count++];
         compared->row = i;
-        compared->base = tv_comparison_median(comparison, row, TV_RUN_BASE, comparison->figure);
-        compared->new = tv_comparison_median(comparison, row, TV_RUN_NEW, comparison->figure);
-        compared->base_calls =
-            (uint64_t)tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_CALLS);
-        compared->new_calls =
-            (uint64_t)tv_comparison_median(comparison, row, TV_RUN_NEW, TV_FIGURE_CALLS);
-        double base = tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_EXCL);
-        double fresh = tv_comparison_median(comparison, row, TV_RUN_NEW, TV_FIGURE_EXCL);
-        compared->share = whole > 0 ? (base > fresh ? base : fresh) / whole : 0;
+        struct row_medians base = comparison_take_medians(comparison, row, TV_RUN_BASE, values);
+        struct row_medians fresh = comparison_take_medians(comparison, row, TV_RUN_NEW, values);
+        compared->base = base.figure;
+        compared->new = fresh.figure;
+        compared->base_calls = (uint64_t)base.calls;
+        compared->new_calls = (uint64_t)fresh.calls;
+        compared->share = whole > 0 ? (base.excl > fresh.excl ? base.excl : fresh.excl) / whole : 0;
         compared->p = compared->p_raw = 1;
         comparison_note_calls(comparison, compared);
         compared->tested = comparison_is_testable(comparison, compared, least_share);
         comparison->tested += compared->tested;
     }
+    tv_free(values);
 }
 
 /* Tested rows first; of these the largest, so that a limit keeps them. */

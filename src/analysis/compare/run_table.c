@@ -26,10 +26,12 @@ void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_n
 
 void tv_run_table_release(struct tv_run_table *table)
 {
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        tv_free(table->rows[i].of);
-        tv_free(table->rows[i].lengths);
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        struct tv_run_column *column = &table->columns[run];
+        tv_pages_free(column->figures, column->capacity * sizeof *column->figures);
+        tv_pages_free(column->lengths, column->length_capacity * sizeof *column->lengths);
     }
+    tv_free(table->columns);
     tv_free(table->rows);
     tv_free(table->runs);
     tv_map_release(&table->index);
@@ -156,14 +158,22 @@ int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b)
     return order;
 }
 
+/* Paths of so many rows need no memory of their own. */
+#define FEW_CALLERS ((size_t)64)
+
 /* Write the names of a row's callers and its own, on the base side or as they are. */
 static void run_row_put_path(struct tv_out *out, const struct tv_run_table *table,
                              const struct tv_run_row *row, bool of_base)
 {
-    const struct tv_run_row **path = NULL, *at = row;
+    const struct tv_run_row *few[FEW_CALLERS], **path = few, **more = NULL, *at = row;
     size_t count = 0, capacity = 0;
     for (bool whole = false; !whole;) {
-        path = tv_array_reserve(path, &capacity, count + 1, sizeof *path);
+        if (count >= FEW_CALLERS) {
+            more = tv_array_reserve(more, &capacity, count + 1, sizeof *more);
+            if (path == few)
+                memcpy(more, few, sizeof few);
+            path = more;
+        }
         path[count++] = at;
         whole = at->parent == 0 || (of_base && at->match == TV_MATCH_RENAMED);
         if (!whole)
@@ -178,7 +188,7 @@ static void run_row_put_path(struct tv_out *out, const struct tv_run_table *tabl
         if (count > 0)
             tv_out_char(out, ';');
     }
-    tv_free(path);
+    tv_free(more);
 }
 
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
@@ -195,14 +205,17 @@ void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
 
 /* ---- Filling ---- */
 
+/* Rows that a column has room for at first. */
+#define FIRST_ROWS ((size_t)64)
+
 static bool run_row_has_key(const struct tv_run_row *a, const struct tv_run_row *b)
 {
     return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
            a->parent == b->parent;
 }
 
-/* Return the row with the names in `wanted`, adding it if needed. */
-static struct tv_run_row *run_table_row(struct tv_run_table *table, const struct tv_run_row *wanted)
+/* Return the number of the row with the names in `wanted`, adding it if needed. */
+static uint32_t run_table_row(struct tv_run_table *table, const struct tv_run_row *wanted)
 {
     uint64_t key = tv_hash_u64((uint64_t)wanted->class_name << 32 | wanted->name) ^
                    tv_hash_u64((uint64_t)wanted->parent << 32 | wanted->signature);
@@ -211,36 +224,49 @@ static struct tv_run_row *run_table_row(struct tv_run_table *table, const struct
         if (found == table->row_count)
             break;
         if (run_row_has_key(&table->rows[found], wanted))
-            return &table->rows[found];
+            return found;
     }
     table->rows = tv_array_reserve(table->rows, &table->row_capacity, table->row_count + 1,
                                    sizeof *table->rows);
     table->rows[table->row_count] = *wanted;
-    return &table->rows[table->row_count++];
+    return table->row_count++;
 }
 
-/* Make room for all runs in an array of a row, with zeros: for those that are expected at once, as
- * there can be millions of rows. */
-static void *run_row_reserve(const struct tv_run_table *table, void *array, size_t *capacity,
-                             size_t size)
+/* Make room for a row in a column, with zeros: also for all other rows, which most likely come. */
+static void *run_column_reserve(const struct tv_run_table *table, void *array, uint32_t *capacity,
+                                size_t size)
 {
-    size_t had = *capacity, wanted = table->expected;
-    if (had >= table->run_count)
-        return array;
-    if (wanted < table->run_count)
-        wanted = table->run_count > 2 * had ? table->run_count : 2 * had;
-    array = tv_realloc(array, wanted, size);
-    memset((char *)array + had * size, 0, (wanted - had) * size);
-    *capacity = wanted;
-    return array;
+    size_t had = *capacity, wanted = (size_t)table->row_count + table->row_count / 8;
+    if (wanted < 2 * had)
+        wanted = 2 * had;
+    if (wanted < FIRST_ROWS)
+        wanted = FIRST_ROWS;
+    if (wanted > TV_NONE)
+        wanted = TV_NONE;
+    void *grown = tv_pages_alloc(tv_size_mul(wanted, size));
+    if (had > 0)
+        memcpy(grown, array, had * size);
+    tv_pages_free(array, had * size);
+    *capacity = (uint32_t)wanted;
+    return grown;
 }
 
-/* Return the figures of the last run in a row. */
-static struct tv_run_figures *run_row_figures(const struct tv_run_table *table,
-                                              struct tv_run_row *row)
+/* Return the place of a row's figures in a run. */
+static struct tv_run_figures *run_table_place_figures(struct tv_run_table *table, uint32_t row,
+                                                      uint32_t run)
 {
-    row->of = run_row_reserve(table, row->of, &row->capacity, sizeof *row->of);
-    return &row->of[table->run_count - 1];
+    struct tv_run_column *column = &table->columns[run];
+    assert(row < table->row_count && run < table->run_count);
+    if (TV_UNLIKELY(row >= column->capacity))
+        column->figures =
+            run_column_reserve(table, column->figures, &column->capacity, sizeof *column->figures);
+    return &column->figures[row];
+}
+
+/* Return the place of a row's figures in the last run. */
+static struct tv_run_figures *run_table_last_figures(struct tv_run_table *table, uint32_t row)
+{
+    return run_table_place_figures(table, row, table->run_count - 1);
 }
 
 static void run_figures_add(struct tv_run_figures *sum, const struct tv_run_figures *figures)
@@ -319,6 +345,9 @@ void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run
 {
     table->runs = tv_array_reserve(table->runs, &table->run_capacity, table->run_count + 1,
                                    sizeof *table->runs);
+    table->columns = tv_array_reserve(table->columns, &table->column_capacity, table->run_count + 1,
+                                      sizeof *table->columns);
+    table->columns[table->run_count] = (struct tv_run_column){.figures = NULL};
     struct tv_run *added = &table->runs[table->run_count++];
     *added = *run;
     if (!run->weighs)
@@ -354,24 +383,27 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
                                          method->excl_cpu,
                                          method->calls + method->recursive_calls,
                                          true};
-        run_figures_add(run_row_figures(table, run_table_row(table, &key)), &figures);
+        run_figures_add(run_table_last_figures(table, run_table_row(table, &key)), &figures);
     }
 }
 
-/* Return the place of a run's lengths in a row. */
-static struct tv_run_lengths *run_row_lengths(const struct tv_run_table *table,
-                                              struct tv_run_row *row, uint32_t run)
+/* Return the place of the lengths of a row's calls in a run. */
+static struct tv_run_lengths *run_table_place_lengths(struct tv_run_table *table, uint32_t row,
+                                                      uint32_t run)
 {
-    row->lengths =
-        run_row_reserve(table, row->lengths, &row->length_capacity, sizeof *row->lengths);
-    return &row->lengths[run];
+    struct tv_run_column *column = &table->columns[run];
+    assert(row < table->row_count && run < table->run_count);
+    if (row >= column->length_capacity)
+        column->lengths = run_column_reserve(table, column->lengths, &column->length_capacity,
+                                             sizeof *column->lengths);
+    return &column->lengths[row];
 }
 
 /* Set the lengths of a row's calls in the last run; a second time makes them unknown. */
-static void run_table_set_lengths(const struct tv_run_table *table, struct tv_run_row *row,
+static void run_table_set_lengths(struct tv_run_table *table, uint32_t row,
                                   const struct tv_run_lengths *lengths)
 {
-    struct tv_run_lengths *to = run_row_lengths(table, row, table->run_count - 1);
+    struct tv_run_lengths *to = run_table_place_lengths(table, row, table->run_count - 1);
     bool again = to->known;
     *to = *lengths;
     to->known = true;
@@ -391,8 +423,8 @@ void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_met
 {
     assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
     struct tv_run_row key = run_table_method_key(table, method);
-    struct tv_run_row *row = run_table_row(table, &key);
-    run_figures_add(run_row_figures(table, row), &method->figures);
+    uint32_t row = run_table_row(table, &key);
+    run_figures_add(run_table_last_figures(table, row), &method->figures);
     if (method->lengths)
         run_table_set_lengths(table, row, method->lengths);
 }
@@ -403,14 +435,14 @@ uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
     assert(table->by == TV_ROWS_BY_PATH && caller <= table->row_count);
     struct tv_run_row key = run_table_method_key(table, method);
     key.parent = caller;
-    return (uint32_t)(run_table_row(table, &key) - table->rows);
+    return run_table_row(table, &key);
 }
 
 void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
                                    const struct tv_run_figures *figures)
 {
     assert(table->by == TV_ROWS_BY_PATH && row < table->row_count && table->run_count > 0);
-    run_figures_add(run_row_figures(table, &table->rows[row]), figures);
+    run_figures_add(run_table_last_figures(table, row), figures);
 }
 
 /* ---- Rows of a call tree ---- */
@@ -485,7 +517,7 @@ static uint32_t tree_rows_find(struct tree_rows *rows, uint32_t node, uint32_t p
     struct tv_run_row key = tree_rows_node_key(rows, node, parent);
     uint32_t guess = rows->last > 0 ? table->rows[rows->last - 1].next : 0;
     if (guess == 0 || !run_row_has_key(&table->rows[guess - 1], &key))
-        guess = (uint32_t)(run_table_row(table, &key) - table->rows) + 1;
+        guess = run_table_row(table, &key) + 1;
     if (rows->last > 0)
         table->rows[rows->last - 1].next = guess;
     rows->last = guess;
@@ -507,7 +539,7 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
         struct tv_run_figures figures = {tree->self_wall[node],  tree->self_wall[node],
                                          tree->self_cpu[node],   tree->self_cpu[node],
                                          tree->cost[node].calls, true};
-        run_figures_add(run_row_figures(table, &table->rows[row_of[node]]), &figures);
+        run_figures_add(run_table_last_figures(table, row_of[node]), &figures);
     }
     tv_free(rows.names);
     tv_free(row_of);
@@ -534,7 +566,7 @@ static void run_table_add_paths(struct tv_run_table *table, const struct tv_call
         } else {
             row_of[node] = tree_rows_find(&rows, node, row) + 1;
         }
-        run_figures_add(run_row_figures(table, &table->rows[row_of[node] - 1]), &figures);
+        run_figures_add(run_table_last_figures(table, row_of[node] - 1), &figures);
     }
     tv_free(rows.names);
     tv_free(row_of);
@@ -557,11 +589,10 @@ static void run_table_note_sides(struct tv_run_table *table)
 {
     for (uint32_t i = 0; i < table->row_count; i++) {
         struct tv_run_row *row = &table->rows[i];
-        row->of = run_row_reserve(table, row->of, &row->capacity, sizeof *row->of);
         row->in_base = row->in_new = false;
         row->in_all = true;
         for (uint32_t run = 0; run < table->run_count; run++) {
-            bool known = row->of[run].known;
+            bool known = tv_run_table_figures(table, row, run)->known;
             if (table->runs[run].side == TV_RUN_HISTORY)
                 continue;
             row->in_all = row->in_all && known;
@@ -581,11 +612,15 @@ static void run_table_join(struct tv_run_table *table, uint32_t old, uint32_t fr
     const struct tv_run_row named = table->rows[fresh];
     struct tv_out name;
     assert(from->joined == 0 && to->joined == 0 && old != fresh);
-    for (uint32_t run = 0; run < table->run_count; run++)
-        run_figures_add(&to->of[run], &from->of[run]);
-    for (uint32_t run = 0; run < from->length_capacity && run < table->run_count; run++)
-        if (from->lengths[run].known) /* then `to` lacks the run */
-            *run_row_lengths(table, to, run) = from->lengths[run];
+    /* `to` has the smaller number, so its place exists where that of `from` does. */
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        const struct tv_run_figures *figures = tv_run_table_figures(table, from, run);
+        if (figures->known)
+            run_figures_add(run_table_place_figures(table, kept, run), figures);
+        const struct tv_run_lengths *lengths = tv_run_table_lengths(table, from, run);
+        if (lengths->known) /* then `to` lacks the run */
+            *run_table_place_lengths(table, kept, run) = *lengths;
+    }
     tv_out_init_memory(&name);
     if (match == TV_MATCH_RENAMED)
         tv_run_row_name(&name, table, &table->rows[old]);

@@ -8,7 +8,8 @@
  *     match: rows that only one side has, and that are the same but for generated numbers, join
  *
  * A profile may be freed when it is added: the table copies the names and keeps 48 bytes for each
- * row and run.
+ * row and run.  A run's figures are one array: rows come in nearly the same order in every run, so
+ * that both adding a run and comparing all runs go through memory in order.
  */
 #ifndef TV_ANALYSIS_COMPARE_RUN_TABLE_H
 #define TV_ANALYSIS_COMPARE_RUN_TABLE_H
@@ -78,10 +79,14 @@ struct tv_run_row {
     bool in_all;          /* in every base and new run */
     uint32_t next; /* row that followed it in the latest tree + 1, where the next tree is expected
                       to go on; 0: none */
-    struct tv_run_figures *of; /* [runs] */
-    size_t capacity;
+};
+
+/* Figures of one run, by row.  Rows from `capacity` on are unknown. */
+struct tv_run_column {
+    struct tv_run_figures *figures; /* [capacity] */
+    uint32_t capacity;
     struct tv_run_lengths *lengths; /* [length_capacity]; NULL: they were not added */
-    size_t length_capacity;
+    uint32_t length_capacity;
 };
 
 enum tv_rows_by {
@@ -102,10 +107,10 @@ struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
     struct tv_interner *strings;
-    struct tv_run *runs;
+    struct tv_run *runs;           /* [run_count] */
+    struct tv_run_column *columns; /* [run_count] */
     uint32_t run_count;
-    uint32_t expected; /* runs that rows have room for at once; 0: as they come */
-    size_t run_capacity;
+    size_t run_capacity, column_capacity;
     struct tv_run_row *rows;
     uint32_t row_count;
     size_t row_capacity;
@@ -177,6 +182,26 @@ void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
 
 /* Compare two rows by their own names: below, equal to or above 0. */
 int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b);
+
+/* Return the figures of a row in a run; all 0 and unknown where the run lacks the row. */
+static inline const struct tv_run_figures *
+tv_run_table_figures(const struct tv_run_table *table, const struct tv_run_row *row, uint32_t run)
+{
+    static const struct tv_run_figures none;
+    const struct tv_run_column *column = &table->columns[run];
+    size_t number = (size_t)(row - table->rows);
+    return number < column->capacity ? &column->figures[number] : &none;
+}
+
+/* Return the lengths of a row's calls in a run; unknown where they were not added. */
+static inline const struct tv_run_lengths *
+tv_run_table_lengths(const struct tv_run_table *table, const struct tv_run_row *row, uint32_t run)
+{
+    static const struct tv_run_lengths none;
+    const struct tv_run_column *column = &table->columns[run];
+    size_t number = (size_t)(row - table->rows);
+    return number < column->length_capacity ? &column->lengths[number] : &none;
+}
 
 static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
 {

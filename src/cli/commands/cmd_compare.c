@@ -271,8 +271,9 @@ static struct tv_settings compare_settings_of(const struct tv_settings *settings
 /* The table of the rows that are asked for, and that of the call paths for the flame graph. */
 struct compare_tables {
     struct tv_run_table rows, paths;
-    bool pictured;    /* `paths` is filled, unless `rows` are paths already */
-    bool has_lengths; /* rows have the lengths of calls, for --figure or a rule */
+    bool pictured;                 /* `paths` is filled, unless `rows` are paths already */
+    bool has_lengths;              /* rows have the lengths of calls, for --figure or a rule */
+    struct tv_tree_memory *memory; /* of the runs' trees, while runs are read */
 };
 
 static bool compare_is_by_tree(const struct tv_run_table *table)
@@ -305,13 +306,17 @@ static enum tv_status compare_add_lengths(const struct tv_settings *settings,
     return status;
 }
 
-/* Add a run to the tables; a tree also gives the profile. */
+/* Add a run to the tables.  `profile` is NULL where the tree has all that is asked for. */
 static void compare_add_measured(struct compare_tables *tables, struct tv_run *run,
                                  const struct tv_measured *measured,
                                  const struct tv_profile *profile)
 {
-    run->total_wall = profile->total_wall;
-    run->total_cpu = profile->total_cpu;
+    if (profile) {
+        run->total_wall = profile->total_wall;
+        run->total_cpu = profile->total_cpu;
+    } else {
+        tv_call_tree_totals(measured->tree, &run->total_wall, &run->total_cpu);
+    }
     if (compare_is_by_tree(&tables->rows))
         tv_run_table_add_tree(&tables->rows, run, measured->tree);
     else
@@ -331,12 +336,14 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
     bool by_tree = compare_is_by_tree(table) || tables->pictured || tables->has_lengths;
     unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
                      (tables->has_lengths ? TV_MEASURE_TRACE : 0);
-    enum tv_status status = by_tree ? tv_measure_tree(&own, flags, &measured, err)
-                                    : tv_measure_profile(&own, &measured, &profile, err);
+    enum tv_status status = by_tree
+                                ? tv_measure_next_tree(&own, flags, tables->memory, &measured, err)
+                                : tv_measure_profile(&own, &measured, &profile, err);
     if (status != TV_OK)
         return status;
     struct tv_run run = tv_run_describe(*file, side, session, measured.head);
-    if (by_tree)
+    /* Exact costs of functions, which only a trace can have, change the totals. */
+    if (by_tree && (measured.trace || !compare_is_by_tree(table)))
         profile = tv_profile_of_tree(measured.tree);
     if (by_tree && measured.trace)
         tv_profile_use_function_costs(profile, measured.trace);
@@ -445,16 +452,16 @@ static enum tv_status compare_read_runs(const struct tv_settings *settings,
 {
     const struct tv_compare_settings *compare = &settings->compare;
     struct tv_run_table *rows = &tables->rows, *paths = &tables->paths;
-    size_t runs = compare->base.count + compare->new.count + compare->history.count;
     char *text;
-    rows->expected = paths->expected = runs < UINT32_MAX ? (uint32_t)runs : 0;
     enum tv_status status = compare_read_renames(settings, rows, &text, err);
+    tables->memory = tv_tree_memory_new();
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->base, TV_RUN_BASE, tables, err);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->new, TV_RUN_NEW, tables, err);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->history, TV_RUN_HISTORY, tables, err);
+    tv_tree_memory_free(tables->memory);
     if (status == TV_OK) {
         paths->renames = rows->renames;
         paths->rename_count = rows->rename_count;

@@ -296,7 +296,6 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
         if (comparing->sides[side] == 0)
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
                              side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
-    comparing->table->expected = comparing->count < UINT32_MAX ? (uint32_t)comparing->count : 0;
     if (status == TV_OK && sides.by_path)
         status = fleet_read_paths(comparing, err);
     else if (status == TV_OK)

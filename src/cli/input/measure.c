@@ -219,14 +219,15 @@ static bool measure_needs_trace(const struct tv_settings *settings, unsigned fla
 /* Stream the files into a tree. The settings are the context of the thread callback, which does not
  * change them. */
 static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned flags,
-                                          struct tv_loading *loading, struct tv_measured *measured,
-                                          struct tv_error *err)
+                                          struct tv_loading *loading, struct tv_tree_memory *memory,
+                                          struct tv_measured *measured, struct tv_error *err)
 {
     struct tv_tree_sink_options options = {
         .wanted = tv_threads_are_selected(settings) ? tv_thread_is_selected : NULL,
         .context = settings,
         .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
         .fold_names = (flags & TV_MEASURE_FOLD_NAMES) && settings->stacks.transforms.count == 0,
+        .memory = memory,
     };
     measured->head = tv_trace_info_new();
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
@@ -273,6 +274,13 @@ static enum tv_status measure_report(const struct tv_settings *settings,
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err)
 {
+    return tv_measure_next_tree(settings, flags, NULL, measured, err);
+}
+
+enum tv_status tv_measure_next_tree(const struct tv_settings *settings, unsigned flags,
+                                    struct tv_tree_memory *memory, struct tv_measured *measured,
+                                    struct tv_error *err)
+{
     tv_ns from, to;
     struct tv_settings own = *settings;
     struct tv_loading *loading;
@@ -300,7 +308,7 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         return status;
     status = measure_needs_trace(settings, flags, loading)
                  ? measure_from_trace(settings, flags, loading, measured, err)
-                 : measure_from_stream(&own, flags, loading, measured, err);
+                 : measure_from_stream(&own, flags, loading, memory, measured, err);
     return measure_report(settings, measured, status);
 }
 

@@ -28,6 +28,11 @@ enum tv_measure_flags {
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
 
+/* As tv_measure_tree, in memory that trees of further files can use again; NULL: none. */
+enum tv_status tv_measure_next_tree(const struct tv_settings *settings, unsigned flags,
+                                    struct tv_tree_memory *memory, struct tv_measured *measured,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
 /* Run a command that prints a call tree: measure as above, call `write`, and return the exit code.
  */
 int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,

@@ -151,13 +151,21 @@ const char *tv_compare_mark(const struct tv_comparison *comparison,
     return row->calls_differ ? "!" : "";
 }
 
+/* Write the name of a row, which is composed in `name`: its memory serves for all rows. */
+static void compare_put_name_by(struct tv_out *out, struct tv_out *name,
+                                const struct tv_comparison *comparison, uint32_t row)
+{
+    name->length = 0;
+    tv_run_row_name(name, comparison->table, &comparison->table->rows[row]);
+    tv_names_line(out, (struct tv_bytes){name->buffer, name->length});
+}
+
 static void compare_put_name(struct tv_out *out, const struct tv_comparison *comparison,
                              uint32_t row)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_run_row_name(&name, comparison->table, &comparison->table->rows[row]);
-    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
+    compare_put_name_by(out, &name, comparison, row);
     tv_out_release(&name);
 }
 
@@ -267,7 +275,7 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
 }
 
 static void compare_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
-                             const struct tv_compared_row *row)
+                             const struct tv_compared_row *row, struct tv_out *name)
 {
     const struct tv_comparison *comparison = report->comparison;
     struct tv_relative_change change = tv_comparison_change(comparison, row);
@@ -297,7 +305,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
             tv_out_format(cell, "%llu -> %llu", (unsigned long long)row->base_calls,
                           (unsigned long long)row->new_calls);
     }
-    compare_put_name(tv_text_table_name(table, 0), comparison, row->row);
+    compare_put_name_by(tv_text_table_name(table, 0), name, comparison, row->row);
     tv_text_table_end_row(table);
 }
 
@@ -359,8 +367,11 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     tv_text_table_begin(&table, out, tv_compare_rows_title(report->comparison));
     compare_text_columns(&table, report);
     compare_text_total(&table, report);
+    struct tv_out name;
+    tv_out_init_memory(&name);
     for (uint32_t i = 0; i < count; i++)
-        compare_text_row(&table, report, &report->comparison->rows[i]);
+        compare_text_row(&table, report, &report->comparison->rows[i], &name);
+    tv_out_release(&name);
     tv_text_table_end(&table);
     tv_text_table_write_rest(out, report->comparison->count - count);
     if (report->rule_count > 0)

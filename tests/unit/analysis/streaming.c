@@ -110,11 +110,11 @@ static uint64_t fingerprint(const struct tv_call_tree *tree)
     return sum;
 }
 
-static void check_tree_sink(const struct feed *feed, const size_t *starts, unsigned parts,
-                            const struct tv_call_tree *model)
+static void check_tree_in(const struct feed *feed, const size_t *starts, unsigned parts,
+                          const struct tv_call_tree *model, struct tv_tree_memory *memory)
 {
     struct tv_trace_info *head = feed_head(feed);
-    struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
+    struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){.memory = memory});
     assert_int_not_equal(feed_to(feed, head, tv_tree_sink_sink(sink), starts, parts), 0);
     struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
     assert_int_equal(fingerprint(tree), fingerprint(model));
@@ -122,6 +122,24 @@ static void check_tree_sink(const struct feed *feed, const size_t *starts, unsig
     assert_int_equal(tree->waits.wall, model->waits.wall);
     tv_call_tree_free(tree);
     tv_trace_info_free(head);
+}
+
+/* A sink counts the same in memory of its own and in that of earlier trees, of other paths. */
+static void check_tree_sink(const struct feed *feed, const size_t *starts, unsigned parts,
+                            const struct tv_call_tree *model)
+{
+    const size_t half[2] = {0, feed->count / 2};
+    struct tv_tree_memory *memory = tv_tree_memory_new();
+    struct tv_trace_info *head = feed_head(feed);
+    struct tv_tree_sink *other =
+        tv_tree_sink_new(&(struct tv_tree_sink_options){.split_threads = true, .memory = memory});
+    feed_to(feed, head, tv_tree_sink_sink(other), half, 2);
+    tv_call_tree_free(tv_tree_sink_finish(other, head));
+    tv_trace_info_free(head);
+    check_tree_in(feed, starts, parts, model, NULL);
+    check_tree_in(feed, starts, parts, model, memory);
+    check_tree_in(feed, starts, parts, model, memory);
+    tv_tree_memory_free(memory);
 }
 
 static void check(const struct feed_style *style, uint32_t seeds)
