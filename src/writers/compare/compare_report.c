@@ -359,6 +359,20 @@ const char *tv_compare_rows_title(const struct tv_comparison *comparison)
     return titles[comparison->table->by];
 }
 
+/* Tell a reader at a terminal how many rows --limit left out. */
+static void compare_text_rest(struct tv_out *out, const struct tv_comparison *comparison,
+                              uint32_t rows)
+{
+    static const char *const names[][2] = {{"method", "methods"},
+                                           {"path", "paths"},
+                                           {"class", "classes"},
+                                           {"package", "packages"},
+                                           {"thread", "threads"}};
+    enum tv_rows_by by = comparison->table->by;
+    assert(by < TV_COUNT(names));
+    tv_text_table_write_rest_of(out, rows, names[by][0], names[by][1]);
+}
+
 static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)
 {
     struct tv_text_table table;
@@ -373,7 +387,7 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
         compare_text_row(&table, report, &report->comparison->rows[i], &name);
     tv_out_release(&name);
     tv_text_table_end(&table);
-    tv_text_table_write_rest(out, report->comparison->count - count);
+    compare_text_rest(out, report->comparison, report->comparison->count - count);
     if (report->rule_count > 0)
         tv_out_char(out, '\n');
     for (uint32_t i = 0; i < report->rule_count; i++)

@@ -339,11 +339,17 @@ static void text_table_write_screen_row(struct tv_text_table *table, size_t row,
 
 void tv_text_table_write_rest(struct tv_out *out, uint32_t methods)
 {
-    if (methods == 0 || !out->layout || !out->layout->terminal)
+    tv_text_table_write_rest_of(out, methods, "method", "methods");
+}
+
+void tv_text_table_write_rest_of(struct tv_out *out, uint32_t rows, const char *one,
+                                 const char *several)
+{
+    if (rows == 0 || !out->layout || !out->layout->terminal)
         return;
     tv_layout_style(out, TV_STYLE_DIM);
-    tv_out_format(out, "%u more %s: --limit 0 shows all, --limit N the first N\n", methods,
-                  tv_plural(methods, "method", "methods"));
+    tv_out_format(out, "%u more %s: --limit 0 shows all, --limit N the first N\n", rows,
+                  tv_plural(rows, one, several));
     tv_layout_plain(out, TV_STYLE_DIM);
 }
 

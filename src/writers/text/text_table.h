@@ -83,4 +83,8 @@ void tv_text_table_end(struct tv_text_table *table);
 /* Write how many methods are left out, on a terminal, where tables are limited by default. */
 void tv_text_table_write_rest(struct tv_out *out, uint32_t methods);
 
+/* Likewise for other rows: "path", "paths". */
+void tv_text_table_write_rest_of(struct tv_out *out, uint32_t rows, const char *one,
+                                 const char *several);
+
 #endif
