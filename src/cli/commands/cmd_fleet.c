@@ -512,7 +512,7 @@ static void fleet_put_actions(struct tv_out *out)
     tv_out_char(out, '\0');
 }
 
-/* Is the word none of the actions, but almost one? */
+/* Return the action that is spelled almost like a word; NULL: none. */
 static const char *fleet_near_action(const char *word)
 {
     const char *near = NULL;
@@ -583,8 +583,10 @@ static int cmd_fleet_help(const struct tv_command *command, const struct tv_sett
         return tv_command_failed(command, &err);
     const char *line = command->details;
     size_t length = strlen(action->name);
-    while (strncmp(line + 2, action->name, length) != 0 || line[2 + length] != ' ')
+    while (strncmp(line + 2, action->name, length) != 0 || line[2 + length] != ' ') {
         line += strcspn(line, "\n") + 1;
+        assert(strlen(line) > 2 + length); /* the details have a line for each action */
+    }
     tv_out_format(&output.out, "usage: traceview fleet %s [OPTION]...\n\n%.*s\n", action->name,
                   (int)strcspn(line, "\n"), line);
     if (fleet_shows_option(action, "format"))

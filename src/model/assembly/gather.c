@@ -191,7 +191,7 @@ static struct tv_span_block *span_list_add_block(struct tv_span_list *list, bool
 }
 
 /* Records that a span takes at most: two for the bases, and its own. */
-#define MOST_RECORDS 3
+#define MAX_RECORDS 3
 
 /* Add a span for which the last block has no room, or the wrong bases. */
 static TV_NOINLINE void span_list_add_slow(struct tv_span_list *list,
@@ -202,7 +202,7 @@ static TV_NOINLINE void span_list_add_slow(struct tv_span_list *list,
     if (block && gathered->cpu.start == TV_NO_TIME)
         bases.cpu = block->bases.cpu; /* for the spans that follow */
     bool packed = pack_bases_fit(&bases, gathered),
-         full = !block || block->capacity - block->count < MOST_RECORDS;
+         full = !block || block->capacity - block->count < MAX_RECORDS;
     bool timed = gathered->timed || (block && block->timed);
     if (packed && !full && block->packed && block->timed == timed && block->since < FEWEST)
         packed = false;

@@ -144,10 +144,10 @@ struct jfr_job {
 };
 
 /* Number of chunks that are read while those before are taken. */
-#define JFR_MOST_AHEAD 3
+#define JFR_MAX_AHEAD 3
 
 struct jfr_round {
-    struct jfr_job jobs[JFR_MOST_AHEAD];
+    struct jfr_job jobs[JFR_MAX_AHEAD];
     unsigned count;
 };
 
@@ -236,7 +236,7 @@ static unsigned jfr_plan_round(struct jfr_reading *reading)
     unsigned workers = tv_workers_available(), count = 0;
     if (tail->bytes.length > 0 && tail->begin + tail->bytes.length >= tail->file_size)
         return 0;
-    for (; count + 1 < workers && count < JFR_MOST_AHEAD; count++) {
+    for (; count + 1 < workers && count < JFR_MAX_AHEAD; count++) {
         struct jfr_job *job = &reading->read->jobs[count];
         uint64_t size = jfr_known_size(tail, reading->at);
         if (size < JFR_LARGE_CHUNK)
@@ -282,8 +282,8 @@ static void jfr_read_chunks(struct jfr_reading *reading)
         reading->taken = reading->read;
         reading->read = taken;
     }
-    for (unsigned i = 0; i < reading->taken->count;
-         i++) /* after an error these are only released */
+    /* After an error these are only released. */
+    for (unsigned i = 0; i < reading->taken->count; i++)
         jfr_job_take(reading, &reading->taken->jobs[i]);
     if (reading->status == TV_OK && reading->at < file_size)
         tv_profile_warn(reading->recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, reading->at);
@@ -303,10 +303,10 @@ static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct t
     reading->taken = &reading->rounds[1];
     struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
     reading->tail.window = window;
-    for (unsigned i = 0; i < JFR_MOST_AHEAD; i++)
+    for (unsigned i = 0; i < JFR_MAX_AHEAD; i++)
         reading->rounds[0].jobs[i].window = reading->rounds[1].jobs[i].window = window;
     jfr_read_chunks(reading);
-    for (unsigned i = 0; i < JFR_MOST_AHEAD; i++) {
+    for (unsigned i = 0; i < JFR_MAX_AHEAD; i++) {
         jfr_window_release(&reading->rounds[0].jobs[i].window);
         jfr_window_release(&reading->rounds[1].jobs[i].window);
     }

@@ -55,8 +55,8 @@ const USUAL_PANEL = 398;
 const LOWEST_PANEL = 300;
 /** The room below the last row of the time line, and again as much. */
 const LINE_END = 8;
-/** The least height of the tracks, however few there are. */
-const LEAST_TRACKS = 120;
+/** The minimum height of the tracks, however few there are. */
+const MIN_TRACKS = 120;
 
 /** Return the tracks, busiest first. */
 function busiestTracks(facts: TraceFacts): readonly Track[] {
@@ -252,7 +252,7 @@ export class Page {
     for (const kind of ['pointerdown', 'keydown']) listen(window, kind, () => (used = true));
     effect(() => {
       const { height, rows } = this.line.placed.get();
-      const room = free - Math.max(LEAST_TRACKS, height + 2 * LINE_END);
+      const room = free - Math.max(MIN_TRACKS, height + 2 * LINE_END);
       used ||= style.getPropertyValue('--lower') !== ours;
       if (used || rows.length === 0 || room <= least) return;
       ours = `${room}px`;
