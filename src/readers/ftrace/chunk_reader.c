@@ -309,7 +309,7 @@ static bool ft_block_find_line(struct tv_bytes block, size_t at, struct tv_bytes
 
 void tv_ft_block_sketch(struct tv_bytes block, struct tv_sketch *sketch, void **notes)
 {
-    (void)notes; // A line is an event, wherever the block begins.
+    (void)notes; /* a line is an event, wherever the block begins */
     assert(block.data && sketch);
     for (size_t place = 0; place < SKETCHED_PLACES; place++) {
         struct tv_bytes text;

@@ -272,7 +272,7 @@ static size_t mt_block_take_packet(struct mt_block_notes *notes, struct tv_bytes
 {
     uint8_t type = bytes.data[0];
     size_t head = mt_block_packet_head(type);
-    if (head == 0) { // The summary, which is the last packet, or damage.
+    if (head == 0) { /* the summary, which is the last packet, or damage */
         notes->stage = STAGE_END;
         return bytes.length;
     }
@@ -334,7 +334,7 @@ static void mt_block_take_room(struct mt_block_notes *notes, struct tv_sketch *s
         done += notes->stage != stage;
     }
     notes->length -= at;
-    if (notes->length > LONGEST_REST) { // No item is that long: a line of the text header is.
+    if (notes->length > LONGEST_REST) { /* only a line of the text header is that long */
         notes->stage = STAGE_END;
         notes->length = 0;
     }

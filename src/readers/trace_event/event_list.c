@@ -191,7 +191,7 @@ static void te_block_sketch_event(const struct tv_te_fields *fields, struct tv_s
 
 void tv_te_block_sketch(struct tv_bytes block, struct tv_sketch *sketch, void **notes)
 {
-    (void)notes; // An event shows where it begins, wherever the block does.
+    (void)notes; /* an event shows where it begins, wherever the block does */
     assert(block.data && sketch);
     struct tv_te_fields fields;
     for (size_t place = 0; place < SKETCHED_PLACES; place++) {
