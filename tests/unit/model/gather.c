@@ -138,7 +138,7 @@ static void cpu_times_of_begins_and_ends_are_packed(void **context)
     for (int i = 0; i < MOST; i++)
         give(f,
              (struct tv_span){.time = i * INT64_C(1000),
-                              .length = (int64_t)i << (i % 8 * 8),
+                              .length = (int64_t)((uint64_t)i << (i % 8 * 8)),
                               .flags = i % 2 ? TV_SPAN_END : TV_SPAN_BEGIN},
              none);
     assert_true(assert_all(f) <= (size_t)MOST * 60);
