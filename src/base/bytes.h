@@ -172,6 +172,21 @@ int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
  * form, no surrogate, nothing above U+10FFFF. */
 size_t tv_bytes_utf8(struct tv_bytes bytes);
 
+/* Write a code point below 0x110000 as UTF-8 and return its length, 1 to 4.  The caller decides
+ * about surrogates, which are written like any other. */
+static inline size_t tv_utf8_put(uint8_t *to, uint32_t code)
+{
+    if (code < 0x80) {
+        to[0] = (uint8_t)code;
+        return 1;
+    }
+    unsigned tails = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    to[0] = (uint8_t)(0xf0U << (3 - tails) | code >> 6 * tails);
+    for (unsigned i = 1; i <= tails; i++)
+        to[i] = (uint8_t)(0x80 | (code >> 6 * (tails - i) & 0x3f));
+    return tails + 1;
+}
+
 /* Return the length of the control character at the start of the bytes, or 0 when they start with
  * none.  There must be at least one byte.  Terminals obey these: C0 (below a space), DEL, and C1,
  * which UTF-8 encodes as U+0080 to U+009F; U+009B, for example, acts as ESC [. */

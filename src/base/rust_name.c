@@ -138,23 +138,9 @@ static uint64_t rust_read_tagged_number(struct rust_demangler *r, char tag)
 
 static void rust_print_code_point(struct rust_demangler *r, uint32_t c)
 {
-    char text[5] = "";
-    if (c < 0x80) {
-        text[0] = (char)c;
-    } else if (c < 0x800) {
-        text[0] = (char)(0xC0 | c >> 6);
-        text[1] = (char)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        text[0] = (char)(0xE0 | c >> 12);
-        text[1] = (char)(0x80 | (c >> 6 & 0x3F));
-        text[2] = (char)(0x80 | (c & 0x3F));
-    } else {
-        text[0] = (char)(0xF0 | c >> 18);
-        text[1] = (char)(0x80 | (c >> 12 & 0x3F));
-        text[2] = (char)(0x80 | (c >> 6 & 0x3F));
-        text[3] = (char)(0x80 | (c & 0x3F));
-    }
-    rust_print_text(r, text);
+    uint8_t text[5] = {0};
+    (void)tv_utf8_put(text, c);
+    rust_print_text(r, (const char *)text);
 }
 
 /* Return the next bias of Punycode (RFC 3492, section 6.1). */

@@ -354,24 +354,6 @@ static bool html_text_parse_hex(struct tv_bytes digits, unsigned *code)
     return true;
 }
 
-/* Encode a UTF-16 unit in at most 3 bytes. Each half of a surrogate pair is encoded by itself. */
-static size_t html_text_encode_utf8(unsigned code, uint8_t *to)
-{
-    if (code < 0x80) {
-        to[0] = (uint8_t)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (uint8_t)(0xc0 | code >> 6);
-        to[1] = (uint8_t)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    to[0] = (uint8_t)(0xe0 | code >> 12);
-    to[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-    to[2] = (uint8_t)(0x80 | (code & 0x3f));
-    return 3;
-}
-
 /* Decode a backslash and what belongs to it into at most 3 bytes. Return the number of bytes
  * used. */
 static size_t html_text_unescape(struct tv_bytes bytes, uint8_t *to, size_t *length)
@@ -391,7 +373,7 @@ static size_t html_text_unescape(struct tv_bytes bytes, uint8_t *to, size_t *len
     size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : 0;
     if (digits > 0 && bytes.length >= 2 + digits &&
         html_text_parse_hex((struct tv_bytes){bytes.data + 2, digits}, &code)) {
-        *length += html_text_encode_utf8(code, to + *length);
+        *length += tv_utf8_put(to + *length, code);
         return 2 + digits;
     }
     const char *letter = strchr(letters, c);

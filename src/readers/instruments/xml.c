@@ -176,24 +176,6 @@ struct tv_bytes tv_xml_attribute(struct tv_bytes attributes, struct tv_bytes nam
 
 /* ---- Entities ---- */
 
-/* Append a character as UTF-8. */
-static void xml_write_character(struct tv_out *out, uint32_t code)
-{
-    static const struct {
-        uint32_t limit;
-        uint8_t lead, tails;
-    } lengths[] = {{0x80, 0, 0}, {0x800, 0xc0, 1}, {0x10000, 0xe0, 2}, {0x110000, 0xf0, 3}};
-    size_t i = 0;
-    while (code >= lengths[i].limit)
-        i++;
-    unsigned shift = 6u * lengths[i].tails;
-    tv_out_char(out, (char)(lengths[i].lead | code >> shift));
-    while (shift > 0) {
-        shift -= 6;
-        tv_out_char(out, (char)(0x80 | (code >> shift & 0x3f)));
-    }
-}
-
 /* Append the character of "amp" or "#x26".  Return false for any other name. */
 static bool xml_write_entity(struct tv_out *out, struct tv_bytes name)
 {
@@ -216,7 +198,8 @@ static bool xml_write_entity(struct tv_out *out, struct tv_bytes name)
                      : tv_parse_u64(digits, &code);
     if (!known || code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return false;
-    xml_write_character(out, (uint32_t)code);
+    uint8_t character[4];
+    tv_out_bytes(out, (struct tv_bytes){character, tv_utf8_put(character, (uint32_t)code)});
     return true;
 }
 

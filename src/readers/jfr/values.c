@@ -139,27 +139,6 @@ bool tv_jfr_take_text(struct tv_jfr_cursor *cursor, struct tv_jfr_raw_text *text
     return true;
 }
 
-/* Write a character as UTF-8 and return the place after it. */
-static uint8_t *jfr_put_utf8(uint8_t *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (uint8_t)c;
-    } else if (c < 0x800) {
-        *to++ = (uint8_t)(0xc0 | c >> 6);
-        *to++ = (uint8_t)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *to++ = (uint8_t)(0xe0 | c >> 12);
-        *to++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (c & 0x3f));
-    } else {
-        *to++ = (uint8_t)(0xf0 | c >> 18);
-        *to++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (c & 0x3f));
-    }
-    return to;
-}
-
 static bool jfr_is_high(uint32_t unit)
 {
     return unit >= 0xd800 && unit < 0xdc00;
@@ -204,7 +183,7 @@ static struct tv_bytes jfr_join_surrogates(struct tv_bytes text, struct tv_arena
         }
         uint32_t next = jfr_surrogate_at(at + 3, end);
         uint32_t c = jfr_join_units(unit, next);
-        to = jfr_put_utf8(to, c);
+        to += tv_utf8_put(to, c);
         at += c > 0xffff ? 6 : 3;
     }
     return (struct tv_bytes){start, (size_t)(to - start)};
@@ -225,7 +204,7 @@ static struct tv_bytes jfr_decode_utf16(const struct tv_jfr_raw_text *text, bool
         if (i + 1 < text->count)
             (void)tv_jfr_take(&cursor, 2, &next);
         uint32_t c = jfr_join_units((uint32_t)unit & 0xffff, (uint32_t)next & 0xffff);
-        to = jfr_put_utf8(to, c);
+        to += tv_utf8_put(to, c);
         if (c > 0xffff) {
             i++;
             next = 0;
@@ -245,7 +224,7 @@ static struct tv_bytes jfr_decode_latin1(struct tv_bytes text, struct tv_arena *
         return text;
     uint8_t *start = tv_arena_alloc(arena, text.length, 2), *to = start;
     for (i = 0; i < text.length; i++)
-        to = jfr_put_utf8(to, text.data[i]);
+        to += tv_utf8_put(to, text.data[i]);
     return (struct tv_bytes){start, (size_t)(to - start)};
 }
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
@@ -346,6 +347,34 @@ static void finds_control_characters(void **state)
 #define MS 1000000
 #define S 1000000000
 
+/* The examples of RFC 3629, section 7; then every character has the length that it is read with. */
+static void writes_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t code;
+        const char *text;
+    } cases[] = {
+        {0x41, "A"},
+        {0x391, "\xce\x91"},
+        {0x2262, "\xe2\x89\xa2"},
+        {0xd55c, "\xed\x95\x9c"},
+        {0x65e5, "\xe6\x97\xa5"},
+        {0x233b4, "\xf0\xa3\x8e\xb4"},
+    };
+    uint8_t bytes[4];
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        size_t length = tv_utf8_put(bytes, cases[i].code);
+        assert_int_equal(length, strlen(cases[i].text));
+        assert_memory_equal(bytes, cases[i].text, length);
+    }
+    for (uint32_t code = 0; code < 0x110000; code++) {
+        size_t length = tv_utf8_put(bytes, code);
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        assert_int_equal(tv_bytes_utf8((struct tv_bytes){bytes, length}), surrogate ? 0 : length);
+    }
+}
+
 static void parses_u64(void **state)
 {
     (void)state;
@@ -598,7 +627,8 @@ UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_n
            cmocka_unit_test(splits), cmocka_unit_test(compares),
            cmocka_unit_test(knows_beginnings_and_ends), cmocka_unit_test(trims),
            cmocka_unit_test(takes_words), cmocka_unit_test(finds_control_characters),
-           cmocka_unit_test(parses_u64), cmocka_unit_test(parses_i64), cmocka_unit_test(parses_hex),
+           cmocka_unit_test(writes_utf8), cmocka_unit_test(parses_u64),
+           cmocka_unit_test(parses_i64), cmocka_unit_test(parses_hex),
            cmocka_unit_test(parses_times), cmocka_unit_test(rejects_invalid_times),
            cmocka_unit_test(times_are_exact_in_their_own_digits),
            cmocka_unit_test(parses_sizes_and_seconds), cmocka_unit_test(adds_times_up_to_a_limit));

@@ -424,21 +424,6 @@ static uint32_t te_take_unicode(struct tv_cursor *text)
     return REPLACEMENT;
 }
 
-/* Write a character as UTF-8; return its length, at most 4. */
-static size_t te_put_utf8(uint8_t *to, uint32_t code)
-{
-    assert(code <= 0x10ffff);
-    if (code < 0x80) {
-        to[0] = (uint8_t)code;
-        return 1;
-    }
-    size_t more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    to[0] = (uint8_t)(0xf0u << (3 - more) | code >> 6 * more);
-    for (size_t i = 1; i <= more; i++)
-        to[i] = (uint8_t)(0x80 | (code >> 6 * (more - i) & 0x3f));
-    return more + 1;
-}
-
 /* Decode the escape after its backslash.  An unknown escape is the character itself. */
 static uint32_t te_take_escape(struct tv_cursor *text)
 {
@@ -476,7 +461,7 @@ static struct tv_bytes te_decode_string(struct tv_bytes inside, struct tv_te_scr
         else if (tv_cursor_left(&text) > 0 && *text.at >= 0x80)
             continue; /* the bytes of the character follow as they are */
         else
-            length += te_put_utf8(to + length, te_take_escape(&text));
+            length += tv_utf8_put(to + length, te_take_escape(&text));
     assert(length <= inside.length);
     return (struct tv_bytes){to, length};
 }
