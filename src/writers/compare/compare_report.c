@@ -131,8 +131,7 @@ const char *tv_compare_promise(const struct tv_comparison *comparison)
         return "the sides were recorded on different machines, or before and after a restart: p is "
                "not reliable, record both sides in turn";
     if (!comparison->promises)
-        return "fewer than 5 + 5 runs (or 3 + 3 with 10 baseline runs): more false alarms than p "
-               "says";
+        return "with fewer than 5 + 5 runs (3 + 3 with 10 baseline runs), p is too optimistic";
     return "p < 0.01 in any row happens in at most 1 of 100 comparisons of equal programs";
 }
 
