@@ -242,7 +242,7 @@ static bool html_read_tag(struct tv_bytes bytes, struct html_script_tag *tag)
     struct tv_bytes rest = html_bytes_from(bytes, sizeof "<script" - 1), name, value;
     *tag = (struct html_script_tag){.length = 0};
     while (html_take_attribute(&rest, &name, &value)) {
-        /* Of an attribute that is given twice, browsers take the first. */
+        /* Browsers take the first of two attributes with one name. */
         if (name.length == 5 && html_begins_with(name, "class") && !tag->class_name.data)
             tag->class_name = value;
         else if (name.length == 2 && html_begins_with(name, "id") && !tag->id.data)

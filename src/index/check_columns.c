@@ -12,8 +12,8 @@
  * block. The last block yields the sums of its row, and when all workers are done, neighbouring
  * rows are compared: as many first children in a row as parents in the row above.
  *
- * This is the expensive part of opening an index, so its inner loops have no branches for single
- * slices: they gather faults with | and & and look once per block.
+ * The check is the expensive part of opening an index, so its inner loops have no branches for
+ * single slices: they gather faults with | and & and look once per block.
  */
 #include <stdatomic.h>
 
@@ -24,7 +24,7 @@
 /* Number of blocks of a row that one worker checks at a time. */
 #define STRETCH_BLOCKS 64u
 
-/* How many slices of a row are the first child of their parent, and how many have children. */
+/* Numbers of slices of a row that are the first child of their parent, and that have children. */
 struct row_sums {
     uint32_t first_children, parents;
 };

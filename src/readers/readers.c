@@ -63,7 +63,7 @@ const struct tv_reader *const tv_readers[] = {
     NULL,
 };
 
-/* How much of an unknown file an error message shows. */
+/* Bytes of an unknown file that an error message shows. */
 #define SHOWN_BYTES 8
 #define SHOWN_TEXT 40
 

@@ -69,7 +69,7 @@ const char *const tv_sql_prelude[] = {
     "where module is not null",
     "create view stack_profile_symbol as select id, id as symbol_set_id, name, file as "
     "source_file, line as line_number from frame where file is not null",
-    /* What a stack allocated, and what of it was freed (negative). */
+    /* Bytes and objects that a stack allocated, and those freed again (negative). */
     "create view heap_profile_allocation as with tv_heap as (select min(s.id) as id, s.ts, t.upid, "
     "s.callsite_id, sum(s.weight) filter (s.value_type = 'alloc_objects') as made, sum(s.weight) "
     "filter (s.value_type = 'alloc_space') as made_size, sum(s.weight) filter (s.value_type = "

@@ -63,7 +63,7 @@ static bool mapping_split_arrow(struct tv_bytes line, struct tv_bytes *left, str
 }
 
 /* Return the value of "key":"value" in a comment that holds JSON; empty when it has none. */
-/* This is no JSON parser: R8 writes each comment as one flat object on one line, and the values
+/* Not a parser of JSON: R8 writes each comment as one flat object on one line, and the values
  * that are wanted here contain no escapes. */
 static struct tv_bytes mapping_find_json_value(struct tv_bytes line, struct tv_bytes key)
 {

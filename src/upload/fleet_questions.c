@@ -29,7 +29,7 @@
 #define LONGEST_VALUE 1000u
 /* More than any question has: tv_query_parse refuses repeated parameters. */
 #define MAX_ARGUMENTS 40u
-/* Those of every question, before its own. */
+/* Arguments of every question, before its own. */
 #define COMMON_ARGUMENTS 11u
 
 struct fleet_parameter {

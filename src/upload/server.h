@@ -19,7 +19,7 @@
 #include "upload/access.h"
 #include "upload/log.h"
 
-/* Where the change points of the fleet are sent. */
+/* The address that gets the change points of the fleet. */
 struct tv_webhook {
     const char *host; /* of the address, for the log; NULL: there is no webhook */
     void *context;

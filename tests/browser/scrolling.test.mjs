@@ -126,7 +126,7 @@ test('scrolling keeps the labels that stay, and their order', async (t) => {
     kept,
     first.filter((top) => after.includes(top)),
   );
-  // What changes the layout makes them anew: none is left over.
+  // A change of the layout makes them anew: none is left over.
   await page.evaluate(() => document.querySelector('.group-line .group').click());
   await rested(page);
   assert.equal(

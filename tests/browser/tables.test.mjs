@@ -137,7 +137,7 @@ test('a million hits scroll, and the last one is the last call', { timeout: 300_
   // Enter goes to the call.
   await page.keyboard.press('Enter');
   await until(async () => (await place(page)).call, `0.${shortest}`, 'the call');
-  // What is looked for in the table leaves none of them.
+  // A text that no line of the table has leaves none of them.
   await page.getByLabel('Find in table').fill('tock');
   await until(() => page.locator('.find .count').innerText(), '0 of 1,048,500', 'none');
   await page.getByLabel('Find in table').fill('');

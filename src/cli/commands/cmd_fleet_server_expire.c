@@ -244,7 +244,7 @@ static enum tv_status expiry_expire_month(struct server_expiry *expiry, uint64_t
 {
     struct tv_out sql;
     tv_out_init_memory(&sql);
-    /* The same traces give the same number. */
+    /* Equal traces give an equal number, whoever asks. */
     tv_out_format(&sql, "SELECT groupBitXor(trace), count(), %" PRIu64 " FROM (", month);
     expiry_put_traces(&sql, expiry, month);
     tv_out_text(&sql, ")");

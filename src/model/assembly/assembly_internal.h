@@ -189,7 +189,7 @@ struct tv_packed_bases {
     uint8_t colour, flags, no_padding[6];
 };
 
-/* The same size again. */
+/* As large as a packed span. */
 struct tv_packed_cpu_base {
     int64_t cpu;
     uint8_t zero[8];

@@ -234,7 +234,7 @@ const struct tv_ft_event tv_ft_gpu_events[] = {
 
 /* ---- Replay in time order ---- */
 
-/* What a pseudo-thread shows now, while the deferred events are replayed. */
+/* The slice that a pseudo-thread shows now, while the deferred events are replayed. */
 struct ft_timeline {
     uint32_t thread;
     bool known;    /* there was an event before */

@@ -2,8 +2,8 @@
 /*
  * scan.h - a first pass over the events of a chunk, which needs nothing of other chunks.
  *
- * Where only the sums of samples are wanted, most events are samples whose stack and thread the
- * chunk has had before.  The scan adds these to a sum for each stack, and notes all other events as
+ * Most events are samples whose stack and thread the chunk has had before.  When only the sums of
+ * samples are wanted, the scan adds them to a sum for each stack, and notes all other events as
  * ranges.  It touches the chunk alone, so another thread can scan a chunk while the one before it
  * is taken into the trace (events.c):
  *
@@ -39,7 +39,7 @@ struct tv_jfr_stack_sum {
     uint64_t samples;
 };
 
-/* How the events of a type are read, and their sums. */
+/* The program that reads the events of a type, and their sums. */
 struct tv_jfr_plan {
     const struct tv_jfr_event_kind *kind; /* NULL: not planned yet */
     struct tv_jfr_program program;
@@ -49,7 +49,7 @@ struct tv_jfr_plan {
     uint64_t count;                /* events */
     struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of its pool; NULL: none */
     uint64_t *met;                 /* a bit for each of `sums`: the scan met the stack */
-    /* Of the trace, set when the first event is taken (events.c): */
+    /* Numbers in the trace, set when the first event is taken (events.c): */
     bool named;
     uint32_t name, category;        /* strings */
     uint32_t value_type, more_type; /* TV_NONE: not used yet */

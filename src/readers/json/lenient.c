@@ -540,7 +540,7 @@ static bool json_key_equals(struct tv_bytes raw, struct tv_bytes key, struct tv_
     return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_decode_text(raw, scratch) : raw, key);
 }
 
-/* Of members with the same key the last counts, as in JavaScript. */
+/* The last of several members with one key counts, as in JavaScript. */
 struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)
 {
     struct tv_json_value value, found = {TV_JSON_NONE, {NULL, 0}};

@@ -12,7 +12,7 @@
  *
  * Lengths decide where the next packet is, so an unknown type, or a packet beyond the end, ends the
  * walk ("derailed"); blocks before it are read. Files of two development versions derail at once.
- * They are recognised by walking with their own rules, and refused by name.
+ * Such files are recognised by walking with their own rules, and refused by name.
  *
  * A sink that writes gets events before the summary is read.  They are delivered with a unit and a
  * clock that the summary (looked at ahead, if the end is known) or the records prove

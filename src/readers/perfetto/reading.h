@@ -262,7 +262,7 @@ struct tv_pf_gpu_link {
     uint32_t task; /* TV_NONE: the slice is on another track */
 };
 
-/* What happened to a buffer (buffers.c). */
+/* An event of a buffer (buffers.c). */
 struct tv_pf_buffer_event {
     int64_t time, length;
     uint64_t offset : 40, type : 8; /* type: BufferEventType */
@@ -470,8 +470,7 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
 /* Return the number of the track with a UUID, adding it if needed. */
 uint32_t tv_pf_find_track(struct tv_pf_reading *reading, uint64_t uuid);
 
-/* The same, for a track that packets of the sequence mostly have in this role: most need no
- * look-up. */
+/* As tv_pf_find_track, without a look-up when the sequence had this track last in this role. */
 static inline uint32_t tv_pf_find_known_track(struct tv_pf_reading *reading,
                                               struct tv_pf_sequence *sequence, unsigned role,
                                               uint64_t uuid)

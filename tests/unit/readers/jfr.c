@@ -586,7 +586,7 @@ static void sums_have_every_sample(void **state)
     EVENT(&made, 101, 11, 1, 1);
     end_chunk(&made, &chunk);
     struct tv_trace *trace = read_sums((struct tv_bytes){made.bytes, made.length});
-    /* Those without a stack, the wait, then those that were added up. */
+    /* Samples without a stack, the wait, then samples that were added up. */
     assert_sums(trace, "2 2 0|1 3 2|5 5 2|");
     assert_int_equal(trace->head->inputs[0].samples, 8);
     assert_int_equal(trace->tables.event_types.rows[0].count, 7);

@@ -180,7 +180,8 @@ static void put_block(struct made_file *to, bool last, unsigned type, unsigned s
 }
 
 /* Walk over the frames of a file whose bytes arrive in steps. */
-static struct tv_zstd_frames walk(const struct made_file *file, size_t step, uint64_t *end)
+static struct tv_zstd_frames zstd_frames_walk(const struct made_file *file, size_t step,
+                                              uint64_t *end)
 {
     struct tv_zstd_frames frames = {.at = 0};
     struct tv_source *source =
@@ -199,7 +200,7 @@ static void assert_frames_end(struct made_file file, const char *after, size_t l
     uint64_t expected = file.length, end;
     made_file_append(&file, after, length);
     for (size_t step = 1; step <= file.length; step++) {
-        struct tv_zstd_frames frames = walk(&file, step, &end);
+        struct tv_zstd_frames frames = zstd_frames_walk(&file, step, &end);
         assert_int_equal(end, expected);
         assert_true(frames.ended);
         assert_int_equal(frames.damaged, damaged);
@@ -254,7 +255,7 @@ static void leaves_unknown_zstd_frames_whole(void **context)
     put_frame(&file, 0x20, 1);
     put_block(&file, false, RESERVED, 4);
     made_file_append(&file, "garbage after it", 16);
-    assert_true(walk(&file, 1, &end).unknown);
+    assert_true(zstd_frames_walk(&file, 1, &end).unknown);
     assert_int_equal(end, file.length);
 }
 

@@ -6,7 +6,7 @@ import { ask, Superseded, type Place } from './place';
 
 interface Asked {
   answer: Promise<readonly TraceRow[]>;
-  /** Those who asked; the question is dropped when none of them wants its answer any more. */
+  /** Callers that asked; the question is dropped when none of them wants its answer any more. */
   wanted: (() => boolean)[];
 }
 

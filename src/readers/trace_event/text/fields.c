@@ -15,7 +15,7 @@
  * leniency. At least TV_WINDOW_SLACK bytes behind `end` are readable and never belong to the text,
  * so looking one or two bytes ahead needs no test.
  *
- * What the lenient path accepts must be what json/lenient.c accepts, because describing an event
+ * The lenient path must accept exactly what json/lenient.c accepts, because describing an event
  * reads the same text with that one.
  */
 #include "readers/trace_event/text/fields.h"
