@@ -47,6 +47,18 @@ void tv_sort_keys(struct tv_sort_key *rows, size_t count);
         }                                                                                          \
     } while (0)
 
+/* Sort numbers of any type by insertion, which is the fastest way for up to some dozens. */
+#define TV_SORT_FEW(values, count)                                                                 \
+    do {                                                                                           \
+        for (size_t tv_i = 1; tv_i < (count); tv_i++) {                                            \
+            __typeof__(*(values)) tv_value = (values)[tv_i];                                       \
+            size_t tv_at = tv_i;                                                                   \
+            for (; tv_at > 0 && (values)[tv_at - 1] > tv_value; tv_at--)                           \
+                (values)[tv_at] = (values)[tv_at - 1];                                             \
+            (values)[tv_at] = tv_value;                                                            \
+        }                                                                                          \
+    } while (0)
+
 /*
  * Rows of several writers, each in order by itself, as the buffers of a kernel's processors are.
  *

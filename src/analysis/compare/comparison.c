@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* Minimum number of runs for the promise of docs/compare.md: of each side; or of each side with a
  * history. */
@@ -67,22 +68,10 @@ static int comparison_compare_values(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Sort few values in place: most medians are of some runs. */
-static void comparison_sort_few(double *values, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        double value = values[i];
-        size_t at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
-    }
-}
-
 double tv_comparison_middle(double *values, size_t count)
 {
     if (count <= FEW_RUNS)
-        comparison_sort_few(values, count);
+        TV_SORT_FEW(values, count);
     else
         qsort(values, count, sizeof *values, comparison_compare_values);
     return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;

@@ -15,6 +15,7 @@
 #include "analysis/states/statistics.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* Lengths held at once, unless one frame has more. */
 #define LENGTHS_AT_ONCE ((uint64_t)8 << 20)
@@ -61,18 +62,6 @@ uint32_t tv_duration_bucket(tv_ns length)
 
 /* ---- Percentiles ---- */
 
-/* Sort a few values by insertion. */
-static void statistics_sort_few(tv_ns *values, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        tv_ns value = values[i];
-        size_t at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
-    }
-}
-
 /* Radix selection: find the value byte by byte, from the highest, by counting the next byte of
  * all values that have the bytes found so far. */
 static tv_ns statistics_select_many(const tv_ns *values, size_t count, size_t rank)
@@ -104,7 +93,7 @@ tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank)
     if (count > TV_COUNT(few))
         return statistics_select_many(values, count, rank);
     memcpy(few, values, count * sizeof *values);
-    statistics_sort_few(few, count);
+    TV_SORT_FEW(few, count);
     return few[rank];
 }
 

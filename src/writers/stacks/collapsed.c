@@ -30,6 +30,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/sort.h"
 #include "base/workers.h"
 #include "model/paths.h"
 #include "writers/text/names.h"
@@ -334,13 +335,7 @@ static void collapsed_sort_items(uint64_t *items, size_t count)
         qsort(items, count, sizeof *items, collapsed_compare_items);
         return;
     }
-    for (size_t i = 1; i < count; i++) {
-        uint64_t item = items[i];
-        size_t at = i;
-        for (; at > 0 && items[at - 1] > item; at--)
-            items[at] = items[at - 1];
-        items[at] = item;
-    }
+    TV_SORT_FEW(items, count);
 }
 
 /* Fill l->items with the sorted items of every node. */
