@@ -86,6 +86,27 @@ uint32_t tv_ft_merge_process(struct tv_ft_merge *merge, int64_t tgid);
 uint32_t tv_ft_merge_pseudo_thread(struct tv_ft_merge *merge, struct tv_bytes name);
 uint32_t tv_ft_merge_frame(struct tv_ft_merge *merge, struct tv_bytes name, const char *category);
 
+/* Add an async slice without CPU times that no thread began and no event ended.  The caller sets
+ * frame, process, track and flags; the pointer is valid until the next slice is added. */
+static inline struct tv_async_slice *tv_ft_merge_add_async(struct tv_ft_merge *merge, int64_t start,
+                                                           int64_t length, uint64_t offset)
+{
+    struct tv_async_slice *slice = tv_table_add(&merge->whole_asyncs);
+    *slice = (struct tv_async_slice){
+        .start = start,
+        .length = length,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = offset,
+        .end_offset = TV_NO_OFFSET,
+        .parent = TV_NONE,
+        .start_thread = TV_NONE,
+        .end_thread = TV_NONE,
+        .group = TV_NONE,
+    };
+    return slice;
+}
+
 /* Merge the counters of all chunks (counters.c).  The values of most of them stay in the chunks
  * until tv_ft_merge_move_counters. */
 void tv_ft_merge_counters(struct tv_ft_merge *merge);

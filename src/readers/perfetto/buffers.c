@@ -104,23 +104,13 @@ static uint32_t pf_buffer_add_slice(struct pf_buffers *buffers,
     int length =
         snprintf(track, sizeof track, "%s%s%.*s", phase ? phase : "Buffer", display ? "_" : of,
                  layer.length < 120 ? (int)layer.length : 120, (const char *)layer.data);
-    *tv_table_add(&merge->whole_asyncs) = (struct tv_async_slice){
-        .start = event->time,
-        .length = phase ? merge->last - event->time : event->length,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = frame,
-        .parent = TV_NONE,
-        .start_thread = TV_NONE,
-        .end_thread = TV_NONE,
-        .process = tv_ft_merge_process(merge, TV_FT_NO_ID),
-        .group = TV_NONE,
-        .track = tv_trace_info_string(merge->trace->head,
-                                      (struct tv_bytes){(uint8_t *)track, (size_t)length}),
-        .flags = phase ? TV_SLICE_OPEN : 0,
-    };
+    struct tv_async_slice *slice = tv_ft_merge_add_async(
+        merge, event->time, phase ? merge->last - event->time : event->length, event->offset);
+    slice->frame = frame;
+    slice->process = tv_ft_merge_process(merge, TV_FT_NO_ID);
+    slice->track = tv_trace_info_string(merge->trace->head,
+                                        (struct tv_bytes){(uint8_t *)track, (size_t)length});
+    slice->flags = phase ? TV_SLICE_OPEN : 0;
     return (uint32_t)merge->whole_asyncs.count - 1;
 }
 

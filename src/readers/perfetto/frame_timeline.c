@@ -117,24 +117,13 @@ static void pf_frame_begin(struct tv_ft_merge *merge, const struct tv_pf_display
 {
     bool actual = event->kind == ACTUAL_DISPLAY || event->kind == ACTUAL_SURFACE;
     struct tv_bytes track = actual ? TV_BYTES("Actual Timeline") : TV_BYTES("Expected Timeline");
-    uint32_t process = tv_ft_merge_process(merge, event->pid);
-    *tv_table_add(&merge->whole_asyncs) = (struct tv_async_slice){
-        .start = event->time,
-        .length = merge->last - event->time,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = merge->numbers[0].frames[event->frame],
-        .parent = TV_NONE,
-        .start_thread = TV_NONE,
-        .end_thread = TV_NONE,
-        .process = process,
-        .group = TV_NONE,
-        .track = tv_trace_info_string(merge->trace->head, track),
-        .flags = TV_SLICE_OPEN,
-        .colour = event->colour,
-    };
+    struct tv_async_slice *slice =
+        tv_ft_merge_add_async(merge, event->time, merge->last - event->time, event->offset);
+    slice->frame = merge->numbers[0].frames[event->frame];
+    slice->process = tv_ft_merge_process(merge, event->pid);
+    slice->track = tv_trace_info_string(merge->trace->head, track);
+    slice->flags = TV_SLICE_OPEN;
+    slice->colour = event->colour;
 }
 
 static void pf_frame_end(struct tv_ft_merge *merge, const struct tv_pf_display_frame *event,

@@ -249,21 +249,11 @@ void tv_pf_add_gpu_slices(const struct tv_pf_reading *reading, struct tv_ft_merg
             event->queue == TV_NONE
                 ? pf_gpu_name(&queues, event->queue_id, "Unknown GPU Queue ", "", room)
                 : tv_interner_get(texts, event->queue);
-        *tv_table_add(&merge->whole_asyncs) = (struct tv_async_slice){
-            .start = event->time,
-            .length = event->length,
-            .cpu_start = TV_NO_TIME,
-            .cpu_length = TV_NO_TIME,
-            .offset = event->offset,
-            .end_offset = TV_NO_OFFSET,
-            .frame = frame,
-            .parent = TV_NONE,
-            .start_thread = TV_NONE,
-            .end_thread = TV_NONE,
-            .process = tv_ft_merge_process(merge, event->process),
-            .group = TV_NONE,
-            .track = tv_trace_info_string(merge->trace->head, queue),
-        };
+        struct tv_async_slice *slice =
+            tv_ft_merge_add_async(merge, event->time, event->length, event->offset);
+        slice->frame = frame;
+        slice->process = tv_ft_merge_process(merge, event->process);
+        slice->track = tv_trace_info_string(merge->trace->head, queue);
     }
     tv_free(queues.list.rows);
     tv_free(stages.list.rows);
