@@ -222,7 +222,7 @@ static const struct tv_option serve_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Memory that the options of the hub point to. */
+/* Memory that the options of the upload server point to. */
 struct serve_texts {
     struct tv_webhook_sender *webhook;
     char *config, *token, *certificate, *key;
@@ -299,7 +299,7 @@ static const char *cmd_serve_find_sample(struct serve_texts *texts)
     return NULL;
 }
 
-/* ---- Options of the hub ---- */
+/* ---- Options of the upload server ---- */
 
 /* Read a certificate or key; *bytes stays empty without a path. */
 static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct tv_bytes *bytes,
@@ -322,63 +322,65 @@ static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct t
 
 /* Fill in the limits; 0 means not given, except for --rate, where 0 means no limit. */
 static void cmd_serve_set_limits(const struct tv_settings *settings,
-                                 struct tv_upload_server_options *hub)
+                                 struct tv_upload_server_options *options)
 {
     const struct tv_serve_settings *serve = &settings->serve;
-    hub->store.max_upload_bytes = cmd_serve_or_default(serve->max_upload, UINT64_C(16) << 30);
-    hub->store.max_store_bytes = serve->max_store;
-    hub->store.keep_ms = (int64_t)serve->keep * 1000;
-    hub->engines = TV_ENGINES_DEFAULTS;
-    hub->engines.memory_bytes = cmd_serve_or_default(serve->max_memory, hub->engines.memory_bytes);
-    hub->engines.unpacked_bytes =
-        cmd_serve_or_default(serve->max_unpacked, hub->engines.unpacked_bytes);
-    hub->engines.load_seconds =
-        (unsigned)cmd_serve_or_default(serve->max_cpu, hub->engines.load_seconds);
-    hub->engines.alive = (unsigned)cmd_serve_or_default(serve->engines, hub->engines.alive);
-    hub->http.limits = (struct tv_http_limits){
+    options->store.max_upload_bytes = cmd_serve_or_default(serve->max_upload, UINT64_C(16) << 30);
+    options->store.max_store_bytes = serve->max_store;
+    options->store.keep_ms = (int64_t)serve->keep * 1000;
+    options->engines = TV_ENGINES_DEFAULTS;
+    options->engines.memory_bytes =
+        cmd_serve_or_default(serve->max_memory, options->engines.memory_bytes);
+    options->engines.unpacked_bytes =
+        cmd_serve_or_default(serve->max_unpacked, options->engines.unpacked_bytes);
+    options->engines.load_seconds =
+        (unsigned)cmd_serve_or_default(serve->max_cpu, options->engines.load_seconds);
+    options->engines.alive = (unsigned)cmd_serve_or_default(serve->engines, options->engines.alive);
+    options->http.limits = (struct tv_http_limits){
         .connections = (uint32_t)cmd_serve_or_default(serve->connections, 512),
         .client_connections = (uint32_t)cmd_serve_or_default(serve->client_connections, 256),
         .head_bytes = 32 * 1024,
         .stack_bytes = 256 * 1024,
     };
-    hub->rate = cmd_serve_is_given(settings, "rate") ? (uint32_t)serve->rate : 1000;
+    options->rate = cmd_serve_is_given(settings, "rate") ? (uint32_t)serve->rate : 1000;
 }
 
 /* List the host names of --host, and the machine's own name. */
 static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve_texts *texts,
-                                struct tv_upload_server_options *hub)
+                                struct tv_upload_server_options *options)
 {
     const struct tv_words *given = &settings->serve.hosts;
     texts->hosts = tv_alloc(given->count + 1, sizeof *texts->hosts);
     for (size_t i = 0; i < given->count; i++)
         texts->hosts[i] = given->items[i];
-    hub->access.hosts = texts->hosts;
-    hub->access.host_count = given->count;
+    options->access.hosts = texts->hosts;
+    options->access.host_count = given->count;
     if (gethostname(texts->hostname, sizeof texts->hostname - 1) == 0)
-        texts->hosts[hub->access.host_count++] = texts->hostname;
+        texts->hosts[options->access.host_count++] = texts->hostname;
 }
 
 static enum tv_status cmd_serve_set_webhook(const struct tv_serve_settings *serve,
                                             struct serve_texts *texts,
-                                            struct tv_upload_server_options *hub,
+                                            struct tv_upload_server_options *options,
                                             struct tv_error *err)
 {
     if (!serve->fleet_webhook)
         return TV_OK;
     enum tv_status status = tv_webhook_sender_new(serve->fleet_webhook, &texts->webhook, err);
     if (status == TV_OK)
-        hub->webhook = (struct tv_webhook){tv_webhook_sender_host(texts->webhook), texts->webhook,
-                                           tv_webhook_sender_post};
+        options->webhook = (struct tv_webhook){tv_webhook_sender_host(texts->webhook),
+                                               texts->webhook, tv_webhook_sender_post};
     return status;
 }
 
-/* Fill in all options of the hub. */
-static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
-                                        struct serve_texts *texts,
-                                        struct tv_upload_server_options *hub, struct tv_error *err)
+/* Fill in all options of the upload server. */
+static enum tv_status cmd_serve_set_options(const struct tv_settings *settings,
+                                            struct serve_texts *texts,
+                                            struct tv_upload_server_options *options,
+                                            struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
-    *hub = (struct tv_upload_server_options){
+    *options = (struct tv_upload_server_options){
         .folder = serve->store != NULL ? serve->store : texts->store,
         .http = {.addresses = serve->listen.items,
                  .address_count = serve->listen.count,
@@ -394,38 +396,37 @@ static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
         .reports = tv_reporter(false) != NULL,
         .fleet = serve->fleet,
     };
-    cmd_serve_set_limits(settings, hub);
-    cmd_serve_set_hosts(settings, texts, hub);
+    cmd_serve_set_limits(settings, options);
+    cmd_serve_set_hosts(settings, texts, options);
     if (!serve->no_sample)
-        hub->sample = serve->sample != NULL ? serve->sample : cmd_serve_find_sample(texts);
+        options->sample = serve->sample != NULL ? serve->sample : cmd_serve_find_sample(texts);
     enum tv_status status = tv_secret_read(serve->token, serve->token_file, &texts->token, err);
-    hub->access.token = texts->token;
+    options->access.token = texts->token;
     if (status == TV_OK)
-        status = cmd_serve_read_pem(serve->certificate, &texts->certificate, &hub->http.certificate,
-                                    err);
+        status = cmd_serve_read_pem(serve->certificate, &texts->certificate,
+                                    &options->http.certificate, err);
     if (status == TV_OK)
-        status = cmd_serve_read_pem(serve->key, &texts->key, &hub->http.key, err);
+        status = cmd_serve_read_pem(serve->key, &texts->key, &options->http.key, err);
     if (status == TV_OK && serve->store == NULL)
         status = cmd_serve_find_store(texts, err);
-    return status == TV_OK ? cmd_serve_set_webhook(serve, texts, hub, err) : status;
+    return status == TV_OK ? cmd_serve_set_webhook(serve, texts, options, err) : status;
 }
 
 /* ---- Running ---- */
 
-static void cmd_serve_print_addresses(const struct tv_upload_server *hub)
+static void cmd_serve_print_addresses(const struct tv_upload_server *server)
 {
     const char *address;
-    for (size_t i = 0; (address = tv_upload_server_address(hub, i)) != NULL; i++)
+    for (size_t i = 0; (address = tv_upload_server_address(server, i)) != NULL; i++)
         puts(address);
     fflush(stdout);
 }
 
 /* Run the server until SIGTERM or SIGINT. */
 static int cmd_serve_until_signal(const struct tv_command *command,
-                                  const struct tv_upload_server_options *hub_options,
-                                  unsigned grace_ms)
+                                  const struct tv_upload_server_options *options, unsigned grace_ms)
 {
-    struct tv_upload_server *hub;
+    struct tv_upload_server *server;
     struct tv_error err = {0};
     sigset_t set;
     int number;
@@ -433,13 +434,13 @@ static int cmd_serve_until_signal(const struct tv_command *command,
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL); /* for all threads: this one waits for them */
-    if (tv_upload_server_new(hub_options, &hub, &err) != TV_OK)
+    if (tv_upload_server_new(options, &server, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    cmd_serve_print_addresses(hub);
+    cmd_serve_print_addresses(server);
     sigwait(&set, &number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* a second signal ends the server at once */
-    tv_upload_server_stop(hub, grace_ms);
-    tv_upload_server_free(hub);
+    tv_upload_server_stop(server, grace_ms);
+    tv_upload_server_free(server);
     return TV_EXIT_OK;
 }
 
@@ -459,7 +460,7 @@ static int cmd_serve_run(const struct tv_command *command, const struct tv_setti
 {
     struct tv_settings settings = *given;
     struct serve_texts *texts = tv_alloc(1, sizeof *texts);
-    struct tv_upload_server_options hub;
+    struct tv_upload_server_options options;
     struct tv_error err = {0};
     enum tv_status status = TV_OK;
     int code;
@@ -469,10 +470,10 @@ static int cmd_serve_run(const struct tv_command *command, const struct tv_setti
     if (status == TV_OK)
         status = serve_check_options(&settings, &err);
     if (status == TV_OK)
-        status = cmd_serve_set_hub(&settings, texts, &hub, &err);
+        status = cmd_serve_set_options(&settings, texts, &options, &err);
     if (status == TV_OK)
         code = cmd_serve_until_signal(
-            command, &hub, 1000 * (unsigned)cmd_serve_or_default(settings.serve.grace, 20));
+            command, &options, 1000 * (unsigned)cmd_serve_or_default(settings.serve.grace, 20));
     else
         code = tv_command_failed(command, &err);
     cmd_serve_release_lists(&settings.serve, &given->serve);
