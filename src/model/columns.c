@@ -150,38 +150,33 @@ void tv_row_write_length(struct tv_columns *columns, const struct tv_row_writer 
 }
 
 /* Return whether the slice fits into a block of 32-bit times. */
-static bool row_fits_block(const struct tv_slice_block *block,
-                           const struct tv_slice_times *columns_alloc_u32)
+static bool row_fits_block(const struct tv_slice_block *block, const struct tv_slice_times *times)
 {
-    return block->wide == TV_NONE && time_fits_u32(columns_alloc_u32->start - block->wall_base) &&
-           time_fits_u32(columns_alloc_u32->cpu_start - block->cpu_base) &&
-           time_fits_u32(columns_alloc_u32->length) && time_fits_u32(columns_alloc_u32->cpu_length);
+    return block->wide == TV_NONE && time_fits_u32(times->start - block->wall_base) &&
+           time_fits_u32(times->cpu_start - block->cpu_base) && time_fits_u32(times->length) &&
+           time_fits_u32(times->cpu_length);
 }
 
 void tv_row_write_slice(struct tv_columns *columns, struct tv_row_writer *place,
-                        const struct tv_slice_times *columns_alloc_u32)
+                        const struct tv_slice_times *times)
 {
     assert(place->next < place->count);
     uint32_t index = place->next++;
     uint64_t at = place->first + index;
     if (index % TV_BLOCK_SLICES == 0)
-        tv_row_start_block(columns, place, index, columns_alloc_u32->start,
-                           columns_alloc_u32->cpu_start);
+        tv_row_start_block(columns, place, index, times->start, times->cpu_start);
     if (columns->start) {
-        columns->start[at] = (uint32_t)columns_alloc_u32->start;
-        columns->length[at] = (uint32_t)columns_alloc_u32->length;
+        columns->start[at] = (uint32_t)times->start;
+        columns->length[at] = (uint32_t)times->length;
     }
     if (columns->cpu_start) {
-        columns->cpu_start[at] = (uint32_t)columns_alloc_u32->cpu_start;
-        columns->cpu_length[at] = (uint32_t)columns_alloc_u32->cpu_length;
+        columns->cpu_start[at] = (uint32_t)times->cpu_start;
+        columns->cpu_length[at] = (uint32_t)times->cpu_length;
     }
-    if (row_fits_block(&columns->blocks[place->first_block + index / TV_BLOCK_SLICES],
-                       columns_alloc_u32))
+    if (row_fits_block(&columns->blocks[place->first_block + index / TV_BLOCK_SLICES], times))
         return;
-    tv_row_write_wide(columns, place, index, columns_alloc_u32->start, columns_alloc_u32->cpu_start,
-                      false);
-    tv_row_write_wide(columns, place, index, columns_alloc_u32->length,
-                      columns_alloc_u32->cpu_length, true);
+    tv_row_write_wide(columns, place, index, times->start, times->cpu_start, false);
+    tv_row_write_wide(columns, place, index, times->length, times->cpu_length, true);
 }
 
 void tv_columns_set_offset(struct tv_columns *columns, uint64_t slice, uint64_t offset)
