@@ -18,7 +18,6 @@ struct tv_display_search {
     /* Frames of the timeline by process and token: number of the key -> frame (TV_NONE: none). */
     struct tv_interner *tokens;
     uint32_t *by_token;
-    size_t by_token_capacity;
     struct tv_interner *reasons;
 };
 

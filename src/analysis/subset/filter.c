@@ -165,7 +165,6 @@ struct filtering {
     bool *frames;   /* [frame_count] */
     bool *tracks;   /* [track_count] */
     uint8_t *paths; /* [paths.count] 1 if the path's frame matches */
-    bool of_slices; /* a term tests durations */
 };
 
 static bool filter_has_terms(const struct tv_filter *filter, enum tv_filter_field first,

@@ -51,10 +51,9 @@ struct tv_mt_id_change {
 
 /* Content of the version section of the text header. */
 struct tv_mt_facts {
-    unsigned version;    /* 0: missing */
-    unsigned clocks;     /* enum tv_clocks; 0: missing or unknown */
-    uint64_t version_at; /* offset of its line */
-    bool overflow, dalvik, art;
+    unsigned version; /* 0: missing */
+    unsigned clocks;  /* enum tv_clocks; 0: missing or unknown */
+    bool overflow, dalvik;
     bool in_us, in_ns; /* unit of the elapsed time */
     bool has_pid;
     int64_t sampling_ns; /* sampling interval; 0: missing */

@@ -360,7 +360,6 @@ static void mt_text_take_key(struct tv_mt_file *file, struct tv_bytes key, struc
             tv_mt_input(file)->announced = number;
     } else if (mt_text_is_key(key, TV_MT_KEY_VM)) {
         facts->dalvik = tv_bytes_equal(value, TV_BYTES("dalvik"));
-        facts->art = tv_bytes_equal(value, TV_BYTES("art"));
     } else if (mt_text_is_key(key, TV_MT_KEY_SAMPLING_US)) {
         if (mt_text_parse_count(value, 1000, &number))
             facts->sampling_ns = number;
@@ -371,14 +370,13 @@ static void mt_text_take_key(struct tv_mt_file *file, struct tv_bytes key, struc
     }
 }
 
-static bool mt_text_take_version(struct mt_text *text, struct tv_bytes line, uint64_t at)
+static bool mt_text_take_version(struct mt_text *text, struct tv_bytes line)
 {
     uint64_t version;
     text->section = SECTION_KEYS;
     if (!tv_parse_u64(line, &version) || version > UINT16_MAX)
         return false;
     text->file->facts.version = (unsigned)version;
-    text->file->facts.version_at = at;
     return true;
 }
 
@@ -420,7 +418,7 @@ static bool mt_text_take_line(struct mt_text *text, struct tv_bytes line, uint64
     }
     switch (text->section) {
     case SECTION_VERSION:
-        return mt_text_take_version(text, line, at);
+        return mt_text_take_version(text, line);
     case SECTION_KEYS:
         if (!tv_bytes_split(&line, '=', &key))
             return key.length == 0;
