@@ -27,6 +27,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/call_graph.h"
+#include "readers/text_lines.h"
 
 /* The tables of compressed names: "(12) name" defines, "(12)" uses. */
 enum callgrind_names { NAMES_FILES, NAMES_FUNCTIONS, NAMES_OBJECTS, NAMES_COUNT };
@@ -54,20 +55,10 @@ static void callgrind_warn(struct callgrind *callgrind, enum tv_diagnostic_kind 
     tv_profile_warn(&callgrind->profile, kind, callgrind->offset);
 }
 
-static struct tv_bytes callgrind_trim(struct tv_bytes text)
-{
-    while (text.length > 0 && tv_is_blank(text.data[0]))
-        text = (struct tv_bytes){text.data + 1, text.length - 1};
-    while (text.length > 0 &&
-           (tv_is_blank(text.data[text.length - 1]) || text.data[text.length - 1] == '\r'))
-        text.length--;
-    return text;
-}
-
 /* Take the next word of a line; false: there is none. */
 static bool callgrind_take_word(struct tv_bytes *line, struct tv_bytes *word)
 {
-    *line = callgrind_trim(*line);
+    *line = tv_bytes_trim(*line);
     return line->length > 0 && (tv_bytes_split(line, ' ', word), true);
 }
 
@@ -90,12 +81,12 @@ static uint32_t callgrind_name(struct callgrind *callgrind, enum callgrind_names
 {
     struct tv_map *names = &callgrind->names[table];
     uint64_t id;
-    text = callgrind_trim(text);
+    text = tv_bytes_trim(text);
     size_t length = callgrind_parse_id(text, &id);
     if (length == 0)
         return tv_profile_string(&callgrind->profile, text);
     struct tv_bytes name =
-        callgrind_trim((struct tv_bytes){text.data + length, text.length - length});
+        tv_bytes_trim((struct tv_bytes){text.data + length, text.length - length});
     uint32_t string = tv_map_find(names, id);
     if (name.length > 0 || string == TV_NONE) {
         if (name.length == 0)
@@ -152,7 +143,7 @@ static void callgrind_take_events(struct callgrind *callgrind, struct tv_bytes e
     callgrind->column_count = 0;
     while (callgrind->column_count < TV_CALL_GRAPH_TYPES && callgrind_take_word(&events, &event))
         callgrind->columns[callgrind->column_count++] = callgrind_type(callgrind, event);
-    if (callgrind_trim(events).length > 0)
+    if (tv_bytes_trim(events).length > 0)
         callgrind_warn(callgrind, TV_DIAGNOSTIC_MANY_TYPES);
 }
 
@@ -198,7 +189,7 @@ static bool callgrind_take_header_line(struct callgrind *callgrind, struct tv_by
     if (i == 0 || i == line.length || line.data[i] != ':')
         return false;
     struct tv_bytes value = {line.data + i + 1, line.length - i - 1};
-    callgrind_take_header(callgrind, (struct tv_bytes){line.data, i}, callgrind_trim(value));
+    callgrind_take_header(callgrind, (struct tv_bytes){line.data, i}, tv_bytes_trim(value));
     return true;
 }
 
@@ -325,7 +316,7 @@ static void callgrind_take_costs(struct callgrind *callgrind, struct tv_bytes li
 /* Positions may be relative to the line before ("+3", "-2", "*"), so these begin costs, too. */
 static void callgrind_take_line(struct callgrind *callgrind, struct tv_bytes line)
 {
-    line = callgrind_trim(line);
+    line = tv_bytes_trim(line);
     if (line.length == 0 || line.data[0] == '#')
         return;
     uint8_t first = line.data[0];
@@ -395,34 +386,13 @@ static enum tv_status callgrind_assemble(struct tv_source *source, struct tv_bui
     return status;
 }
 
-/* Return true when the header lines contain that key. */
-static bool callgrind_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes line;
-    while (tv_cursor_take_line(&cursor, &line)) {
-        size_t i = 0;
-        line = callgrind_trim(line);
-        if (line.length == 0 || line.data[0] == '#')
-            continue;
-        if (tv_bytes_starts_with(line, key))
-            return true;
-        while (i < line.length &&
-               ((line.data[i] >= 'a' && line.data[i] <= 'z') || line.data[i] == '_'))
-            i++;
-        if (i == 0 || i == line.length || line.data[i] != ':')
-            return false;
-    }
-    return false;
-}
-
 static int callgrind_sniff(struct tv_bytes prefix, uint64_t size)
 {
     (void)size;
     if (tv_bytes_starts_with(prefix, TV_BYTES("# callgrind format")))
         return TV_SNIFF_SURE;
     if (tv_bytes_starts_with(prefix, TV_BYTES("desc: I1 cache:")) ||
-        callgrind_has_header_key(prefix, TV_BYTES("events: ")))
+        tv_text_has_header_key(prefix, TV_BYTES("events: ")))
         return 90;
     return 0;
 }

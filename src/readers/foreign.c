@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "readers/text_lines.h"
 
 #define FLAMEGRAPH " (https://github.com/brendangregg/FlameGraph)"
 #define HTML_PAGE "an HTML page (systrace, perhaps)"
@@ -262,32 +263,11 @@ static bool foreign_is_number_with(struct tv_bytes word, const char *marks)
 
 /* ---- Valgrind ---- */
 
-/* Return true when the header lines ("key: value") contain that key. The first line of another
- * form ends the header. */
-static bool foreign_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
-{
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_bytes line;
-    while (tv_cursor_take_line(&cursor, &line)) {
-        if (line.length == 0 || line.data[0] == '#')
-            continue;
-        if (tv_bytes_starts_with(line, key))
-            return true;
-        size_t i = 0;
-        while (i < line.length &&
-               ((line.data[i] >= 'a' && line.data[i] <= 'z') || line.data[i] == '_'))
-            i++;
-        if (i == 0 || i == line.length || line.data[i] != ':')
-            return false;
-    }
-    return false;
-}
-
 /* Massif's "desc:" is a header line of callgrind too; only Massif has a unit of time. */
 static bool foreign_is_massif(struct tv_bytes prefix)
 {
     return tv_bytes_starts_with(prefix, TV_BYTES("desc: ")) &&
-           foreign_has_header_key(prefix, TV_BYTES("time_unit: "));
+           tv_text_has_header_key(prefix, TV_BYTES("time_unit: "));
 }
 
 /* ---- strace, DTrace, bpftrace ---- */

@@ -101,3 +101,23 @@ struct tv_bytes tv_text_line_bare(struct tv_bytes text)
         text.length -= 4;
     return text;
 }
+
+bool tv_text_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        size_t i = 0;
+        line = tv_bytes_trim(line);
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        if (tv_bytes_starts_with(line, key))
+            return true;
+        while (i < line.length &&
+               ((line.data[i] >= 'a' && line.data[i] <= 'z') || line.data[i] == '_'))
+            i++;
+        if (i == 0 || i == line.length || line.data[i] != ':')
+            return false;
+    }
+    return false;
+}

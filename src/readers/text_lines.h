@@ -35,4 +35,9 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
  * and the end of a line inside a JavaScript string (`\n\`, or `\n";` after the last one). */
 struct tv_bytes tv_text_line_bare(struct tv_bytes text);
 
+/* Return true when the header of one of Valgrind's files has a line that starts with `key`
+ * ("events: ").  The header is the lines "key: value", empty lines and "#" comments; the first line
+ * of another form ends it. */
+bool tv_text_has_header_key(struct tv_bytes prefix, struct tv_bytes key);
+
 #endif
