@@ -133,6 +133,14 @@ size_t tv_bytes_utf8(struct tv_bytes bytes)
     return length;
 }
 
+struct tv_bytes tv_bytes_base_name(struct tv_bytes path)
+{
+    struct tv_bytes part;
+    while (tv_bytes_split(&path, '/', &part))
+        ;
+    return part;
+}
+
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes)
 {
     while (bytes.length > 0 && tv_is_blank(bytes.data[0])) {

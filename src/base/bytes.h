@@ -59,16 +59,6 @@ static inline bool tv_cursor_take_u16(struct tv_cursor *cursor, uint16_t *value)
     return true;
 }
 
-static inline bool tv_cursor_take_u24(struct tv_cursor *cursor, uint32_t *value)
-{
-    const uint8_t *at = cursor->at;
-    if (TV_UNLIKELY(tv_cursor_left(cursor) < 3))
-        return false;
-    *value = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
-    cursor->at += 3;
-    return true;
-}
-
 static inline bool tv_cursor_take_u32(struct tv_cursor *cursor, uint32_t *value)
 {
     const uint8_t *at = cursor->at;
@@ -156,6 +146,9 @@ static inline bool tv_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
+
+/* Return the last part of a path, "app.trace" of "/data/app.trace"; empty after a final '/'. */
+struct tv_bytes tv_bytes_base_name(struct tv_bytes path);
 
 /* Return the bytes without blanks at both ends. */
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes);

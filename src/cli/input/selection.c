@@ -375,12 +375,6 @@ enum tv_status tv_sort_check_calls(const struct tv_settings *settings,
 
 /* ---- --offset ---- */
 
-static struct tv_bytes offset_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return tv_bytes_of(slash ? slash + 1 : path);
-}
-
 /* "a=b.trace=12ms": a file's name may hold the sign, a time does not. */
 static bool offset_split(const char *word, struct tv_bytes *name, struct tv_bytes *time)
 {
@@ -404,7 +398,7 @@ static size_t offset_find_file(struct tv_bytes name, const char *const *files, s
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (!tv_bytes_equal(offset_file_name(files[i]), name))
+        if (!tv_bytes_equal(tv_bytes_base_name(tv_bytes_of(files[i])), name))
             continue;
         *found = i;
         fits++;

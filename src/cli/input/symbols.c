@@ -215,8 +215,8 @@ static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, c
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
     enum tv_status status = tv_elf_read(path, base, elf, err);
-    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    *name = status == TV_OK ? symbols_copy_text((const uint8_t *)last, strlen(last)) : NULL;
+    struct tv_bytes file = tv_bytes_base_name(tv_bytes_of(path));
+    *name = status == TV_OK ? symbols_copy_text(file.data, file.length) : NULL;
     return status;
 }
 

@@ -197,15 +197,6 @@ static struct perf_place perf_data_find_place(struct perf_data *data, uint32_t p
     return place;
 }
 
-/* Return the last part of a path. */
-static struct tv_bytes perf_data_base_name(struct tv_bytes path)
-{
-    for (size_t i = path.length; i > 0; i--)
-        if (path.data[i - 1] == '/')
-            return (struct tv_bytes){path.data + i, path.length - i};
-    return path;
-}
-
 /* Name a place by the symbols of the file. */
 static bool perf_data_name_by_symbol(struct perf_data *data, const struct perf_place *place,
                                      struct tv_frame *frame, uint64_t *address)
@@ -260,7 +251,7 @@ static uint32_t perf_data_write_name(struct perf_data *data, struct tv_bytes bas
 static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_place *place)
 {
     struct tv_bytes path = tv_trace_info_text(data->profile.info, place->module);
-    struct tv_bytes base = perf_data_base_name(path);
+    struct tv_bytes base = tv_bytes_base_name(path);
     uint64_t address = place->kernel ? place->address : place->offset;
     struct tv_frame frame = {.module = place->module};
     frame.kind = (uint8_t)(place->kernel ? TV_FRAME_KERNEL : tv_perf_frame_kind(path, 0));

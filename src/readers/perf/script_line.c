@@ -257,15 +257,6 @@ static bool perf_is_kernel_image(struct tv_bytes name)
     return tv_bytes_starts_with(name, TV_BYTES("vmlinux"));
 }
 
-/* Return the last part of a path. */
-static struct tv_bytes perf_base_name(struct tv_bytes path)
-{
-    size_t at = path.length;
-    while (at > 0 && path.data[at - 1] != '/')
-        at--;
-    return script_part(path, at, path.length);
-}
-
 /* Return true for "mlx5_core.ko", also packed ("mlx5_core.ko.xz"). */
 static bool perf_is_kernel_module(struct tv_bytes name)
 {
@@ -285,7 +276,7 @@ static bool perf_is_generated(struct tv_bytes module)
            tv_bytes_starts_with(module, TV_BYTES("[anon:dalvik-jit")) ||
            (tv_bytes_starts_with(module, TV_BYTES("/tmp/perf-")) &&
             tv_bytes_ends_with(module, TV_BYTES(".map"))) ||
-           tv_bytes_starts_with(perf_base_name(module), TV_BYTES("jitted-"));
+           tv_bytes_starts_with(tv_bytes_base_name(module), TV_BYTES("jitted-"));
 }
 
 /* Names in brackets are modules of the kernel, but for these. */
@@ -301,7 +292,7 @@ static bool perf_is_user_bracket(struct tv_bytes module)
 
 enum tv_frame_kind tv_perf_frame_kind(struct tv_bytes module, uint64_t address)
 {
-    struct tv_bytes base = perf_base_name(module);
+    struct tv_bytes base = tv_bytes_base_name(module);
     if (perf_is_generated(module))
         return TV_FRAME_JIT;
     if (address >= KERNEL_START || perf_is_kernel_image(base) || perf_is_kernel_module(base))

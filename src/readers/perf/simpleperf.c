@@ -225,14 +225,6 @@ static enum tv_frame_kind simpleperf_frame_kind(const struct simpleperf_entry *e
     }
 }
 
-static struct tv_bytes simpleperf_base_name(struct tv_bytes path)
-{
-    for (size_t i = path.length; i > 0; i--)
-        if (path.data[i - 1] == '/')
-            return (struct tv_bytes){path.data + i, path.length - i};
-    return path;
-}
-
 /* Add a frame: the symbol, or "libart.so+0x1f0". */
 static uint32_t simpleperf_make_frame(struct simpleperf *report,
                                       const struct simpleperf_entry *entry)
@@ -250,7 +242,7 @@ static uint32_t simpleperf_make_frame(struct simpleperf *report,
     } else {
         struct tv_out out;
         tv_out_init_memory(&out);
-        tv_out_bytes(&out, simpleperf_base_name(file->path));
+        tv_out_bytes(&out, tv_bytes_base_name(file->path));
         tv_out_format(&out, "+0x%llx", (unsigned long long)entry->address);
         frame.name = tv_profile_string(&report->profile, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);

@@ -20,15 +20,6 @@ static void view_write_string(struct tv_out *out, const struct tv_trace_info *he
     tv_out_json(out, tv_trace_info_text(head, string));
 }
 
-/* "app.trace" of "/data/traces/app.trace" */
-static struct tv_bytes view_base_name(struct tv_bytes path)
-{
-    struct tv_bytes part;
-    while (tv_bytes_split(&path, '/', &part))
-        ;
-    return part;
-}
-
 /* "page.html" of "page.html: block 3": the trace is a block of a page, and the page is what was
  * opened. */
 static struct tv_bytes view_page_name(struct tv_bytes name)
@@ -56,7 +47,8 @@ struct tv_bytes tv_view_input_name(const struct tv_trace_info *head)
     assert(head != NULL);
     if (head->input_count == 0)
         return tv_bytes_of("");
-    return view_page_name(view_base_name(tv_trace_info_text(head, tv_view_main_input(head)->name)));
+    return view_page_name(
+        tv_bytes_base_name(tv_trace_info_text(head, tv_view_main_input(head)->name)));
 }
 
 /* Write the trace's clocks and the clock of its axis. */
