@@ -5,6 +5,23 @@
  * Each task has a stack of open calls.  Where lines have no times, calls are laid one after the
  * other by their durations, from the first event on; `clock` of a stack and of a processor keep
  * them in order.
+ *
+ * Lines with all columns (options funcgraph-abstime, -proc, -cpu, -duration, -overhead):
+ *
+ *      time          cpu task         duration     function
+ *    364.010000 |   3)  bash-4251  |               |  vfs_read() {
+ *    364.010001 |   3)  bash-4251  |   0.412 us    |    fsnotify();        a leaf: one line
+ *    364.010009 |   3)  bash-4251  | + 12.300 us   |  }
+ *                   3)  bash-4251  =>  kworker-33                          a switch
+ *                   3)   ==========>  |                                    an interrupt begins
+ *
+ * Each column may be missing, so columns are told apart by their contents: "3)" is a processor,
+ * digits with one point are a time, "us" ends a duration, "-digits" ends a task.
+ *
+ * An exit need not name its function.  It ends the innermost call, or the nearest open one with
+ * its name; calls inside that one end with it.  An exit without such a call ends one that began
+ * before the trace.  These calls are kept apart (`unknown`): each contains all that come before
+ * it.
  */
 #include "readers/ftrace/chunk.h"
 
@@ -28,6 +45,7 @@
 /* An instant's name is cut to this length when it is an event in a comment. */
 #define LONGEST_NAME 128
 
+/* Return the text without spaces and tabs at both ends; a carriage return is gone already. */
 static struct tv_bytes ft_graph_trim(struct tv_bytes text)
 {
     while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
@@ -40,6 +58,7 @@ static struct tv_bytes ft_graph_trim(struct tv_bytes text)
     return text;
 }
 
+/* Return the text without its first `count` bytes. */
 static struct tv_bytes ft_graph_skip(struct tv_bytes text, size_t count)
 {
     return (struct tv_bytes){text.data + count, text.length - count};
@@ -86,6 +105,8 @@ static bool ft_graph_parse_task(struct tv_bytes text, struct tv_bytes *name, int
     return true;
 }
 
+/* Return true for the latency flags, such as "d..2." or "dNh1": 4 to 8 letters, digits or points
+ * (ftrace.md section 2). */
 static bool ft_graph_are_flags(struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -143,6 +164,7 @@ static bool ft_graph_take_column(struct tv_bytes column, struct tv_ft_graph_line
 
 /* ---- The last column ---- */
 
+/* Return true when `mark` is at offset `at` of the text. */
 static bool ft_graph_has_at(struct tv_bytes text, size_t at, const char *mark)
 {
     size_t length = strlen(mark);
@@ -181,6 +203,7 @@ static struct tv_bytes ft_graph_parse_comment(struct tv_bytes text)
     return ft_graph_trim(text);
 }
 
+/* Parse the function column: "}", a comment, which is an event or trace_printk, or a call. */
 static bool ft_graph_parse_text(struct tv_bytes text, struct tv_ft_graph_line *line)
 {
     line->text = text;
@@ -413,6 +436,8 @@ static size_t ft_calls_add_call(struct ft_calls *p, struct ft_call_stack *stack,
     return p->emitted.count - 1;
 }
 
+/* Open a call. The table `emitted` gets it at once, because a call must come before its children
+ * there; its length follows with its exit. */
 static void ft_calls_begin_call(struct ft_calls *p, struct ft_call_stack *stack,
                                 const struct tv_ft_emitted *call, bool interrupt)
 {

@@ -2,6 +2,17 @@
 /*
  * Parsing lines of events.  Nearly all lines have the same layout, for which there is a fast path
  * at the end of the file; all others, and all that the fast path refuses, take the slow path.
+ *
+ *     bash-2930    ( 2930) [003] d..2.  316.190421: sched_switch: prev_comm=bash ...
+ *     |            |       |     |      |           |             |
+ *     task-tid     tgid    cpu   flags  time        event         details
+ *
+ * A task's name may contain anything, even "-12 [003] ....", so the line is parsed from the
+ * "[cpu]" on: each '[' is tried, and the first one with a valid rest wins.  The prefix before it,
+ * which hardly changes from line to line, goes through a cache by its text.
+ *
+ * The latency format has no brackets ("bash-2930  3d..2.  12us : event"); its processor is the
+ * first number after which flags and a time follow.
  */
 #include "readers/ftrace/line.h"
 
@@ -41,12 +52,14 @@ TV_INLINE bool ft_line_is_space(uint8_t c)
     return c == ' ' || c == '\t';
 }
 
+/* Skip spaces and tabs. */
 static void ft_line_skip_spaces(struct ft_unread *rest)
 {
     while (rest->at < rest->end && ft_line_is_space(*rest->at))
         rest->at++;
 }
 
+/* Take one character. Return false, and take nothing, when another one or none follows. */
 static bool ft_line_take_char(struct ft_unread *rest, uint8_t c)
 {
     if (rest->at == rest->end || *rest->at != c)
@@ -250,6 +263,7 @@ TV_INLINE void ft_line_skip_event_name(struct ft_unread *rest)
     rest->at = at;
 }
 
+/* Return true when the rest starts with the text. */
 static bool ft_line_starts_with(struct ft_unread rest, const char *text)
 {
     size_t length = strlen(text);

@@ -9,6 +9,13 @@
  *      tables of the final size; the small ones follow one after the other.
  *   3. Sorting by time, and everything that needs events of other chunks: stacks, function_graph,
  *      deferred events, counters.
+ *
+ * The order of the steps matters: tasks need the numbers of texts (their keys are names for
+ * pseudo-threads), frames need those of texts, rows need those of tasks and frames.  Stacks come
+ * before function_graph and deferred events, which may add frames and threads of their own.
+ *
+ * Every merged number depends on the chunks' contents and order only, never on which worker was
+ * faster.  Splitting a file differently therefore gives the same trace.
  */
 #include "readers/ftrace/merge.h"
 
@@ -230,6 +237,8 @@ static void ft_merge_move_switches(struct tv_ft_merge *merge, size_t index, size
     chunk->switches.rows = NULL;
 }
 
+/* Move the wake-ups of a chunk. `by` of a reason for blocking is a text (the caller), not a task.
+ */
 static void ft_merge_move_wakeups(struct tv_ft_merge *merge, size_t index, size_t first)
 {
     struct tv_ft_chunk *chunk = &merge->readers[index].chunk;
@@ -247,6 +256,7 @@ static void ft_merge_move_wakeups(struct tv_ft_merge *merge, size_t index, size_
     chunk->wakeups.rows = NULL;
 }
 
+/* Move the instants of a chunk behind those that the trace already has from other inputs. */
 static void ft_merge_move_instants(struct tv_ft_merge *merge, size_t index, size_t first)
 {
     struct tv_ft_chunk *chunk = &merge->readers[index].chunk;
@@ -262,6 +272,7 @@ static void ft_merge_move_instants(struct tv_ft_merge *merge, size_t index, size
     chunk->instants.rows = NULL;
 }
 
+/* Move all rows of one chunk; the job of a worker. Workers write to disjoint rows. */
 static void ft_merge_move_rows(void *context, unsigned index)
 {
     assert(index < ((struct ft_move *)context)->merge->reader_count);
@@ -393,6 +404,7 @@ static void ft_merge_move_comments(struct tv_ft_merge *merge,
     }
 }
 
+/* Return true when a chunk has lines of the buffer (instance) with this name. */
 static bool ft_reader_names_buffer(const struct tv_ft_chunk_reader *reader, struct tv_bytes name)
 {
     for (uint32_t i = 0; i < reader->buffer_count; i++)
@@ -467,6 +479,7 @@ static void ft_stack_add_sample(struct tv_ft_merge *merge, struct ft_pending_sta
     };
 }
 
+/* Add the sample of the stack so far, and begin the stack of another event. */
 static void ft_stack_begin(struct tv_ft_merge *merge, struct ft_pending_stack *pending,
                            const struct tv_ft_numbers *numbers, const struct tv_ft_stack *stack)
 {
@@ -478,6 +491,7 @@ static void ft_stack_begin(struct tv_ft_merge *merge, struct ft_pending_stack *p
     pending->symbols.count = 0;
 }
 
+/* Append the functions that a chunk has for the pending stack. */
 static void ft_stack_add_symbols(struct ft_pending_stack *pending, const struct tv_ft_chunk *chunk,
                                  const struct tv_ft_numbers *numbers,
                                  const struct tv_ft_stack *stack)
@@ -487,6 +501,7 @@ static void ft_stack_add_symbols(struct ft_pending_stack *pending, const struct 
             numbers->frames[chunk->symbols.rows[stack->first + i].frame];
 }
 
+/* Add the samples of all stacks, in the order of the file. */
 static void ft_merge_stacks(struct tv_ft_merge *merge)
 {
     struct ft_pending_stack pending = {.any = false};
@@ -509,6 +524,7 @@ static void ft_merge_stacks(struct tv_ft_merge *merge)
 
 /* ---- All chunks ---- */
 
+/* Order by offset, so that the reported place of a text is its first one. */
 static int ft_compare_bad_texts(const void *left, const void *right)
 {
     const struct tv_ft_bad_text *a = left, *b = right;
@@ -539,6 +555,7 @@ static void ft_merge_count_bad_texts(struct tv_ft_merge *merge)
     merge->odd.rows = NULL;
 }
 
+/* Give the texts, tasks and frames of all chunks their numbers in the trace. */
 static void ft_merge_number_chunks(struct tv_ft_merge *merge)
 {
     for (size_t i = 0; i < merge->reader_count; i++)

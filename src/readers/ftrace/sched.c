@@ -12,6 +12,18 @@
  * first pass counts slices, runs and wake-ups of each thread; then everything has its final place,
  * and the second pass writes it there.  Both passes take the same decisions: `writing` must not
  * influence the states.
+ *
+ * An example.  Thread 7 sleeps uninterruptibly, is woken by thread 3, and runs again:
+ *
+ *   row                              thread 7                       slice that ends
+ *   switch 7 -> 3, state D           Uninterruptible Sleep          Running
+ *   blocked_reason 7, iowait=1       Uninterruptible Sleep (I/O)    - (the sleep gets this name)
+ *   wake-up of 7 by 3                Runnable                       Uninterruptible Sleep (I/O)
+ *   switch 3 -> 7                    Running                        Runnable
+ *
+ * A blocked_reason may stand before the switch, within the sleep, or after the wake-up.  In the
+ * last case the slice of the sleep is written already; `blocked` remembers which one it is.  The
+ * Running slices of a thread, one after the other, are also its CPU clock.
  */
 #include "readers/ftrace/merge.h"
 
@@ -162,6 +174,7 @@ static void ft_sched_find_cpu_slices(struct ft_sched_pass *f)
 
 /* ---- Threads ---- */
 
+/* Return true for the states of uninterruptible sleep, which a blocked_reason may turn into I/O. */
 static bool ft_sched_is_blocked(enum tv_ft_state state)
 {
     return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
@@ -255,6 +268,7 @@ static void ft_sched_take_reason(struct ft_sched_pass *f, const struct ft_sched_
                              f->frames[TV_FT_BLOCKED_IO]);
 }
 
+/* Count a reason for blocking in the first pass; write its row in the second. */
 static void ft_sched_take_blocking(struct ft_sched_pass *f, const struct tv_ft_wakeup *w)
 {
     size_t place = f->amounts[w->task].blockings++;
@@ -291,6 +305,8 @@ static void ft_sched_take_wakeup(struct ft_sched_pass *f, const struct ft_sched_
         };
 }
 
+/* Apply a wake-up or a reason for blocking. Both kinds are in one table, because both belong to one
+ * thread and must be replayed in time order. */
 static void ft_sched_take_wake_row(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
                                    const struct tv_ft_wakeup *w)
 {

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of the scheduler: who runs, who is woken, and why a thread was blocked. They become
- * rows of the chunk, which sched.c replays when all chunks are read. */
+/*
+ * Events of the scheduler: who runs, who is woken, and why a thread was blocked. They become
+ * rows of the chunk, which sched.c replays when all chunks are read.
+ *
+ * A switch is written in four forms, which are tried in this order:
+ *
+ *   usual   prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 ...
+ *           the kernel's own; a fast parser for names without '='
+ *   fields  the same, with any name, and without "==>" (old trace-cmd)
+ *   short   a:1 [120] S ==> b:2 [120]                  trace-cmd's plugin
+ *   bare    1:120:S ==> [003]  2: 98:R b               latency tracers
+ *
+ * A line that fits none of them is malformed and is counted, not guessed: a wrong thread id would
+ * put the wrong thread on the processor until the next switch.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +30,8 @@ struct ft_switch_ends {
     int64_t from, to;
 };
 
+/* Take the text before `mark` into *head, and skip the mark. Return false and take nothing when the
+ * mark is missing. */
 static bool ft_switch_take_until(struct tv_bytes *text, const char *mark, struct tv_bytes *head)
 {
     struct tv_bytes behind = tv_ft_after(*text, mark);
@@ -54,6 +69,8 @@ static bool ft_switch_take_name(struct tv_bytes *text, struct tv_bytes key, stru
     return true;
 }
 
+/* Take up to ten digits, which end at a space or with the text. Ten digits do not overflow; larger
+ * ids than INT32_MAX are refused later. */
 static bool ft_switch_take_id(struct tv_bytes *text, int64_t *id)
 {
     size_t length = 0;
@@ -66,6 +83,7 @@ static bool ft_switch_take_id(struct tv_bytes *text, int64_t *id)
     return length > 0 && (text->length == 0 || text->data[0] == ' ');
 }
 
+/* Skip everything up to the next space. Priorities are not shown on the timeline. */
 static void ft_switch_skip_word(struct tv_bytes *text)
 {
     while (text->length > 0 && text->data[0] != ' ') {
@@ -145,6 +163,7 @@ static bool ft_switch_take_bare_end(struct tv_bytes *text, int64_t *tid, struct 
     return state->length > 0;
 }
 
+/* Parse the form of the latency tracers. Only the next task has a name there. */
 static bool ft_switch_parse_bare(struct tv_bytes text, struct ft_switch_ends *ends)
 {
     struct tv_bytes cpu, state;
@@ -206,6 +225,7 @@ static enum tv_ft_state ft_switch_bit_state(int64_t bits)
     return bits & ABOVE ? TV_FT_PREEMPTED : TV_FT_RUNNABLE;
 }
 
+/* Return the state of the previous task: letters from most tools, a number from raw kernel text. */
 static enum tv_ft_state ft_switch_parse_state(struct tv_bytes text)
 {
     int64_t bits;
@@ -217,6 +237,7 @@ static enum tv_ft_state ft_switch_parse_state(struct tv_bytes text)
 
 /* ---- Events ---- */
 
+/* Return true for an id that Linux can give to a thread (PID_MAX_LIMIT is below INT32_MAX). */
 static bool ft_is_tid(int64_t tid)
 {
     return tid >= 0 && tid <= INT32_MAX;
