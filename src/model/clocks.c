@@ -27,6 +27,7 @@ struct clock_ties {
     size_t count, capacity;
 };
 
+/* Append a relation of two inputs. */
 static void clock_add_tie(struct clock_ties *ties, struct clock_tie tie)
 {
     assert(tie.a != tie.b && tie.error >= 0);
@@ -34,6 +35,8 @@ static void clock_add_tie(struct clock_ties *ties, struct clock_tie tie)
     ties->rows[ties->count++] = tie;
 }
 
+/* Tie all inputs that name the same clock to the first one that does: their times are comparable as
+ * they are. */
 static void clock_tie_by_names(struct clock_ties *ties, const struct tv_trace_info *head)
 {
     struct tv_map first;
@@ -49,11 +52,13 @@ static void clock_tie_by_names(struct clock_ties *ties, const struct tv_trace_in
     tv_map_release(&first);
 }
 
+/* Return when the other clock was read, at best guess: in the middle between asking and answer. */
 static int64_t clock_sync_middle(const struct tv_clock_sync *mark)
 {
     return mark->asked + (mark->time - mark->asked) / 2;
 }
 
+/* Return true when the times are in order and small enough for sums. */
 static bool clock_sync_is_valid(const struct tv_clock_sync *mark)
 {
     return mark->asked >= EARLIEST && mark->asked <= mark->time && mark->time <= LATEST;
@@ -77,6 +82,8 @@ static bool clock_tie_marks(struct clock_ties *ties, const struct tv_clock_sync 
     UINT32_C(0x80000000) /* added to a mark's number: its id is in two inputs already              \
                           */
 
+/* Tie inputs by marks with one id, recorded in both at one moment. The first pair of an id counts;
+ * further marks are diagnosed. */
 static void clock_tie_by_marks(struct clock_ties *ties, struct tv_trace *trace)
 {
     const struct tv_clock_sync *marks = trace->tables.clock_syncs.rows;
@@ -103,6 +110,8 @@ struct clock_offset {
     int64_t offset, error;
 };
 
+/* Take the way over `from` when it leads to an earlier root, or to the same one with less error.
+ * Return whether it does. */
 static bool clock_improve_offset(struct clock_offset *clocks, uint32_t from, uint32_t to,
                                  int64_t shift, int64_t error)
 {
@@ -141,6 +150,7 @@ static void clock_set_offsets(struct tv_trace *trace, const struct clock_ties *t
     tv_free(clocks);
 }
 
+/* Return true when the input counts for the origin of the axis. */
 static bool clock_input_has_times(const struct tv_input *input)
 {
     return input->assembled && !input->eventless;

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * columns.c - allocation and writing of packed columns.
+ *
+ * A time takes 32 bits: the low half of the clock, decoded against the base of its block.
+ *
+ *     block        base 0x1_fffffff0        times 0x1_fffffff8, 0x2_00000004
+ *     column       fffffff8 00000004        (a time below its base wrapped once: base + difference)
+ *
+ * A block whose times span more than 32 bits becomes wide: all its times move to a side table with
+ * 64 bits, and `wide` of the block says where.  Columns keep the low halves, which are then
+ * ignored. Until it is known which blocks are wide, a writer must write the low half first and
+ * call tv_row_write_wide afterwards, which finds the times of earlier slices by decoding them.
+ *
+ * The side table grows while rows are written, so wide blocks are written by one thread only.
  */
 #include "model/columns.h"
 
@@ -55,6 +67,7 @@ void tv_columns_fit(struct tv_columns *columns)
     columns->wide_capacity = columns->wide_count;
 }
 
+/* Free a column that may not exist. */
 static void columns_free_u32(uint32_t *column, uint64_t count)
 {
     if (column)
@@ -79,6 +92,7 @@ void tv_columns_release(struct tv_columns *columns)
     memset(columns, 0, sizeof *columns);
 }
 
+/* Return true when a distance from the base, or a length, can be kept in 32 bits. */
 static bool time_fits_u32(int64_t distance)
 {
     return distance >= 0 && distance <= UINT32_MAX;

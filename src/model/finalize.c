@@ -20,6 +20,7 @@ void tv_trace_reserve_offsets(struct tv_trace *trace)
         trace->offset[trace->offset_count++] = 0;
 }
 
+/* Return true when the input has times of its own that the axis must cover. */
 static bool finalize_has_origin(const struct tv_input *input)
 {
     return input->assembled && !input->eventless;
@@ -42,6 +43,7 @@ static void finalize_origin(struct tv_trace *trace)
             trace->offset[i] -= trace->origin;
 }
 
+/* Range of times; empty while `any` is false. */
 struct trace_extent {
     tv_ns start, end;
     bool any;
@@ -81,6 +83,7 @@ static void extent_cover_track(struct trace_extent *span, const struct tv_trace 
                  tv_trace_time(trace, (trace)->tables.table.rows[i].input,                         \
                                (trace)->tables.table.rows[i].last))
 
+/* Cover the samples. On an axis of weights a sample reaches as far as its weight. */
 static void extent_cover_samples(struct trace_extent *span, const struct tv_trace *trace)
 {
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
@@ -92,6 +95,8 @@ static void extent_cover_samples(struct trace_extent *span, const struct tv_trac
     }
 }
 
+/* Cover everything that is not a slice. A table that is missing here could lie outside of the
+ * timeline. */
 static void extent_cover_tables(struct trace_extent *span, const struct tv_trace *trace)
 {
     extent_cover_samples(span, trace);
@@ -109,6 +114,7 @@ static void extent_cover_tables(struct trace_extent *span, const struct tv_trace
     }
 }
 
+/* Return the range from the first record of the trace to the last one. */
 static struct trace_extent extent_of_trace(const struct tv_trace *trace)
 {
     struct trace_extent span = {0};
@@ -317,6 +323,7 @@ static int64_t derive_cpu_at(struct cpu_derivation *t, int64_t time)
     return tv_running_clock_at(&t->clock, time * t->tick + t->offset, &t->near) / t->tick;
 }
 
+/* Write a row again with the CPU clock read at both ends of each slice. */
 static void derive_row(struct cpu_derivation *t, struct tv_columns *columns,
                        const struct tv_row *row)
 {
@@ -330,6 +337,7 @@ static void derive_row(struct cpu_derivation *t, struct tv_columns *columns,
     tv_columns_rank(columns, row);
 }
 
+/* Set the CPU times of the track, and note that the input has that clock now. */
 static void derive_track(struct cpu_derivation *t, struct tv_track *track)
 {
     struct tv_input *input = &t->trace->head->inputs[track->input];

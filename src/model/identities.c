@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * identities.c - which processes and threads of several inputs are the same, and their best names.
+ *
+ * Two files of one machine name the same process by the same pid, so its rows belong together:
+ *
+ *   input 0 (systrace)   process 812 "app"          thread 812 "app", 840 "RenderThread"
+ *   input 1 (.trace)     process 812 "com.x.app"    thread 812 "main"
+ *                        ------------------------------------------------
+ *   merged               process 812 "com.x.app"    thread 812 "main": two tracks, 840
+ *
+ * Merging renumbers: equal rows get the number of the first one, the others move up, and every
+ * table that refers to a process or thread is translated (RENUMBER).  A new table with such a
+ * column needs a line there.
+ *
+ * Afterwards names spread: what one input knows about a pid or tid names those of other inputs
+ * that have no name, or only the kernel's, which is cut to 15 bytes.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -18,6 +32,7 @@ struct machine_numbers {
     uint32_t old_count, count;
 };
 
+/* Return the new number; TV_NONE, and other values that are no number, stay. */
 static uint32_t machine_renumber(const struct machine_numbers *r, uint32_t number)
 {
     return number < r->old_count ? r->to[number] : number;
@@ -70,6 +85,7 @@ static void machine_merge_names(const struct tv_trace_info *head, struct machine
     for (size_t i = 0; i < (trace)->tables.table.count; i++)                                       \
     (trace)->tables.table.rows[i].member = machine_renumber(r, (trace)->tables.table.rows[i].member)
 
+/* Translate the owners of instants with this scope. */
 static void machine_renumber_scopes(struct tv_trace *trace, enum tv_scope scope,
                                     const struct machine_numbers *r)
 {
@@ -82,6 +98,8 @@ static void machine_renumber_scopes(struct tv_trace *trace, enum tv_scope scope,
 
 /* ---- Processes ---- */
 
+/* Move each process to its new number, or merge it into the one there. A new number is never above
+ * the old one, so one pass in place suffices. */
 static void machine_compact_processes(struct tv_trace_info *head, const struct machine_numbers *r)
 {
     for (uint32_t i = 0, next = 0; i < head->process_count; i++) {
@@ -101,6 +119,7 @@ static void machine_compact_processes(struct tv_trace_info *head, const struct m
     head->process_count = r->count;
 }
 
+/* Translate everything that refers to a process. */
 static void machine_renumber_processes(struct tv_trace *trace, const struct machine_numbers *r)
 {
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
@@ -114,6 +133,8 @@ static void machine_renumber_processes(struct tv_trace *trace, const struct mach
     RENUMBER(trace, stack_frames, process, r);
 }
 
+/* Merge the processes with one pid on one machine. Return whether any were merged; threads can be
+ * equal only then. */
 static bool machine_merge_processes(struct tv_trace *trace)
 {
     struct tv_trace_info *head = trace->head;
@@ -136,6 +157,7 @@ static bool machine_merge_processes(struct tv_trace *trace)
 
 /* ---- Threads ---- */
 
+/* Move each thread to its new number, or merge it into the one there. */
 static void machine_compact_threads(struct tv_trace_info *head, const struct machine_numbers *r)
 {
     for (uint32_t i = 0, next = 0; i < head->thread_count; i++) {
@@ -155,6 +177,7 @@ static void machine_compact_threads(struct tv_trace_info *head, const struct mac
     head->thread_count = r->count;
 }
 
+/* Translate everything that refers to a thread. */
 static void machine_renumber_threads(struct tv_trace *trace, const struct machine_numbers *r)
 {
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -169,6 +192,7 @@ static void machine_renumber_threads(struct tv_trace *trace, const struct machin
     RENUMBER(trace, blockings, thread, r);
 }
 
+/* Merge the threads with one tid in one process. The processes have their new numbers already. */
 static bool machine_merge_threads(struct tv_trace *trace)
 {
     struct tv_trace_info *head = trace->head;
@@ -285,6 +309,7 @@ struct known_rows {
     size_t count, capacity;
 };
 
+/* Order by machine, then by ids. */
 static int known_compare_keys(const struct known_key *a, const struct known_key *b)
 {
     if (a->machine != b->machine)
@@ -302,6 +327,7 @@ static int known_compare_rows(const void *left, const void *right)
     return order ? order : (a->at < b->at) - (a->at > b->at);
 }
 
+/* Add a row under one key. */
 static void known_add(struct known_rows *all, uint64_t machine, uint32_t first, uint32_t second,
                       struct known_row known)
 {
@@ -310,6 +336,8 @@ static void known_add(struct known_rows *all, uint64_t machine, uint32_t first, 
     all->rows[all->count++] = known;
 }
 
+/* Add a known name under the three keys by which it is looked up: on its machine, on any machine,
+ * and, to find the process of a thread, by tid alone. */
 static void known_add_row(struct known_rows *all, const struct tv_trace *trace, uint32_t at)
 {
     const struct tv_known_name *row = &trace->tables.known_names.rows[at];
@@ -324,6 +352,7 @@ static void known_add_row(struct known_rows *all, const struct tv_trace *trace, 
     known_add(all, machine, NO_TID, row->is_thread ? tid : pid, known);
 }
 
+/* Return all known names, sorted by key. The caller frees the rows. */
 static struct known_rows known_collect(const struct tv_trace *trace)
 {
     struct known_rows all = {NULL, 0, 0};
@@ -362,6 +391,7 @@ static void known_rename(const struct tv_trace_info *head, const struct known_ro
     *kernel_name = false;
 }
 
+/* Name the processes; those with a key instead of a pid are not the kernel's. */
 static void known_name_processes(struct tv_trace_info *head, const struct known_rows *all)
 {
     for (uint32_t i = 0; i < head->process_count; i++) {
@@ -372,6 +402,7 @@ static void known_name_processes(struct tv_trace_info *head, const struct known_
     }
 }
 
+/* Name the threads by pid and tid: tids are used again, in another process usually. */
 static void known_name_threads(struct tv_trace_info *head, const struct known_rows *all)
 {
     for (uint32_t i = 0; i < head->thread_count; i++) {

@@ -4,6 +4,17 @@
  *
  * Trees of millions of paths exceed the caches.  The cost of a step is the number of cache lines
  * that it touches, and whether it must wait for one of them to know the next.
+ *
+ * A path is found in three steps, cheapest first:
+ *
+ *   recents[parent]   the two children of this parent that were looked up last; loops call the same
+ *                     functions again and again, so most lookups end here
+ *   places            an open hash table of (hash, node); the hash is compared first, so the node's
+ *                     own line is touched only when it is very likely the right one
+ *   nodes             (parent, frame), appended when the path is new
+ *
+ * The hash of a path is computed from its parent's hash and its frame, never from numbers of
+ * nodes. Trees of different chunks therefore agree on it, and merging needs no path to be walked.
  */
 #include "model/paths.h"
 
@@ -14,8 +25,10 @@
 
 #define FIRST_NODES ((size_t)1 << 9)
 
+/* Lookups ahead of which a slot is prefetched: about as many as cache misses in flight. */
 #define TOGETHER 16u
 
+/* Free the hash table; the next insertion builds it again. */
 static void paths_free_slots(struct tv_paths *paths)
 {
     if (paths->places)
@@ -54,6 +67,7 @@ static TV_NOINLINE void paths_grow_nodes(struct tv_paths *paths)
     *paths = grown;
 }
 
+/* Append a node that is not in the tree yet. */
 TV_INLINE uint32_t paths_append(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
 {
     if (TV_UNLIKELY(paths->count == paths->capacity))
@@ -132,6 +146,7 @@ TV_INLINE uint32_t paths_find_slot(const struct tv_paths *paths, struct tv_path_
     return 0;
 }
 
+/* Return the node of a path, which is added when it is new. */
 TV_INLINE uint32_t paths_find_or_add(struct tv_paths *paths, struct tv_path_node wanted,
                                      uint32_t hash)
 {
@@ -153,6 +168,7 @@ TV_INLINE uint32_t paths_previous_child(const struct tv_paths *paths, struct tv_
     return recent->other_frame == wanted.frame ? recent->other_child : 0;
 }
 
+/* Make a child the last one that was looked up, and return it. */
 TV_INLINE uint32_t paths_remember_child(struct tv_paths *paths, struct tv_path_node wanted,
                                         uint32_t child)
 {

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sketch.c - counts of events in buckets that double in length.
+ *
+ * A sketch must cover a range of times that nobody knows yet, in memory of fixed size.  It begins
+ * with short buckets.  When a mark falls outside, the buckets move, or pairs of them are joined
+ * until the range fits; counts are added, so nothing is lost but resolution.
+ *
+ *     shift 10   |1|0|2|1|      a mark far to the right arrives
+ *     shift 11   |1|3| | |      pairs are joined; the same range takes half of the buckets
+ *
+ * Readers add marks from several threads, so each public function takes the lock.
  */
 #include "model/sketch.h"
 
@@ -43,6 +52,8 @@ void tv_sketch_free(struct tv_sketch *sketch)
     tv_free(sketch);
 }
 
+/* Return the number of the track with a name of TV_SKETCH_NAME bytes at most, which is added when
+ * it is new; TV_NONE when all tracks are taken. */
 static uint32_t sketch_find_track(struct tv_sketch *sketch, const char *name)
 {
     for (uint32_t i = 0; i < sketch->track_count; i++)
@@ -120,6 +131,7 @@ static void sketch_include_time(struct tv_sketch *sketch, int64_t time)
     sketch->any = true;
 }
 
+/* Count a mark. Marks of tracks that were refused are ignored. */
 static void sketch_add_mark(struct tv_sketch *sketch, const struct tv_sketch_mark *mark)
 {
     if (mark->track >= sketch->track_count)
@@ -158,7 +170,8 @@ bool tv_sketch_any(struct tv_sketch *sketch)
     return any;
 }
 
-static uint32_t busiest(const struct tv_sketch *sketch)
+/* Return the largest count of any bucket, for the scale of the heights. */
+static uint32_t sketch_largest_count(const struct tv_sketch *sketch)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < sketch->track_count; i++)
@@ -171,10 +184,10 @@ void tv_sketch_show(struct tv_sketch *sketch, struct tv_sketch_shown *shown)
 {
     memset(shown, 0, sizeof *shown);
     tv_lock_enter(&sketch->lock);
-    uint64_t most = busiest(sketch);
+    uint64_t most = sketch_largest_count(sketch);
     if (most > 0) {
         shown->track_count = sketch->track_count;
-        // Widths of buckets reach the whole range of times; the length then ends at the last one.
+        /* Buckets may reach the whole range of times; the length then ends at the last one. */
         shown->length = TV_SKETCH_BUCKETS <= INT64_MAX >> sketch->shift
                             ? (int64_t)TV_SKETCH_BUCKETS << sketch->shift
                             : INT64_MAX;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace.c - decoding and searching the columns of a finished trace, and resolving references.
+ *
+ * Nothing here changes a finished trace, so any number of threads may call these functions.
+ *
+ * Times of slices are decoded in two steps: block base + 32-bit difference gives ticks of the
+ * input's clock, and ticks * tick_ns + offset of the input gives nanoseconds of the trace's axis
+ * (columns.c).  A trace without a wall clock uses the thread's CPU times on its axis; struct
+ * row_decoder holds that choice, and everything else that is the same for all slices of a row.
  */
 #include "model/trace.h"
 
@@ -117,11 +124,13 @@ static struct row_decoder decoder_for_row(const struct tv_trace *trace, uint32_t
                                 columns->start == NULL};
 }
 
+/* Return the times of a slice in ticks, with 64 bits. */
 static struct tv_wide_time decoder_ticks(const struct row_decoder *d, uint32_t index)
 {
     return tv_columns_ticks(d->columns, d->row, index);
 }
 
+/* Decode a slice. A slice of the CPU axis has its CPU times as start and length, too. */
 static struct tv_slice decoder_slice(const struct row_decoder *d, uint32_t index)
 {
     struct tv_wide_time ticks = decoder_ticks(d, index);
@@ -152,12 +161,15 @@ struct tv_slice tv_slice_get(const struct tv_trace *trace, uint32_t row, uint32_
     return decoder_slice(&d, index);
 }
 
+/* Return where a slice begins on the axis. */
 static tv_ns decoder_start(const struct row_decoder *d, uint32_t index)
 {
     struct tv_wide_time ticks = decoder_ticks(d, index);
     return (d->cpu_axis ? ticks.cpu_start : ticks.start) * d->tick + d->offset;
 }
 
+/* Return where a slice ends on the axis. Ends rise with the index as starts do, because the slices
+ * of a row do not overlap; binary searches rely on it. */
 static tv_ns decoder_end(const struct row_decoder *d, uint32_t index)
 {
     struct tv_wide_time ticks = decoder_ticks(d, index);
@@ -322,6 +334,7 @@ uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_n
  *     row 2   | d^ | e | f^ | g |        ^ TV_SLICE_FIRST_CHILD: d the 1st, f the 2nd
  */
 
+/* Return the number of slices with the flag in the blocks before this one. */
 static uint32_t flag_count_before(const struct tv_slice_block *block, unsigned flag)
 {
     return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
@@ -412,6 +425,8 @@ struct around_time {
     tv_ns wall_before, cpu_before, wall_after, cpu_after;
 };
 
+/* Keep a record when it is nearer to the time than the one before. Records with the same wall time
+ * count as one, with the CPU time nearest to the other side. */
 static void around_consider(struct around_time *around, tv_ns at, tv_ns wall, tv_ns cpu)
 {
     if (wall <= at &&
@@ -426,6 +441,8 @@ static void around_consider(struct around_time *around, tv_ns at, tv_ns wall, tv
     }
 }
 
+/* Consider both ends of a slice. The end of an open call is no record: nobody read the CPU clock
+ * then. */
 static void around_consider_slice(struct around_time *around, tv_ns at,
                                   const struct tv_slice *slice)
 {
@@ -505,6 +522,7 @@ static int object_compare_u32(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
+/* Order by what names an object: the file, the id, the process and the scope. */
 static int object_compare_names(const struct tv_object_key *a, const struct tv_object_key *b)
 {
     int order = object_compare_u32(a->input, b->input);
@@ -513,6 +531,7 @@ static int object_compare_names(const struct tv_object_key *a, const struct tv_o
     return order != 0 ? order : object_compare_u32(a->scope, b->scope);
 }
 
+/* Order by name, then by creation: objects that used one address after the other are neighbours. */
 static int object_compare_keys(const void *left, const void *right)
 {
     const struct tv_object_key *a = left, *b = right;
@@ -521,6 +540,7 @@ static int object_compare_keys(const void *left, const void *right)
     return order != 0 ? order : object_compare_u32(a->object, b->object);
 }
 
+/* Return the process as references in files write it: a key, or the pid as decimal text. */
 static uint32_t object_pid_string(struct tv_trace_info *head, uint32_t process)
 {
     char number[24];
@@ -563,6 +583,8 @@ static bool object_is_alive(const struct tv_object *object, tv_ns time)
     return time < object->deleted || (object->flags & TV_OBJECT_DELETED) == 0;
 }
 
+/* Return the last snapshot at or before the time; the first one when all are later; TV_NONE when
+ * the object has none. */
 static uint32_t object_find_snapshot_at(const struct tv_trace *trace,
                                         const struct tv_object *object, tv_ns time)
 {

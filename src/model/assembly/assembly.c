@@ -38,6 +38,7 @@ struct tv_trace *tv_assembly_trace(struct tv_assembly *assembly)
 
 /* ---- Adding chunks ---- */
 
+/* Make room for the threads that were added to the trace info since the last chunk. */
 static void assembly_reserve_threads(struct tv_assembly *assembly)
 {
     uint32_t count = assembly->trace->head->thread_count;
@@ -49,6 +50,8 @@ static void assembly_reserve_threads(struct tv_assembly *assembly)
     assembly->thread_count = count;
 }
 
+/* Append the spans that one chunk has of a thread. They stay where they are until the thread is
+ * built. */
 static void assembly_add_thread_spans(struct assembly_thread *work, const struct tv_span_list *list,
                                       uint32_t chunk)
 {
@@ -82,12 +85,14 @@ void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gathe
 
 /* ---- Before an idle gap ---- */
 
+/* Search for the last event before a gap, and for slices that reach across it. */
 struct idle_scan {
     int64_t gap, last;
     int64_t ended; /* after the gap: ends minus begins */
     bool across;
 };
 
+/* Look at one span. An end after the gap without a begin there ends a slice from before the gap. */
 static void idle_scan_span(struct idle_scan *lasting, const struct tv_span *span)
 {
     unsigned kind = span->flags & (TV_SPAN_KIND | TV_SPAN_UNFINISHED);
@@ -101,6 +106,7 @@ static void idle_scan_span(struct idle_scan *lasting, const struct tv_span *span
     lasting->last = end > lasting->last ? end : lasting->last;
 }
 
+/* Look at all spans of a thread, in the order in which they were gathered. */
 static void idle_scan_thread(struct idle_scan *lasting, const struct assembly_thread *work)
 {
     struct tv_cpu_times cpu;
@@ -115,6 +121,8 @@ static void idle_scan_thread(struct idle_scan *lasting, const struct assembly_th
     lasting->ended = 0;
 }
 
+/* Find the last instant before the gap in each process; those of the whole trace say nothing about
+ * a process. */
 static void idle_scan_instants(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
 {
     const struct tv_trace_info *head = assembly->trace->head;
@@ -159,6 +167,8 @@ static bool assembly_is_cancelled(const struct tv_row_options *placing)
     return placing->cancel && atomic_load_explicit(placing->cancel, memory_order_relaxed);
 }
 
+/* Add the paths of a thread to the tree of the trace, and change its column to the numbers there.
+ */
 static void assembly_merge_thread_paths(struct assembly_job *job, uint32_t thread)
 {
     struct assembly_thread *work = &job->assembly->threads[thread];
@@ -191,6 +201,8 @@ static void assembly_merge_ready_paths(struct assembly_job *job)
     } while (next < count && atomic_load(&job->done[next]));
 }
 
+/* Build the rows of one thread. The release order of `done` makes its rows visible to whoever
+ * merges its paths. */
 static void assembly_place_one(struct assembly_job *job, struct tv_span_scratch *scratch,
                                uint32_t thread)
 {
@@ -218,6 +230,7 @@ static void assembly_worker_run(void *context, unsigned worker)
     tv_span_scratch_release(&scratch);
 }
 
+/* Count parents and first children of finished rows, on which tv_slice_parent relies (trace.c). */
 static void assembly_worker_rank(void *context, unsigned worker)
 {
     struct assembly_job *job = context;
@@ -233,6 +246,8 @@ static void assembly_worker_rank(void *context, unsigned worker)
     }
 }
 
+/* Append the rows of a thread to the trace. Rows come lane by lane and from the outermost depth
+ * down, so the rows of a track are neighbours. */
 static void assembly_add_rows(struct tv_assembly *assembly, const struct assembly_thread *work,
                               uint32_t columns)
 {
@@ -261,6 +276,8 @@ static void assembly_add_rows(struct tv_assembly *assembly, const struct assembl
     }
 }
 
+/* Add a track for each lane of a thread. Lane 0 holds what nests; spans that overlap others are in
+ * overflow tracks. */
 static void assembly_add_thread_tracks(struct tv_assembly *assembly, uint32_t thread)
 {
     struct assembly_thread *work = &assembly->threads[thread];
@@ -284,6 +301,8 @@ static void assembly_add_thread_tracks(struct tv_assembly *assembly, uint32_t th
         };
 }
 
+/* Move the rare properties of slices to the trace. Until here their rows count from the first row
+ * of the thread. */
 static void assembly_add_slice_extras(struct tv_trace *trace, const struct assembly_thread *work)
 {
     uint32_t first_row = trace->tracks[work->first_track].first_row;
@@ -294,6 +313,8 @@ static void assembly_add_slice_extras(struct tv_trace *trace, const struct assem
     }
 }
 
+/* Add the diagnostics of a thread in the order of threads, so that the kept places do not depend on
+ * the workers. */
 static void assembly_add_diagnostics(struct tv_trace *trace, const struct assembly_thread *work)
 {
     struct tv_diagnostics *all = &trace->head->diagnostics;
@@ -311,6 +332,7 @@ static void assembly_add_diagnostics(struct tv_trace *trace, const struct assemb
     }
 }
 
+/* Append everything of a thread to the trace: diagnostics, tracks, rows, extras. */
 static void assembly_add_thread(struct tv_assembly *assembly, uint32_t thread)
 {
     struct assembly_thread *work = &assembly->threads[thread];

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "model/assembly/assembly_internal.h"
 
+/* Append a record of the rare properties of a span and return its number. */
 static uint32_t spans_add_extra(struct tv_spans *spans, const struct tv_cpu_times *cpu)
 {
     spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
@@ -88,6 +89,7 @@ static bool spans_close_unfinished(struct tv_spans *spans, int64_t seen, int64_t
     return halves;
 }
 
+/* Keep the colour and the offset of the end event, when the span has one of them. */
 static void thread_add_slice_extra(struct assembly_thread *work, const struct tv_spans *spans,
                                    const struct tv_span *span, uint32_t row, uint32_t index)
 {
@@ -172,6 +174,8 @@ static void thread_write_rows(struct assembly_thread *work, const struct tv_span
     }
 }
 
+/* Find the first and the last reading of the CPU clock. first > last: there is none, and the
+ * columns need no CPU times. */
 static void thread_find_cpu_extent(struct assembly_thread *work, const struct tv_spans *spans)
 {
     work->first_cpu = INT64_MAX;
@@ -187,6 +191,7 @@ static void thread_find_cpu_extent(struct assembly_thread *work, const struct tv
     }
 }
 
+/* Allocate the columns of a thread, row after row, and write them. */
 static void thread_build_columns(const struct tv_assembly *assembly, struct assembly_thread *work,
                                  const struct tv_spans *spans)
 {
@@ -284,11 +289,14 @@ TV_INLINE bool span_is_earlier(const struct tv_span *a, const struct tv_span *b)
     return a->time < b->time;
 }
 
+/* Order for nesting: a span comes before those inside it, so the longer of two with one start is
+ * first. */
 TV_INLINE bool span_is_outer(const struct tv_span *a, const struct tv_span *b)
 {
     return a->time < b->time || (a->time == b->time && a->length > b->length);
 }
 
+/* Return true when nothing needs to be moved, which is common. */
 TV_INLINE bool spans_are_sorted(const struct tv_span *spans, size_t count, less_function *less)
 {
     for (size_t i = 1; i < count; i++)
@@ -297,6 +305,8 @@ TV_INLINE bool spans_are_sorted(const struct tv_span *spans, size_t count, less_
     return true;
 }
 
+/* Sort a short run by insertion; a span moves only past those that are greater, so order among
+ * equals stays. */
 TV_INLINE void spans_sort_run(struct tv_span *spans, size_t count, less_function *less)
 {
     for (size_t i = 1; i < count; i++) {
@@ -324,6 +334,7 @@ TV_INLINE void spans_merge(struct tv_span *spans, size_t middle, size_t count,
     memcpy(spans + to, spare + left, (lefts - left) * sizeof *spare);
 }
 
+/* Sort by `less`, which the compiler inlines, as this function is. */
 TV_INLINE void spans_sort(struct tv_spans *all, less_function *less)
 {
     struct tv_span *spans = all->spans;

@@ -30,6 +30,7 @@ struct tv_state_rows {
 
 /* ---- Writing ---- */
 
+/* Give each state track of a group its place in the columns of the group. */
 static void state_rows_lay_out(struct tv_state_rows *rows, struct state_group *group,
                                const uint32_t *counts, uint64_t input_bytes)
 {
@@ -98,6 +99,7 @@ struct state_track_build {
     uint32_t *paths; /* by frame; 0: no slice has it */
 };
 
+/* Return true when the track is shown: it has slices, or is known to have been idle. */
 static bool state_row_is_track(const struct state_track_build *build, size_t state)
 {
     return build->rows->places[state].count > 0 || build->states[state].known;
@@ -116,6 +118,7 @@ static void state_track_set_bounds(struct tv_track *track, const struct tv_state
         track->first_wall = tv_columns_ticks(columns, row, 0).start;
 }
 
+/* Add a track with its one row. */
 static void state_add_track(struct state_track_build *build, size_t state,
                             const struct tv_columns *columns)
 {
@@ -159,6 +162,7 @@ static void state_add_group_tracks(struct state_track_build *build, struct state
         tv_columns_release(&group->columns);
 }
 
+/* Make room for the tracks, rows and columns of all groups at once. */
 static void state_reserve_tracks(struct state_track_build *build)
 {
     struct tv_trace *trace = build->trace;
@@ -174,6 +178,7 @@ static void state_reserve_tracks(struct state_track_build *build)
                    sizeof *trace->columns);
 }
 
+/* Note the frames that a group uses. */
 static void state_worker_note_frames(void *context, unsigned index)
 {
     struct state_track_build *build = context;
@@ -194,6 +199,7 @@ static void state_find_paths(struct state_track_build *build)
                 build->paths[frame] = tv_paths_child(&build->trace->paths, 0, frame);
 }
 
+/* Replace the frames in the columns of a group by their paths. */
 static void state_worker_write_paths(void *context, unsigned index)
 {
     const struct state_track_build *build = context;
@@ -236,6 +242,7 @@ struct state_mixed_slices {
     struct tv_state_rows *rows;
 };
 
+/* Write the slices of one group, out of all slices in order of time. */
 static void state_worker_write_group(void *context, unsigned index)
 {
     const struct state_mixed_slices *mixed = context;

@@ -241,6 +241,8 @@ static void chunk_start_thread(struct tv_builder *builder, unsigned number, uint
     }
 }
 
+/* Prepare a chunk for the second pass. It starts with the true stacks, so it knows where each of
+ * its slices goes, and chunks can be written in parallel. */
 static void chunk_start_writing(struct tv_builder *builder, unsigned number,
                                 struct tv_depth_tip *tips, bool wide)
 {
@@ -285,6 +287,8 @@ static void builder_write_supplied(struct tv_builder *builder, uint32_t thread)
     }
 }
 
+/* Between the passes: stitch the chunks, lay out rows for the counted slices, and give each chunk
+ * its first place in each row. */
 static enum tv_stitch_result builder_stitch_counts(struct tv_builder *builder)
 {
     struct tv_walk *walks = tv_alloc(builder->chunk_count, sizeof *walks);
@@ -317,6 +321,8 @@ static enum tv_stitch_result builder_stitch_counts(struct tv_builder *builder)
 
 /* ---- After the passes ---- */
 
+/* Write the ends of calls that a later chunk ended. During the pass their slices belonged to
+ * another worker. */
 static void builder_apply_deferred(struct tv_builder *builder)
 {
     struct tv_columns *columns = builder_columns(builder);
@@ -332,6 +338,7 @@ static void builder_apply_deferred(struct tv_builder *builder)
         }
 }
 
+/* Give the calls that are open at the end of the input their lengths. */
 static void builder_close_open_calls(struct tv_builder *builder)
 {
     const struct tv_build_chunk *last = &builder->chunks[builder->chunk_count - 1];
@@ -356,6 +363,7 @@ struct path_renumbering {
     uint32_t **maps; /* per chunk; NULL: its numbers are final */
 };
 
+/* Translate the paths of one row: the part of each chunk by the map of that chunk. */
 static void builder_renumber_row(const struct path_renumbering *renaming, uint32_t thread,
                                  uint32_t depth)
 {
@@ -371,6 +379,8 @@ static void builder_renumber_row(const struct path_renumbering *renaming, uint32
     }
 }
 
+/* Translate the rows of one worker. Rows are dealt out by the number of their first block, which
+ * scatters long rows. */
 static void builder_worker_renumber(void *context, unsigned worker)
 {
     const struct path_renumbering *renaming = context;
@@ -425,6 +435,8 @@ static void builder_add_chunk_waits(struct tv_builder *builder, const struct tv_
     }
 }
 
+/* Move the waits of the chunks to their tracks, where they are in order of time because chunks
+ * are. */
 static void builder_collect_waits(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
@@ -439,6 +451,7 @@ static void builder_collect_waits(struct tv_builder *builder)
         builder_add_chunk_waits(builder, &builder->chunks[i], true);
 }
 
+/* Finish a pass over the input (struct tv_sink_ops). */
 static enum tv_stitch_result builder_stitch(struct tv_sink *sink, unsigned pass)
 {
     struct tv_builder *builder = builder_of_sink(sink);

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * walk.c - the slow path of the walk: everything that tv_walk_batch does not inline.
+ *
+ * Between `low` and `room` of a thread an event is ordinary: an entry has space on the stack, and
+ * an exit finds a recorded call on top.  Each function here restores these limits after it changed
+ * the stack, so that the fast path needs two comparisons only.
+ *
+ *     room  ---------------   an entry here needs a larger stack, or is too deep
+ *           | recorded c |
+ *           | recorded b |    ordinary: the fast path
+ *     low   ---------------   an exit here ends a call that began before the chunk
+ *           | inherited  |    calls of earlier chunks (tv_walk_begin_known)
+ *     floor ---------------   an exit here ends a call that began before the trace
+ *
+ * While calls are too deep, low is above room, so every event comes here and is counted.
+ * stack[-1] is a valid slot, too: it stands for everything below, and its times are those of the
+ * last exit below the chunk.
  */
 #include "model/builder/walk.h"
 
@@ -46,6 +61,7 @@ static void walk_set_limits(struct tv_walk_thread *t)
     }
 }
 
+/* Make room for `needed` open calls. The allocation starts at slot -1. */
 static void walk_reserve_stack(struct tv_walk_thread *t, uint32_t needed)
 {
     size_t before = t->stack ? (size_t)t->capacity + 1 : 0, capacity = before;
@@ -94,6 +110,7 @@ void tv_walk_popped(struct tv_walk_thread *t)
     walk_set_limits(t);
 }
 
+/* Count a diagnostic, unless this pass counts none: the second pass sees the same events again. */
 static void walk_count_diagnostic(struct tv_walk *walk, enum tv_diagnostic_kind kind,
                                   uint64_t offset)
 {

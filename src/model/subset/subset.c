@@ -12,6 +12,10 @@
  *
  * Each worker gets consecutive tracks, with paths and wide times of its own, which are merged in
  * the order of the tracks: the result does not depend on the number of workers.
+ *
+ * Both walks must take the same decisions, as `places` has room for exactly the counted slices.
+ * Other tables that name a slice (flows, extras) ask where it went: their references are sorted by
+ * row and index, and the second walk answers each as it passes the slice.
  */
 #include "model/subset/subset.h"
 
@@ -91,6 +95,7 @@ struct subset_work {
 
 /* ---- Walking ---- */
 
+/* Start a walk at the first slice of each row of a track. */
 static void subset_open_track(struct subset_work *s, const struct tv_track *track)
 {
     const struct tv_trace *from = s->from;
@@ -146,6 +151,7 @@ static uint32_t subset_count_track(struct subset_work *s, const struct tv_track 
 
 /* ---- New rows ---- */
 
+/* Append a row for `count` slices, and room for them in the columns. */
 static void subset_add_row(struct subset_work *s, const struct tv_track *track, uint32_t count,
                            uint32_t depth)
 {
@@ -201,6 +207,7 @@ static bool subset_add_track(struct subset_work *s, const struct tv_track *track
     return kept;
 }
 
+/* Allocate the new columns, with the clocks and offsets that the old ones have. */
 static void subset_make_columns(struct subset_work *s)
 {
     for (uint32_t i = 0; i < s->to->columns_count; i++) {
@@ -229,11 +236,14 @@ static void subset_answer_refs(const struct subset_work *s, const struct tv_trac
     }
 }
 
+/* Columns between which the slices of a track are copied. */
 struct subset_columns {
     const struct tv_columns *old;
     struct tv_columns *made;
 };
 
+/* Return the path of a slice below its new parent. Slices with one old path mostly have one new
+ * parent, which the cache remembers. */
 TV_INLINE uint32_t subset_find_path(struct subset_work *s, uint32_t parent, uint32_t old)
 {
     struct subset_recent_path *recent = &s->recent[old];
@@ -296,6 +306,7 @@ static void subset_clip_slice(const struct subset_work *s, struct tv_slice_times
         times->cpu_length = cpu_end > times->cpu_start ? cpu_end - times->cpu_start : 0;
 }
 
+/* Copy a slice to its new depth, and make it a child of the slice above. */
 static void subset_write_slice(struct subset_work *s, const struct subset_columns *columns,
                                const struct subset_level *l, uint32_t index)
 {
@@ -327,6 +338,7 @@ static void subset_write_slice(struct subset_work *s, const struct subset_column
         made->offset_high[at] = old->offset_high[from];
 }
 
+/* Second walk over a track: copy its selected slices. */
 static void subset_write_track(struct subset_work *s, const struct tv_track *track,
                                const struct tv_track *made)
 {
@@ -377,6 +389,7 @@ struct subset_workers {
 /* With fewer slices a second thread costs more than it saves. */
 #define SLICES_A_WORKER 200000u
 
+/* Return the number of workers that pay off; `asked` overrules, for tests. */
 static unsigned subset_useful_workers(const struct tv_trace *trace, unsigned asked)
 {
     uint64_t useful = trace->slice_count / SLICES_A_WORKER + 1;
@@ -412,6 +425,7 @@ static void subset_assign_tracks(struct subset_workers *team, struct subset_work
         team->workers[k] = *all;
 }
 
+/* First walk over the tracks of a worker. */
 static void subset_worker_count(void *context, unsigned index)
 {
     struct subset_workers *team = context;
@@ -432,6 +446,7 @@ static const struct tv_track *subset_new_track(const struct subset_workers *team
     return made && made->slice_count > 0 ? made : NULL;
 }
 
+/* Second walk over the tracks of a worker. */
 static void subset_worker_write(void *context, unsigned index)
 {
     struct subset_workers *team = context;
@@ -460,6 +475,7 @@ static void subset_shift_wide_blocks(struct tv_trace *to, const struct tv_track 
     }
 }
 
+/* Append a worker's wide times to those of the trace. */
 static void subset_join_columns(struct subset_workers *team, unsigned index)
 {
     struct subset_work *s = &team->workers[index];
@@ -509,6 +525,7 @@ static void subset_init_worker(struct subset_work *s)
     tv_paths_init(s->paths);
 }
 
+/* Write all tracks, then merge paths and wide times in the order of the workers. */
 static void subset_write_tracks(struct subset_workers *team)
 {
     struct tv_trace *to = team->all->to;
@@ -542,6 +559,7 @@ static void subset_release_workers(struct subset_workers *team)
 
 /* ---- Totals ---- */
 
+/* Add the calls of a row to the totals of the trace. */
 static void subset_count_calls(struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
@@ -558,6 +576,8 @@ static void subset_count_calls(struct tv_trace *trace, uint32_t row)
         trace->max_depth = r->depth + 1;
 }
 
+/* Set the totals. When nothing was left out, those of the original are taken, which know more than
+ * the flags. */
 static void subset_count_facts(struct subset_work *s)
 {
     struct tv_trace *to = s->to;
@@ -574,6 +594,7 @@ static void subset_count_facts(struct subset_work *s)
             subset_count_calls(to, row);
 }
 
+/* Return an empty trace on the axis of `from`, with which it shares the trace info. */
 static struct tv_trace *subset_new_trace(const struct tv_trace *from)
 {
     struct tv_trace *to = tv_alloc(1, sizeof *to);
@@ -613,6 +634,7 @@ static void subset_clip_track(const struct subset_work *s, const struct tv_track
     }
 }
 
+/* Clip tracks and trace to the range, so that the timeline ends there. */
 static void subset_clip_tracks(struct subset_work *s, const uint32_t *made)
 {
     const struct tv_subset_range *range = s->filter->range;
