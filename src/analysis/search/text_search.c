@@ -3,6 +3,11 @@
  * Substring search that compares decoded characters.  In raw JSON, a table of the bytes with which
  * a match can begin (the first character in either case, or a backslash) skips most positions
  * without decoding.
+ *
+ * One text has several spellings in JSON: "\u00e9", "\u00E9" and the UTF-8 bytes are the same
+ * character, and "\/" is "/".  Comparing decoded characters finds them all; searching for bytes
+ * would not.  Positions are always byte offsets in the raw text, so that a match can be shown in
+ * the file.
  */
 #include "analysis/search/text_search.h"
 
@@ -34,6 +39,7 @@ uint32_t tv_character_upper(uint32_t c)
     return c >= 32 && tv_character_lower(c - 32) == c ? c - 32 : c;
 }
 
+/* Return true for the second and later bytes of a character, where no match can begin. */
 static bool utf8_is_continuation(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80;
@@ -59,14 +65,6 @@ uint32_t tv_character_decode(struct tv_bytes bytes, size_t *length)
     }
 }
 
-static int json_hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decode "\u00e9"; false if the bytes do not begin with such an escape. */
 static bool json_take_hex_escape(struct tv_bytes bytes, uint32_t *value)
 {
@@ -74,7 +72,7 @@ static bool json_take_hex_escape(struct tv_bytes bytes, uint32_t *value)
     if (bytes.length < 6 || bytes.data[0] != '\\' || bytes.data[1] != 'u')
         return false;
     for (size_t i = 2; i < 6; i++) {
-        int digit = json_hex_digit(bytes.data[i]);
+        int digit = tv_hex_digit(bytes.data[i]);
         if (digit < 0)
             return false;
         *value = *value << 4 | (uint32_t)digit;
@@ -82,6 +80,7 @@ static bool json_take_hex_escape(struct tv_bytes bytes, uint32_t *value)
     return true;
 }
 
+/* Join "\ud83d\ude00" to one character. Half a pair, which JSON permits, is U+FFFD. */
 static uint32_t json_take_surrogates(struct tv_bytes bytes, uint32_t first, size_t *length)
 {
     uint32_t second;
@@ -127,6 +126,7 @@ static uint8_t utf8_first_byte(uint32_t c)
     return (uint8_t)(c < 0x10000 ? 0xe0 | c >> 12 : 0xf0 | c >> 18);
 }
 
+/* Fill the table of bytes with which a match can begin. */
 static void text_search_set_first_bytes(struct tv_text_search *search)
 {
     assert(search->count > 0 && !search->regex);
