@@ -139,6 +139,7 @@ static void sample_add_by_time(struct sample_counting *counting)
     tv_free(counting->gap);
 }
 
+/* Measure each sample by its weight, or by how many samples it stands for. */
 static void sample_add_by_weight(struct sample_counting *counting)
 {
     const struct tv_tables *tables = &counting->trace->tables;
@@ -202,6 +203,7 @@ static void sample_tree_add_up(struct tv_call_tree *tree)
     tv_call_tree_settle(tree);
 }
 
+/* Add samples to the path they were taken at; parents get their sums later. */
 static void sample_tree_add(struct tv_call_tree *tree, uint32_t path, uint64_t samples,
                             int64_t measure)
 {
@@ -289,6 +291,7 @@ static uint32_t thread_tree_find_node(struct thread_tree_builder *g, uint32_t th
     return found;
 }
 
+/* Set the cost of a node, in an array that grows with the tree. */
 static void thread_tree_add_cost(struct thread_tree_builder *g, uint32_t node,
                                  const struct tv_path_cost *cost)
 {
@@ -300,6 +303,7 @@ static void thread_tree_add_cost(struct thread_tree_builder *g, uint32_t node,
     g->cost[node] = *cost;
 }
 
+/* Note the nodes that the calls of a row reach, each once. */
 static void thread_tree_note_row(struct thread_tree_builder *g, uint32_t row)
 {
     const struct tv_row *r = &g->trace->rows[row];
@@ -336,6 +340,7 @@ static void thread_tree_find_reached(struct thread_tree_builder *g, const uint32
             g->reached[g->reached_count++] = (struct tv_sort_key){i, 0};
 }
 
+/* Count the calls of one thread, move the costs below its node, and leave `one` empty again. */
 static void thread_tree_add_thread(struct thread_tree_builder *g, uint32_t thread,
                                    const uint32_t *tracks, uint32_t count)
 {
@@ -447,6 +452,7 @@ static int64_t compensation_of_readings(int64_t time, uint64_t readings, tv_ns c
     return readings > (uint64_t)(time / cost) ? time : (int64_t)readings * cost;
 }
 
+/* Subtract, but not below 0: the cost of a reading is an average. */
 static void compensation_subtract(int64_t *time, int64_t part)
 {
     *time = *time > part ? *time - part : 0;

@@ -2,6 +2,12 @@
 /*
  * A profile groups the nodes of a call tree by frame.  A node counts as recursive if an ancestor
  * has the same frame; only the others add to inclusive time, so that no time counts twice.
+ *
+ * In the tree main > f > g > f, the inner f lies within the outer one: its self time counts, its
+ * inclusive time is part of the outer f's already, and its call is a recursive one.
+ *
+ * Callgrind and cachegrind state the exact costs of functions beside estimated call chains.  Where
+ * a profile would show nothing but such estimates, the exact costs replace them.
  */
 #include "analysis/calltree/profile.h"
 
@@ -65,6 +71,7 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
 
 /* ---- Exact costs ---- */
 
+/* Return true when the file states the cost of each function for this value type. */
 static bool profile_type_is_exact(const struct tv_tables *tables, uint32_t type)
 {
     for (size_t i = 0; i < tables->function_costs.count; i++)
@@ -90,6 +97,7 @@ static bool profile_is_estimate(const struct tv_profile *profile, const struct t
     return samples == profile->figures.samples && samples > 0;
 }
 
+/* Add the exact cost of a function. */
 static void profile_add_exact(struct tv_profile *profile, const struct tv_function_cost *cost)
 {
     assert(cost->frame < profile->head->frame_count);
@@ -152,6 +160,7 @@ struct sortable_method {
     struct tv_method_cost method;
 };
 
+/* Order by the figure, then by name, so that the order does not depend on the file. */
 static int sortable_method_compare(const void *left, const void *right)
 {
     const struct sortable_method *a = left, *b = right;
@@ -279,6 +288,7 @@ struct sortable_edge {
     struct tv_edge_cost edge;
 };
 
+/* Order by time, then by name; the root, which has no name, comes last. */
 static int sortable_edge_compare(const void *left, const void *right)
 {
     const struct sortable_edge *a = left, *b = right;

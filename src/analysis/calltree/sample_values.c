@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample_values.c - the value types of a trace, one for each name. */
+/*
+ * sample_values.c - the value types of a trace, one for each name.
+ *
+ * Each input has value types of its own.  Types with one name are one value for the user, such as
+ * "alloc_space" of two profiles: their samples are added, provided that the units agree.  Weights
+ * in different units cannot be added, so asking for their sum is an error; counts and times still
+ * can.
+ */
 #include "analysis/calltree/sample_values.h"
 
 #include <assert.h>
@@ -84,6 +91,7 @@ static enum tv_status sample_values_fail(const struct tv_trace *trace,
     return status;
 }
 
+/* Return the value with a name, or the default one for NULL; NULL when there is none. */
 static const struct tv_sample_value *sample_values_find(const struct tv_trace *trace,
                                                         const struct tv_sample_values *values,
                                                         const char *name)

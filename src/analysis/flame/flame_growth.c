@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flame_growth.c - a flame graph that grows from calls in order of time (flame_growth.h).
+ *
+ * Frames are entered and ended like calls, and a call of the method that ended last on the same
+ * parent continues its frame.  A frame that ends too narrow is dropped with everything on it,
+ * which is why only the open frames, and those that are wide enough, take memory:
+ *
+ *     frames   | root | main | draw | blit | ...      each after its parent
+ *                               ^ ends too narrow: count goes back to here, and its width is
+ *                                 added to `too_narrow` of main
+ *
+ * Until the graph is written, `at` counts from the left edge of the parent.
+ */
 #include "analysis/flame/flame_growth.h"
 
 #include <assert.h>
@@ -57,6 +70,7 @@ static void flame_growth_end_last(struct tv_flame_growth *growth, uint32_t index
     }
 }
 
+/* Append an open frame at the right end of what its parent holds so far. */
 static uint32_t flame_growth_add_frame(struct tv_flame_growth *growth, uint32_t parent,
                                        uint32_t frame, uint32_t name)
 {

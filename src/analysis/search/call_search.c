@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Searching for the calls of one frame, and where they lie.
+ *
+ * A search has two tables: a bit for each call path that ends in the frame, and the depths at
+ * which such paths lie.  Whole rows are skipped by depth, and a call costs one bit to test, so
+ * that even traces of many millions of calls are searched while the user waits.
+ *
+ * Two orders are in use: by start alone (stepping to the next call in time), and by (start, row,
+ * index), in which every call has a number of its own ("3 of 17").
  */
 #include "analysis/search/call_search.h"
 
@@ -61,12 +68,14 @@ bool tv_call_search_has_row(const struct tv_call_search *search, uint32_t row)
     return depth < search->depth_count && search->depths[depth];
 }
 
+/* Return the paths of the calls of a row. */
 static const uint32_t *call_search_paths(const struct tv_call_search *search, uint32_t row)
 {
     const struct tv_row *r = &search->trace->rows[row];
     return search->trace->columns[r->columns].path + r->first;
 }
 
+/* Return 1 when the path is among those searched for. */
 TV_INLINE unsigned call_search_has_path(const uint64_t *nodes, uint32_t path)
 {
     assert(nodes != NULL);
@@ -317,6 +326,7 @@ static void extents_merge(struct tv_track_extents *track, struct tv_track_extent
     found->count = 0;
 }
 
+/* Search for extents, shared by workers. */
 struct extents_job {
     const struct tv_trace *trace;
     struct tv_call_search search;
@@ -326,6 +336,7 @@ struct extents_job {
     struct tv_track_extents *tracks; /* [workers][track_count] */
 };
 
+/* State of one worker: extents by track, and those of the current run. */
 struct extents_share {
     const struct extents_job *job;
     struct tv_track_extents *tracks; /* [track_count] */
@@ -347,6 +358,7 @@ static void extents_search_run(void *context, const struct tv_slice_run *run)
     extents_merge(&share->tracks[job->trace->rows[run->row].track], &share->found, job->pixel);
 }
 
+/* Search the runs of one worker. */
 static void extents_search_share(void *context, unsigned index)
 {
     struct extents_job *job = context;

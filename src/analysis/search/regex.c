@@ -8,6 +8,21 @@
  * into a nondeterministic automaton by Thompson's construction.  A search walks all states that are
  * active side by side (`front`), so that each character of the text costs at most as many steps as
  * there are states.
+ *
+ * That bound is the reason for an engine of our own.  Engines that try one way after the other
+ * take exponential time for some expressions, such as "(a*)*b", and anybody who may search a
+ * shared trace could send one to the server.  Here the limits on states and ranges bound time and
+ * memory.
+ *
+ * The automaton of "a(b|c)*", where each arrow is `to` or `other` of a state:
+ *
+ *     start -> a -> SPLIT -----------------------> DONE
+ *                   ^ '-> SPLIT -> b -.
+ *                   |         '--> c -|
+ *                   '-----------------'
+ *
+ * A search wants to know whether and where the first match ends, never where groups lie, so
+ * nothing is captured, and lazy quantifiers mean the same as greedy ones.
  */
 #include "analysis/search/regex.h"
 
@@ -73,10 +88,13 @@ struct tv_regex {
 
 /* ---- Parsing ---- */
 
+/* An open group: atoms of the current alternative that are not joined yet, alternatives before it,
+ * and its first token. */
 struct regex_group {
     uint16_t atoms, choices, begin;
 };
 
+/* State of the parser. The first fault stays, and ends parsing. */
 struct regex_parser {
     struct tv_regex *regex;
     struct tv_bytes rest;
@@ -86,6 +104,7 @@ struct regex_parser {
     const char *fault;
 };
 
+/* Take the next character of the expression; the rest must not be empty. */
 static uint32_t regex_next_character(struct regex_parser *r)
 {
     size_t length;
@@ -94,11 +113,13 @@ static uint32_t regex_next_character(struct regex_parser *r)
     return c;
 }
 
+/* Return true when the rest of the expression begins with the text. */
 static bool regex_rest_begins(const struct regex_parser *r, const char *text)
 {
     return tv_bytes_starts_with(r->rest, tv_bytes_of(text));
 }
 
+/* Skip bytes of the expression. */
 static void regex_skip(struct regex_parser *r, size_t count)
 {
     r->rest = (struct tv_bytes){r->rest.data + count, r->rest.length - count};
@@ -114,6 +135,7 @@ static void regex_put_token(struct regex_parser *r, enum regex_kind kind, uint16
         p->tokens[p->token_count++] = (struct regex_token){kind, set};
 }
 
+/* Return the innermost open group; groups[0] is the whole expression. */
 static struct regex_group *regex_current_group(struct regex_parser *r)
 {
     return &r->groups[r->depth];
@@ -169,6 +191,8 @@ static void regex_open_group(struct regex_parser *r)
     *regex_current_group(r) = (struct regex_group){0, 0, r->regex->token_count};
 }
 
+/* Reduce the group to one atom of the group around it. A quantifier that follows repeats all of
+ * it. */
 static void regex_close_group(struct regex_parser *r)
 {
     if (r->depth == 0) {
@@ -183,6 +207,7 @@ static void regex_close_group(struct regex_parser *r)
 
 /* ---- Sets of characters ---- */
 
+/* Add a range to the set that is being read. */
 static void regex_add_range(struct regex_parser *r, uint32_t low, uint32_t high)
 {
     struct tv_regex *p = r->regex;
@@ -192,6 +217,8 @@ static void regex_add_range(struct regex_parser *r, uint32_t low, uint32_t high)
         p->ranges[p->range_count++] = (struct regex_range){low, high};
 }
 
+/* Begin a set of characters and return its number. Its ranges must follow without those of another
+ * set. */
 static uint16_t regex_begin_set(struct regex_parser *r, bool others)
 {
     struct tv_regex *p = r->regex;
@@ -203,6 +230,7 @@ static uint16_t regex_begin_set(struct regex_parser *r, bool others)
     return p->set_count++;
 }
 
+/* End a set: it has all ranges that were added since it began. */
 static void regex_end_set(struct regex_parser *r, uint16_t set)
 {
     assert(set < TV_REGEX_STATES);
@@ -250,6 +278,8 @@ static bool regex_add_class(struct regex_parser *r, uint32_t letter)
     return false;
 }
 
+/* Return true for characters of words. Every character from U+00C0 on counts, as names in other
+ * scripts should. */
 static bool regex_is_word_character(uint32_t c)
 {
     return c != NO_CHARACTER && ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -309,6 +339,7 @@ static void regex_read_set(struct regex_parser *r)
     regex_put_atom(r, SET, set);
 }
 
+/* Append an atom that matches one character. */
 static void regex_put_character(struct regex_parser *r, uint32_t c)
 {
     uint16_t set = regex_begin_set(r, false);
@@ -340,6 +371,7 @@ static void regex_read_escape(struct regex_parser *r)
 
 /* ---- Quantifiers ---- */
 
+/* Read a count. False: no digits, or too large, which is a fault. */
 static bool regex_read_number(struct regex_parser *r, unsigned *number)
 {
     bool any = false;
@@ -405,6 +437,7 @@ static void regex_read_counts(struct regex_parser *r)
         regex_repeat_atom(r, least, most, endless);
 }
 
+/* Read what follows an atom: how often it may repeat. */
 static void regex_read_quantifier(struct regex_parser *r, uint32_t c)
 {
     if (regex_current_group(r)->atoms == 0) {
@@ -420,6 +453,7 @@ static void regex_read_quantifier(struct regex_parser *r, uint32_t c)
         regex_skip(r, 1);
 }
 
+/* Append an atom for any character: every other one than those of an empty set. */
 static void regex_put_any(struct regex_parser *r)
 {
     uint16_t set = regex_begin_set(r, true);
@@ -427,6 +461,7 @@ static void regex_put_any(struct regex_parser *r)
     regex_put_atom(r, SET, set);
 }
 
+/* End an alternative at "|", and begin the next one. */
 static void regex_begin_alternative(struct regex_parser *r)
 {
     regex_end_alternative(r);
@@ -434,6 +469,7 @@ static void regex_begin_alternative(struct regex_parser *r)
     regex_current_group(r)->choices++;
 }
 
+/* Read everything but quantifiers. */
 static void regex_read_one(struct regex_parser *r, uint32_t c)
 {
     switch (c) {
@@ -466,6 +502,7 @@ static void regex_read_one(struct regex_parser *r, uint32_t c)
     }
 }
 
+/* Parse the whole expression into postfix notation. */
 static void regex_parse(struct regex_parser *r)
 {
     while (r->rest.length > 0 && !r->fault) {
@@ -488,6 +525,7 @@ struct regex_fragment {
     uint16_t begin, end;
 };
 
+/* Append a state and return its number; NO_STATE: there are too many. */
 static uint16_t regex_add_state(struct tv_regex *p, enum regex_kind kind, uint16_t to,
                                 uint16_t other)
 {
@@ -625,6 +663,7 @@ static void regex_reach(struct regex_search *walk, uint16_t first)
     }
 }
 
+/* Return true when a range of the set has the character. */
 static bool regex_in_ranges(const struct tv_regex *p, const struct regex_set *set, uint32_t c)
 {
     for (uint16_t i = 0; i < set->count; i++) {
@@ -668,6 +707,8 @@ static void regex_arrive(struct regex_search *walk)
     regex_reach(walk, walk->regex->start);
 }
 
+/* Return a search at the begin of a text. `loose`: assertions always hold, for texts whose
+ * surroundings are unknown. */
 static struct regex_search *regex_search_new(const struct tv_regex *regex, bool loose)
 {
     struct regex_search *walk = tv_alloc(1, sizeof *walk);

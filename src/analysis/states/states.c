@@ -38,11 +38,13 @@ struct states_sums {
     size_t thread_capacity, cell_capacity;
 };
 
+/* Return true when the question is about this thread or processor; NULL: about all. */
 static bool states_is_wanted(const bool *wanted, uint32_t place)
 {
     return !wanted || wanted[place];
 }
 
+/* Order processors by number, then by track, for traces of several machines. */
 static int states_compare_cpus(const void *left, const void *right)
 {
     const struct tv_cpu_use *a = left, *b = right;
@@ -74,6 +76,7 @@ static tv_ns states_unknown_time(const struct states_sums *s, uint32_t number)
            states_clip_times(s->states, end > last ? end : last, s->states->to);
 }
 
+/* List the processors and the time that nothing is known about each of them. */
 static void states_find_cpus(struct states_sums *s)
 {
     const struct tv_trace *trace = s->trace;
@@ -105,6 +108,7 @@ static uint32_t states_add_row(struct states_sums *s, uint32_t thread, uint32_t 
     return at;
 }
 
+/* Return the row of a thread. */
 static uint32_t states_row_of_thread(struct states_sums *s, uint32_t thread)
 {
     if (s->row_of_thread[thread] == TV_NONE)
@@ -112,6 +116,8 @@ static uint32_t states_row_of_thread(struct states_sums *s, uint32_t thread)
     return s->row_of_thread[thread];
 }
 
+/* Return the row of a name, which stands for a thread where processors are all that the file
+ * has. */
 static uint32_t states_row_of_frame(struct states_sums *s, uint32_t frame)
 {
     if (s->row_of_frame[frame] == TV_NONE)
@@ -119,6 +125,7 @@ static uint32_t states_row_of_frame(struct states_sums *s, uint32_t frame)
     return s->row_of_frame[frame];
 }
 
+/* Return how much of a slice is in the range. */
 static tv_ns states_clip(const struct tv_states *states, const struct tv_slice *slice)
 {
     return states_clip_times(states, slice->start, slice->start + slice->length);
@@ -191,12 +198,14 @@ static void states_each_slice(struct states_sums *s, uint32_t track,
     }
 }
 
+/* Add a slice of a thread's states. */
 static void states_take_state(struct states_sums *s, uint32_t track, struct tv_slice_place place,
                               const struct tv_slice *slice)
 {
     states_add_state(s, states_row_of_thread(s, s->trace->tracks[track].thread), place, slice);
 }
 
+/* Add a slice of a processor to its busy time; idle time has no slice. */
 static void states_take_busy(struct states_sums *s, uint32_t track, struct tv_slice_place place,
                              const struct tv_slice *slice)
 {
@@ -272,6 +281,7 @@ struct ranked_states {
     uint32_t at;
 };
 
+/* Order threads by running time, the longest first. */
 static int states_compare_ran(const void *left, const void *right)
 {
     const struct ranked_states *a = left, *b = right;
@@ -288,6 +298,7 @@ static bool states_has_thread(const struct states_sums *s, const struct tv_threa
     return thread->ran > 0 || (!s->question->cpus && (thread->total > 0 || thread->wakeups > 0));
 }
 
+/* Order by row, then by processor. */
 static int states_compare_runs(const void *left, const void *right)
 {
     const struct states_run *a = left, *b = right;
@@ -328,6 +339,7 @@ static void states_rank(struct states_sums *s)
     tv_free(ranked);
 }
 
+/* Return an array that assigns no row to anything yet. */
 static uint32_t *states_none(uint32_t count)
 {
     uint32_t *rows = tv_alloc(count, sizeof *rows);

@@ -9,6 +9,10 @@
  *
  * The marks (a bit per slice, a bool per table row) are what tv_trace_subset needs to build the new
  * trace.
+ *
+ * A term says something about some kinds of rows only.  It leaves rows of other kinds alone: a
+ * term about a class drops no counter.  A negated term is the opposite for the rows that it is
+ * about.
  */
 #include "analysis/subset/filter.h"
 
@@ -31,6 +35,7 @@ struct filter_subject {
 
 /* ---- One term ---- */
 
+/* Match a name. A method also matches as "Class.method", as people write it. */
 static bool filter_name_matches(const struct tv_filter_term *term, const struct tv_trace_info *head,
                                 const struct filter_subject *subject)
 {
@@ -50,6 +55,7 @@ static bool filter_name_matches(const struct tv_filter_term *term, const struct 
     return fits;
 }
 
+/* Match any category of a list; an event without categories has the empty one. */
 static bool filter_category_matches(const struct tv_filter_term *term, struct tv_bytes list)
 {
     struct tv_bytes name;
@@ -93,6 +99,7 @@ static bool filter_id_field_matches(const struct tv_filter_term *term,
     return alone ? tv_filter_matches_text(term, bytes) : filter_id_matches(term, bytes);
 }
 
+/* Match a thread by name or id. An unknown thread matches nothing. */
 static bool filter_thread_matches(const struct tv_filter_term *term,
                                   const struct tv_trace_info *head, uint32_t number)
 {
@@ -104,6 +111,7 @@ static bool filter_thread_matches(const struct tv_filter_term *term,
            filter_id_field_matches(term, head, thread->id, thread->key, alone);
 }
 
+/* Match a process by name or id. An unknown process matches nothing. */
 static bool filter_process_matches(const struct tv_filter_term *term,
                                    const struct tv_trace_info *head, uint32_t number)
 {
@@ -115,6 +123,7 @@ static bool filter_process_matches(const struct tv_filter_term *term,
            filter_id_field_matches(term, head, process->id, process->key, alone);
 }
 
+/* Return true when the term keeps the subject, also because the term is not about it. */
 static bool filter_term_matches(const struct tv_filter_term *term, const struct tv_trace_info *head,
                                 const struct filter_subject *subject)
 {
@@ -146,6 +155,7 @@ static bool filter_term_matches(const struct tv_filter_term *term, const struct 
     }
 }
 
+/* Return true when every term keeps the subject. */
 static bool filter_matches_subject(const struct tv_filter *filter, const struct tv_trace_info *head,
                                    const struct filter_subject *subject)
 {
@@ -157,6 +167,7 @@ static bool filter_matches_subject(const struct tv_filter *filter, const struct 
 
 /* ---- Frames, threads, tracks ---- */
 
+/* State of one run of a filter over a trace. */
 struct filtering {
     const struct tv_trace *trace;
     const struct tv_trace_info *head;
@@ -167,6 +178,7 @@ struct filtering {
     uint8_t *paths; /* [paths.count] 1 if the path's frame matches */
 };
 
+/* Return true when a term is about one of these fields; steps without terms are skipped. */
 static bool filter_has_terms(const struct tv_filter *filter, enum tv_filter_field first,
                              enum tv_filter_field last)
 {
@@ -234,6 +246,7 @@ static void filter_compute_self_times(const struct tv_trace *trace, uint32_t row
     }
 }
 
+/* Test the terms about times. A slice without CPU time matches no value of it. */
 static bool filter_matches_times(const struct tv_filter *filter, const struct tv_slice *slice,
                                  tv_ns self)
 {
@@ -255,6 +268,7 @@ static bool filter_matches_times(const struct tv_filter *filter, const struct tv
     return true;
 }
 
+/* Test the terms about depth. */
 static bool filter_matches_depth(const struct tv_filter *filter, uint32_t depth)
 {
     for (size_t i = 0; i < filter->count; i++)
@@ -299,6 +313,8 @@ static void filter_unmark_by_times(struct filtering *f, uint32_t number)
     }
 }
 
+/* Mark the slices that match. Tracks of processors are marked first and corrected later, because
+ * their slices belong to many threads. */
 static void filter_mark_slices(struct filtering *f)
 {
     assert(f->tracks != NULL);
@@ -355,6 +371,7 @@ static bool filter_matches_unknown_thread(const struct filtering *f, uint32_t pa
     return true;
 }
 
+/* Unmark slices of processors whose thread does not match. */
 static void filter_unmark_cpu_slices(struct filtering *f)
 {
     const struct tv_trace *trace = f->trace;
@@ -489,12 +506,14 @@ bool tv_filter_same_track(const struct tv_track *a, const struct tv_track *b)
            a->name == b->name && a->lane == b->lane && a->input == b->input;
 }
 
+/* Everything by which a slice is recognized in another trace of the same files. */
 struct slice_identity {
     tv_ns start, length;
     uint32_t frame;
     uint64_t offset;
 };
 
+/* Return true when a slice has this identity. */
 static bool filter_slice_is_like(const struct tv_trace *trace, uint32_t row, uint32_t index,
                                  const struct slice_identity *like)
 {

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.c - see counters.h. */
+/*
+ * counters.c - see counters.h.
+ *
+ * A counter is a step function: a sample holds until the next one.  The mean over a range is
+ * therefore weighted by time, and the value at the start of the range comes from the sample
+ * before:
+ *
+ *     value   ----.        .------        samples at the dots
+ *                 '--------'
+ *     range     [-------------)           mean = sum of value * time / length of the range
+ *
+ * NaN stands for "not known": a series may lack a value in some samples, which changes nothing.
+ */
 #include "analysis/timeline/counters.h"
 
 #include <assert.h>
@@ -140,6 +152,7 @@ struct sorted_series {
     struct tv_series_figures row;
 };
 
+/* Return the figure of a row that an order sorts by; 0 where names decide. */
 static double counter_figure(const struct tv_series_figures *row, enum tv_counter_order order)
 {
     switch (order) {
@@ -166,6 +179,7 @@ static double counter_figure(const struct tv_series_figures *row, enum tv_counte
     return 0;
 }
 
+/* Order by figure, the largest first and unknown ones last, then by name, then as recorded. */
 static int counter_compare(const void *left, const void *right)
 {
     const struct sorted_series *a = left, *b = right;
@@ -228,6 +242,7 @@ struct series_walk {
     enum tv_counter_stop stop;
 };
 
+/* Return the value of a sample; NaN for TV_NONE. */
 static double walk_value(const struct series_walk *walk, uint32_t sample)
 {
     return sample == TV_NONE
