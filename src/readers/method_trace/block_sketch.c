@@ -49,8 +49,10 @@ struct mt_block_notes {
     enum mt_block_stage stage;
     uint16_t version; /* without the streaming bit */
     uint32_t record_size;
-    uint64_t skip;    /* bytes that do not matter, from the first one in `room` */
-    unsigned records; /* of a streaming file, since the last mark */
+    bool knows_size;    /* 0xF2: `record_size` was found among the records */
+    uint64_t frequency; /* packets: of the counter of variant C; 0: variant B */
+    uint64_t skip;      /* bytes that do not matter, from the first one in `room` */
+    unsigned records;   /* of a streaming file, since the last mark */
     size_t name_length;
     uint8_t names[NAMES_SIZE]; /* text with lines of a thread's id, a tab, and its name */
     uint32_t thread_count;
@@ -162,10 +164,7 @@ static enum mt_block_stage mt_block_stage_of(const struct mt_block_notes *notes,
 {
     if (notes->version >= TV_MT_PACKETS_1)
         return STAGE_PACKETS;
-    if (!tv_mt_is_streaming(version))
-        return STAGE_RECORDS;
-    // Records of 0xF2 have 10 or 14 bytes, and the header does not say which.
-    return notes->version == TV_MT_V3 ? STAGE_STREAM : STAGE_END;
+    return tv_mt_is_streaming(version) ? STAGE_STREAM : STAGE_RECORDS;
 }
 
 static size_t mt_block_take_header(struct mt_block_notes *notes, struct tv_bytes bytes)
@@ -178,13 +177,13 @@ static size_t mt_block_take_header(struct mt_block_notes *notes, struct tv_bytes
     if (notes->version == TV_MT_V3 && header.record_size > notes->record_size)
         notes->record_size = header.record_size;
     notes->stage = mt_block_stage_of(notes, header.version);
-    // A counter's frequency tells entries of variant C, whose first record says too little.
+    notes->knows_size = notes->version != TV_MT_V2;
     if (!tv_bytes_starts_with(bytes, TV_BYTES(TV_MT_MAGIC_TEXT)) ||
-        notes->version > TV_MT_PACKETS_2 || notes->record_size > LONGEST_REST ||
-        (notes->stage == STAGE_PACKETS &&
-         tv_le_get_u64(bytes.data + TV_MT_PACKET_HEADER_FREQUENCY) != 0))
+        notes->version > TV_MT_PACKETS_2 || notes->record_size > LONGEST_REST)
         notes->stage = STAGE_END;
-    if (notes->stage != STAGE_PACKETS && header.data_offset > TV_MT_HEADER_SIZE)
+    if (notes->stage == STAGE_PACKETS)
+        notes->frequency = tv_le_get_u64(bytes.data + TV_MT_PACKET_HEADER_FREQUENCY);
+    else if (header.data_offset > TV_MT_HEADER_SIZE)
         notes->skip = header.data_offset - TV_MT_HEADER_SIZE;
     return TV_MT_HEADER_SIZE;
 }
@@ -229,6 +228,33 @@ static size_t mt_block_take_stream_packet(struct mt_block_notes *notes, struct t
     return head;
 }
 
+/* Return how far the items of a stream make sense if its records have this size. */
+static size_t mt_block_follow_stream(const struct mt_block_notes *notes, struct tv_bytes bytes,
+                                     size_t record_size)
+{
+    size_t at = 0;
+    while (at < bytes.length && bytes.length - at >= TV_MT_STREAM_THREAD_HEAD) {
+        const uint8_t *item = bytes.data + at;
+        uint16_t tid = tv_le_get_u16(item);
+        if (tid != TV_MT_STREAM_ESCAPE && mt_block_find_name(notes, tid).length > 0)
+            at += record_size;
+        else if (tid == TV_MT_STREAM_ESCAPE && item[2] == TV_MT_STREAM_METHOD)
+            at += TV_MT_STREAM_METHOD_HEAD + (size_t)tv_le_get_u16(item + 3);
+        else
+            break;
+    }
+    return at;
+}
+
+/* Find the size of the records of 0xF2: 10 bytes as the header says, or 14 (stream.c). */
+static void mt_block_find_size(struct mt_block_notes *notes, struct tv_bytes bytes)
+{
+    size_t padded = mt_block_follow_stream(notes, bytes, TV_MT_RECORD_SIZE_V3);
+    if (padded > mt_block_follow_stream(notes, bytes, notes->record_size))
+        notes->record_size = TV_MT_RECORD_SIZE_V3;
+    notes->knows_size = true;
+}
+
 static size_t mt_block_take_stream(struct mt_block_notes *notes, struct tv_bytes bytes,
                                    struct tv_sketch *sketch)
 {
@@ -236,9 +262,20 @@ static size_t mt_block_take_stream(struct mt_block_notes *notes, struct tv_bytes
         return 0;
     if (tv_le_get_u16(bytes.data) == TV_MT_STREAM_ESCAPE)
         return mt_block_take_stream_packet(notes, bytes);
+    if (!notes->knows_size && bytes.length < LONGEST_REST)
+        return 0;
+    if (!notes->knows_size)
+        mt_block_find_size(notes, bytes);
     if (notes->records++ % MARKED == 0)
         mt_block_mark_record(notes, bytes.data, sketch);
     return notes->record_size;
+}
+
+/* Return the microseconds of a stamp of variant C: ticks, and the action in the lowest bits. */
+static uint64_t mt_block_scale(const struct mt_block_notes *notes, int64_t stamp)
+{
+    double us = stamp < 0 ? 0 : (double)(stamp >> 2) * 1e6 / (double)notes->frequency;
+    return us < (double)INT64_MAX ? (uint64_t)us : INT64_MAX;
 }
 
 /* Mark the first entry of a block.  Its time counts from zero, or from the end of the thread's
@@ -252,7 +289,11 @@ static void mt_block_mark_entries(struct mt_block_notes *notes, struct tv_bytes 
     struct mt_sketched_thread *thread = mt_block_find_thread(notes, tid, sketch);
     int64_t word;
     uint64_t time;
-    if (!thread || !tv_cursor_take_sleb(&cursor, &word) || !tv_cursor_take_uleb(&cursor, &time))
+    if (!thread || !tv_cursor_take_sleb(&cursor, &word))
+        return;
+    if (notes->frequency != 0)
+        time = mt_block_scale(notes, word);
+    else if (!tv_cursor_take_uleb(&cursor, &time))
         return;
     thread->last = time >= thread->last ? time : thread->last;
     mt_block_mark(notes, tid, thread->last, sketch);

@@ -172,6 +172,41 @@ static void sketches_streamed_blocks(void **context)
     tv_out_release(&out);
 }
 
+/* Records of one clock: 10 bytes, or 14, of which the last 4 are whatever memory held. */
+static void put_single_records(struct tv_out *out, unsigned tid, uint32_t from, size_t size)
+{
+    for (uint32_t time = from; time < from + 200; time++) {
+        uint8_t bytes[TV_MT_RECORD_SIZE_V3] = {[10] = (uint8_t)time, [13] = 0xff};
+        enum tv_mt_action action = time % 2 == 0 ? TV_MT_ENTER : TV_MT_EXIT;
+        tv_le_put_u16(bytes, (uint16_t)tid);
+        tv_le_put_u32(bytes + 2, tv_mt_word(0x10, action));
+        tv_le_put_u32(bytes + 6, time);
+        tv_out_bytes(out, (struct tv_bytes){bytes, size});
+    }
+}
+
+/* The header of one clock says 10 bytes a record, whatever the writer writes. */
+static void sketches_streamed_blocks_of_one_clock(void **context)
+{
+    (void)context;
+    struct tv_mt_header header = {.version = 0xF2, .data_offset = 32, .record_size = 10};
+    uint8_t bytes[TV_MT_HEADER_SIZE];
+    for (size_t size = TV_MT_RECORD_SIZE_V2; size <= TV_MT_RECORD_SIZE_V3; size += 4) {
+        struct tv_out out;
+        tv_out_init_memory(&out);
+        tv_mt_put_header(bytes, &header);
+        tv_out_bytes(&out, (struct tv_bytes){bytes, sizeof bytes});
+        put_stream_packet(&out, TV_MT_STREAM_THREAD, 1, "main");
+        put_stream_packet(&out, TV_MT_STREAM_THREAD, 2, "other");
+        for (unsigned i = 0; i < 200; i++) {
+            put_stream_packet(&out, TV_MT_STREAM_METHOD, 0, "0x10\tA\tm\t()V\n");
+            put_single_records(&out, i < 100 ? 1 : 2, i * 200, size);
+        }
+        assert_blocks(&out);
+        tv_out_release(&out);
+    }
+}
+
 /* Reading knows the unit of the times, here nanoseconds, and begins the sketch again. */
 static void assert_sketch_read_from_blocks(const struct tv_out *file)
 {
@@ -216,6 +251,36 @@ static void sketches_blocks_of_packets(void **context)
     assert_blocks(&out);
     assert_sketch_read_from_blocks(&out);
     put_packet_entries(&out, 2, 3); /* continues: it is not at the beginning of the trace */
+    assert_blocks(&out);
+    tv_out_release(&out);
+}
+
+/* Variant C: the first number of a block is 4 times the counter, plus the action. */
+static void sketches_blocks_of_a_counter(void **context)
+{
+    (void)context;
+    uint8_t header[TV_MT_HEADER_SIZE] = "SLOW\x05";
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_le_put_u64(header + TV_MT_PACKET_HEADER_FREQUENCY, 19200000);
+    tv_out_bytes(&out, (struct tv_bytes){header, sizeof header});
+    put_packet_thread(&out, 1, "main");
+    put_packet_thread(&out, 2, "other");
+    for (uint32_t i = 0; i < 100; i++) {
+        uint8_t head[TV_MT_PACKET_ENTRIES_HEAD] = {TV_MT_PACKET_ENTRIES};
+        uint32_t stamp = (19200000 / 1000 * (i + 1)) << 2;
+        uint8_t entry[] = {(uint8_t)(stamp | 0x80),
+                           (uint8_t)(stamp >> 7 | 0x80),
+                           (uint8_t)(stamp >> 14 | 0x80),
+                           (uint8_t)(stamp >> 21 & 0x3f),
+                           9,
+                           0x10};
+        tv_le_put_u32(head + 1, i < 50 ? 1 : 2);
+        head[5] = 1;
+        tv_le_put_u32(head + 8, sizeof entry);
+        tv_out_bytes(&out, (struct tv_bytes){head, sizeof head});
+        tv_out_bytes(&out, (struct tv_bytes){entry, sizeof entry});
+    }
     assert_blocks(&out);
     tv_out_release(&out);
 }
@@ -299,5 +364,6 @@ static void sketches_trace_events(void **context)
 
 UNIT_TESTS(sketched, cmocka_unit_test(sketches_method_traces),
            cmocka_unit_test(sketches_streamed_blocks), cmocka_unit_test(sketches_blocks_of_packets),
-           cmocka_unit_test(sketches_broken_blocks), cmocka_unit_test(sketches_ftrace),
-           cmocka_unit_test(sketches_trace_events));
+           cmocka_unit_test(sketches_streamed_blocks_of_one_clock),
+           cmocka_unit_test(sketches_blocks_of_a_counter), cmocka_unit_test(sketches_broken_blocks),
+           cmocka_unit_test(sketches_ftrace), cmocka_unit_test(sketches_trace_events));
