@@ -543,7 +543,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         pf_take_power_rails(reading, packet, &at, payload->bytes);
         return true;
     case 52:
-        tv_ft_chunk_note(reading->chunk, at.time);
+        /* Some writers send the names alone first, at time 0. */
+        if (tv_pf_find(payload->bytes, 2).wire != TV_PF_MISSING)
+            tv_ft_chunk_note(reading->chunk, at.time);
         pf_take_gpu_counters(reading, packet, &at, payload->bytes);
         return true;
     case 53:
