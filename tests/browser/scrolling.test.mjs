@@ -2,9 +2,11 @@
 // A scrolled time line moves the pixels that stay in view and paints only the rest. The result must
 // be the same, pixel for pixel, as painting everything.
 import { strict as assert } from 'node:assert';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { openPage, rested } from './browser.mjs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { browser, openPage, rested } from './browser.mjs';
+import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
 import { example, view } from './program.mjs';
 
@@ -95,6 +97,33 @@ for (const [what, name] of FILES) {
     await viewer.stop();
   });
 }
+
+test('scrolling a table paints only the rows that come into view', async () => {
+  const events = Array.from({ length: 500 }, (_, i) => ({
+    ...{ ph: 'X', name: `function ${i}`, pid: 1, tid: 1, ts: 1000 * i, dur: 10 + i },
+  }));
+  const { page, troubles } = await showFile('many.json', events);
+  const path = join(mkdtempSync(join(tmpdir(), 'painted-')), 'trace.json');
+  const categories = ['-*', 'devtools.timeline', 'cc'];
+  await (await browser()).startTracing(page, { path, categories });
+  const frames = 20;
+  const rows = await page.evaluate(async (n) => {
+    const scroller = document.querySelector('#pane-profile .scroller');
+    for (let i = 0; i < n; i++) {
+      scroller.scrollTop += 40;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }
+    return scroller.querySelectorAll('.row').length;
+  }, frames);
+  await (await browser()).stopTracing();
+  const { traceEvents } = JSON.parse(readFileSync(path, 'utf8'));
+  rmSync(dirname(path), { recursive: true });
+  // The browser paints the table, its head and the new row; without containment, every row anew.
+  const painted = traceEvents.filter(({ name, ph }) => name === 'Paint' && ph === 'X').length;
+  assert.ok(rows > 20, `${rows} rows`);
+  assert.ok(painted > frames && painted < (frames * rows) / 2, `${painted} of ${rows} rows`);
+  assert.deepEqual(troubles, []);
+});
 
 test('scrolling keeps the labels that stay, and their order', async (t) => {
   const path = join(data, 'catapult/android_systrace.html');
