@@ -418,6 +418,24 @@ test('an asynchronous slice is translucent with slanted letters, and its short o
   assert.equal(Math.round((diamond?.box.x ?? 0) + (diamond?.box.w ?? 0) / 2), 401);
 });
 
+test('many lines through a process are left out, but for the selected one', () => {
+  // 500 pixels: a line each 32 pixels is the most.
+  const lines = (count: number, selected: number | null = null): number[] => {
+    const g = new DrawLog();
+    const scene = { theme: THEME, scale: SCALE, placed: PLACED, frames, meter, selected };
+    const list = Array.from({ length: count }, (_, i) => ({
+      ...instant(1, 0, SCALE.t(20 * i + 5)),
+      instant: i,
+    }));
+    paintInstants(g, scene, list, 0, 90);
+    assert.equal(g.of('fill').length, count, 'each has its mark');
+    return g.of('fillRect').flatMap(({ box }) => (box.h > 20 ? [box.x] : []));
+  };
+  assert.equal(lines(15).length, 15);
+  assert.deepEqual(lines(16), []);
+  assert.deepEqual(lines(16, 3), [65]);
+});
+
 test('of several instants in one pixel one is painted: the selected one, else the last', () => {
   const at = (number: number, colour: number, time: number): Instant => ({
     ...instant(0, 0, time),

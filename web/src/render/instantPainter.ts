@@ -15,6 +15,8 @@ import type { TimeScale } from './timeScale';
 const REACH = 4;
 const MARK = 6;
 const LEAST_NAME = 30;
+/** Lines that are closer than this on average would hide what they run through. */
+const LEAST_BETWEEN_LINES = 32;
 
 /** The state from which instants are painted. */
 export interface InstantScene {
@@ -35,6 +37,8 @@ interface Place {
   bottom: number;
   /** True for lines without marks. */
   bare?: boolean;
+  /** True if only the line of the selected instant is painted. */
+  crowded?: boolean;
   instants: readonly Instant[];
 }
 
@@ -116,6 +120,7 @@ export function paintInstants(
   const places = placesIn(s.placed, instants, scroll, scroll + height);
   g.lineWidth = 1;
   for (const place of places) {
+    if (place.bottom > place.top) place.crowded = areCrowded(s.scale, place.instants);
     let waiting: Instant | null = null;
     let at = 0;
     for (const instant of place.instants) {
@@ -129,6 +134,19 @@ export function paintInstants(
     if (waiting) paintInstant(g, s, waiting, at, { place, scroll, height });
   }
   paintInstantNames(g, s, places, { scroll, height });
+}
+
+function areCrowded(scale: TimeScale, instants: readonly Instant[]): boolean {
+  const { from, to } = scale.view;
+  let columns = 0;
+  let at = -1;
+  for (const { time } of instants) {
+    if (time < from || time > to) continue;
+    const x = Math.round(scale.x(time));
+    if (x !== at) columns++;
+    at = x;
+  }
+  return columns * LEAST_BETWEEN_LINES > scale.width;
 }
 
 /** Paint the line and the mark of one instant. */
@@ -145,7 +163,7 @@ function paintInstant(
   const from = Math.max(0, place.top - scroll);
   const to = Math.min(height, place.bottom - scroll);
   g.fillStyle = chosen ? colour : s.theme.colour['text-3'];
-  if (to > from) g.fillRect(x, from, 1, to - from);
+  if (to > from && (chosen || !place.crowded)) g.fillRect(x, from, 1, to - from);
   const y = place.top - scroll;
   if (place.bare || y + MARK < 0 || y > height) return;
   g.strokeStyle = chosen ? colour : s.theme.colour['text-2'];
