@@ -113,6 +113,12 @@ test('without a chosen unit, a time on the ruler has minutes from a minute on', 
   assert.equal(formatTick(119.99e9, 1e9, 'auto'), '2 min');
   assert.equal(formatTick(-90e9, 10e9, 'auto'), '-1 min 30 s');
   assert.equal(formatTick(600e9, 60e9, 's'), '600 s');
+  assert.equal(formatTick(3600e9, 60e9, 'auto'), '1 h');
+  assert.equal(formatTick(5400e9, 60e9, 'auto'), '1 h 30 min');
+  assert.equal(
+    formatTick((12 * 86400 + 23 * 3600 + 46 * 60 + 56) * 1e9, 1e9, 'auto'),
+    '12 d 23 h 46 min 56 s',
+  );
 });
 
 test('versions are written as words', () => {

@@ -80,6 +80,15 @@ test('marks are 1, 2 or 5 times a power of ten apart', () => {
   assert.equal(tickStep(1024, 110, 'KiB'), 200 * 1024);
 });
 
+test('marks in minutes, hours and days are parts or multiples of these apart', () => {
+  const steps = [19e9, 21e9, 50e9, 6 * 60e9, 40 * 60e9, 20 * 3600e9, 30 * 86400e9];
+  assert.deepEqual(
+    steps.map((raw) => tickStep(raw / 110, 110, 'auto') / 1e9),
+    [20, 30, 60, 600, 3600, 86400, 50 * 86400],
+  );
+  assert.equal(tickStep(50e9 / 110, 110, 's'), 50e9);
+});
+
 test('a hit is shown at a readable width, and the view does not grow', () => {
   const view = { from: 0, to: 100e6 };
   // 4 % are wanted: a span of 10 % moves the view, one of 1 % fills 8 % of the next view.

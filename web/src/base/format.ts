@@ -98,11 +98,16 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Format a point in time from a minute on: "7 min 49.25 s". */
+/** Format a point in time from a minute on: "7 min 49.25 s", "12 d 23 h 47 min". */
 function formatMinutes(seconds: number, digits: number): string {
   const rest = (seconds % MINUTE).toFixed(digits);
-  const minutes = `${formatCount(Math.floor(seconds / MINUTE))} min`;
-  return Number(rest) > 0 ? `${minutes} ${rest} s` : minutes;
+  const parts: [count: number, text: string][] = [
+    [Math.floor(seconds / DAY), 'd'],
+    [Math.floor((seconds % DAY) / HOUR), 'h'],
+    [Math.floor((seconds % HOUR) / MINUTE), 'min'],
+  ];
+  const words = parts.filter(([n]) => n > 0).map(([n, text]) => `${formatCount(n)} ${text}`);
+  return [...words, ...(Number(rest) > 0 ? [`${rest} s`] : [])].join(' ');
 }
 
 /** Format whole seconds from a minute on with two units: "7 min 49 s", "2 h 13 min", "3 d 4 h". */

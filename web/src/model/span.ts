@@ -99,15 +99,28 @@ export function interpolateSpan(a: Span, b: Span, share: number): Span {
 }
 
 /**
- * Return the distance of the ruler's marks: 1, 2 or 5 times a power of ten, about `pixels` apart.
- * Marks of an axis of bytes are multiples of `unit`.
+ * Return the distance of the ruler's marks: 1, 2 or 5 times a power of ten, about `pixels` apart;
+ * where times are written in minutes, hours and days, parts and multiples of these. Marks of an axis
+ * of bytes are multiples of `unit`.
  */
 export function tickStep(nsPerPixel: number, pixels: number, unit: Unit = 'ns'): number {
+  const raw = nsPerPixel * pixels;
+  if (unit === 'auto' && raw > LONGEST_IN_SECONDS) return clockStep(raw);
   if (unit === 'KiB' || unit === 'MiB' || unit === 'GiB') {
     const per = unitLength(unit);
     return Math.max(1, per * decimalStep((nsPerPixel / per) * pixels));
   }
-  return decimalStep(Math.max(1, nsPerPixel * pixels));
+  return decimalStep(Math.max(1, raw));
+}
+
+/** Marks that are farther apart are not decimal, as minutes are not. */
+const LONGEST_IN_SECONDS = 20e9;
+const DAY_NS = 86_400e9;
+const MINUTES = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
+
+function clockStep(raw: number): number {
+  const minutes = MINUTES.find((n) => n * 60e9 >= raw * (1 - 1e-9));
+  return minutes === undefined ? DAY_NS * decimalStep(raw / DAY_NS) : minutes * 60e9;
 }
 
 function decimalStep(raw: number): number {
