@@ -112,7 +112,7 @@ test('a trace without slices opens on the tab that has data', async () => {
 
 test('a trace with only counters opens on their table and draws each of them', async () => {
   const events = Array.from({ length: 12 }, (_, i) =>
-    [0, 5000].map((ts) => ({
+    [0, 2000, 5000].map((ts) => ({
       ...{ ph: 'C', name: `counter ${i}`, pid: 1, ts, args: { value: ts + i } },
     })),
   ).flat();
@@ -120,6 +120,16 @@ test('a trace with only counters opens on their table and draws each of them', a
     waits: (shown) => shown.waitForSelector('#pane-counters .grid-row'),
   });
   assert.match(await page.locator('.overview .key').innerText(), /, 12 counters$/);
+  const active = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector('.overview canvas');
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+      copy.drawImage(canvas, 0, 0);
+      // At 80 % of its width, which is 80 % of the time.
+      const { data } = copy.getImageData(0.8 * canvas.width, 4, 1, canvas.height - 12);
+      return new Set(new Uint32Array(data.buffer)).size > 1;
+    });
+  await until(active, true, 'the counters in the overview');
   const names = page.locator('.label .name');
   await until(async () => (await names.allInnerTexts()).includes('counter 1'), true, 'a row');
   assert.deepEqual(troubles, []);

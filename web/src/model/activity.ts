@@ -4,7 +4,7 @@
 // would look busy all the time.
 
 import { TILE_PIXELS } from './decode';
-import type { Activity, Engine, Tile, TileLane } from './engine';
+import type { Activity, CounterFacts, CounterValues, Engine, Tile, TileLane } from './engine';
 import type { Sample } from './nonSliceEvents';
 import type { Track } from './traceFacts';
 import { spanLength, type Span } from './span';
@@ -104,6 +104,48 @@ export function sampleLanes(
     track: thread,
     height: Uint8Array.from(own, height),
   }));
+}
+
+/** Return the counters with numbers that have the most values, at most `most`. */
+export function busiestCounters(list: readonly CounterFacts[], most: number): CounterFacts[] {
+  return list
+    .filter(({ bounds }) => bounds.some((ends) => ends !== null))
+    .sort((a, b) => b.samples - a.samples)
+    .slice(0, most);
+}
+
+/**
+ * Return a lane for each counter whose first series of numbers changes: the highest value in each
+ * bucket, between its lowest and its highest one.
+ */
+export function counterLanes(
+  counters: readonly CounterFacts[],
+  values: readonly CounterValues[],
+  bounds: Span,
+  buckets: number,
+): Activity['lanes'] {
+  return counters.flatMap((counter) => {
+    const answer = values.find((one) => one.counter === counter.counter);
+    const series = answer?.series[counter.bounds.findIndex((ends) => ends !== null)];
+    if (!answer || !series) return [];
+    const low = series.lowest.reduce((a, b) => (b < a ? b : a), Infinity);
+    const high = series.highest.reduce((a, b) => (b > a ? b : a), -Infinity);
+    if (!(high > low)) return [];
+    const height = new Uint8Array(buckets);
+    const level = (value: number | undefined): number =>
+      Math.round((255 * ((value ?? NaN) - low)) / (high - low)) || 0;
+    const bucketOf = (time: number): number => {
+      const at = Math.floor(((time - bounds.from) / spanLength(bounds)) * buckets);
+      return Math.max(0, Math.min(buckets - 1, at));
+    };
+    answer.time.forEach((time, i) => {
+      const first = bucketOf(time);
+      const end = bucketOf(answer.time[i + 1] ?? time);
+      height[first] = Math.max(height[first] ?? 0, level(series.highest[i]));
+      height.fill(level(series.last[i]), first + 1, end);
+    });
+    return [{ track: counter.counter, height }];
+  });
 }
 
 /** Ask the engine for the activity of all tracks, subtract the waits, and sort by track order. */

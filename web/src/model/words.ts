@@ -2,6 +2,7 @@
 // Terms of a trace: a method trace has calls of methods, an event trace has slices with names.
 
 import { plural } from '../base/format';
+import { axisUnits } from './measure';
 import type { TraceFacts } from './traceFacts';
 
 /** The terms of one kind of trace. */
@@ -84,5 +85,14 @@ export function countNames(words: Words, n: number): string {
   return plural(n, words.name, words.names);
 }
 
-/** The words of the time line about the axis of a trace without times. */
+/** The words of the page about the axis of a trace without times. */
 export const WEIGHT_AXIS = 'weight, not time';
+
+/** Return what the marks of the ruler are, unless they are times. */
+export function axisWords(facts: Pick<TraceFacts, 'axis' | 'axis_unit'>): string {
+  if (facts.axis !== 'weight') return '';
+  // Other marks name their unit themselves.
+  if (axisUnits(facts)[0] !== 'weight') return WEIGHT_AXIS;
+  const unit = facts.axis_unit ?? '';
+  return unit === '' ? 'weights of several units, not time' : `weight (${unit}), not time`;
+}

@@ -5,8 +5,15 @@ import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
 import { otherEventsHint } from '../../model/otherEventsHint';
-import { WEIGHT_AXIS, wordsFor } from '../../model/words';
-import { bucketsFor, busyActivity, fewerLanes, sampleLanes } from '../../model/activity';
+import { axisWords, WEIGHT_AXIS, wordsFor } from '../../model/words';
+import {
+  bucketsFor,
+  busiestCounters,
+  busyActivity,
+  counterLanes,
+  fewerLanes,
+  sampleLanes,
+} from '../../model/activity';
 import type { Activity } from '../../model/engine';
 import type { TraceFacts } from '../../model/traceFacts';
 import {
@@ -27,6 +34,9 @@ import type { Views } from '../context';
 
 const BUCKETS = 2000;
 const SAMPLE_BUCKETS = 500;
+/** Counters that are asked for, as many do not change, and the lanes of those that do. */
+const COUNTERS_ASKED = 60;
+const COUNTER_LANES = 6;
 /** More lanes than the overview has pixels. */
 const MOST_LANES = 200;
 const GRASP = 6;
@@ -59,7 +69,7 @@ export class OverviewView {
       const lone = facts.calls === 0 ? otherEventsHint(facts).brief : threads;
       const whole = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
       const weight = facts.axis === 'weight';
-      about.title = weight ? `${whole}; this axis is ${WEIGHT_AXIS}` : whole;
+      about.title = weight ? `${whole}; this axis is ${axisWords(facts)}` : whole;
       setText(about, weight ? `${WEIGHT_AXIS}: ${length}` : whole);
     });
     this.element = h(
@@ -82,7 +92,7 @@ export class OverviewView {
     });
   }
 
-  /** Ask for the activity of the tracks; without any, of the samples. */
+  /** Ask for the activity of the tracks; without any, of the samples, or else of the counters. */
   private async load(): Promise<void> {
     const { viewer } = this.v;
     const { tracks, samples } = viewer.facts;
@@ -94,8 +104,16 @@ export class OverviewView {
     if (lanes.length === 0 && samples > 0) {
       const { list } = await viewer.engine.nonSlice.samples(viewer.bounds, SAMPLE_BUCKETS);
       lanes = sampleLanes(list, viewer.bounds, SAMPLE_BUCKETS);
-    }
+    } else if (lanes.length === 0) lanes = await this.counterLanes();
     this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
+  }
+
+  private async counterLanes(): Promise<Activity['lanes']> {
+    const { engine, bounds } = this.v.viewer;
+    const counters = busiestCounters(await engine.counters(), COUNTERS_ASKED);
+    const numbers = counters.map(({ counter }) => counter);
+    const values = await engine.counterValues(numbers, bounds, BUCKETS);
+    return counterLanes(counters, values, bounds, BUCKETS).slice(0, COUNTER_LANES);
   }
 
   /** Return the text beside the first window that says how many events are outside of it. */

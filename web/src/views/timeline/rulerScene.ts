@@ -2,7 +2,7 @@
 // The state from which the ruler is painted.
 
 import type { Span } from '../../model/span';
-import { WEIGHT_AXIS } from '../../model/words';
+import { axisWords } from '../../model/words';
 import type { RulerScene } from '../../render/rulerPainter';
 import { TimeScale } from '../../render/timeScale';
 import type { Canvas } from '../canvas';
@@ -26,6 +26,6 @@ export function rulerScene(
     zoom,
     pointer,
     unit: viewer.unit.peek(),
-    axis: viewer.facts.axis === 'weight' ? WEIGHT_AXIS : '',
+    axis: axisWords(viewer.facts),
   };
 }
