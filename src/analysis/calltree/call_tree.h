@@ -134,8 +134,9 @@ static inline bool tv_call_tree_is_call(const struct tv_call_tree *tree, uint32_
 
 struct tv_tree_sink;
 
-/* Memory of the trees of several files that are read one after the other.  Trees of one program are
- * about as large, and fresh memory costs more than filling it does. */
+/* Trees of files that are read one after the other.  Runs of one program have nearly the same call
+ * paths, so the tree of a file begins with those of the file before, each of which it then finds
+ * where it is expected. */
 struct tv_tree_memory;
 
 struct tv_tree_memory *tv_tree_memory_new(void);

@@ -77,9 +77,18 @@ void tv_path_builder_init(struct tv_path_builder *builder)
     path_builder_add_root(builder);
 }
 
-void tv_path_builder_clear(struct tv_path_builder *builder)
+void tv_path_builder_reset(struct tv_path_builder *builder)
 {
     assert(builder->nodes && builder->places);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < builder->count; i++) {
+        struct tv_path_builder_node *node = &builder->nodes[i];
+        used += node->calls > 0;
+        node->calls = 0;
+        node->wall = node->cpu = 0;
+    }
+    if (used >= builder->count / 2)
+        return;
     memset(builder->places, 0, (builder->mask + 1) * sizeof *builder->places);
     path_builder_add_root(builder);
 }
@@ -234,6 +243,30 @@ void tv_path_builder_attach(struct tv_path_builder *builder, const struct tv_pre
         path_builder_add_costs(&builder->nodes[map[i]], &node, tick_ns);
     }
     tv_free(map);
+}
+
+void tv_path_builder_add_chunk(struct tv_path_builder *to, const struct tv_path_builder *chunk,
+                               const struct tv_prefix_tree *prefixes, int64_t tick_ns,
+                               uint32_t *places)
+{
+    uint32_t *prefix = tv_alloc(prefixes->paths.count, sizeof *prefix);
+    for (uint32_t i = 1; i < prefixes->paths.count; i++) {
+        const struct tv_path_builder_node *node = &prefixes->paths.nodes[i];
+        prefix[i] = tv_path_builder_child(to, prefix[node->parent], node->frame);
+    }
+    for (uint32_t i = 1; i < chunk->count; i++) {
+        const struct tv_path_builder_node *node = &chunk->nodes[i], *expected;
+        uint32_t parent = places[node->parent], number = node->frame - prefixes->first;
+        expected = &to->nodes[places[i] < to->count ? places[i] : TV_ROOT_PATH];
+        if (prefix_tree_is_placeholder(prefixes, node))
+            places[i] = number < prefixes->count ? prefix[prefixes->node[number]] : TV_ROOT_PATH;
+        else if (node->calls == 0)
+            continue;
+        else if (places[i] == 0 || expected->parent != parent || expected->frame != node->frame)
+            places[i] = tv_path_builder_child(to, parent, node->frame);
+        path_builder_add_costs(&to->nodes[places[i]], node, tick_ns);
+    }
+    tv_free(prefix);
 }
 
 /* Reserve room for a stack of this depth, for what `events` events can push, and for one write

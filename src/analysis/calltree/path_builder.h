@@ -34,8 +34,9 @@ struct tv_path_builder {
 void tv_path_builder_init(struct tv_path_builder *builder);
 void tv_path_builder_release(struct tv_path_builder *builder);
 
-/* Remove all paths, but keep the memory: fresh memory costs more than filling it does. */
-void tv_path_builder_clear(struct tv_path_builder *builder);
+/* Set all costs to 0 but keep the paths, for another file whose paths are most likely the same.
+ * Remove the paths, too, if most of them had no calls: they are those of other files. */
+void tv_path_builder_reset(struct tv_path_builder *builder);
 
 /* Free the hash table, which only insertion needs; the finished tree is nodes[0..count). */
 void tv_path_builder_finish(struct tv_path_builder *builder);
@@ -51,8 +52,8 @@ void tv_path_builder_merge(struct tv_path_builder *to, const struct tv_path_buil
  * having begun in the chunk.  No other node has such a frame. */
 struct tv_prefix_tree {
     struct tv_path_builder paths; /* the prefixes; costs unused */
-    uint32_t first;
-    uint32_t *node; /* [i] node of `paths` that placeholder `first` + i stands for */
+    uint32_t first, count;
+    uint32_t *node; /* [count] node of `paths` that placeholder `first` + i stands for */
 };
 
 /* Replace the placeholders by their prefixes and renumber the tree: the prefixes come first, and
@@ -60,6 +61,14 @@ struct tv_prefix_tree {
  * tick. */
 void tv_path_builder_attach(struct tv_path_builder *builder, const struct tv_prefix_tree *prefixes,
                             int64_t tick_ns);
+
+/* Add the tree of a chunk, as tv_path_builder_attach would make it, and leave it as it is.  Nodes
+ * without calls are of an earlier file (tv_path_builder_reset) and are not added.  places[i] is set
+ * to the node of `to` that node i of the chunk became; before the call it is where the node is
+ * expected, or 0. */
+void tv_path_builder_add_chunk(struct tv_path_builder *to, const struct tv_path_builder *chunk,
+                               const struct tv_prefix_tree *prefixes, int64_t tick_ns,
+                               uint32_t *places);
 
 /* Return the node whose hash is in one of the first two places of a lookup, or 0: most likely the
  * path with this hash. */

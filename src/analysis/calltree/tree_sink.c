@@ -79,11 +79,13 @@ static int64_t tree_sink_tick(const struct tv_tree_sink *sink)
 
 /* ---- Memory from file to file ---- */
 
-#define MEMORY_BUILDERS 8u
+#define MEMORY_CHUNKS 8u
 
+/* The trees of the last file, whose paths those of the next file most likely are. */
 struct tv_tree_memory {
-    struct tv_path_builder builders[MEMORY_BUILDERS]; /* [count] */
-    unsigned count;
+    struct tv_path_builder chunks[MEMORY_CHUNKS], whole;
+    uint32_t *places[MEMORY_CHUNKS]; /* [place_capacity] node of `whole` for each of the chunk's */
+    size_t place_capacity[MEMORY_CHUNKS];
 };
 
 struct tv_tree_memory *tv_tree_memory_new(void)
@@ -95,33 +97,42 @@ void tv_tree_memory_free(struct tv_tree_memory *memory)
 {
     if (!memory)
         return;
-    for (unsigned i = 0; i < memory->count; i++)
-        tv_path_builder_release(&memory->builders[i]);
+    for (unsigned i = 0; i < MEMORY_CHUNKS; i++) {
+        tv_path_builder_release(&memory->chunks[i]);
+        tv_free(memory->places[i]);
+    }
+    tv_path_builder_release(&memory->whole);
     tv_free(memory);
 }
 
-/* Make an empty builder, in the memory of the last one that was given back if there is one. */
-static void tree_sink_init_builder(const struct tv_tree_sink *sink, struct tv_path_builder *builder)
+/* Return the place where the tree of a chunk is kept, or NULL. */
+static struct tv_path_builder *tree_sink_kept_chunk(const struct tv_tree_sink *sink,
+                                                    unsigned number)
 {
     struct tv_tree_memory *memory = sink->options.memory;
-    if (!memory || memory->count == 0) {
+    return memory && number < MEMORY_CHUNKS ? &memory->chunks[number] : NULL;
+}
+
+/* Make a builder without costs: that of the last file, or an empty one. */
+static void tree_sink_init_builder(struct tv_path_builder *builder, struct tv_path_builder *kept)
+{
+    if (!kept || !kept->nodes) {
         tv_path_builder_init(builder);
         return;
     }
-    *builder = memory->builders[--memory->count];
-    tv_path_builder_clear(builder);
+    *builder = *kept;
+    memset(kept, 0, sizeof *kept);
+    tv_path_builder_reset(builder);
 }
 
-/* Keep the memory of a builder that still has its table, or free it. */
-static void tree_sink_release_builder(const struct tv_tree_sink *sink,
-                                      struct tv_path_builder *builder)
+/* Keep a builder for the next file, or free it. */
+static void tree_sink_release_builder(struct tv_path_builder *builder, struct tv_path_builder *kept)
 {
-    struct tv_tree_memory *memory = sink->options.memory;
-    if (!memory || memory->count == MEMORY_BUILDERS || !builder->places) {
+    if (!kept || kept->nodes || !builder->places) {
         tv_path_builder_release(builder);
         return;
     }
-    memory->builders[memory->count++] = *builder;
+    *kept = *builder;
     memset(builder, 0, sizeof *builder);
 }
 
@@ -250,7 +261,7 @@ static void tree_sink_release_chunks(struct tv_tree_sink *sink)
 {
     for (unsigned i = 0; i < sink->chunk_count; i++) {
         struct tree_chunk *chunk = &sink->chunks[i];
-        tree_sink_release_builder(sink, &chunk->builder);
+        tree_sink_release_builder(&chunk->builder, tree_sink_kept_chunk(sink, i));
         tv_path_builder_release(&chunk->prefixes.paths);
         tv_free(chunk->prefixes.node);
         tv_path_predictor_release(&chunk->predictor);
@@ -284,7 +295,7 @@ static void tree_chunk_init(struct tv_tree_sink *sink, unsigned number)
     chunk->walk.skip = sink->skip;
     chunk->fold = sink->fold;
     chunk->fold_count = sink->head->frame_count;
-    tree_sink_init_builder(sink, &chunk->builder);
+    tree_sink_init_builder(&chunk->builder, tree_sink_kept_chunk(sink, number));
     tv_path_predictor_init(&chunk->predictor, chunk->walk.thread_count, chunk->fold,
                            chunk->fold_count);
 }
@@ -393,6 +404,7 @@ static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_
     struct tree_chunk *chunk = &sink->chunks[number];
     tv_path_builder_init(&chunk->prefixes.paths);
     chunk->prefixes.first = PLACEHOLDER;
+    chunk->prefixes.count = (uint32_t)chunk->placeholder_count;
     chunk->prefixes.node = tv_alloc(chunk->placeholder_count, sizeof *chunk->prefixes.node);
     for (size_t i = 0; i < chunk->placeholder_count; i++)
         chunk->prefixes.node[i] =
@@ -470,12 +482,31 @@ static void tree_sink_merge(struct tv_tree_sink *sink, struct tv_path_builder *b
 {
     if (sink->builder.count > 1) {
         tv_path_builder_merge(&sink->builder, builder);
-        tree_sink_release_builder(sink, builder);
+        tv_path_builder_release(builder);
         return;
     }
-    tree_sink_release_builder(sink, &sink->builder);
+    tv_path_builder_release(&sink->builder);
     sink->builder = *builder;
     memset(builder, 0, sizeof *builder);
+}
+
+/* Add the tree of a chunk, which is kept for the next file. */
+static void tree_sink_add_chunk(struct tv_tree_sink *sink, unsigned number)
+{
+    struct tree_chunk *chunk = &sink->chunks[number];
+    struct tv_tree_memory *memory = sink->options.memory;
+    uint32_t *own = NULL, **places = &own;
+    size_t own_capacity = 0, *capacity = &own_capacity;
+    if (number < MEMORY_CHUNKS) {
+        places = &memory->places[number];
+        capacity = &memory->place_capacity[number];
+    }
+    size_t had = *capacity;
+    *places = tv_array_reserve(*places, capacity, chunk->builder.count, sizeof **places);
+    memset(*places + had, 0, (*capacity - had) * sizeof **places);
+    tv_path_builder_add_chunk(&sink->builder, &chunk->builder, &chunk->prefixes,
+                              tree_sink_tick(sink), *places);
+    tv_free(own);
 }
 
 static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch *stitch)
@@ -484,9 +515,15 @@ static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch
         tree_chunk_add_open_calls(&sink->chunks[i]);
         tree_chunk_find_prefixes(sink, stitch, i);
     }
-    tv_workers_run(sink->chunk_count, tree_chunk_attach, sink);
-    for (unsigned i = 0; i < sink->chunk_count; i++)
-        tree_sink_merge(sink, &sink->chunks[i].builder);
+    if (!sink->options.memory)
+        tv_workers_run(sink->chunk_count, tree_chunk_attach, sink);
+    for (unsigned i = 0; i < sink->chunk_count; i++) {
+        struct tree_chunk *chunk = &sink->chunks[i];
+        if (sink->options.memory)
+            tree_sink_add_chunk(sink, i);
+        else
+            tree_sink_merge(sink, &chunk->builder);
+    }
 }
 
 /* Time without an open call belongs to nobody: it is in the root and in thread nodes. */
@@ -562,7 +599,8 @@ struct tv_tree_sink *tv_tree_sink_new(const struct tv_tree_sink_options *options
     struct tv_tree_sink *sink = tv_alloc(1, sizeof *sink);
     sink->sink.ops = &tree_sink_ops;
     sink->options = *options;
-    tv_path_builder_init(&sink->builder);
+    tree_sink_init_builder(&sink->builder,
+                           sink->options.memory ? &sink->options.memory->whole : NULL);
     return sink;
 }
 
@@ -571,33 +609,57 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
     return &sink->sink;
 }
 
+/* Number the nodes of the finished tree, which leaves out paths that only earlier files had: set
+ * number[i] of node i, TV_NONE for these.  Return the number of nodes. */
+static uint32_t tree_sink_number_nodes(const struct tv_tree_sink *sink, uint32_t *number)
+{
+    const struct tv_path_builder *builder = &sink->builder;
+    uint32_t count = 0;
+    for (uint32_t i = builder->count; i-- > 0;) {
+        const struct tv_path_builder_node *node = &builder->nodes[i];
+        bool lives = number[i] > 0 || !sink->options.memory || i == TV_ROOT_PATH ||
+                     node->calls > 0 || node->wall != 0 || node->cpu != 0;
+        number[i] = lives;
+        number[node->parent] |= lives; /* the root is its own parent */
+    }
+    for (uint32_t i = 0; i < builder->count; i++)
+        number[i] = number[i] > 0 ? count++ : TV_NONE;
+    return count;
+}
+
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
                                          const struct tv_trace_info *head)
 {
     if (!sink->options.memory)
         tv_path_builder_finish(&sink->builder);
-    struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->builder.count);
+    uint32_t *number = tv_alloc(sink->builder.count, sizeof *number);
+    struct tv_tree_shape *shape = tv_tree_shape_blank(head, tree_sink_number_nodes(sink, number));
     struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
     tree->owns_shape = true;
     tree->waits = sink->waits;
-    for (uint32_t i = tree->count; i-- > 0;) {
+    for (uint32_t i = sink->builder.count; i-- > 0;) {
         const struct tv_path_builder_node *node = &sink->builder.nodes[i];
         bool nobody = tree_node_is_nobody(node, i);
-        shape->parent[i] = node->parent;
-        shape->frame[i] = node->frame;
-        tree->self_wall[i] = nobody ? 0 : node->wall;
-        tree->self_cpu[i] = nobody ? 0 : node->cpu;
-        tree->cost[i].calls = node->calls;
-        tv_time_add(&tree->cost[i].wall, tree->self_wall[i]);
-        tv_time_add(&tree->cost[i].cpu, tree->self_cpu[i]);
+        uint32_t at = number[i];
+        if (at == TV_NONE)
+            continue;
+        shape->parent[at] = number[node->parent];
+        shape->frame[at] = node->frame;
+        tree->self_wall[at] = nobody ? 0 : node->wall;
+        tree->self_cpu[at] = nobody ? 0 : node->cpu;
+        tree->cost[at].calls = node->calls;
+        tv_time_add(&tree->cost[at].wall, tree->self_wall[at]);
+        tv_time_add(&tree->cost[at].cpu, tree->self_cpu[at]);
         if (i != TV_ROOT_PATH) {
-            struct tv_path_cost *parent = &tree->cost[node->parent];
-            tv_time_add(&parent->wall, tree->cost[i].wall);
-            tv_time_add(&parent->cpu, tree->cost[i].cpu);
+            struct tv_path_cost *parent = &tree->cost[shape->parent[at]];
+            tv_time_add(&parent->wall, tree->cost[at].wall);
+            tv_time_add(&parent->cpu, tree->cost[at].cpu);
         }
     }
+    tv_free(number);
     tree_sink_release_chunks(sink);
-    tree_sink_release_builder(sink, &sink->builder);
+    tree_sink_release_builder(&sink->builder,
+                              sink->options.memory ? &sink->options.memory->whole : NULL);
     tv_free(sink);
     return tree;
 }
