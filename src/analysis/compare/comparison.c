@@ -420,17 +420,6 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
     tv_free(values);
 }
 
-/* Tested rows first; of these the largest, so that a limit keeps them. */
-static int comparison_compare_sizes(const void *left, const void *right)
-{
-    const struct tv_compared_row *a = left, *b = right;
-    if (a->tested != b->tested)
-        return b->tested - a->tested;
-    if (a->share != b->share)
-        return a->share > b->share ? -1 : 1;
-    return (a->change > b->change) - (a->change < b->change); /* their places by name */
-}
-
 /* A row to be sorted by its caller and its own name. */
 struct named_row {
     const struct tv_run_table *table;
@@ -502,36 +491,91 @@ static void comparison_sort_by_name(struct tv_comparison *comparison)
     tv_free(place);
 }
 
-/* A row and its place before sorting, which breaks ties. */
-struct placed_row {
-    struct tv_compared_row row;
-    uint32_t place;
-};
+/* What rows are sorted by, the smallest first. */
+typedef double comparison_key(const struct tv_compared_row *row);
 
-/* Certain changes of calls, then by p, then by the size of the change. */
-static int comparison_compare_results(const void *left, const void *right)
+static double comparison_key_of_share(const struct tv_compared_row *row)
 {
-    const struct placed_row *a = left, *b = right;
-    if (a->row.tested != b->row.tested)
-        return b->row.tested - a->row.tested;
-    if (a->row.p != b->row.p)
-        return a->row.p > b->row.p ? 1 : -1;
-    double x = fabs(a->row.new - a->row.base), y = fabs(b->row.new - b->row.base);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
+    return -row->share;
 }
 
+static double comparison_key_of_difference(const struct tv_compared_row *row)
+{
+    return -fabs(row->new - row->base);
+}
+
+static double comparison_key_of_p(const struct tv_compared_row *row)
+{
+    return row->p;
+}
+
+static double comparison_key_of_tested(const struct tv_compared_row *row)
+{
+    return row->tested ? 0 : 1;
+}
+
+/* Put row keys[i].index into place i of each row, without a copy of all rows. */
+static void comparison_permute_rows(struct tv_compared_row *rows, struct tv_sort_key *keys,
+                                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct tv_compared_row first = rows[i];
+        size_t at = i, from = keys[i].index;
+        for (; from != i; from = keys[at].index) {
+            rows[at] = rows[from];
+            keys[at].index = at;
+            at = from;
+        }
+        rows[at] = first;
+        keys[at].index = at;
+    }
+}
+
+/* Sort the rows [from, end) by two keys; rows of equal keys keep their order. */
+static void comparison_sort_rows(struct tv_comparison *comparison, uint32_t from, uint32_t end,
+                                 comparison_key *first, comparison_key *second)
+{
+    assert(from <= end && end <= comparison->count);
+    comparison_key *const order[] = {second, first}; /* the sort is stable */
+    size_t count = end - from;
+    if (count == 0)
+        return;
+    struct tv_compared_row *rows = comparison->rows + from;
+    struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i].index = i;
+    for (size_t k = 0; k < TV_COUNT(order); k++) {
+        for (size_t i = 0; i < count; i++) {
+            double number = order[k](&rows[keys[i].index]) + 0.0; /* -0 is 0 */
+            int64_t bits;
+            memcpy(&bits, &number, sizeof bits);
+            keys[i].key = tv_sort_signed(bits < 0 ? INT64_MIN - bits : bits);
+        }
+        tv_sort_keys(keys, count);
+    }
+    comparison_permute_rows(rows, keys, count);
+    tv_free(keys);
+}
+
+/* Put the tested rows first, the largest of them and of the others before smaller ones, and test no
+ * more than TV_COMPARED_ROWS. */
+static void comparison_choose_tested(struct tv_comparison *comparison)
+{
+    comparison_sort_rows(comparison, 0, comparison->count, comparison_key_of_tested,
+                         comparison_key_of_share);
+    for (uint32_t i = TV_COMPARED_ROWS; i < comparison->tested; i++)
+        comparison->rows[i].tested = false;
+    if (comparison->tested > TV_COMPARED_ROWS)
+        comparison->tested = TV_COMPARED_ROWS;
+}
+
+/* Sort the tested rows by p and then by difference, the others, whose p is 1, by difference. */
 static void comparison_sort_results(struct tv_comparison *comparison)
 {
-    struct placed_row *placed = tv_alloc(comparison->count, sizeof *placed);
-    for (uint32_t i = 0; i < comparison->count; i++)
-        placed[i] = (struct placed_row){comparison->rows[i], i};
-    if (comparison->count > 0)
-        qsort(placed, comparison->count, sizeof *placed, comparison_compare_results);
-    for (uint32_t i = 0; i < comparison->count; i++)
-        comparison->rows[i] = placed[i].row;
-    tv_free(placed);
+    comparison_sort_rows(comparison, 0, comparison->tested, comparison_key_of_p,
+                         comparison_key_of_difference);
+    comparison_sort_rows(comparison, comparison->tested, comparison->count, comparison_key_of_p,
+                         comparison_key_of_difference);
 }
 
 /* Compute the changes and p of the tested rows, which come first. */
@@ -590,15 +634,7 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     comparison_test_total(comparison);
     comparison_list_rows(comparison, options->least_share);
     comparison_sort_by_name(comparison);
-    for (uint32_t i = 0; i < comparison->count; i++)
-        comparison->rows[i].change = i;
-    if (comparison->count > 0)
-        qsort(comparison->rows, comparison->count, sizeof *comparison->rows,
-              comparison_compare_sizes);
-    for (uint32_t i = TV_COMPARED_ROWS; i < comparison->tested; i++)
-        comparison->rows[i].tested = false;
-    if (comparison->tested > TV_COMPARED_ROWS)
-        comparison->tested = TV_COMPARED_ROWS;
+    comparison_choose_tested(comparison);
     comparison_test_rows(comparison);
     comparison_sort_results(comparison);
     return TV_OK;

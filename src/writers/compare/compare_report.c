@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "writers/compare/change_svg.h"
 #include "writers/text/text_table.h"
 
@@ -24,7 +25,23 @@
 #define MARKDOWN_BYTES 60000u
 #define MARKDOWN_ROWS 20u
 
+/* Rows to look ahead when prefetching: rows of the table are in another order. */
+#define AHEAD 8u
+
 /* ---- Figures ---- */
+
+/* Append a number as "%.*f" does, without printf where the last digit is certain: there can be
+ * millions of rows, and their figures are most of the time that printing takes. */
+static void compare_put_decimals(struct tv_out *out, double number, int decimals)
+{
+    double scale = decimals == 3 ? 1000 : 10, scaled = number * scale;
+    double rest = scaled - floor(scaled);
+    assert(decimals == 3 || decimals == 1);
+    if (scaled >= 0 && scaled < 1e9 && fabs(rest - 0.5) > 1e-4)
+        tv_out_time(out, (tv_ns)floor(scaled + 0.5), (tv_ns)scale, decimals);
+    else
+        tv_out_format(out, "%.*f", decimals, number);
+}
 
 /* Choose the scale of the weights of samples: one for all rows. */
 static void compare_choose_scale(const struct tv_comparison *comparison,
@@ -46,7 +63,7 @@ void tv_compare_put_bare(struct tv_out *out, const struct tv_comparison *compari
         compare_choose_scale(comparison, &scale);
         tv_value_scale_write(out, &scale, fabs(value) < 9e18 ? llround(value) : INT64_MAX);
     } else {
-        tv_out_format(out, "%.3f", value / 1e6);
+        compare_put_decimals(out, value / 1e6, 3);
     }
 }
 
@@ -83,7 +100,9 @@ void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *compari
 void tv_compare_put_percent(struct tv_out *out, double change)
 {
     bool nothing = fabs(change) < 0.0005 - 1e-12;
-    tv_out_format(out, nothing ? "%.1f" : "%+.1f", nothing ? 0.0 : change * 100);
+    if (!nothing)
+        tv_out_char(out, change < 0 ? '-' : '+');
+    compare_put_decimals(out, nothing ? 0 : fabs(change) * 100, 1);
 }
 
 void tv_compare_put_interval(struct tv_out *out, const struct tv_relative_change *change)
@@ -150,22 +169,30 @@ const char *tv_compare_mark(const struct tv_comparison *comparison,
     return row->calls_differ ? "!" : "";
 }
 
-/* Write the name of a row, which is composed in `name`: its memory serves for all rows. */
-static void compare_put_name_by(struct tv_out *out, struct tv_out *name,
-                                const struct tv_comparison *comparison, uint32_t row)
-{
-    name->length = 0;
-    tv_run_row_name(name, comparison->table, &comparison->table->rows[row]);
-    tv_names_line(out, (struct tv_bytes){name->buffer, name->length});
-}
-
 static void compare_put_name(struct tv_out *out, const struct tv_comparison *comparison,
                              uint32_t row)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
-    compare_put_name_by(out, &name, comparison, row);
+    tv_run_row_name(&name, comparison->table, &comparison->table->rows[row]);
+    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
+}
+
+/* Tell whether no row has a name with a control character: then the names of paths, each of many
+ * methods, need not be searched for them. */
+static bool compare_has_plain_names(const struct tv_run_table *table)
+{
+    uint32_t count = tv_interner_count(table->strings);
+    bool *used = tv_alloc(count, sizeof *used), plain = true;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        used[row->class_name] = used[row->name] = used[row->signature] = true;
+    }
+    for (uint32_t i = 0; i < count && plain; i++)
+        plain = !used[i] || tv_names_is_line(tv_run_text(table, i));
+    tv_free(used);
+    return plain;
 }
 
 void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,
@@ -274,7 +301,7 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
 }
 
 static void compare_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
-                             const struct tv_compared_row *row, struct tv_out *name)
+                             const struct tv_compared_row *row, bool plain)
 {
     const struct tv_comparison *comparison = report->comparison;
     struct tv_relative_change change = tv_comparison_change(comparison, row);
@@ -299,12 +326,16 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
         compare_text_test(table, report, &change, row->p, row->tested);
         struct tv_out *cell = tv_text_table_cell(table);
         if (row->base_calls == row->new_calls)
-            tv_out_format(cell, "%llu", (unsigned long long)row->base_calls);
+            tv_out_u64(cell, row->base_calls);
         else
             tv_out_format(cell, "%llu -> %llu", (unsigned long long)row->base_calls,
                           (unsigned long long)row->new_calls);
     }
-    compare_put_name_by(tv_text_table_name(table, 0), name, comparison, row->row);
+    struct tv_out *name = tv_text_table_name(table, 0);
+    if (plain)
+        tv_run_row_name(name, comparison->table, &comparison->table->rows[row->row]);
+    else
+        compare_put_name(name, comparison, row->row);
     tv_text_table_end_row(table);
 }
 
@@ -380,11 +411,17 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     tv_text_table_begin(&table, out, tv_compare_rows_title(report->comparison));
     compare_text_columns(&table, report);
     compare_text_total(&table, report);
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    for (uint32_t i = 0; i < count; i++)
-        compare_text_row(&table, report, &report->comparison->rows[i], &name);
-    tv_out_release(&name);
+    const struct tv_run_table *runs = report->comparison->table;
+    const struct tv_compared_row *rows = report->comparison->rows;
+    bool plain = compare_has_plain_names(runs);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            const struct tv_run_row *soon = &runs->rows[rows[i + AHEAD / 2].row];
+            TV_PREFETCH(&runs->rows[soon->parent > 0 ? soon->parent - 1 : 0]);
+            TV_PREFETCH(&runs->rows[rows[i + AHEAD].row]);
+        }
+        compare_text_row(&table, report, &rows[i], plain);
+    }
     tv_text_table_end(&table);
     compare_text_rest(out, report->comparison, report->comparison->count - count);
     if (report->rule_count > 0)

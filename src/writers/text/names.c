@@ -24,21 +24,34 @@ static bool names_are_plain_bytes(const uint8_t *at)
     return ((bytes | (bytes + ones) | (bytes - ones * ' ')) & ones << 7) == 0;
 }
 
+/* Return the offset of the first control character from `from` on, or the length of the text. */
+static size_t names_find_control(struct tv_bytes text, size_t from)
+{
+    while (from < text.length) {
+        struct tv_bytes rest = {text.data + from, text.length - from};
+        bool plain = rest.length >= 8 && names_are_plain_bytes(rest.data);
+        if (!plain && tv_bytes_control(rest) > 0)
+            break;
+        from += plain ? 8 : 1;
+    }
+    return from;
+}
+
+bool tv_names_is_line(struct tv_bytes text)
+{
+    return names_find_control(text, 0) == text.length;
+}
+
 void tv_names_line(struct tv_out *out, struct tv_bytes text)
 {
-    size_t from = 0;
-    for (size_t at = 0; at < text.length;) {
-        struct tv_bytes rest = {text.data + at, text.length - at};
-        bool plain = rest.length >= 8 && names_are_plain_bytes(rest.data);
-        size_t control = plain ? 0 : tv_bytes_control(rest);
-        if (control > 0) {
-            tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
+    for (size_t from = 0, at; from < text.length; from = at) {
+        at = names_find_control(text, from);
+        tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
+        if (at < text.length) {
             tv_out_char(out, ' ');
-            from = at + control;
+            at += tv_bytes_control((struct tv_bytes){text.data + at, text.length - at});
         }
-        at += plain ? 8 : control > 0 ? control : 1;
     }
-    tv_out_bytes(out, (struct tv_bytes){text.data + from, text.length - from});
 }
 
 void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,

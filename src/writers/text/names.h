@@ -32,6 +32,9 @@ void tv_names_process(struct tv_out *out, const struct tv_trace_info *head, uint
  * terminal obeys (ESC, DEL, U+0080 to U+009F). */
 void tv_names_line(struct tv_out *out, struct tv_bytes text);
 
+/* Return true when the text has no such character, so that tv_names_line writes it as it is. */
+bool tv_names_is_line(struct tv_bytes text);
+
 /* Write a time, microseconds since 1970, as "2026-11-20T10:11:12.000345Z". */
 void tv_names_date(struct tv_out *out, int64_t us);
 
