@@ -41,89 +41,6 @@ void tv_run_table_release(struct tv_run_table *table)
 
 /* ---- Names ---- */
 
-static bool run_names_is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool run_names_is_hex(uint8_t c)
-{
-    return run_names_is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-static size_t run_names_span(struct tv_bytes text, size_t from, bool (*is)(uint8_t c))
-{
-    size_t at = from;
-    while (at < text.length && is(text.data[at]))
-        at++;
-    return at - from;
-}
-
-/* Cut what a compiler puts after a name: ".constprop.0", and Rust's "::h" with 16 digits. */
-static struct tv_bytes run_names_cut(struct tv_bytes name)
-{
-    static const char *const suffixes[] = {".constprop.", ".part.", ".isra.", ".llvm.", ".cold"};
-    for (size_t i = 0; i < TV_COUNT(suffixes); i++) {
-        size_t length = strlen(suffixes[i]);
-        for (size_t at = 1; at + length <= name.length; at++)
-            if (memcmp(name.data + at, suffixes[i], length) == 0) {
-                name.length = at;
-                break;
-            }
-    }
-    const size_t hash = 3 + 16;
-    if (name.length > hash && memcmp(name.data + name.length - hash, "::h", 3) == 0 &&
-        run_names_span(name, name.length - 16, run_names_is_hex) == 16)
-        name.length -= hash;
-    return name;
-}
-
-/* Does the word that ends at `at` begin with '$' ("$Proxy0", "access$000")? */
-static bool run_names_is_after_dollar(struct tv_bytes name, size_t at)
-{
-    while (at > 0 && name.data[at - 1] != '$' && name.data[at - 1] != '.')
-        at--;
-    return at > 0 && name.data[at - 1] == '$';
-}
-
-/* Return the length of a number of 2 digits or 6 hexadecimal ones at `at`; 0: there is none. */
-static size_t run_names_grouped(struct tv_bytes name, size_t at)
-{
-    size_t digits = run_names_span(name, at, run_names_is_digit);
-    size_t hex = run_names_span(name, at, run_names_is_hex);
-    bool has_digit = false;
-    if (at > 0 && run_names_is_hex(name.data[at - 1]))
-        return 0;
-    for (size_t i = at; i < at + hex; i++)
-        has_digit = has_digit || run_names_is_digit(name.data[i]);
-    return hex >= 6 && has_digit ? hex : digits >= 2 ? digits : 0;
-}
-
-/* Return the length of a generated number at `at`; 0: there is none. */
-static size_t run_names_generated(struct tv_bytes name, size_t at, enum tv_names_match names)
-{
-    uint8_t before = at > 0 ? name.data[at - 1] : 0;
-    size_t digits = run_names_span(name, at, run_names_is_digit);
-    size_t hex = run_names_span(name, at, run_names_is_hex);
-    if (digits > 0 && (before == '$' || before == '#'))
-        return digits;
-    if (hex > 1 && at >= 2 && before == 'x' && name.data[at - 2] == '0')
-        return hex;
-    if (digits > 0 && at + digits == name.length && run_names_is_after_dollar(name, at))
-        return digits;
-    return names == TV_NAMES_GROUPED ? run_names_grouped(name, at) : 0;
-}
-
-void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names)
-{
-    name = run_names_cut(name);
-    for (size_t at = 0; at < name.length;) {
-        size_t number = run_names_generated(name, at, names);
-        tv_out_char(out, number > 0 ? '#' : (char)name.data[at]);
-        at += number > 0 ? number : 1;
-    }
-}
-
 void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
                            const struct tv_run_row *row)
 {
@@ -682,7 +599,9 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, const ui
         name.length = form.length = 0;
         tv_run_row_own_name(&name, table, row);
         tv_interner_add(table->strings, (struct tv_bytes){name.buffer, name.length});
-        tv_run_names_normal(&form, tv_run_text(table, row->class_name), TV_NAMES_SIMILAR);
+        bool renamed = table->new_program != 0 && row->class_name == table->old_program;
+        uint32_t class_name = renamed ? table->new_program : row->class_name;
+        tv_run_names_normal(&form, tv_run_text(table, class_name), TV_NAMES_SIMILAR);
         tv_out_char(&form, '\n');
         tv_run_names_normal(&form, tv_run_text(table, row->name), TV_NAMES_SIMILAR);
         tv_out_char(&form, '\n');
@@ -810,9 +729,107 @@ static void run_table_match_renames(struct tv_run_table *table)
     }
 }
 
+/* ---- The program of native runs ---- */
+
+/* Share of the names of a program that its other version must have, in percent. */
+#define PROGRAM_NAMES 80u
+
+/* With more classes that one side lacks, they are not those of programs and libraries. */
+#define LONE_CLASSES ((size_t)8)
+
+/* Functions of each class, a name counted once, and the sides that have the class. */
+struct class_counts {
+    struct tv_map functions; /* (class, name, signature) -> 0 */
+    uint32_t *counts;        /* [string] */
+    uint8_t *sides;          /* [string] bits: in base, in new runs */
+};
+
+static uint64_t run_table_function_key(uint32_t class_name, const struct tv_run_row *row)
+{
+    return tv_hash_u64((uint64_t)class_name << 32 | row->name) ^ row->signature;
+}
+
+static void class_counts_init(struct class_counts *classes, const struct tv_run_table *table)
+{
+    uint32_t strings = tv_interner_count(table->strings);
+    tv_map_init(&classes->functions);
+    classes->counts = tv_alloc(strings, sizeof *classes->counts);
+    classes->sides = tv_alloc(strings, sizeof *classes->sides);
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        uint64_t key = run_table_function_key(row->class_name, row);
+        classes->sides[row->class_name] |= (uint8_t)(row->in_base | row->in_new << 1);
+        if (tv_map_find(&classes->functions, key) == TV_NONE) {
+            tv_map_set(&classes->functions, key, 0);
+            classes->counts[row->class_name]++;
+        }
+    }
+}
+
+/* List the classes that only one side has; return LONE_CLASSES + 1 if there are more than that. */
+static size_t class_counts_list_lone(const struct class_counts *classes,
+                                     const struct tv_run_table *table, uint8_t side, uint32_t *lone)
+{
+    size_t count = 0;
+    for (uint32_t i = 1; i < tv_interner_count(table->strings) && count <= LONE_CLASSES; i++)
+        if (classes->sides[i] == side && count++ < LONE_CLASSES)
+            lone[count - 1] = i;
+    return count;
+}
+
+/* Count the functions of a class that another class has, too.  `number` is another one in each
+ * call, above 0: a function has many paths, but counts once. */
+static uint32_t class_counts_common(struct class_counts *classes, const struct tv_run_table *table,
+                                    uint32_t old, uint32_t fresh, uint32_t number)
+{
+    uint32_t common = 0;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        uint64_t key = run_table_function_key(fresh, &table->rows[i]);
+        if (table->rows[i].class_name != old)
+            continue;
+        uint32_t found = tv_map_find(&classes->functions, key);
+        if (found == TV_NONE || found == number)
+            continue;
+        tv_map_set(&classes->functions, key, number);
+        common++;
+    }
+    return common;
+}
+
+/* Two builds of a native program mostly have other names ("base", "./new/app-2"), which are the
+ * classes of all of their functions.  Of the classes that one side lacks, those two are one program
+ * that have the most functions in common, if these are most of the functions. */
+static void run_table_match_programs(struct tv_run_table *table)
+{
+    struct class_counts classes;
+    uint32_t old[LONE_CLASSES], fresh[LONE_CLASSES], most = 0, number = 0;
+    for (uint32_t run = 0; run < table->run_count; run++)
+        if (!table->runs[run].native && table->runs[run].side != TV_RUN_HISTORY)
+            return;
+    class_counts_init(&classes, table);
+    size_t old_count = class_counts_list_lone(&classes, table, 1, old);
+    size_t fresh_count = class_counts_list_lone(&classes, table, 2, fresh);
+    bool few = old_count <= LONE_CLASSES && fresh_count <= LONE_CLASSES;
+    for (size_t pair = 0; few && pair < old_count * fresh_count; pair++) {
+        uint32_t a = old[pair / fresh_count], b = fresh[pair % fresh_count];
+        uint32_t common = class_counts_common(&classes, table, a, b, ++number);
+        uint32_t fewer =
+            classes.counts[a] < classes.counts[b] ? classes.counts[a] : classes.counts[b];
+        if (common <= most || (uint64_t)common * 100 < (uint64_t)fewer * PROGRAM_NAMES)
+            continue;
+        most = common;
+        table->old_program = a;
+        table->new_program = b;
+    }
+    tv_map_release(&classes.functions);
+    tv_free(classes.counts);
+    tv_free(classes.sides);
+}
+
 void tv_run_table_match(struct tv_run_table *table)
 {
     run_table_note_sides(table);
+    run_table_match_programs(table);
     run_table_match_renames(table);
     run_table_match_levels(table);
     run_table_note_sides(table);

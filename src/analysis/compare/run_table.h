@@ -32,6 +32,7 @@ struct tv_run {
     bool no_calls;      /* the file has no counts of calls */
     const char *format; /* of its first file; not owned; NULL: unknown */
     bool obfuscated;    /* its names are those of a shrinker: they differ from build to build */
+    bool native;        /* the name of the program is the class or the category of its functions */
 
     /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */
     bool weighs;
@@ -117,6 +118,7 @@ struct tv_run_table {
     struct tv_map index;      /* hash of a key -> row */
     struct tv_bytes *renames; /* pairs OLD, NEW; not owned */
     size_t rename_count;
+    uint32_t old_program, new_program; /* strings: classes that are one program; or both 0 */
 };
 
 void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_names_match names);

@@ -53,6 +53,19 @@ static bool run_is_obfuscated(const struct tv_trace_info *info)
     return classes >= OBFUSCATED_CLASSES && short_ones > classes / 2;
 }
 
+/* Tell whether functions have the program's name as class, as the native recorder writes them, or
+ * the name of the process as category, as samples of native programs have it. */
+static bool run_is_native(const struct tv_trace_info *info)
+{
+    if (tv_bytes_equal(tv_trace_info_find_metadata(info, 0, "vm"), TV_BYTES("native")))
+        return true;
+    for (uint32_t i = 0; i < info->process_count; i++)
+        for (uint32_t k = 0; k < info->frame_count && info->processes[i].name; k++)
+            if (info->frames[k].category == info->processes[i].name)
+                return true;
+    return false;
+}
+
 struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t session,
                               const struct tv_trace_info *info)
 {
@@ -62,6 +75,7 @@ struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t 
     run.no_calls = tv_trace_info_figures(info) != TV_FIGURES_CALLS;
     run.format = info->input_count > 0 ? info->inputs[0].format : NULL;
     run.obfuscated = run_is_obfuscated(info);
+    run.native = run_is_native(info);
     for (uint32_t i = 0; i < info->input_count; i++)
         if (info->inputs[i].recorded_us > 0)
             run.recorded_us = info->inputs[i].recorded_us;
