@@ -2,9 +2,8 @@
 /*
  * Events of the kernel (docs/formats/perfetto.md section 7).
  *
- * The frequent ones go to the functions of ftrace/decoded.h.  All others are written as the text
- * that the kernel would print, so that the handlers of ftrace text take them: an event that is
- * understood in one format is understood in both.
+ * The frequent ones go to the functions of ftrace/decoded.h.  All others become text
+ * (event_text.c).
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -17,8 +16,6 @@
 #include "readers/perfetto/bundle.h"
 #include "readers/perfetto/field_names.h"
 
-#define FTRACE_EVENT 2u /* id of the message in field_names.inc; the test checks it */
-#define KERNEL_SYMBOLS 26u
 #define LONGEST_TEXT 1024u
 
 enum {
@@ -31,7 +28,6 @@ enum {
     EVENT_WAKING = 20,
     EVENT_SOFTIRQ_ENTRY = 24,
     EVENT_SOFTIRQ_EXIT = 25,
-    EVENT_SOFTIRQ_RAISE = 26,
     EVENT_IRQ_ENTRY = 36,
     EVENT_IRQ_EXIT = 37,
     EVENT_TRACING_MARK = 80,
@@ -40,7 +36,6 @@ enum {
     EVENT_RENAME = 236,
     EVENT_RSS_STAT = 313,
     EVENT_OOM_SCORE = 326,
-    EVENT_GENERIC = 327,
     EVENT_ZERO = 331,
     EVENT_SDE_MARK = 333,
     EVENT_ION_STAT = 335,
@@ -67,30 +62,6 @@ void tv_pf_bundles_release(struct tv_pf_reading *reading)
         tv_map_release(&reading->bundles->memories);
     }
     tv_free(reading->bundles);
-}
-
-/* ---- Fields ---- */
-
-/* The first fields of an event by number: enough for all events that are taken here. */
-#define FIELDS 12
-
-struct pf_event_fields {
-    uint64_t numbers[FIELDS];
-    struct tv_bytes texts[FIELDS];
-    uint16_t present; /* bit set */
-};
-
-static void pf_event_parse(struct tv_bytes bytes, struct pf_event_fields *fields)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    memset(fields, 0, sizeof *fields);
-    while (tv_pf_next(&message, &field))
-        if (field.number < FIELDS) {
-            fields->numbers[field.number] = field.value;
-            fields->texts[field.number] = field.bytes;
-            fields->present |= (uint16_t)(1u << field.number);
-        }
 }
 
 /* ---- Scheduling ---- */
@@ -179,33 +150,17 @@ static bool pf_take_cpu_state(struct tv_pf_bundle *bundle, const struct tv_ft_at
     return true;
 }
 
-/* Return the name of a kernel function: an interned symbol, or its address. */
-static struct tv_bytes pf_kernel_function(struct tv_pf_bundle *bundle, uint64_t value, char *text,
-                                          size_t size)
-{
-    struct tv_pf_sequence *sequence = bundle->packet->sequence;
-    if (value != 0 && sequence && sequence->interned.count > 0) {
-        uint32_t entry = tv_map_find(&sequence->interned, value ^ (uint64_t)KERNEL_SYMBOLS << 56);
-        if (entry != TV_NONE && value >> 56 == 0) {
-            uint32_t blob = sequence->entries.rows[entry].blob;
-            return tv_pf_find(tv_interner_get(bundle->reading->blobs, blob), 2).bytes;
-        }
-    }
-    int length = snprintf(text, size, "0x%" PRIx64, value);
-    return (struct tv_bytes){(uint8_t *)text, (size_t)length};
-}
-
 static bool pf_take_blocked(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
 {
-    struct pf_event_fields fields;
+    struct tv_pf_event_fields fields;
     char text[24];
-    pf_event_parse(event, &fields);
+    tv_pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
     if (!tv_pf_is_tid(tid))
         return false;
     tv_ft_take_blocked(bundle->chunk, at, tid,
-                       pf_kernel_function(bundle, fields.numbers[2], text, sizeof text),
+                       tv_pf_kernel_function(bundle, fields.numbers[2], text, sizeof text),
                        fields.numbers[3] != 0);
     return true;
 }
@@ -218,8 +173,8 @@ static bool pf_take_blocked(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
     if (!tv_pf_is_tid(tid) || tid == 0)
         return false;
@@ -235,8 +190,8 @@ static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 
 static bool pf_take_rename(struct tv_pf_bundle *bundle, struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[1];
     if (tv_pf_is_tid(tid) && tid != 0)
         tv_ft_chunk_set_task_name(bundle->chunk, tv_ft_chunk_task(bundle->chunk, tid),
@@ -266,8 +221,8 @@ static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
 {
     static const char *const names[] = {"mem.rss.file", "mem.rss.anon", "mem.swap",
                                         "mem.rss.shmem"};
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     int64_t process = pf_task_process(bundle->chunk, at->task);
     bool tells = (fields.present & 8) && (fields.present & 16);
     struct tv_map *memories = &tv_pf_bundle_get_state(bundle->reading)->memories;
@@ -290,8 +245,8 @@ static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
 static bool pf_take_oom_score(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                               struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[3];
     if (!tv_pf_is_tid(tid))
         return false;
@@ -314,8 +269,8 @@ static void pf_count_titled(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                            struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     if (number == EVENT_GPU_MEM) {
         int64_t pid = (int32_t)fields.numbers[2];
         tv_pf_count(bundle->reading, at, pid > 0 ? pid : TV_FT_NO_ID, TV_BYTES("GPU Memory"),
@@ -336,8 +291,8 @@ static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *a
 static bool pf_take_thermal(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                             struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     if (number == EVENT_CDEV)
         pf_count_titled(bundle, at, "* Cooling Device", fields.texts[2], (double)fields.numbers[1]);
     else
@@ -352,7 +307,7 @@ static bool pf_take_thermal(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 static bool pf_take_driver_mark(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                                 uint32_t number, struct tv_bytes event)
 {
-    struct pf_event_fields fields;
+    struct tv_pf_event_fields fields;
     char text[LONGEST_TEXT];
     /* Field numbers of process, name, kind (0: B or E by field 3) and value in each event. */
     static const struct {
@@ -367,7 +322,7 @@ static bool pf_take_driver_mark(struct tv_pf_bundle *bundle, const struct tv_ft_
     while (forms[i].event != number)
         if (++i == TV_COUNT(forms))
             return false;
-    pf_event_parse(event, &fields);
+    tv_pf_event_parse(event, &fields);
     uint64_t kind = forms[i].kind ? fields.numbers[forms[i].kind] : 0;
     if (kind == 0 && forms[i].begin)
         kind = fields.numbers[forms[i].begin] ? 'B' : 'E';
@@ -409,9 +364,6 @@ static bool pf_take_print(struct tv_pf_bundle *bundle, const struct tv_ft_at *at
 
 /* ---- Interrupts ---- */
 
-static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-                                       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-
 /* Names of interrupts that are longer are left to the text of the event, which is cut. */
 #define LONGEST_IRQ 64u
 
@@ -423,8 +375,8 @@ static void pf_name_irq(struct tv_pf_bundle *bundle, uint32_t number)
     if (TV_LIKELY(state->irq_events >> number & 1))
         return;
     state->irq_events |= UINT64_C(1) << number;
-    tv_ft_chunk_frame(bundle->chunk, tv_bytes_of(tv_pf_find_member(FTRACE_EVENT, number)->name),
-                      "ftrace");
+    tv_ft_chunk_frame(bundle->chunk,
+                      tv_bytes_of(tv_pf_find_member(TV_PF_FTRACE_EVENT, number)->name), "ftrace");
 }
 
 static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
@@ -434,9 +386,7 @@ static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
     switch (event->number) {
     case EVENT_SOFTIRQ_ENTRY: {
         uint64_t vector = tv_pf_find(event->bytes, 1).value;
-        tv_ft_take_irq_begin(bundle->chunk, at, true,
-                             vector < TV_COUNT(softirqs) ? tv_bytes_of(softirqs[vector])
-                                                         : TV_BYTES(""));
+        tv_ft_take_irq_begin(bundle->chunk, at, true, tv_pf_softirq_name(vector));
         return true;
     }
     case EVENT_IRQ_ENTRY: {
@@ -452,173 +402,7 @@ static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
     }
 }
 
-/* ---- Events as text ---- */
-
-/* Texts of events whose handlers expect another form than "field=value ...": '$' and a letter is
- * the value of a field, its number from 'a' on; "$A" the same in hexadecimal. */
-static const struct {
-    uint32_t number;
-    const char *form;
-} pf_event_forms[] = {
-    {14, "$a state=$b cpu_id=$c"},
-    {15, "$a state=$b cpu_id=$c"},
-    {16, "$a state=$b cpu_id=$c"},
-    {21, "($a)"},
-    {22, "($a)"},
-    {36, "irq=$a name=$b"},
-    {50, "transaction=$a dest_node=$b dest_proc=$c dest_thread=$d reply=$e flags=$G code=$F"},
-    {51, "transaction=$a"},
-    {57, "work struct $A: function $!b"},
-    {58, "work struct $A: function $!b"},
-    {113, "$a[$b] $c"},
-    {404, "$a state=$B"},
-    {405, "$a state=$B"},
-};
-
-struct pf_details {
-    uint8_t text[LONGEST_TEXT];
-    size_t length;
-};
-
-static void pf_details_add(struct pf_details *details, struct tv_bytes text)
-{
-    size_t room = sizeof details->text - details->length;
-    size_t length = text.length < room ? text.length : room;
-    if (length > 0)
-        memcpy(details->text + details->length, text.data, length);
-    details->length += length;
-}
-
-static void pf_details_add_number(struct pf_details *details, int64_t value, bool hex)
-{
-    uint8_t text[24] = "-";
-    bool negative = value < 0 && !hex;
-    size_t length;
-    if (hex)
-        length = (size_t)snprintf((char *)text + 1, sizeof text - 1, "0x%" PRIx64, value);
-    else
-        length = tv_digits_u64(text + 1, negative ? -(uint64_t)value : (uint64_t)value);
-    pf_details_add(details, (struct tv_bytes){text + !negative, length + negative});
-}
-
-/* Write the value of one field. */
-static void pf_details_add_value(struct pf_details *details, const struct tv_pf_member *member,
-                                 const struct tv_protobuf_field *field)
-{
-    if (field->wire == TV_PROTOBUF_BYTES)
-        pf_details_add(details, field->bytes);
-    else if (member && member->kind == TV_PF_SIGNED)
-        pf_details_add_number(details, (int64_t)field->value, false);
-    else
-        pf_details_add_number(details, (int64_t)field->value, member && field->value > INT64_MAX);
-}
-
-static void pf_details_fill_form(struct tv_pf_bundle *bundle, struct pf_details *details,
-                                 const char *form, const struct pf_event_fields *fields)
-{
-    char text[24];
-    for (; *form; form++) {
-        if (*form != '$') {
-            pf_details_add(details, (struct tv_bytes){(const uint8_t *)form, 1});
-            continue;
-        }
-        bool symbol = *++form == '!';
-        form += symbol;
-        bool hex = *form < 'a';
-        unsigned number = (unsigned)(*form - (hex ? 'A' : 'a')) + 1;
-        assert(number < FIELDS);
-        if (fields->texts[number].data)
-            pf_details_add(details, fields->texts[number]);
-        else if (symbol)
-            pf_details_add(details,
-                           pf_kernel_function(bundle, fields->numbers[number], text, sizeof text));
-        else
-            pf_details_add_number(details, (int64_t)fields->numbers[number], hex);
-    }
-}
-
-/* Write "field=value field=value". */
-static void pf_details_list_fields(struct pf_details *details, uint32_t message,
-                                   struct tv_bytes event)
-{
-    struct tv_pf_message walk = tv_pf_message_over(event);
-    struct tv_protobuf_field field;
-    while (tv_pf_next(&walk, &field)) {
-        const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
-        if (details->length > 0)
-            pf_details_add(details, TV_BYTES(" "));
-        if (member)
-            pf_details_add(details, tv_bytes_of(member->name));
-        else
-            pf_details_add_number(details, field.number, false);
-        pf_details_add(details, TV_BYTES("="));
-        pf_details_add_value(details, member, &field);
-    }
-}
-
-/* Write the details of an event as the kernel prints them. */
-static void pf_details_write(struct tv_pf_bundle *bundle, struct pf_details *details,
-                             const struct tv_protobuf_field *event, uint32_t message)
-{
-    struct pf_event_fields fields;
-    details->length = 0;
-    if (event->number == EVENT_SOFTIRQ_RAISE) {
-        uint64_t vector = tv_pf_find(event->bytes, 1).value;
-        pf_details_add(details, TV_BYTES("vec="));
-        pf_details_add_number(details, (int64_t)vector, false);
-        pf_details_add(details, TV_BYTES(" [action="));
-        if (vector < TV_COUNT(softirqs))
-            pf_details_add(details, tv_bytes_of(softirqs[vector]));
-        pf_details_add(details, TV_BYTES("]"));
-        return;
-    }
-    for (size_t i = 0; i < TV_COUNT(pf_event_forms); i++)
-        if (pf_event_forms[i].number == event->number) {
-            pf_event_parse(event->bytes, &fields);
-            pf_details_fill_form(bundle, details, pf_event_forms[i].form, &fields);
-            return;
-        }
-    pf_details_list_fields(details, message, event->bytes);
-}
-
-/* Return the name of an event that the table does not have. */
-static struct tv_bytes pf_event_other_name(struct tv_pf_bundle *bundle,
-                                           const struct tv_protobuf_field *event, char *text,
-                                           size_t size)
-{
-    struct tv_map *described = &tv_pf_bundle_get_state(bundle->reading)->described;
-    uint32_t name = tv_map_find(described, event->number);
-    if (name != TV_NONE)
-        return tv_interner_get(bundle->chunk->texts, name);
-    int length = snprintf(text, size, "ftrace #%" PRIu32, event->number);
-    return (struct tv_bytes){(uint8_t *)text, (size_t)length};
-}
-
-/* Take an event as a line of text. */
-static void pf_take_as_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
-                            const struct tv_protobuf_field *event)
-{
-    char text[32];
-    struct pf_details details;
-    const struct tv_pf_member *member = tv_pf_find_member(FTRACE_EVENT, event->number);
-    struct tv_bytes name =
-        member ? tv_bytes_of(member->name) : pf_event_other_name(bundle, event, text, sizeof text);
-    if (event->number == EVENT_GENERIC && tv_pf_find(event->bytes, 1).bytes.length > 0)
-        name = tv_pf_find(event->bytes, 1).bytes;
-    if (!member)
-        tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_EVENT_UNKNOWN, at->offset);
-    pf_details_write(bundle, &details, event, member ? member->of : TV_PF_NO_MESSAGE);
-    struct tv_ft_line line = {
-        .tid = tid,
-        .tgid = TV_FT_NO_ID,
-        .cpu = at->cpu,
-        .time = at->time,
-        .event = name,
-        .details = {details.text, details.length},
-    };
-    bundle->chunk->events--; /* counted again */
-    tv_ft_chunk_take_event(bundle->chunk, &line, at->offset);
-}
+/* ---- Events ---- */
 
 /* Take an event that needs no text.  Return false for all others. */
 static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
@@ -738,7 +522,7 @@ static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes by
         tv_pf_bundle_mark_loss(bundle, at.time);
     tv_ft_chunk_note(bundle->chunk, at.time);
     if (!pf_take_decoded(bundle, &at, &event))
-        pf_take_as_text(bundle, &at, (int32_t)tid, &event);
+        tv_pf_bundle_take_text(bundle, &at, (int32_t)tid, &event);
 }
 
 /* ---- The bundle's own fields ---- */

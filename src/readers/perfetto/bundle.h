@@ -2,8 +2,9 @@
 /*
  * bundle.h - a bundle of events of the kernel, and what is kept between bundles.
  *
- *     bundle.c    the bundle, and single events
- *     compact.c   switches and wake-ups in columns
+ *     bundle.c      the bundle, and single events
+ *     event_text.c  events that become text
+ *     compact.c     switches and wake-ups in columns
  */
 #ifndef TV_READERS_PERFETTO_BUNDLE_H
 #define TV_READERS_PERFETTO_BUNDLE_H
@@ -51,6 +52,31 @@ void tv_pf_cpu_turn_to(struct tv_pf_bundle *bundle, int64_t tid, struct tv_bytes
 
 /* Mark the loss of events before the one at a time. */
 void tv_pf_bundle_mark_loss(struct tv_pf_bundle *bundle, int64_t time);
+
+/* Id of the message of an event in field_names.inc; the test checks it. */
+#define TV_PF_FTRACE_EVENT 2u
+
+/* The first fields of an event by number: enough for all events that are taken by their fields. */
+#define TV_PF_EVENT_FIELDS 12
+
+struct tv_pf_event_fields {
+    uint64_t numbers[TV_PF_EVENT_FIELDS];
+    struct tv_bytes texts[TV_PF_EVENT_FIELDS];
+    uint16_t present; /* bit set */
+};
+
+void tv_pf_event_parse(struct tv_bytes bytes, struct tv_pf_event_fields *fields);
+
+/* Return the name of a kernel function: an interned symbol, or its address, written to `text`. */
+struct tv_bytes tv_pf_kernel_function(struct tv_pf_bundle *bundle, uint64_t value, char *text,
+                                      size_t size);
+
+/* Return the name of a soft interrupt; empty when it has none. */
+struct tv_bytes tv_pf_softirq_name(uint64_t vector);
+
+/* Take an event as a line of text. */
+void tv_pf_bundle_take_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
+                            const struct tv_protobuf_field *event);
 
 /* Take a CompactSched, which is at an offset. */
 void tv_pf_bundle_take_compact(struct tv_pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset);
