@@ -108,12 +108,8 @@ static uint32_t ft_chunk_intern_task(struct tv_ft_chunk *chunk, uint64_t key,
     return number;
 }
 
-/* Every tid has a task, also one that only another task's line mentions. */
-uint32_t tv_ft_chunk_task(struct tv_ft_chunk *chunk, int64_t tid)
+uint32_t tv_ft_chunk_add_task(struct tv_ft_chunk *chunk, int64_t tid)
 {
-    uint32_t known = tv_map_find(&chunk->task_index, (uint64_t)tid);
-    if (TV_LIKELY(known != TV_NONE))
-        return known;
     struct tv_ft_task task = {
         .tid = tid, .tgid = TV_FT_NO_ID, .marked_tgid = TV_FT_NO_ID, .frame = TV_NONE};
     return ft_chunk_intern_task(chunk, (uint64_t)tid, &task);

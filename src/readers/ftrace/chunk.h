@@ -331,9 +331,16 @@ static inline uint32_t tv_ft_chunk_string(struct tv_ft_chunk *chunk, struct tv_b
 /* Check the texts that were added since the last call, all of them by the line at `offset`. */
 void tv_ft_chunk_check_utf8(struct tv_ft_chunk *chunk, uint64_t offset);
 
+/* Add a task that is new. */
+uint32_t tv_ft_chunk_add_task(struct tv_ft_chunk *chunk, int64_t tid);
+
 /* Return the number of a task, frame or async key, which is added when it is new.  `category` and
- * `what` are constants. */
-uint32_t tv_ft_chunk_task(struct tv_ft_chunk *chunk, int64_t tid);
+ * `what` are constants.  Every tid has a task, also one that only another task's line mentions. */
+static inline uint32_t tv_ft_chunk_task(struct tv_ft_chunk *chunk, int64_t tid)
+{
+    uint32_t known = tv_map_find(&chunk->task_index, (uint64_t)tid);
+    return TV_LIKELY(known != TV_NONE) ? known : tv_ft_chunk_add_task(chunk, tid);
+}
 uint32_t tv_ft_chunk_frame(struct tv_ft_chunk *chunk, struct tv_bytes name, const char *category);
 uint32_t tv_ft_chunk_frame_in(struct tv_ft_chunk *chunk, struct tv_bytes name,
                               struct tv_bytes category);

@@ -78,56 +78,110 @@ void tv_pf_cpu_turn_to(struct tv_pf_bundle *bundle, int64_t tid, struct tv_bytes
         cpu->name = tv_pf_text(bundle->reading, name);
 }
 
-static bool pf_take_switch(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
-                           struct tv_bytes event)
+/* Fields of sched_switch, those of the previous task first, and of the events of a wake-up. */
+struct pf_switch_fields {
+    struct tv_bytes from_name, to_name;
+    uint64_t from, from_priority, state, to, to_priority;
+};
+
+struct pf_wakeup_fields {
+    struct tv_bytes name;
+    uint64_t tid;
+};
+
+static TV_NOINLINE bool pf_switch_walk(struct tv_bytes event, struct pf_switch_fields *fields)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
     struct tv_protobuf_field field;
-    struct tv_ft_decoded_switch decoded = {.from = 0};
-    int64_t state = 0;
+    *fields = (struct pf_switch_fields){.from = 0};
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
-            decoded.from_name = field.bytes;
+            fields->from_name = field.bytes;
             break;
         case 2:
-            decoded.from = (int32_t)field.value;
+            fields->from = field.value;
             break;
         case 4:
-            state = (int64_t)field.value;
+            fields->state = field.value;
             break;
         case 5:
-            decoded.to_name = field.bytes;
+            fields->to_name = field.bytes;
             break;
         case 6:
-            decoded.to = (int32_t)field.value;
+            fields->to = field.value;
             break;
         default:
             break;
         }
-    if (message.damaged || !tv_pf_is_tid(decoded.from) || !tv_pf_is_tid(decoded.to))
+    return !message.damaged;
+}
+
+TV_INLINE bool pf_switch_step(struct tv_bytes event, struct pf_switch_fields *fields)
+{
+    struct tv_pf_steps steps = tv_pf_steps_over(event);
+    return tv_pf_step_bytes(&steps, 1, &fields->from_name) &&
+           tv_pf_step_number(&steps, 2, &fields->from) &&
+           tv_pf_step_number(&steps, 3, &fields->from_priority) &&
+           tv_pf_step_number(&steps, 4, &fields->state) &&
+           tv_pf_step_bytes(&steps, 5, &fields->to_name) &&
+           tv_pf_step_number(&steps, 6, &fields->to) &&
+           tv_pf_step_number(&steps, 7, &fields->to_priority) && tv_pf_steps_ended(&steps);
+}
+
+static bool pf_take_switch(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                           struct tv_bytes event)
+{
+    struct pf_switch_fields fields;
+    if (TV_UNLIKELY(!pf_switch_step(event, &fields) && !pf_switch_walk(event, &fields)))
         return false;
-    decoded.state = tv_pf_task_state(bundle->reading, state);
+    struct tv_ft_decoded_switch decoded = {
+        .from = (int32_t)fields.from,
+        .to = (int32_t)fields.to,
+        .from_name = fields.from_name,
+        .to_name = fields.to_name,
+    };
+    if (!tv_pf_is_tid(decoded.from) || !tv_pf_is_tid(decoded.to))
+        return false;
+    decoded.state = tv_pf_task_state(bundle->reading, (int64_t)fields.state);
     tv_ft_take_switch(bundle->chunk, at, &decoded);
     tv_pf_cpu_turn_to(bundle, decoded.to, decoded.to_name);
     return true;
 }
 
-static bool pf_take_wakeup(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
-                           struct tv_bytes event, enum tv_ft_wake kind)
+static TV_NOINLINE void pf_wakeup_walk(struct tv_bytes event, struct pf_wakeup_fields *fields)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
     struct tv_protobuf_field field;
-    struct tv_bytes name = {NULL, 0};
-    int64_t tid = 0;
+    *fields = (struct pf_wakeup_fields){.tid = 0};
     while (tv_pf_next(&message, &field))
         if (field.number == 1)
-            name = field.bytes;
+            fields->name = field.bytes;
         else if (field.number == 2)
-            tid = (int32_t)field.value;
+            fields->tid = field.value;
+}
+
+/* The priority, the success and the processor follow. */
+TV_INLINE bool pf_wakeup_step(struct tv_bytes event, struct pf_wakeup_fields *fields)
+{
+    struct tv_pf_steps steps = tv_pf_steps_over(event);
+    uint64_t unused;
+    return tv_pf_step_bytes(&steps, 1, &fields->name) &&
+           tv_pf_step_number(&steps, 2, &fields->tid) && tv_pf_step_number(&steps, 3, &unused) &&
+           tv_pf_step_number(&steps, 4, &unused) && tv_pf_step_number(&steps, 5, &unused) &&
+           tv_pf_steps_ended(&steps);
+}
+
+static bool pf_take_wakeup(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                           struct tv_bytes event, enum tv_ft_wake kind)
+{
+    struct pf_wakeup_fields fields;
+    if (TV_UNLIKELY(!pf_wakeup_step(event, &fields)))
+        pf_wakeup_walk(event, &fields);
+    int64_t tid = (int32_t)fields.tid;
     if (!tv_pf_is_tid(tid))
         return false;
-    tv_ft_take_wakeup(bundle->chunk, at, tid, name, kind);
+    tv_ft_take_wakeup(bundle->chunk, at, tid, fields.name, kind);
     return true;
 }
 
@@ -135,14 +189,13 @@ static bool pf_take_wakeup(struct tv_pf_bundle *bundle, const struct tv_ft_at *a
 static bool pf_take_cpu_state(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                               const struct tv_protobuf_field *event)
 {
-    struct tv_pf_message message = tv_pf_message_over(event->bytes);
-    struct tv_protobuf_field field;
+    struct tv_pf_steps steps = tv_pf_steps_over(event->bytes);
     uint64_t state = 0, cpu = 0;
-    while (tv_pf_next(&message, &field))
-        if (field.number == 1)
-            state = field.value;
-        else if (field.number == 2)
-            cpu = field.value;
+    if (!tv_pf_step_number(&steps, 1, &state) || !tv_pf_step_number(&steps, 2, &cpu) ||
+        !tv_pf_steps_ended(&steps)) {
+        state = tv_pf_find(event->bytes, 1).value;
+        cpu = tv_pf_find(event->bytes, 2).value;
+    }
     if (event->number == EVENT_FREQUENCY)
         tv_ft_take_cpu_frequency(bundle->chunk, at, (uint32_t)cpu, (double)state);
     else
@@ -343,12 +396,17 @@ static bool pf_take_driver_mark(struct tv_pf_bundle *bundle, const struct tv_ft_
     return true;
 }
 
-/* Return the text of a print event: {1 address, 2 text}, mostly the text alone. */
+/* Return the text of a print event: {1 address, 2 text}, or the text alone. */
 static struct tv_bytes pf_print_text(struct tv_bytes event)
 {
-    if (TV_LIKELY(event.length >= 2 && event.data[0] == (2 << 3 | TV_PROTOBUF_BYTES) &&
-                  event.data[1] < 0x80 && event.data[1] == event.length - 2))
-        return (struct tv_bytes){event.data + 2, event.length - 2};
+    struct tv_pf_steps steps = tv_pf_steps_over(event);
+    struct tv_bytes text;
+    uint64_t address;
+    if (event.length > 0 && *event.data == (1 << 3 | TV_PROTOBUF_VARINT) &&
+        !tv_pf_step_number(&steps, 1, &address))
+        return tv_pf_find(event, 2).bytes;
+    if (TV_LIKELY(tv_pf_step_bytes(&steps, 2, &text) && tv_pf_steps_ended(&steps)))
+        return text;
     return tv_pf_find(event, 2).bytes;
 }
 
@@ -385,7 +443,10 @@ static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
     pf_name_irq(bundle, event->number);
     switch (event->number) {
     case EVENT_SOFTIRQ_ENTRY: {
-        uint64_t vector = tv_pf_find(event->bytes, 1).value;
+        struct tv_pf_steps steps = tv_pf_steps_over(event->bytes);
+        uint64_t vector;
+        if (!tv_pf_step_number(&steps, 1, &vector) || !tv_pf_steps_ended(&steps))
+            vector = tv_pf_find(event->bytes, 1).value;
         tv_ft_take_irq_begin(bundle->chunk, at, true, tv_pf_softirq_name(vector));
         return true;
     }

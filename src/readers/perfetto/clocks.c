@@ -186,10 +186,8 @@ static int64_t pf_clock_hop_convert(struct tv_pf_clock_hop *hop, int64_t time)
     return (int64_t)((uint64_t)time - (uint64_t)points[near].from + (uint64_t)points[near].to);
 }
 
-bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time)
+bool tv_pf_clocks_convert_other(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time)
 {
-    if (clocks->trace == TV_NONE || id == clocks->ids[clocks->trace] || id == TV_PF_CLOCK_DEFAULT)
-        return true;
     uint32_t from = 0;
     while (from < clocks->count && clocks->ids[from] != id)
         from++;

@@ -56,6 +56,76 @@ TV_INLINE bool tv_pf_next(struct tv_pf_message *message, struct tv_protobuf_fiel
     return false;
 }
 
+/*
+ * Fields in the form that writers give them, without the general walk.  The events of the kernel
+ * and the packets of programs come by the million, always with the same few fields, whose keys are
+ * one byte:
+ *
+ *     struct tv_pf_steps steps = tv_pf_steps_over(event);
+ *     if (tv_pf_step_number(&steps, 1, &state) && tv_pf_step_number(&steps, 2, &cpu) &&
+ *         tv_pf_steps_ended(&steps))
+ *         ... all is read
+ *     else
+ *         ... another form, or damage: walk over the fields with tv_pf_next
+ */
+struct tv_pf_steps {
+    const uint8_t *at, *end;
+};
+
+static inline struct tv_pf_steps tv_pf_steps_over(struct tv_bytes bytes)
+{
+    return (struct tv_pf_steps){bytes.data, bytes.data ? bytes.data + bytes.length : NULL};
+}
+
+static inline bool tv_pf_steps_ended(const struct tv_pf_steps *steps)
+{
+    return steps->at == steps->end;
+}
+
+/* Take a varint.  The address of `steps` goes to no function that is not inlined, so that its
+ * members stay in registers. */
+TV_INLINE bool tv_pf_step_varint(struct tv_pf_steps *steps, uint64_t *value)
+{
+    const uint8_t *at = steps->at;
+    size_t left = (size_t)(steps->end - at);
+    if (TV_LIKELY(left >= 1 && at[0] < 0x80)) {
+        *value = at[0];
+        steps->at = at + 1;
+        return true;
+    }
+    if (TV_LIKELY(left >= 2 && at[1] < 0x80)) {
+        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        steps->at = at + 2;
+        return true;
+    }
+    uint64_t wide = 0;
+    bool taken = tv_pf_take_varint(&at, steps->end, &wide);
+    *value = wide;
+    steps->at = at;
+    return taken;
+}
+
+/* Take the number of a field below 16. */
+TV_INLINE bool tv_pf_step_number(struct tv_pf_steps *steps, unsigned number, uint64_t *value)
+{
+    if (steps->at == steps->end || *steps->at != (number << 3 | TV_PROTOBUF_VARINT))
+        return false;
+    steps->at++;
+    return tv_pf_step_varint(steps, value);
+}
+
+/* Take the bytes of a field below 16, fewer than 128. */
+TV_INLINE bool tv_pf_step_bytes(struct tv_pf_steps *steps, unsigned number, struct tv_bytes *bytes)
+{
+    size_t left = (size_t)(steps->end - steps->at);
+    if (left < 2 || steps->at[0] != (number << 3 | TV_PROTOBUF_BYTES) || steps->at[1] >= 0x80 ||
+        steps->at[1] > left - 2)
+        return false;
+    *bytes = (struct tv_bytes){steps->at + 2, steps->at[1]};
+    steps->at += 2 + steps->at[1];
+    return true;
+}
+
 /* Return the number of a field that may hold a double, a float or an integer. */
 static inline double tv_pf_double(const struct tv_protobuf_field *field)
 {

@@ -158,9 +158,30 @@ static enum tv_status pf_packets_take(struct tv_pf_packets *packets, struct tv_b
     return TV_OK;
 }
 
+/* Take the packet at the offset if the window has the whole of it: true for nearly all. */
+TV_INLINE bool pf_packets_take_within(struct tv_pf_packets *packets, struct tv_pf_packet *packet)
+{
+    const struct tv_window *window = &packets->window;
+    uint64_t skip = packets->offset - window->offset, length; /* wraps like that of tv_window_at */
+    if (packets->offset >= packets->end || skip >= window->length)
+        return false;
+    const uint8_t *frame = window->buffer + (size_t)skip;
+    struct tv_pf_steps steps = {frame, window->buffer + window->length};
+    if (*steps.at++ != 0x0a || !tv_pf_step_varint(&steps, &length) || length == 0 ||
+        length > (size_t)(steps.end - steps.at) || length > TV_PF_PACKET_MAX)
+        return false;
+    uint64_t start = packets->offset + (uint64_t)(steps.at - frame);
+    *packet = (struct tv_pf_packet){
+        .bytes = {steps.at, (size_t)length}, .offset = packets->offset, .start = start};
+    packets->offset = start + length;
+    return true;
+}
+
 enum tv_status tv_pf_packets_next(struct tv_pf_packets *packets, struct tv_pf_packet *packet,
                                   struct tv_error *err)
 {
+    if (TV_LIKELY(pf_packets_take_within(packets, packet)))
+        return TV_OK;
     *packet = (struct tv_pf_packet){.none = false};
     while (packet->bytes.length == 0 && !packet->none) {
         struct tv_bytes bytes;

@@ -139,6 +139,44 @@ static void pf_head_take(struct pf_packet_head *head, const struct tv_protobuf_f
     }
 }
 
+/* Take fields as long as they are those that most packets have. */
+TV_INLINE void pf_packet_take_usual(struct tv_pf_message *message, struct pf_packet_head *head,
+                                    struct tv_pf_current *packet)
+{
+    struct tv_pf_steps steps = {message->at, message->end};
+    struct tv_bytes payload;
+    uint64_t value;
+    for (; !tv_pf_steps_ended(&steps); message->at = steps.at)
+        switch (*steps.at) {
+        case 8 << 3 | TV_PROTOBUF_VARINT:
+            if (!tv_pf_step_number(&steps, 8, &head->time))
+                return;
+            head->has_time = true;
+            break;
+        case 10 << 3 | TV_PROTOBUF_VARINT:
+            if (!tv_pf_step_number(&steps, 10, &value))
+                return;
+            head->has_sequence = true;
+            head->sequence = (uint32_t)value;
+            break;
+        case 13 << 3 | TV_PROTOBUF_VARINT:
+            if (!tv_pf_step_number(&steps, 13, &value))
+                return;
+            head->cleared |= value & 1;
+            head->needs_state = value >> 1 & 1;
+            break;
+        case 11 << 3 | TV_PROTOBUF_BYTES:
+            if (!tv_pf_step_bytes(&steps, 11, &payload))
+                return;
+            if (packet->payloads++ == 0)
+                packet->payload = (struct tv_protobuf_field){
+                    .number = 11, .wire = TV_PROTOBUF_BYTES, .bytes = payload};
+            break;
+        default:
+            return;
+        }
+}
+
 /* Update the state of the sequence.  Return false when the packet needs a state that is lost. */
 static bool pf_update_state(struct tv_pf_reading *reading, struct tv_pf_current *packet,
                             const struct pf_packet_head *head)
@@ -229,7 +267,10 @@ enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct 
     struct pf_packet_head head = {.has_time = false};
     *packet =
         (struct tv_pf_current){.bytes = from->bytes, .offset = from->offset, .start = from->start};
-    while (tv_pf_next(&message, &field)) {
+    for (;;) {
+        pf_packet_take_usual(&message, &head, packet);
+        if (!tv_pf_next(&message, &field))
+            break;
         if (tv_pf_is_packet_head(field.number))
             pf_head_take(&head, &field);
         else if (packet->payloads++ == 0)

@@ -399,9 +399,10 @@ static void pf_take_log_event(struct tv_pf_reading *reading, const struct tv_pf_
         tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
         return;
     }
-    int length = snprintf(line, sizeof line, "%.*s: %.*s",
-                          (int)(tag.length < 100 ? tag.length : 100), (const char *)tag.data,
-                          (int)(text.length < 280 ? text.length : 280), (const char *)text.data);
+    int length = snprintf(
+        line, sizeof line, "%.*s: %.*s", (int)(tag.length < 100 ? tag.length : 100),
+        tag.data ? (const char *)tag.data : "", (int)(text.length < 280 ? text.length : 280),
+        text.data ? (const char *)text.data : "");
     snprintf(category, sizeof category, "log.%c",
              letters[priority < sizeof letters - 1 ? priority : 0]);
     uint32_t task = tv_ft_chunk_task(reading->chunk, (int64_t)tid);

@@ -85,8 +85,17 @@ void tv_pf_clocks_release(struct tv_pf_clocks *clocks);
 /* Return the id of the trace's clock; 0 when there is no snapshot. */
 uint32_t tv_pf_clocks_trace_id(const struct tv_pf_clocks *clocks);
 
-/* Convert a time to the clock of the trace.  Return false when no snapshot leads there. */
-bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time);
+/* Convert a time of another clock than that of the trace.  Return false when no snapshot leads to
+ * the clock of the trace. */
+bool tv_pf_clocks_convert_other(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time);
+
+/* Convert a time to the clock of the trace, likewise. */
+static inline bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id, int64_t *time)
+{
+    if (clocks->trace == TV_NONE || id == clocks->ids[clocks->trace] || id == TV_PF_CLOCK_DEFAULT)
+        return true;
+    return tv_pf_clocks_convert_other(clocks, id, time);
+}
 
 /* ---- Sequences (sequences.c) ---- */
 
@@ -482,7 +491,14 @@ static inline uint32_t tv_pf_find_known_track(struct tv_pf_reading *reading,
 }
 
 /* Set the owner of a track: its own thread or process, or that of an ancestor. */
-struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t track);
+struct tv_pf_track *tv_pf_find_track_owner(struct tv_pf_reading *reading, uint32_t track);
+
+/* Return a track whose owner is set. */
+static inline struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t track)
+{
+    struct tv_pf_track *row = &reading->tracks.rows[track];
+    return TV_LIKELY(row->resolved) ? row : tv_pf_find_track_owner(reading, track);
+}
 
 /* Make slices of the events on tracks, and add them to the merge. */
 void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
@@ -561,23 +577,12 @@ uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payl
 /* Return whether a field of TracePacket only says how to read the packet. */
 static inline bool tv_pf_is_packet_head(uint32_t number)
 {
-    switch (number) {
-    case 3:
-    case 8:
-    case 10:
-    case 12:
-    case 13:
-    case 41:
-    case 42:
-    case 58:
-    case 59:
-    case 79:
-    case 87:
-    case 98:
-        return true;
-    default:
-        return false;
-    }
+    const uint64_t low = UINT64_C(1) << 3 | UINT64_C(1) << 8 | UINT64_C(1) << 10 |
+                         UINT64_C(1) << 12 | UINT64_C(1) << 13 | UINT64_C(1) << 41 |
+                         UINT64_C(1) << 42 | UINT64_C(1) << 58 | UINT64_C(1) << 59;
+    if (number < 64)
+        return low >> number & 1;
+    return number == 79 || number == 87 || number == 98;
 }
 
 /* Counters: add a value to the counter of a process (TV_FT_NO_ID: global). */

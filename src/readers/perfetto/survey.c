@@ -15,13 +15,45 @@ uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payl
     return payload->number;
 }
 
+/* Return the number of a packet's last payload when none of the packet's fields stands for the
+ * whole file, as in nearly all packets; TV_NONE when the fields are to be walked one by one. */
+static uint32_t pf_survey_skim(struct tv_bytes packet)
+{
+    struct tv_pf_steps steps = tv_pf_steps_over(packet);
+    uint64_t key, value;
+    uint32_t payload = 0;
+    while (!tv_pf_steps_ended(&steps)) {
+        if (!tv_pf_step_varint(&steps, &key) || !tv_pf_step_varint(&steps, &value) || key >> 3 == 0)
+            return TV_NONE;
+        if ((key & 7) == TV_PROTOBUF_BYTES) {
+            if (value > (size_t)(steps.end - steps.at))
+                return TV_NONE;
+            steps.at += value;
+        } else if ((key & 7) != TV_PROTOBUF_VARINT) {
+            return TV_NONE;
+        }
+        uint64_t number = key >> 3;
+        if (number >= TV_PF_TYPES || number == CLOCK_SNAPSHOT || number == PROCESS_TREE ||
+            number == TRACK_DESCRIPTOR || number == SYSTEM_INFO)
+            return TV_NONE;
+        if (!tv_pf_is_packet_head((uint32_t)number))
+            payload = (uint32_t)number;
+    }
+    return payload;
+}
+
 /* Take the fields of a packet that stand for the whole file.  Most packets have their payload in a
  * field of its own; a few of tests have two. */
 static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *packet)
 {
     struct tv_pf_message message = tv_pf_message_over(packet->bytes);
     struct tv_protobuf_field field;
-    uint32_t payload = 0;
+    uint32_t payload = pf_survey_skim(packet->bytes);
+    if (TV_LIKELY(payload != TV_NONE)) {
+        reading->types[payload]++;
+        return;
+    }
+    payload = 0;
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))
             continue;

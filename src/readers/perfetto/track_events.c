@@ -140,6 +140,60 @@ static void pf_event_add_categories(struct pf_event *event, const struct tv_prot
         event->categories[event->category_count++] = iid;
 }
 
+/* Take the packed values of extra counters.  Return false when the field is damaged, or longer than
+ * a message with a length of one byte. */
+TV_INLINE bool pf_event_take_extra(struct tv_pf_steps *steps, struct pf_event *event)
+{
+    struct tv_bytes packed;
+    if (!tv_pf_step_bytes(steps, 12, &packed))
+        return false;
+    struct tv_pf_steps values = tv_pf_steps_over(packed);
+    while (event->extra_count < MAX_EXTRA && !tv_pf_steps_ended(&values) &&
+           tv_pf_step_varint(&values, &event->extra_values[event->extra_count]))
+        event->extra_count++;
+    return true;
+}
+
+/* Take fields as long as they are numbers that many events have. */
+TV_INLINE void pf_event_take_usual(struct tv_pf_message *message, struct pf_event *event)
+{
+    struct tv_pf_steps steps = {message->at, message->end};
+    uint64_t key, value;
+    for (; !tv_pf_steps_ended(&steps); message->at = steps.at) {
+        if (*steps.at == (12 << 3 | TV_PROTOBUF_BYTES)) {
+            if (!pf_event_take_extra(&steps, event))
+                return;
+            continue;
+        }
+        key = *steps.at++;
+        if ((key & 7) != TV_PROTOBUF_VARINT || key >= 0x80 || !tv_pf_step_varint(&steps, &value))
+            return;
+        switch (key >> 3) {
+        case 3:
+            if (event->category_count < MAX_CATEGORIES)
+                event->categories[event->category_count++] = value;
+            break;
+        case 9:
+            event->type = value;
+            break;
+        case 10:
+            event->name_iid = value;
+            event->has_name = true;
+            break;
+        case 11:
+            event->has_track = true;
+            event->track = value;
+            break;
+        case 12:
+            if (event->extra_count < MAX_EXTRA)
+                event->extra_values[event->extra_count++] = value;
+            break;
+        default:
+            return;
+        }
+    }
+}
+
 static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
                           struct pf_event *event)
 {
@@ -147,7 +201,10 @@ static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
     struct tv_protobuf_field field;
     memset(event, 0, offsetof(struct pf_event, categories));
     event->cpu_time = TV_NO_TIME;
-    while (tv_pf_next(&message, &field))
+    for (;;) {
+        pf_event_take_usual(&message, event);
+        if (!tv_pf_next(&message, &field))
+            break;
         switch (field.number) {
         case 9:
             event->type = field.value;
@@ -183,6 +240,7 @@ static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
         default:
             pf_event_take_rare(reading, event, &field);
         }
+    }
     return !message.damaged;
 }
 
@@ -211,7 +269,9 @@ static struct tv_bytes pf_category_text(struct pf_placed *placed, char *text, si
     return (struct tv_bytes){(uint8_t *)text, length};
 }
 
-static uint32_t pf_event_make_frame(struct pf_placed *placed)
+/* Functions that few events need are not inlined: their texts would give the path of all events a
+ * large stack frame. */
+static TV_NOINLINE uint32_t pf_event_make_frame(struct pf_placed *placed)
 {
     char text[LONGEST_CATEGORIES];
     const struct pf_event *event = &placed->event;
@@ -277,12 +337,11 @@ static uint32_t pf_event_frame(struct pf_placed *placed)
 
 /* ---- Counters ---- */
 
-/* Return the counter of the chunk for a counter track. */
-static uint32_t pf_track_counter(struct tv_pf_reading *reading, struct tv_pf_track *track)
+/* Add the counter of a counter track to the chunk. */
+static TV_NOINLINE void pf_track_add_counter(struct tv_pf_reading *reading,
+                                             struct tv_pf_track *track)
 {
     char text[200];
-    if (track->counter != TV_NONE)
-        return track->counter;
     struct tv_bytes name = tv_interner_get(reading->chunk->texts, track->name);
     if (name.length == 0 && track->counter_type == 1)
         name = TV_BYTES("thread_time");
@@ -299,7 +358,6 @@ static uint32_t pf_track_counter(struct tv_pf_reading *reading, struct tv_pf_tra
     counter.name = tv_pf_text(reading, name);
     counter.category = track->unit;
     track->counter = tv_ft_chunk_counter(reading->chunk, &counter);
-    return track->counter;
 }
 
 /* Return the value of an incremental counter: the sum of its values since the state was cleared.
@@ -338,7 +396,9 @@ static void pf_count_on_track(struct pf_placed *placed, unsigned role, uint64_t 
         value *= (double)track->multiplier;
     if (track->counter_type == 1 && track->owner_tid != TV_FT_NO_ID && value >= 0 && value < 9e18)
         placed->event.cpu_time = (int64_t)value;
-    tv_ft_chunk_add_value(reading->chunk, &placed->at, pf_track_counter(reading, track), value);
+    if (TV_UNLIKELY(track->counter == TV_NONE))
+        pf_track_add_counter(reading, track);
+    tv_ft_chunk_add_value(reading->chunk, &placed->at, track->counter, value);
 }
 
 /* Add the values that an event has beside its own. */
@@ -668,32 +728,47 @@ static bool pf_event_needs_frame(const struct pf_event *event)
     return event->has_name || event->type != TYPE_END || event->legacy.data;
 }
 
-static void pf_event_place(struct pf_placed *placed)
+static void pf_event_place_by_type(struct pf_placed *placed)
 {
-    struct pf_legacy legacy = {.phase = 0};
+    uint64_t type = placed->event.type;
+    if (type == 0 || type > TYPE_STATE)
+        tv_pf_warn(placed->reading, TV_DIAGNOSTIC_EVENT_RAW, placed->packet->offset);
+    else
+        pf_add_typed(placed);
+}
+
+/* Place an event with a legacy one inside: its thread, its name and its letter come from there. */
+static TV_NOINLINE void pf_event_place_legacy(struct pf_placed *placed)
+{
+    struct pf_legacy legacy;
     struct pf_event *event = &placed->event;
-    if (event->legacy.data) {
-        pf_legacy_read(event->legacy, &legacy);
-        pf_legacy_set_thread(placed, &legacy);
-        if (legacy.name_iid != 0 && !event->has_name) {
-            event->name_iid = legacy.name_iid;
-            event->has_name = true;
-        }
+    pf_legacy_read(event->legacy, &legacy);
+    pf_legacy_set_thread(placed, &legacy);
+    if (legacy.name_iid != 0 && !event->has_name) {
+        event->name_iid = legacy.name_iid;
+        event->has_name = true;
     }
     placed->frame = pf_event_needs_frame(event) ? pf_event_frame(placed) : TV_NONE;
     if (event->extra_count > 0)
         pf_count_extra(placed);
+    if (placed->at.task == TV_NONE)
+        placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
+    pf_legacy_add_flow(placed, &legacy);
+    if (legacy.phase == 0 || !pf_legacy_take(placed, &legacy))
+        pf_event_place_by_type(placed);
+}
+
+static void pf_event_place(struct pf_placed *placed)
+{
+    const struct pf_event *event = &placed->event;
     if (event->legacy.data) {
-        if (placed->at.task == TV_NONE)
-            placed->at.task = tv_ft_chunk_task(placed->reading->chunk, 0);
-        pf_legacy_add_flow(placed, &legacy);
-    }
-    if (legacy.phase != 0 && pf_legacy_take(placed, &legacy))
+        pf_event_place_legacy(placed);
         return;
-    if (event->type == 0 || event->type > TYPE_STATE)
-        tv_pf_warn(placed->reading, TV_DIAGNOSTIC_EVENT_RAW, placed->packet->offset);
-    else
-        pf_add_typed(placed);
+    }
+    placed->frame = pf_event_needs_frame(event) ? pf_event_frame(placed) : TV_NONE;
+    if (event->extra_count > 0)
+        pf_count_extra(placed);
+    pf_event_place_by_type(placed);
 }
 
 static void pf_event_count(struct pf_placed *placed)

@@ -266,11 +266,9 @@ void tv_pf_set_default_thread(struct tv_pf_reading *reading, struct tv_pf_sequen
 
 /* ---- Owners ---- */
 
-struct tv_pf_track *tv_pf_resolve_track(struct tv_pf_reading *reading, uint32_t number)
+struct tv_pf_track *tv_pf_find_track_owner(struct tv_pf_reading *reading, uint32_t number)
 {
     struct tv_pf_track *track = &reading->tracks.rows[number];
-    if (TV_LIKELY(track->resolved))
-        return track;
     const struct tv_pf_track *at = track;
     int step = 0;
     for (; at->kind == TV_PF_TRACK_PLAIN && at->parent != 0 && step < ANCESTORS; step++) {
