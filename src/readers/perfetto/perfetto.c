@@ -362,6 +362,7 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_out_release(&reading->json_text);
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->profile.frame_index);
+    tv_map_release(&reading->descriptions);
     tv_map_release(&reading->track_index);
     tv_map_release(&reading->profile.stack_index);
     tv_map_release(&reading->processes.thread_name_index);

@@ -262,25 +262,23 @@ static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at
     }
 }
 
-/* Names of power rails and GPU counters are interned as entries of tables that InternedData does
- * not have. */
+/* Descriptions of power rails and GPU counters have ids of their own.  They hold for the whole
+ * trace, whatever sequence they are in: a clear of the state does not end them. */
 enum { RAIL_TABLE = 100, GPU_TABLE = 101 };
 
 /* Keep a description {1 id, name...}: the first one counts. */
 static void pf_keep_description(struct tv_pf_reading *reading, uint32_t table, uint64_t scope,
                                 struct tv_bytes bytes)
 {
-    struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
     uint64_t key = tv_pf_find(bytes, 1).value ^ (uint64_t)table << 56 ^ scope << 32;
     uint32_t blob = tv_interner_add(reading->blobs, bytes);
-    (void)tv_map_add(&sequence->frames, key, blob);
+    (void)tv_map_add(&reading->descriptions, key, blob);
 }
 
 static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32_t table,
                                            uint64_t scope, uint64_t id)
 {
-    struct tv_pf_sequence *sequence = tv_pf_find_sequence(reading, 0);
-    uint32_t blob = tv_map_find(&sequence->frames, id ^ (uint64_t)table << 56 ^ scope << 32);
+    uint32_t blob = tv_map_find(&reading->descriptions, id ^ (uint64_t)table << 56 ^ scope << 32);
     return blob == TV_NONE ? TV_BYTES("") : tv_interner_get(reading->blobs, blob);
 }
 

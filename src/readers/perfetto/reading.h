@@ -326,6 +326,7 @@ struct tv_pf_reading {
     struct tv_map sequence_index;
     TV_TABLE(tv_pf_sequence) sequences;
     struct tv_interner *blobs;
+    struct tv_map descriptions; /* of power rails and GPU counters (probes.c) -> blob */
     struct tv_map track_index; /* hash of the uuid -> track */
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
