@@ -17,37 +17,15 @@
 #include "readers/perfetto/cut.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/protobuf_out.h"
-#include "readers/perfetto/reading.h"
-
-/* Events of the kernel. */
-enum { BINDER_SENT = 50, BINDER_RECEIVED };
+#include "readers/perfetto/cut_writing.h"
 
 enum { EVENT_BEGIN = 1, EVENT_END, EVENT_INSTANT, EVENT_COUNTER, EVENT_STATE };
-
-/* An incremental counter of one sequence. */
-struct cut_sum {
-    uint64_t whole, written; /* sums of all steps, and of those written */
-};
-
-struct cut_writing {
-    struct tv_pf_reading *reading;
-    struct tv_pf_cut *cut;
-    struct tv_out *out;
-    struct tv_out packet, payload, part, text; /* reused */
-    struct tv_map sum_index;
-    TV_TABLE(cut_sum) sums;
-    uint32_t clock; /* id of the clock of the trace; 0: the file does not tell */
-    bool told;      /* the states of the tasks are written */
-    bool changed;   /* writing->payload is not what the bundle has */
-};
 
 /* Changes of a packet that is written. */
 struct cut_changes {
@@ -77,15 +55,14 @@ void tv_pf_cut_mark(struct tv_pf_cut *cut, uint64_t offset, int64_t time, unsign
     tv_map_set(&cut->marks, key, (known == TV_NONE ? 0 : known) | mark | lead << LEAD_SHIFT);
 }
 
-static unsigned cut_marks_of(const struct cut_writing *writing, uint64_t offset, int64_t time)
+unsigned tv_pf_cut_marks_of(const struct tv_pf_cut_writing *writing, uint64_t offset, int64_t time)
 {
     uint32_t marks = tv_map_find(&writing->cut->marks, cut_mark_key(offset, time));
     return marks == TV_NONE ? 0 : marks;
 }
 
-/* Return the time that an event gets: its own when it is in the range, an end of the range when it
- * is marked, else TV_NO_TIME: it is left out.  An end (`ends`) belongs to what is before it. */
-static int64_t cut_place(const struct cut_writing *writing, unsigned marks, int64_t time, bool ends)
+int64_t tv_pf_cut_place(const struct tv_pf_cut_writing *writing, unsigned marks, int64_t time,
+                        bool ends)
 {
     const struct tv_pf_cut *cut = writing->cut;
     if (ends ? time > cut->from && time <= cut->to : time >= cut->from && time < cut->to)
@@ -97,14 +74,13 @@ static int64_t cut_place(const struct cut_writing *writing, unsigned marks, int6
 
 /* ---- Packets ---- */
 
-static void cut_put_frame(struct cut_writing *writing, struct tv_bytes packet)
+void tv_pf_cut_put_frame(struct tv_pf_cut_writing *writing, struct tv_bytes packet)
 {
     tv_protobuf_put_bytes(writing->out, 1, packet);
     writing->cut->written++;
 }
 
-/* Copy a field as it stands from `start` to `end`. */
-static void cut_copy_field(struct tv_out *out, const uint8_t *start, const uint8_t *end)
+void tv_pf_cut_copy_field(struct tv_out *out, const uint8_t *start, const uint8_t *end)
 {
     tv_out_bytes(out, (struct tv_bytes){start, (size_t)(end - start)});
 }
@@ -119,7 +95,7 @@ static bool cut_leaves_field(const struct cut_changes *changes, uint32_t number)
     return changes->bare && !tv_pf_is_packet_head(number);
 }
 
-static void cut_put_changed(struct cut_writing *writing, const struct tv_pf_current *packet,
+static void cut_put_changed(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                             const struct cut_changes *changes)
 {
     struct tv_pf_message message = tv_pf_message_over(packet->bytes);
@@ -136,9 +112,9 @@ static void cut_put_changed(struct cut_writing *writing, const struct tv_pf_curr
         if (changes->replaced && !tv_pf_is_packet_head(field.number))
             tv_protobuf_put_message(out, field.number, &writing->payload);
         else
-            cut_copy_field(out, start, message.at);
+            tv_pf_cut_copy_field(out, start, message.at);
     }
-    cut_put_frame(writing, (struct tv_bytes){out->buffer, out->length});
+    tv_pf_cut_put_frame(writing, (struct tv_bytes){out->buffer, out->length});
 }
 
 /* Return the incremental clock of a packet; NULL: its timestamp stands for itself. */
@@ -147,8 +123,7 @@ static struct tv_pf_own_clock *cut_clock_of(const struct tv_pf_current *packet)
     return packet->has_time ? tv_pf_sequence_incremental(packet->sequence, packet->clock) : NULL;
 }
 
-/* Leave a packet out, but for what changes the state of its sequence. */
-static void cut_drop(struct cut_writing *writing, const struct tv_pf_current *packet)
+void tv_pf_cut_drop(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct tv_pf_own_clock *clock = cut_clock_of(packet);
     if (clock)
@@ -158,9 +133,8 @@ static void cut_drop(struct cut_writing *writing, const struct tv_pf_current *pa
         cut_put_changed(writing, packet, &(struct cut_changes){.bare = true});
 }
 
-/* Write a packet at a time of the trace's clock. */
-static void cut_keep(struct cut_writing *writing, const struct tv_pf_current *packet, int64_t time,
-                     bool replaced)
+void tv_pf_cut_keep(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
+                    int64_t time, bool replaced)
 {
     struct tv_pf_own_clock *clock = cut_clock_of(packet);
     struct cut_changes changes = {.replaced = replaced};
@@ -177,11 +151,11 @@ static void cut_keep(struct cut_writing *writing, const struct tv_pf_current *pa
     if (changes.timed || replaced)
         cut_put_changed(writing, packet, &changes);
     else
-        cut_put_frame(writing, packet->bytes);
+        tv_pf_cut_put_frame(writing, packet->bytes);
 }
 
 /* Write a packet of the sequence with writing->payload at a time. */
-static void cut_put_new(struct cut_writing *writing, const struct tv_pf_current *packet,
+static void cut_put_new(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                         int64_t time, uint32_t payload)
 {
     struct tv_out *out = &writing->packet;
@@ -192,7 +166,7 @@ static void cut_put_new(struct cut_writing *writing, const struct tv_pf_current 
     if (packet->sequence_id != 0)
         tv_protobuf_put_number(out, 10, packet->sequence_id);
     tv_protobuf_put_message(out, payload, &writing->payload);
-    cut_put_frame(writing, (struct tv_bytes){out->buffer, out->length});
+    tv_pf_cut_put_frame(writing, (struct tv_bytes){out->buffer, out->length});
 }
 
 /* ---- Track events ---- */
@@ -242,7 +216,7 @@ static void cut_event_read(struct tv_bytes bytes, struct cut_event *event)
 }
 
 /* Return the time of an event; TV_NO_TIME: it has none. */
-static int64_t cut_event_time(struct cut_writing *writing, const struct tv_pf_current *packet,
+static int64_t cut_event_time(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                               const struct cut_event *event)
 {
     struct tv_pf_reading *reading = writing->reading;
@@ -266,8 +240,9 @@ static bool cut_event_ends(const struct cut_event *event)
 }
 
 /* Count a step of a counter.  Return the step to write: with those that were left out before. */
-static uint64_t cut_event_step(struct cut_writing *writing, const struct tv_pf_current *packet,
-                               uint64_t uuid, uint64_t step, bool written)
+static uint64_t cut_event_step(struct tv_pf_cut_writing *writing,
+                               const struct tv_pf_current *packet, uint64_t uuid, uint64_t step,
+                               bool written)
 {
     struct tv_pf_reading *reading = writing->reading;
     uint32_t track = tv_pf_find_track(reading, uuid);
@@ -277,8 +252,8 @@ static uint64_t cut_event_step(struct cut_writing *writing, const struct tv_pf_c
     uint32_t number =
         tv_map_add(&writing->sum_index, tv_hash_u64(key ^ track), (uint32_t)writing->sums.count);
     if (number == writing->sums.count)
-        *tv_table_add(&writing->sums) = (struct cut_sum){0, 0};
-    struct cut_sum *sum = &writing->sums.rows[number];
+        *tv_table_add(&writing->sums) = (struct tv_pf_cut_sum){0, 0};
+    struct tv_pf_cut_sum *sum = &writing->sums.rows[number];
     sum->whole += step;
     uint64_t value = sum->whole - sum->written;
     if (written)
@@ -317,7 +292,7 @@ static bool cut_extra_tracks_next(struct cut_extra_tracks *tracks, uint64_t *uui
 
 /* An event that is written anew. */
 struct cut_rewriting {
-    struct cut_writing *writing;
+    struct tv_pf_cut_writing *writing;
     const struct tv_pf_current *packet;
     struct cut_extra_tracks extra;
     uint64_t track;
@@ -349,7 +324,7 @@ static void cut_rewrite_field(struct cut_rewriting *r, const struct tv_protobuf_
     case 2: /* CPU times */
     case 17:
         if (!r->moved)
-            cut_copy_field(out, start, end);
+            tv_pf_cut_copy_field(out, start, end);
         break;
     case 12:
         cut_rewrite_extra(r, field);
@@ -359,12 +334,12 @@ static void cut_rewrite_field(struct cut_rewriting *r, const struct tv_protobuf_
             out, 30, cut_event_step(r->writing, r->packet, r->track, field->value, r->written));
         break;
     default:
-        cut_copy_field(out, start, end);
+        tv_pf_cut_copy_field(out, start, end);
     }
 }
 
 /* Write an event to writing->payload without times of its own; steps of counters are counted. */
-static void cut_event_rewrite(struct cut_writing *writing, const struct tv_pf_current *packet,
+static void cut_event_rewrite(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                               const struct cut_event *event, bool written, bool moved)
 {
     struct tv_bytes bytes = packet->payload.bytes;
@@ -387,7 +362,7 @@ static void cut_event_rewrite(struct cut_writing *writing, const struct tv_pf_cu
 }
 
 /* Write the end of the slice that an event begins. */
-static void cut_event_close(struct cut_writing *writing, const struct tv_pf_current *packet,
+static void cut_event_close(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                             const struct cut_event *event, int64_t time)
 {
     struct tv_out *out = &writing->payload;
@@ -411,372 +386,46 @@ static void cut_event_close(struct cut_writing *writing, const struct tv_pf_curr
     cut_put_new(writing, packet, time, 11);
 }
 
-static void cut_track_event(struct cut_writing *writing, const struct tv_pf_current *packet)
+static void cut_track_event(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct cut_event event;
     cut_event_read(packet->payload.bytes, &event);
     int64_t time = cut_event_time(writing, packet, &event), place = time;
-    unsigned marks = cut_marks_of(writing, packet->offset, time);
+    unsigned marks = tv_pf_cut_marks_of(writing, packet->offset, time);
     bool counter = event.type == EVENT_COUNTER && event.phase == 0;
     if (!counter)
         marks &= ~(unsigned)TV_PF_CUT_VALUE;
     if (time != TV_NO_TIME)
-        place = cut_place(writing, marks, time, cut_event_ends(&event));
+        place = tv_pf_cut_place(writing, marks, time, cut_event_ends(&event));
     bool moved = place != time && !counter, own = event.has_delta || event.has_absolute;
     bool changed = event.counts || own || moved;
     if (changed)
         cut_event_rewrite(writing, packet, &event, place != TV_NO_TIME, moved);
     if (place == TV_NO_TIME) {
-        cut_drop(writing, packet);
+        tv_pf_cut_drop(writing, packet);
         return;
     }
-    cut_keep(writing, packet, place, changed);
+    tv_pf_cut_keep(writing, packet, place, changed);
     if (marks & TV_PF_CUT_CLOSE)
         cut_event_close(writing, packet, &event, writing->cut->to);
     else if (marks & TV_PF_CUT_EMPTY)
         cut_event_close(writing, packet, &event, place);
 }
 
-/* ---- Kernel events ---- */
-
-/* Return true for events that end a slice which another event began. */
-static bool cut_kernel_ends(const struct tv_protobuf_field *event)
-{
-    static const uint32_t ends[] = {22, 25, 37, 47, 55, 57, 330, 405, 438};
-    struct tv_bytes text;
-    for (size_t i = 0; i < TV_COUNT(ends); i++)
-        if (event->number == ends[i])
-            return true;
-    if (event->number != 3)
-        return false;
-    text = tv_pf_find(event->bytes, 2).bytes;
-    return tv_bytes_starts_with(text, TV_BYTES("E")) ||
-           tv_bytes_starts_with(text, TV_BYTES("F|")) || tv_bytes_starts_with(text, TV_BYTES("H|"));
-}
-
-/* Write FtraceEvent {time, thread, event} to writing->payload; the event is in writing->part. */
-static void cut_put_kernel_event(struct cut_writing *writing, uint64_t time, uint64_t tid,
-                                 uint32_t number)
-{
-    writing->text.length = 0;
-    tv_protobuf_put_number(&writing->text, 1, time);
-    tv_protobuf_put_number(&writing->text, 2, tid);
-    tv_protobuf_put_message(&writing->text, number, &writing->part);
-    tv_protobuf_put_message(&writing->payload, 2, &writing->text);
-}
-
-/* Number of the events that cut_close_binder makes: transactions count up from 1. */
-#define MADE_TRANSACTION 0x40000000u
-
-/* End the slice of a transaction that was sent, or of the work that a received one began: the work
- * ends when its thread sends a reply, the wait when the reply is received. */
-static void cut_close_binder(struct cut_writing *writing, const struct tv_protobuf_field *event,
-                             uint64_t time, uint64_t tid)
-{
-    uint64_t number = tv_pf_find(event->bytes, 1).value ^ MADE_TRANSACTION;
-    uint64_t other = tv_pf_find(event->bytes, 4).value;
-    bool waits = event->number == BINDER_SENT;
-    tv_protobuf_put_number(&writing->part, 1, number);
-    tv_protobuf_put_number(&writing->part, 5, 1); /* a reply */
-    tv_protobuf_put_number(&writing->part, 7, 0); /* flags: not one-way */
-    cut_put_kernel_event(writing, time, waits && other != 0 ? other : tid, BINDER_SENT);
-    if (!waits)
-        return;
-    writing->part.length = 0;
-    tv_protobuf_put_number(&writing->part, 1, number);
-    cut_put_kernel_event(writing, time, tid, BINDER_RECEIVED);
-}
-
-/* Write the event that ends the slice which a mark, an interrupt or a transaction begins. */
-static void cut_kernel_close(struct cut_writing *writing, const struct tv_protobuf_field *event,
-                             uint64_t time, uint64_t tid)
-{
-    char text[32];
-    struct tv_bytes mark = tv_pf_find(event->bytes, 2).bytes;
-    writing->part.length = 0;
-    if (event->number == BINDER_SENT || event->number == BINDER_RECEIVED) {
-        cut_close_binder(writing, event, time, tid);
-        return;
-    }
-    if (event->number == 3 && tv_bytes_starts_with(mark, TV_BYTES("B|"))) {
-        size_t digits = 2;
-        while (digits < mark.length && digits < 12 && mark.data[digits] >= '0' &&
-               mark.data[digits] <= '9')
-            digits++;
-        int length =
-            snprintf(text, sizeof text, "E|%.*s\n", (int)digits - 2, (const char *)mark.data + 2);
-        tv_protobuf_put_bytes(&writing->part, 2,
-                              (struct tv_bytes){(const uint8_t *)text, (size_t)length});
-    } else if (event->number == 36 || event->number == 24) { /* irq, softirq */
-        tv_protobuf_put_number(&writing->part, 1, tv_pf_find(event->bytes, 1).value);
-    } else {
-        return;
-    }
-    cut_put_kernel_event(writing, time, tid, event->number == 3 ? 3 : event->number + 1);
-}
-
-/* Write one event of a bundle to writing->payload, or leave it out. */
-static void cut_kernel_event(struct cut_writing *writing, const struct tv_pf_bundle_clock *clock,
-                             struct tv_bytes bytes, uint64_t offset)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field, event = {.number = 0};
-    uint64_t raw = 0, tid = 0;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number == 1)
-            raw = field.value;
-        else if (field.number == 2)
-            tid = field.value;
-        else if (field.wire == TV_PROTOBUF_BYTES)
-            event = field;
-    }
-    int64_t time = tv_pf_bundle_time(writing->reading, clock, raw);
-    unsigned marks = cut_marks_of(writing, offset, time);
-    int64_t place = cut_place(writing, marks, time, cut_kernel_ends(&event));
-    writing->changed |= place != time || (marks & (TV_PF_CUT_CLOSE | TV_PF_CUT_EMPTY));
-    if (place == TV_NO_TIME)
-        return;
-    if (place == time) {
-        tv_protobuf_put_bytes(&writing->payload, 2, bytes);
-    } else {
-        writing->part.length = 0;
-        tv_out_bytes(&writing->part, event.bytes);
-        cut_put_kernel_event(writing, raw + (uint64_t)place - (uint64_t)time, tid, event.number);
-    }
-    if (marks & TV_PF_CUT_CLOSE)
-        cut_kernel_close(writing, &event, raw + (uint64_t)writing->cut->to - (uint64_t)time, tid);
-    else if (marks & TV_PF_CUT_EMPTY)
-        cut_kernel_close(writing, &event, raw, tid);
-}
-
-/* ---- Compact scheduling ---- */
-
-/* The rows of a message that stay: by their number, the time that they get. */
-struct cut_rows {
-    int64_t *places; /* TV_NO_TIME: left out */
-    uint64_t *raws;
-    size_t count, capacity, place_capacity;
-};
-
-static void cut_rows_find(struct cut_writing *writing, const struct tv_pf_bundle_clock *clock,
-                          struct tv_protobuf_field times, uint64_t offset, struct cut_rows *rows)
-{
-    struct tv_pf_numbers steps = tv_pf_numbers_of(&times, 0);
-    uint64_t raw = 0, step;
-    rows->count = 0;
-    while (times.wire != TV_PF_MISSING && tv_pf_numbers_next(&steps, &step)) {
-        raw += step;
-        int64_t time = tv_pf_bundle_time(writing->reading, clock, raw);
-        int64_t place = cut_place(writing, cut_marks_of(writing, offset, time), time, false);
-        rows->places = tv_array_reserve(rows->places, &rows->place_capacity, rows->count + 1,
-                                        sizeof *rows->places);
-        rows->raws =
-            tv_array_reserve(rows->raws, &rows->capacity, rows->count + 1, sizeof *rows->raws);
-        rows->places[rows->count] = place;
-        writing->changed |= place != time;
-        rows->raws[rows->count++] =
-            place == TV_NO_TIME ? 0 : raw + (uint64_t)place - (uint64_t)time;
-    }
-}
-
-/* Write the rows that stay of one column to writing->part; `times`: of the column of times. */
-static size_t cut_rows_put(struct cut_writing *writing, const struct cut_rows *rows,
-                           const struct tv_protobuf_field *column, bool times)
-{
-    struct tv_pf_numbers numbers = tv_pf_numbers_of(column, 0);
-    uint64_t value, last = 0;
-    size_t kept = 0;
-    writing->text.length = 0;
-    for (size_t i = 0; i < rows->count && tv_pf_numbers_next(&numbers, &value); i++) {
-        if (rows->places[i] == TV_NO_TIME)
-            continue;
-        tv_protobuf_put_varint(&writing->text, times ? rows->raws[i] - last : value);
-        last = rows->raws[i];
-        kept++;
-    }
-    if (kept > 0)
-        tv_protobuf_put_message(&writing->part, column->number, &writing->text);
-    return kept;
-}
-
-/* Write the rows of a compact_sched message that stay to writing->payload. */
-static void cut_compact(struct cut_writing *writing, const struct tv_pf_bundle_clock *clock,
-                        struct tv_bytes bytes, uint64_t offset)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    struct cut_rows switches = {.count = 0}, wakings = {.count = 0};
-    size_t kept = 0;
-    cut_rows_find(writing, clock, tv_pf_find(bytes, 1), offset, &switches);
-    cut_rows_find(writing, clock, tv_pf_find(bytes, 7), offset, &wakings);
-    writing->part.length = 0;
-    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at) {
-        if (field.number == 5)
-            cut_copy_field(&writing->part, start, message.at);
-        else
-            kept += cut_rows_put(writing, field.number < 7 ? &switches : &wakings, &field,
-                                 field.number == 1 || field.number == 7);
-    }
-    if (kept > 0)
-        tv_protobuf_put_message(&writing->payload, 4, &writing->part);
-    tv_free(switches.places);
-    tv_free(switches.raws);
-    tv_free(wakings.places);
-    tv_free(wakings.raws);
-}
-
-/* ---- States of tasks at the start ---- */
-
-/* Write FtraceEvent {time, tid, sched_switch} to writing->payload. */
-static void cut_put_switch(struct cut_writing *writing, uint64_t raw,
-                           const struct tv_pf_cut_task *from, const struct tv_pf_cut_task *to)
-{
-    int64_t bits = tv_pf_task_bits(writing->reading, from->state);
-    writing->part.length = 0;
-    tv_protobuf_put_bytes(&writing->part, 1, from->name);
-    tv_protobuf_put_number(&writing->part, 2, (uint64_t)from->tid);
-    tv_protobuf_put_number(&writing->part, 4, (uint64_t)bits);
-    tv_protobuf_put_bytes(&writing->part, 5, to->name);
-    tv_protobuf_put_number(&writing->part, 6, (uint64_t)to->tid);
-    cut_put_kernel_event(writing, raw, (uint64_t)from->tid, 4);
-}
-
-/* Write the bundle in writing->payload, with the clock of another one. */
-static void cut_put_switches(struct cut_writing *writing, struct tv_bytes like, uint32_t cpu)
-{
-    struct tv_pf_message message = tv_pf_message_over(like);
-    struct tv_protobuf_field field;
-    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at)
-        if (field.number >= 5 && field.number <= 7)
-            cut_copy_field(&writing->payload, start, message.at);
-    tv_protobuf_put_number(&writing->payload, 1, cpu);
-    writing->packet.length = 0;
-    tv_protobuf_put_message(&writing->packet, 1, &writing->payload);
-    cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
-}
-
-/* Return the time of the first event of a bundle, as it stands there.  False: it has none. */
-static bool cut_bundle_first_time(struct tv_bytes bundle, uint64_t *raw)
-{
-    struct tv_pf_message message = tv_pf_message_over(bundle);
-    struct tv_protobuf_field field, time;
-    while (tv_pf_next(&message, &field)) {
-        time = tv_pf_find(field.bytes, field.number == 4 ? 7 : 1);
-        if (field.number == 4 && tv_pf_find(field.bytes, 1).wire != TV_PF_MISSING)
-            time = tv_pf_find(field.bytes, 1);
-        if ((field.number != 2 && field.number != 4) || time.wire == TV_PF_MISSING)
-            continue;
-        struct tv_pf_numbers numbers = tv_pf_numbers_of(&time, 0);
-        if (tv_pf_numbers_next(&numbers, raw))
-            return true;
-    }
-    return false;
-}
-
-/* Write the processes of tasks to a process tree in writing->payload. */
-static void cut_put_processes(struct cut_writing *writing, const struct tv_pf_cut_task *tasks,
-                              size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (tasks[i].tid <= 0 || tasks[i].pid <= 0)
-            continue;
-        writing->part.length = 0;
-        tv_protobuf_put_number(&writing->part, 1, (uint64_t)tasks[i].tid);
-        tv_protobuf_put_number(&writing->part, 3, (uint64_t)tasks[i].pid);
-        tv_protobuf_put_message(&writing->payload, 2, &writing->part);
-    }
-}
-
-/* Tell the processes of the tasks, as events before the range may have done. */
-static void cut_tell_processes(struct cut_writing *writing)
-{
-    const struct tv_pf_cut *cut = writing->cut;
-    writing->payload.length = writing->packet.length = 0;
-    cut_put_processes(writing, cut->running.rows, cut->running.count);
-    cut_put_processes(writing, cut->waiting.rows, cut->waiting.count);
-    if (writing->payload.length == 0)
-        return;
-    tv_protobuf_put_message(&writing->packet, 2, &writing->payload);
-    cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
-}
-
-/*
- * Tell the states of all tasks by switches at the start of the range, before the first bundle.
- * Only a switch can say that a task sleeps, and the task before it has to be the one that ran:
- *
- *     processor 0    a (sleeps) -> b,  b (blocked) -> c,  c (runnable) -> d     d runs
- *     processor 1    idle -> e                                                  e runs
- */
-static void cut_tell_states(struct cut_writing *writing, struct tv_bytes bundle)
-{
-    const struct tv_pf_cut_task idle = {.name = TV_BYTES("swapper")};
-    const struct tv_pf_cut *cut = writing->cut;
-    struct tv_pf_bundle_clock clock;
-    uint64_t raw;
-    if (writing->told || cut->running.count == 0 || !cut_bundle_first_time(bundle, &raw))
-        return;
-    writing->told = true;
-    tv_pf_bundle_read_clock(writing->reading, bundle, &clock);
-    raw += (uint64_t)cut->from - (uint64_t)tv_pf_bundle_time(writing->reading, &clock, raw);
-    cut_tell_processes(writing);
-    for (size_t i = 0; i < cut->running.count; i++) {
-        const struct tv_pf_cut_task *before = &idle;
-        writing->payload.length = 0;
-        for (size_t k = 0; i == 0 && k < cut->waiting.count; k++) {
-            if (k > 0)
-                cut_put_switch(writing, raw, before, &cut->waiting.rows[k]);
-            before = &cut->waiting.rows[k];
-        }
-        cut_put_switch(writing, raw, before, &cut->running.rows[i]);
-        cut_put_switches(writing, bundle, cut->running.rows[i].cpu);
-    }
-}
-
-static void cut_bundle(struct cut_writing *writing, const struct tv_pf_current *packet)
-{
-    struct tv_bytes bytes = packet->payload.bytes;
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    struct tv_pf_bundle_clock clock;
-    bool needed = false;
-    size_t rest = 0;
-    cut_tell_states(writing, bytes);
-    tv_pf_bundle_read_clock(writing->reading, bytes, &clock);
-    writing->payload.length = 0;
-    writing->changed = false;
-    for (const uint8_t *start = message.at; tv_pf_next(&message, &field); start = message.at) {
-        size_t before = writing->payload.length;
-        uint64_t offset = tv_pf_offset_of(packet, start);
-        if (field.number == 2) {
-            cut_kernel_event(writing, &clock, field.bytes, offset);
-        } else if (field.number == 4) {
-            cut_compact(writing, &clock, field.bytes, offset);
-        } else {
-            cut_copy_field(&writing->payload, start, message.at);
-            rest += writing->payload.length - before;
-            needed |= field.number == 11; /* names of events */
-        }
-    }
-    if (writing->payload.length > rest || needed)
-        cut_keep(writing, packet, packet->time, writing->changed);
-    else
-        cut_drop(writing, packet);
-}
-
 /* ---- Other packets ---- */
 
-static void cut_frame(struct cut_writing *writing, const struct tv_pf_current *packet)
+static void cut_frame(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct tv_pf_message message = tv_pf_message_over(packet->payload.bytes);
     struct tv_protobuf_field part = {.number = 0};
-    unsigned marks = cut_marks_of(writing, packet->offset, packet->time);
+    unsigned marks = tv_pf_cut_marks_of(writing, packet->offset, packet->time);
     tv_pf_next(&message, &part);
-    int64_t place = cut_place(writing, marks, packet->time, part.number == 5);
+    int64_t place = tv_pf_cut_place(writing, marks, packet->time, part.number == 5);
     if (place == TV_NO_TIME) {
-        cut_drop(writing, packet);
+        tv_pf_cut_drop(writing, packet);
         return;
     }
-    cut_keep(writing, packet, place, false);
+    tv_pf_cut_keep(writing, packet, place, false);
     if (!(marks & (TV_PF_CUT_CLOSE | TV_PF_CUT_EMPTY)))
         return;
     writing->payload.length = writing->part.length = 0;
@@ -801,7 +450,7 @@ static bool cut_is_of_whole_trace(uint32_t payload)
 
 /* Leave a packet out, but for the descriptions that it brings for later ones: names of power rails
  * and GPU counters, tables of old allocation profiles. */
-static void cut_drop_values(struct cut_writing *writing, const struct tv_pf_current *packet)
+static void cut_drop_values(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     static const struct {
         uint8_t payload, values; /* field number of the values */
@@ -816,46 +465,46 @@ static void cut_drop_values(struct cut_writing *writing, const struct tv_pf_curr
     for (const uint8_t *start = message.at; values != 0 && tv_pf_next(&message, &field);
          start = message.at)
         if (field.number != values)
-            cut_copy_field(&writing->payload, start, message.at);
+            tv_pf_cut_copy_field(&writing->payload, start, message.at);
     if (values != 0 && tv_pf_find(packet->payload.bytes, 1).number == 1)
-        cut_keep(writing, packet, packet->time, true);
+        tv_pf_cut_keep(writing, packet, packet->time, true);
     else
-        cut_drop(writing, packet);
+        tv_pf_cut_drop(writing, packet);
 }
 
-static void cut_packet(struct cut_writing *writing, const struct tv_pf_packet *from)
+static void cut_packet(struct tv_pf_cut_writing *writing, const struct tv_pf_packet *from)
 {
     struct tv_pf_current packet;
     enum tv_pf_opened opened = tv_pf_open_packet(writing->reading, from, &packet);
     if (opened == TV_PF_NO_CLOCK) { /* nobody can tell whether it is in the range */
-        cut_put_frame(writing, packet.bytes);
+        tv_pf_cut_put_frame(writing, packet.bytes);
         return;
     }
     if (packet.payload.number == 44)
         tv_pf_set_default_thread(writing->reading, packet.sequence, packet.payload.bytes);
     if (packet.payloads != 1 || cut_is_of_whole_trace(packet.payload.number)) {
-        cut_keep(writing, &packet, packet.time, false);
+        tv_pf_cut_keep(writing, &packet, packet.time, false);
     } else if (opened == TV_PF_NO_STATE) {
-        cut_drop(writing, &packet);
+        tv_pf_cut_drop(writing, &packet);
     } else if (packet.payload.number == 1) {
-        cut_bundle(writing, &packet);
+        tv_pf_cut_bundle(writing, &packet);
     } else if (packet.payload.number == 11) {
         cut_track_event(writing, &packet);
     } else if (packet.payload.number == 76) {
         cut_frame(writing, &packet);
     } else if (!packet.has_time) {
-        cut_keep(writing, &packet, packet.time, false);
+        tv_pf_cut_keep(writing, &packet, packet.time, false);
     } else {
-        int64_t place = cut_place(writing, cut_marks_of(writing, packet.offset, packet.time),
-                                  packet.time, false);
+        int64_t place = tv_pf_cut_place(
+            writing, tv_pf_cut_marks_of(writing, packet.offset, packet.time), packet.time, false);
         if (place == TV_NO_TIME)
             cut_drop_values(writing, &packet);
         else
-            cut_keep(writing, &packet, place, false);
+            tv_pf_cut_keep(writing, &packet, place, false);
     }
 }
 
-static enum tv_status cut_packets(struct cut_writing *writing, struct tv_error *err)
+static enum tv_status cut_packets(struct tv_pf_cut_writing *writing, struct tv_error *err)
 {
     struct tv_pf_packets packets;
     struct tv_pf_packet packet;
@@ -874,7 +523,7 @@ enum tv_status tv_pf_cut_write(struct tv_source *source, struct tv_pf_cut *cut, 
 {
     static const struct tv_read_options one = {.parts = 1};
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
-    struct cut_writing writing = {.reading = reading, .cut = cut, .out = out};
+    struct tv_pf_cut_writing writing = {.reading = reading, .cut = cut, .out = out};
     struct tv_out *const outs[] = {&writing.packet, &writing.payload, &writing.part, &writing.text};
     for (size_t i = 0; i < TV_COUNT(outs); i++)
         tv_out_init_memory(outs[i]);

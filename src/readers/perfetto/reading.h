@@ -327,7 +327,7 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_sequence) sequences;
     struct tv_interner *blobs;
     struct tv_map descriptions; /* of power rails and GPU counters (probes.c) -> blob */
-    struct tv_map track_index; /* hash of the uuid -> track */
+    struct tv_map track_index;  /* hash of the uuid -> track */
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
     TV_TABLE(tv_pf_flow_event) flows;
