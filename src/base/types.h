@@ -42,6 +42,9 @@ static inline tv_ns tv_time_times(tv_ns time, int64_t times)
 /* "None" for every 32-bit index and id. */
 #define TV_NONE UINT32_MAX
 
+/* A time that is not known. */
+#define TV_NO_TIME INT64_MIN
+
 /* A view of bytes that somebody else owns. */
 struct tv_bytes {
     const uint8_t *data;

@@ -425,6 +425,17 @@ static bool index_check_blockings_row(const struct table_counts *counts,
            r->thread < counts->threads && r->caller < counts->strings && tv_index_is_flag(&r->io);
 }
 
+static bool index_check_task_facts_row(const struct table_counts *counts,
+                                       const struct tv_task_facts *r)
+{
+    return r->input < counts->inputs &&
+           (r->start == TV_NO_TIME || table_time_is_valid(counts, r->input, r->start)) &&
+           (r->end == TV_NO_TIME || table_time_is_valid(counts, r->input, r->end)) &&
+           tv_index_is_of(r->process, counts->processes) &&
+           tv_index_is_of(r->thread, counts->threads) &&
+           tv_index_is_of(r->parent, counts->processes) && r->command < counts->strings;
+}
+
 /* Return whether the sample times of a counter are valid. */
 static bool table_samples_are_valid(const struct table_counts *counts,
                                     const struct tv_counter *counter)

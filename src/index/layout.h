@@ -72,7 +72,8 @@
     X(slice_extras, 's', 'l', 'e', 'x')                                                            \
     X(async_extras, 'a', 's', 'e', 'x')                                                            \
     X(wakeups, 'w', 'a', 'k', 'e')                                                                 \
-    X(blockings, 'b', 'l', 'o', 'c')
+    X(blockings, 'b', 'l', 'o', 'c')                                                               \
+    X(task_facts, 't', 'f', 'c', 't')
 #define TV_INDEX_OBJECT_KEYS TV_SECTION_TAG('o', 'k', 'e', 'y')
 #define TV_INDEX_COUNTER_TIMES TV_SECTION_TAG('c', 'n', 't', 't')
 #define TV_INDEX_COUNTER_OFFSETS TV_SECTION_TAG('c', 'n', 't', 'o')

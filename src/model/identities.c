@@ -131,6 +131,8 @@ static void machine_renumber_processes(struct tv_trace *trace, const struct mach
     RENUMBER(trace, objects, process, r);
     RENUMBER(trace, memory_dumps, process, r);
     RENUMBER(trace, stack_frames, process, r);
+    RENUMBER(trace, task_facts, process, r);
+    RENUMBER(trace, task_facts, parent, r);
 }
 
 /* Merge the processes with one pid on one machine. Return whether any were merged; threads can be
@@ -190,6 +192,7 @@ static void machine_renumber_threads(struct tv_trace *trace, const struct machin
     RENUMBER(trace, wakeups, thread, r);
     RENUMBER(trace, wakeups, by, r);
     RENUMBER(trace, blockings, thread, r);
+    RENUMBER(trace, task_facts, thread, r);
 }
 
 /* Merge the threads with one tid in one process. The processes have their new numbers already. */

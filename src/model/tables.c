@@ -45,6 +45,7 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->async_extras);
     RELEASE(&tables->wakeups);
     RELEASE(&tables->blockings);
+    RELEASE(&tables->task_facts);
     tv_free(tables->object_keys);
     tv_free(tables->counter_times);
     tv_free(tables->counter_offsets);

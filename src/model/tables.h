@@ -276,6 +276,16 @@ struct tv_wakeup {
     uint32_t input, no_padding;
 };
 
+/* Facts about a process or a thread that few formats have. */
+struct tv_task_facts {
+    tv_ns start, end; /* of its life, which may begin before the trace; TV_NO_TIME: unknown */
+    uint32_t process, thread; /* the one that the facts are about; the other one is TV_NONE */
+    uint32_t parent;          /* process; TV_NONE: unknown */
+    uint32_t user;            /* id; TV_NONE: unknown */
+    uint32_t command;         /* string: the command line; empty: unknown */
+    uint32_t input;
+};
+
 /* Why a thread was blocked, reported when it is woken.  Sorted by thread and time. */
 struct tv_blocking {
     tv_ns time;
@@ -320,6 +330,7 @@ struct tv_tables {
     TV_TABLE(tv_async_extra) async_extras;
     TV_TABLE(tv_wakeup) wakeups;
     TV_TABLE(tv_blocking) blockings;
+    TV_TABLE(tv_task_facts) task_facts;
     struct tv_object_key *object_keys; /* [objects.count] sorted for tv_object_find_snapshot */
     tv_ns *counter_times;
     uint64_t *counter_offsets;

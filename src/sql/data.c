@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.c - what all tables of a trace share (tables.h). */
+#include <string.h>
+
 #include "analysis/findings/display_frames.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -47,6 +49,25 @@ static void sql_list_thread_tracks(struct tv_sql_data *data)
             data->track_of[trace->tracks[i].thread] = i;
 }
 
+/* List the facts about each thread and process: of several inputs the first one's. */
+static void sql_list_facts(struct tv_sql_data *data)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    const struct tv_tables *tables = &data->trace->tables;
+    data->facts_of_thread = tv_alloc((size_t)info->thread_count + 1, sizeof *data->facts_of_thread);
+    data->facts_of_process =
+        tv_alloc((size_t)info->process_count + 1, sizeof *data->facts_of_process);
+    memset(data->facts_of_thread, 0xff, info->thread_count * sizeof *data->facts_of_thread);
+    memset(data->facts_of_process, 0xff, info->process_count * sizeof *data->facts_of_process);
+    for (size_t i = tables->task_facts.count; i-- > 0;) {
+        const struct tv_task_facts *facts = &tables->task_facts.rows[i];
+        if (facts->thread != TV_NONE)
+            data->facts_of_thread[facts->thread] = (uint32_t)i;
+        if (facts->process != TV_NONE)
+            data->facts_of_process[facts->process] = (uint32_t)i;
+    }
+}
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -61,6 +82,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
     sql_list_thread_tracks(data);
+    sql_list_facts(data);
     sql_list_names(data);
     if (!tv_duck.query)
         return; /* an export without DuckDB */
@@ -77,6 +99,8 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_free(data->first_id);
     tv_free(data->first_value);
     tv_free(data->track_of);
+    tv_free(data->facts_of_thread);
+    tv_free(data->facts_of_process);
     tv_free(data->name_of);
     tv_free(data->names);
     tv_interner_free(data->interner);

@@ -20,10 +20,29 @@ static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
 /* ---- Threads, processes, tracks ---- */
 
 static const struct tv_sql_column thread_columns[] = {
-    {"utid", TV_SQL_INTEGER},    {"id", TV_SQL_INTEGER},   {"tid", TV_SQL_INTEGER},
-    {"name", TV_SQL_TEXT},       {"upid", TV_SQL_INTEGER}, {"is_main_thread", TV_SQL_BOOLEAN},
-    {"is_idle", TV_SQL_BOOLEAN},
+    {"utid", TV_SQL_INTEGER},    {"id", TV_SQL_INTEGER},       {"tid", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},       {"upid", TV_SQL_INTEGER},     {"is_main_thread", TV_SQL_BOOLEAN},
+    {"is_idle", TV_SQL_BOOLEAN}, {"start_ts", TV_SQL_INTEGER}, {"end_ts", TV_SQL_INTEGER},
 };
+
+/* Put a time of a life, which may be before the trace; NULL: unknown. */
+static void sql_put_fact_time(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                              uint64_t i, const struct tv_task_facts *facts, bool end)
+{
+    tv_ns time = !facts ? TV_NO_TIME : end ? facts->end : facts->start;
+    if (time == TV_NO_TIME)
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_integer(vector, i, tv_trace_time(data->trace, facts->input, time));
+}
+
+/* Return the facts about a process or a thread, by its number in `facts_of`; NULL: none. */
+static const struct tv_task_facts *sql_facts(const struct tv_sql_data *data,
+                                             const uint32_t *facts_of, uint64_t number)
+{
+    return facts_of[number] == TV_NONE ? NULL
+                                       : &sql_tables_of(data)->task_facts.rows[facts_of[number]];
+}
 
 /* Is it the idle task, as readers of schedulers name it? */
 static bool sql_is_idle(const struct tv_trace_info *info, const struct tv_thread *thread)
@@ -55,6 +74,9 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_index(vector, i, thread->process);
         else if (column == 6)
             tv_sql_put_boolean(vector, i, sql_is_idle(info, thread));
+        else if (column > 6)
+            sql_put_fact_time(data, vector, i, sql_facts(data, data->facts_of_thread, first + i),
+                              column == 8);
         else if (thread->process == TV_NONE)
             tv_sql_put_null(vector, i);
         else
@@ -63,13 +85,28 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
 }
 
 static const struct tv_sql_column process_columns[] = {
-    {"upid", TV_SQL_INTEGER}, {"id", TV_SQL_INTEGER},  {"pid", TV_SQL_INTEGER},
-    {"name", TV_SQL_TEXT},    {"labels", TV_SQL_TEXT},
+    {"upid", TV_SQL_INTEGER},   {"id", TV_SQL_INTEGER},          {"pid", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},      {"labels", TV_SQL_TEXT},         {"start_ts", TV_SQL_INTEGER},
+    {"end_ts", TV_SQL_INTEGER}, {"parent_upid", TV_SQL_INTEGER}, {"uid", TV_SQL_INTEGER},
+    {"cmdline", TV_SQL_TEXT},
 };
 
 static uint64_t sql_process_count(const struct tv_sql_data *data)
 {
     return data->trace->head->process_count;
+}
+
+static void sql_put_process_fact(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                 const struct tv_task_facts *facts, struct tv_sql_vector *vector)
+{
+    if (column < 7)
+        sql_put_fact_time(data, vector, i, facts, column == 6);
+    else if (!facts)
+        tv_sql_put_null(vector, i);
+    else if (column == 9)
+        tv_sql_put_string(data, vector, i, facts->command);
+    else
+        tv_sql_put_index(vector, i, column == 7 ? facts->parent : facts->user);
 }
 
 static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
@@ -83,6 +120,9 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
             tv_sql_put_integer(vector, i, (int64_t)process->id);
+        else if (column > 4)
+            sql_put_process_fact(data, column, i,
+                                 sql_facts(data, data->facts_of_process, first + i), vector);
         else
             tv_sql_put_string(data, vector, i, column == 3 ? process->name : process->labels);
     }

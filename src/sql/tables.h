@@ -30,7 +30,9 @@ struct tv_sql_data {
     uint64_t *first_id;    /* [row_count + 1] id of the first slice of each row */
     uint64_t *first_value; /* [counters + 1] number of the first value of each series' counter */
     uint32_t *track_of;    /* [thread_count] track of a thread's own slices; TV_NONE: none */
-    uint32_t *name_of;     /* [frame_count] number of a frame's name in `names` */
+    uint32_t *facts_of_thread;    /* [thread_count] number of its facts; TV_NONE: none */
+    uint32_t *facts_of_process;   /* [process_count] the same */
+    uint32_t *name_of;            /* [frame_count] number of a frame's name in `names` */
     struct tv_interner *interner; /* owns the distinct names of frames */
     const char **names;
     uint32_t name_count;

@@ -29,7 +29,7 @@ Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4
 SystemInfo: utsname=1:Uname
 Uname: release=3
 ProcessTree: processes=1:Process threads=2:Thread
-Process: pid=1 ppid=2 cmdline=3 uid=5 is_kthread=8 cmdline_is_comm=9
+Process: pid=1 ppid=2 cmdline=3 uid=5 process_start_from_boot=7 is_kthread=8 cmdline_is_comm=9
 Thread: tid=1 name=2 tgid=3
 ProcessStats: processes=1:ProcessMemory
 ProcessMemory: pid=1 vm_rss_kb=3
@@ -78,7 +78,7 @@ Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_pr
   switch_next_comm_index=6 waking_timestamp=7 waking_pid=8 waking_target_cpu=9 waking_prio=10 waking_comm_index=11
 Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:CpuNumber cpu_idle=13:CpuNumber
   rss_stat=313:Rss sched_wakeup=17:Waking sched_waking=20:Waking irq_handler_entry=36:Irq irq_handler_exit=37:Irq
-  sched_blocked_reason=18:Reason task_newtask=235:NewTask binder_transaction=50:Transaction binder_transaction_received=51:Received
+  sched_blocked_reason=18:Reason task_newtask=235:NewTask sched_process_free=240:Free binder_transaction=50:Transaction binder_transaction_received=51:Received
   suspend_resume=113:Suspend wakeup_source_activate=404:Wakeup wakeup_source_deactivate=405:Wakeup
 Print: ip=1 buf=2
 Rss: member=1 size=2 curr=3 mm_id=4
@@ -89,6 +89,7 @@ Irq: irq=1 name=2
 Transaction: debug_id=1 to_proc=3 to_thread=4 reply=5 code=6 flags=7
 Received: debug_id=1
 Reason: pid=1 caller=2 io_wait=3
+Free: comm=1 pid=2
 NewTask: pid=1 comm=2 clone_flags=3
 Suspend: action=1 val=2 start=3
 Wakeup: name=1 state=2

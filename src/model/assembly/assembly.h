@@ -37,8 +37,6 @@ enum tv_span_flags {
     TV_SPAN_IF_OPEN = 64, /* an end implied by another begin: there may be nothing to end */
 };
 
-#define TV_NO_TIME INT64_MIN
-
 /* Per-event offsets have 40 bits, as those of slices do. */
 #define TV_OFFSET_MASK ((UINT64_C(1) << 40) - 1)
 

@@ -536,6 +536,7 @@ void tv_subset_tables(struct tv_trace *to, const struct tv_trace *from,
     COPY_TABLE(t, f, joins, true);
     COPY_TABLE(t, f, clock_syncs, true);
     COPY_TABLE(t, f, known_names, true);
+    COPY_TABLE(t, f, task_facts, true);
     tv_tables_finish(t);
     tv_free(instants);
 }

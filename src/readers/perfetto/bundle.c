@@ -34,6 +34,7 @@ enum {
     EVENT_WAKEUP_NEW = 114,
     EVENT_NEWTASK = 235,
     EVENT_RENAME = 236,
+    EVENT_PROCESS_FREE = 240,
     EVENT_RSS_STAT = 313,
     EVENT_OOM_SCORE = 326,
     EVENT_ZERO = 331,
@@ -222,6 +223,13 @@ static bool pf_take_blocked(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 
 #define CLONE_THREAD 0x10000u
 
+/* Return the process of a task; TV_FT_NO_ID when it is unknown. */
+static int64_t pf_task_process(const struct tv_ft_chunk *chunk, uint32_t task)
+{
+    const struct tv_ft_task *row = &chunk->tasks.rows[task];
+    return row->tgid != TV_FT_NO_ID ? row->tgid : row->marked_tgid;
+}
+
 /* Handle a new task: a thread of the process of the event's task, or a process. */
 static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
@@ -232,12 +240,14 @@ static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     if (!tv_pf_is_tid(tid) || tid == 0)
         return false;
     uint32_t task = tv_ft_chunk_task(bundle->chunk, tid);
-    const struct tv_ft_task *parent = &bundle->chunk->tasks.rows[at->task];
-    int64_t process = parent->tgid != TV_FT_NO_ID ? parent->tgid : parent->marked_tgid;
-    if (!(fields.numbers[3] & CLONE_THREAD))
+    int64_t process = pf_task_process(bundle->chunk, at->task);
+    if (!(fields.numbers[3] & CLONE_THREAD)) {
+        tv_pf_note_parent(bundle->reading, tid, process);
         process = tid;
+    }
     bundle->chunk->tasks.rows[task].tgid = process;
     tv_ft_chunk_set_task_name(bundle->chunk, task, fields.texts[2]);
+    tv_pf_note_start(bundle->reading, tid, process, at->time);
     return false; /* it is an instant as well */
 }
 
@@ -252,11 +262,18 @@ static bool pf_take_rename(struct tv_pf_bundle *bundle, struct tv_bytes event)
     return false;
 }
 
-/* Return the process of a task; TV_FT_NO_ID when it is unknown. */
-static int64_t pf_task_process(const struct tv_ft_chunk *chunk, uint32_t task)
+/* Handle the end of a task: the kernel frees what it kept of it. */
+static bool pf_take_process_free(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                                 struct tv_bytes event)
 {
-    const struct tv_ft_task *row = &chunk->tasks.rows[task];
-    return row->tgid != TV_FT_NO_ID ? row->tgid : row->marked_tgid;
+    struct pf_event_fields fields;
+    pf_event_parse(event, &fields);
+    int64_t tid = (int32_t)fields.numbers[2];
+    if (tv_pf_is_tid(tid) && tid != 0) {
+        uint32_t task = tv_ft_chunk_task(bundle->chunk, tid);
+        tv_pf_note_end(bundle->reading, tid, pf_task_process(bundle->chunk, task), at->time);
+    }
+    return false;
 }
 
 /* ---- Counters ---- */
@@ -493,6 +510,8 @@ static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *
         return pf_take_newtask(bundle, at, event->bytes);
     case EVENT_RENAME:
         return pf_take_rename(bundle, event->bytes);
+    case EVENT_PROCESS_FREE:
+        return pf_take_process_free(bundle, at, event->bytes);
     case EVENT_RSS_STAT:
         return pf_take_rss(bundle, at, event->bytes);
     case EVENT_OOM_SCORE:

@@ -376,7 +376,10 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->profile.frames.rows);
     tv_free(reading->processes.thread_names.rows);
     tv_free(reading->processes.process_names.rows);
-    tv_map_release(&reading->processes.users);
+    tv_free(reading->processes.process_facts.list.rows);
+    tv_map_release(&reading->processes.process_facts.index);
+    tv_free(reading->processes.thread_facts.list.rows);
+    tv_map_release(&reading->processes.thread_facts.index);
     tv_map_release(&reading->processes.package_names);
     tv_map_release(&reading->processes.user_packages);
     tv_free(reading->processes.packages.rows);
@@ -430,6 +433,7 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
         input->clocks |= TV_CLOCK_CPU;
     tv_pf_add_names(reading, merge);
     tv_pf_add_packages(reading, merge);
+    tv_pf_add_facts(reading, merge);
     tv_pf_add_track_slices(reading, merge);
     tv_pf_add_display_frames(reading, merge);
     tv_pf_add_gpu_slices(reading, merge);

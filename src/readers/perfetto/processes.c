@@ -84,6 +84,109 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
     }
 }
 
+/* ---- Lives, parents, users, command lines ---- */
+
+static struct tv_pf_facts *pf_facts_of(struct tv_pf_facts_table *table, int64_t id)
+{
+    uint32_t number = tv_map_add(&table->index, (uint64_t)id, (uint32_t)table->list.count);
+    if (number == table->list.count)
+        *tv_table_add(&table->list) = (struct tv_pf_facts){
+            .id = (uint64_t)id,
+            .start = TV_NO_TIME,
+            .end = TV_NO_TIME,
+            .last_start = TV_NO_TIME,
+            .boot_start = TV_NO_TIME,
+            .parent = TV_FT_NO_ID,
+            .user = TV_NONE,
+            .command = TV_EMPTY_STRING,
+        };
+    return &table->list.rows[number];
+}
+
+/* Events of several processors do not come in the order of time. */
+static void pf_facts_note_start(struct tv_pf_facts *facts, int64_t time)
+{
+    if (facts->start == TV_NO_TIME || time < facts->start)
+        facts->start = time;
+    if (time > facts->last_start)
+        facts->last_start = time;
+}
+
+void tv_pf_note_start(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int64_t time)
+{
+    pf_facts_note_start(pf_facts_of(&reading->processes.thread_facts, tid), time);
+    if (tid == pid)
+        pf_facts_note_start(pf_facts_of(&reading->processes.process_facts, pid), time);
+}
+
+void tv_pf_note_end(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int64_t time)
+{
+    struct tv_pf_facts *facts = pf_facts_of(&reading->processes.thread_facts, tid);
+    facts->end = time > facts->end ? time : facts->end;
+    if (tid == pid) {
+        facts = pf_facts_of(&reading->processes.process_facts, pid);
+        facts->end = time > facts->end ? time : facts->end;
+    }
+}
+
+void tv_pf_note_parent(struct tv_pf_reading *reading, int64_t pid, int64_t parent)
+{
+    if (parent > 0)
+        pf_facts_of(&reading->processes.process_facts, pid)->parent = parent;
+}
+
+/* Return a time that the model can add to others; TV_NO_TIME when there is none. */
+static int64_t pf_fact_time(int64_t time)
+{
+    return time >= -TV_MOVE_MAX && time <= TV_MOVE_MAX ? time : TV_NO_TIME;
+}
+
+/* Add a row of facts, unless nothing is known. */
+static void pf_add_facts_row(struct tv_pf_reading *reading, struct tv_ft_merge *merge,
+                             const struct tv_pf_facts *facts, uint32_t process, uint32_t thread)
+{
+    int64_t start = facts->start;
+    if (start == TV_NO_TIME && facts->boot_start != TV_NO_TIME) {
+        start = facts->boot_start;
+        if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, &start))
+            start = TV_NO_TIME;
+    }
+    struct tv_task_facts row = {
+        .start = pf_fact_time(start),
+        .end = facts->end >= facts->last_start ? pf_fact_time(facts->end) : TV_NO_TIME,
+        .process = process,
+        .thread = thread,
+        .parent =
+            facts->parent > 0 ? tv_map_find(&merge->processes, (uint64_t)facts->parent) : TV_NONE,
+        .user = facts->user,
+        .command = merge->numbers[0].texts[facts->command],
+        .input = merge->input,
+    };
+    if (row.start != TV_NO_TIME || row.end != TV_NO_TIME || row.parent != TV_NONE ||
+        row.user != TV_NONE || row.command != TV_EMPTY_STRING)
+        *tv_table_add(&merge->trace->tables.task_facts) = row;
+}
+
+void tv_pf_add_facts(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
+{
+    const struct tv_trace_info *head = merge->trace->head;
+    const struct tv_pf_facts_table *processes = &reading->processes.process_facts;
+    const struct tv_pf_facts_table *threads = &reading->processes.thread_facts;
+    for (size_t i = 0; i < processes->list.count; i++) {
+        uint32_t process = tv_map_find(&merge->processes, processes->list.rows[i].id);
+        if (process != TV_NONE)
+            pf_add_facts_row(reading, merge, &processes->list.rows[i], process, TV_NONE);
+    }
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        uint32_t number = thread->input == merge->input && !thread->line
+                              ? tv_map_find(&threads->index, thread->id)
+                              : TV_NONE;
+        if (number != TV_NONE)
+            pf_add_facts_row(reading, merge, &threads->list.rows[number], TV_NONE, i);
+    }
+}
+
 /* ---- Process trees ---- */
 
 /* Process of which all threads of the kernel are children. */
@@ -91,7 +194,8 @@ void tv_pf_add_names(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 
 /* A process of a tree. */
 struct pf_tree_process {
-    int64_t pid, user; /* user -1: unknown */
+    int64_t pid, parent, user; /* user -1: unknown */
+    int64_t boot_start;
     struct tv_bytes command;
     unsigned arguments;
     bool kernel; /* it is a thread of the kernel */
@@ -103,13 +207,15 @@ static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    struct pf_tree_process process = {.pid = TV_FT_NO_ID, .user = -1};
+    struct pf_tree_process process = {
+        .pid = TV_FT_NO_ID, .parent = TV_FT_NO_ID, .user = -1, .boot_start = TV_NO_TIME};
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
             process.pid = (int32_t)field.value;
             break;
         case 2:
+            process.parent = (int32_t)field.value;
             process.kernel |= field.value == KTHREADD;
             break;
         case 3:
@@ -118,6 +224,9 @@ static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
             break;
         case 5:
             process.user = (int32_t)field.value;
+            break;
+        case 7:
+            process.boot_start = (int64_t)field.value;
             break;
         case 8:
             process.kernel |= field.value != 0;
@@ -140,6 +249,36 @@ static struct tv_bytes pf_bytes_before(struct tv_bytes text, char a, char b)
     return text;
 }
 
+/* Return the text of a whole command line: its arguments, with blanks between them. */
+static uint32_t pf_command_line(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_out line;
+    tv_out_init_memory(&line);
+    while (tv_pf_next(&message, &field))
+        if (field.number == 3) {
+            if (line.length > 0)
+                tv_out_char(&line, ' ');
+            tv_out_bytes(&line, field.bytes);
+        }
+    uint32_t text = tv_pf_text(reading, (struct tv_bytes){line.buffer, line.length});
+    tv_out_release(&line);
+    return text;
+}
+
+/* A tree that comes later knows a program that was started in the process since. */
+static void pf_note_tree_facts(struct tv_pf_reading *reading, const struct pf_tree_process *process,
+                               struct tv_bytes bytes)
+{
+    struct tv_pf_facts *facts = pf_facts_of(&reading->processes.process_facts, process->pid);
+    facts->parent = process->parent > 0 ? process->parent : facts->parent;
+    facts->user = process->user >= 0 ? (uint32_t)process->user : facts->user;
+    facts->boot_start = process->boot_start;
+    if (process->arguments > 0)
+        facts->command = pf_command_line(reading, bytes);
+}
+
 static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct pf_tree_process process = pf_tree_process_parse(bytes);
@@ -147,8 +286,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
     if (process.pid <= 0)
         return;
     tv_pf_set_process(reading, process.pid, process.pid);
-    if (process.user >= 0)
-        tv_map_set(&reading->processes.users, (uint64_t)process.pid, (uint32_t)process.user);
+    pf_note_tree_facts(reading, &process, bytes);
     /* A single argument may be a whole command line ("/system/bin/x --y") of one that rewrote it.
      */
     if (process.arguments == 1)
@@ -262,7 +400,9 @@ static struct tv_pf_package *pf_find_package(const struct tv_pf_reading *reading
                                              const struct tv_trace_info *head,
                                              const struct tv_process *process)
 {
-    uint32_t user = tv_map_find(&reading->processes.users, process->id);
+    const struct tv_pf_facts_table *facts = &reading->processes.process_facts;
+    uint32_t number = tv_map_find(&facts->index, process->id);
+    uint32_t user = number == TV_NONE ? TV_NONE : facts->list.rows[number].user;
     uint32_t first = user == TV_NONE
                          ? TV_NONE
                          : tv_map_find(&reading->processes.user_packages, user % USER_RANGE);

@@ -300,12 +300,28 @@ struct tv_pf_profile {
     struct tv_interner *frame_index;
 };
 
+/* What packets and events tell of a process, or of a thread, by its id. */
+struct tv_pf_facts {
+    uint64_t id;
+    int64_t start, end; /* the first and the last that is known; TV_NO_TIME: none */
+    int64_t last_start; /* of an id that was used again */
+    int64_t boot_start; /* on the clock of the boot; TV_NO_TIME: unknown */
+    int64_t parent;     /* process id; TV_FT_NO_ID: unknown */
+    uint32_t user;      /* id; TV_NONE: unknown */
+    uint32_t command;   /* text */
+};
+
+struct tv_pf_facts_table {
+    TV_TABLE(tv_pf_facts) list;
+    struct tv_map index;
+};
+
 /* Names of processes and threads, and the apps that the processes belong to (processes.c). */
 struct tv_pf_processes {
     TV_TABLE(tv_pf_name) thread_names;
     TV_TABLE(tv_pf_name) process_names;
     struct tv_map thread_name_index, process_name_index;
-    struct tv_map users;                        /* pid -> user id */
+    struct tv_pf_facts_table process_facts, thread_facts;
     TV_TABLE(tv_pf_package) packages;           /* each name once */
     struct tv_map package_names, user_packages; /* name, and user -> package */
 };
@@ -522,6 +538,13 @@ enum tv_status tv_pf_build_texts(struct tv_pf_reading *reading, struct tv_builde
 
 /* Take a process tree, in pass 1. */
 void tv_pf_add_process_tree(struct tv_pf_reading *reading, struct tv_bytes tree);
+/* Note that a thread began or ended, and with the main thread its process. */
+void tv_pf_note_start(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int64_t time);
+void tv_pf_note_end(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int64_t time);
+/* Note the parent of a process that an event began. */
+void tv_pf_note_parent(struct tv_pf_reading *reading, int64_t pid, int64_t parent);
+/* Add the facts about the processes and threads of the trace. */
+void tv_pf_add_facts(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
 void tv_pf_name_process(struct tv_pf_reading *reading, int64_t pid, uint32_t name,
                         uint8_t priority);
