@@ -270,11 +270,19 @@ static bool index_check_instants_row(const struct table_counts *counts, const st
 
 /* A counter has sample_count times and, for each time, one value per series. The product is
  * computed in 64 bits. */
+static bool table_counter_facts_are_valid(const struct table_counts *counts,
+                                          const struct tv_counter_facts *facts)
+{
+    return facts->unit < counts->strings && facts->type < counts->strings &&
+           facts->description < counts->strings && facts->dimensions < counts->strings;
+}
+
 static bool index_check_counters_row(const struct table_counts *counts, const struct tv_counter *r)
 {
     const struct tv_tables *tables = &counts->trace->tables;
     return r->name < counts->strings && r->category < counts->strings &&
-           r->input < counts->inputs && tv_index_is_of(r->process, counts->processes) &&
+           r->input < counts->inputs && table_counter_facts_are_valid(counts, &r->facts) &&
+           tv_index_is_of(r->process, counts->processes) &&
            tv_index_is_range(r->first_series, r->series_count, tables->series.count) &&
            tv_index_is_range(r->first_sample, r->sample_count, tables->counter_sample_count) &&
            tv_index_is_range(r->first_value, (uint64_t)r->sample_count * r->series_count,

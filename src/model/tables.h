@@ -38,6 +38,14 @@ struct tv_instant {
     uint8_t no_padding[2];
 };
 
+/* Facts about a counter beside its name: strings, empty where the file does not tell. */
+struct tv_counter_facts {
+    uint32_t unit;
+    uint32_t type; /* the kind of what it counts, as Perfetto calls it: "gpu_counter" */
+    uint32_t description;
+    uint32_t dimensions; /* JSON object: what tells counters of one name apart, {"gpu":1} */
+};
+
 /* Series that change together.  Sample i has values[first_value + i * series_count + series]; NaN:
  * the event has no value for that series. */
 struct tv_counter {
@@ -51,6 +59,7 @@ struct tv_counter {
     uint8_t colour; /* as tv_slice_extra, of all series */
     uint8_t no_padding[3];
     uint64_t first_value;
+    struct tv_counter_facts facts;
 };
 
 struct tv_series {

@@ -52,6 +52,8 @@ static void sql_describe(const struct tv_sql_data *data, int64_t id, struct tv_o
 void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_out *out)
 {
     size_t before = out->length;
+    if (id < 0)
+        tv_out_bytes(out, tv_sql_series_arguments(data, id));
     sql_describe(data, id, out);
     if (out->length - before > LARGEST_EVENT)
         out->length = before;

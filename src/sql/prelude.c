@@ -52,10 +52,12 @@ const char *const tv_sql_prelude[] = {
     "create macro tv_cpu_counter(n) as case regexp_replace(n, '^CPU [0-9]+ ', '') when 'Clock "
     "Frequency' then 'cpufreq' when 'C-State' then 'cpuidle' else regexp_replace(n, '^CPU [0-9]+ "
     "', '') end",
-    "create view cpu_counter_track as select * replace (tv_cpu_counter(name) as name), "
+    "create view cpu_counter_track as select * exclude (type) replace (tv_cpu_counter(name) as "
+    "name), "
     "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, try_cast(regexp_extract(name, "
     "'[0-9]+') as bigint) as ucpu, case tv_cpu_counter(name) when 'cpufreq' then 'cpu_frequency' "
-    "when 'cpuidle' then 'cpu_idle' end as type from counter_track where name ilike 'cpu %'",
+    "when 'cpuidle' then 'cpu_idle' else type end as type from counter_track where name ilike 'cpu "
+    "%'",
     "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
     "select cpu from cpu_counter_track) where cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
@@ -165,6 +167,12 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
+    "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",
+    "create view gpu_counter_group as select try_cast(g ->> 'id' as bigint) as group_id, g ->> "
+    "'name' as name, g ->> 'description' as description, track_id from (select id as track_id, "
+    "unnest(from_json(tv_event(dimension_arg_set_id) -> '$.groups', '[\"json\"]')) as g from "
+    "counter_track where type = 'gpu_counter')",
     "create view expected_frame_timeline_slice as select id, ts, dur, track_id, category, name, "
     "depth, arg_set_id, upid, try_cast(extract_arg(arg_set_id, 'Display frame token') as bigint) "
     "as display_frame_token, try_cast(extract_arg(arg_set_id, 'Surface frame token') as bigint) as "
@@ -283,6 +291,7 @@ const char *const tv_sql_completions[] = {
     "desc",
     "descendant_slice",
     "description",
+    "dimension_arg_set_id",
     "diagnostic",
     "directly_connected_flow",
     "distinct",
@@ -302,7 +311,11 @@ const char *const tv_sql_completions[] = {
     "frame_id",
     "frames",
     "from",
+    "gpu_counter_group",
+    "gpu_counter_track",
+    "gpu_id",
     "group",
+    "group_id",
     "having",
     "heap_profile_allocation",
     "id",

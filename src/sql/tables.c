@@ -7,6 +7,7 @@
 #include "sql/tables.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/sort.h"
@@ -128,44 +129,30 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
     }
 }
 
-static const struct tv_sql_column track_columns[] = {
-    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},    {"type", TV_SQL_TEXT},
-    {"utid", TV_SQL_INTEGER}, {"upid", TV_SQL_INTEGER},
-};
-
-static uint64_t sql_track_count(const struct tv_sql_data *data)
+/* Put the process of a track or counter; NULL for the one that stands for the kernel, because what
+ * belongs to it is of no process. */
+static void sql_put_owner(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
+                          uint32_t process)
 {
-    return data->trace->track_count;
-}
-
-static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                           uint32_t column, uint64_t first, uint32_t count,
-                           struct tv_sql_vector *vector)
-{
-    static const char *const types[] = {
-        [TV_TRACK_THREAD] = "thread_track", [TV_TRACK_OVERFLOW] = "thread_track",
-        [TV_TRACK_ASYNC] = "async_track",   [TV_TRACK_CPU] = "cpu_track",
-        [TV_TRACK_STATES] = "state_track",
-    };
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_track *track = &data->trace->tracks[first + i];
-        if (column == 0)
-            tv_sql_put_integer(vector, i, (int64_t)(first + i));
-        else if (column == 1)
-            tv_sql_put_string(data, vector, i, track->name);
-        else if (column == 2)
-            tv_sql_put_text(vector, i, types[track->kind]);
-        else
-            tv_sql_put_index(vector, i, column == 3 ? track->thread : track->process);
-    }
+    const struct tv_trace_info *info = data->trace->head;
+    bool is_kernel =
+        process != TV_NONE && info->processes[process].id == 0 &&
+        tv_bytes_equal(tv_trace_info_text(info, info->processes[process].name), TV_BYTES("Kernel"));
+    tv_sql_put_index(vector, i, is_kernel ? TV_NONE : process);
 }
 
 /* ---- Counters ---- */
 
 static const struct tv_sql_column counter_track_columns[] = {
-    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},   {"unit", TV_SQL_TEXT},
-    {"upid", TV_SQL_INTEGER}, {"series", TV_SQL_TEXT}, {"category", TV_SQL_TEXT},
+    {"id", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},
+    {"unit", TV_SQL_TEXT},
+    {"upid", TV_SQL_INTEGER},
+    {"series", TV_SQL_TEXT},
+    {"category", TV_SQL_TEXT},
+    {"type", TV_SQL_TEXT},
+    {"description", TV_SQL_TEXT},
+    {"dimension_arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_series_count(const struct tv_sql_data *data)
@@ -184,27 +171,135 @@ static const struct tv_counter *sql_counter_of_series(const struct tv_sql_data *
     return &tables->counters.rows[after - 1];
 }
 
+/* Return the kind of a counter: what the reader told, or what a name of Perfetto's counters tells;
+ * NULL: unknown. */
+static const char *sql_counter_type(const struct tv_sql_data *data,
+                                    const struct tv_counter *counter)
+{
+    static const char *const types[][2] = {
+        {"batt.", "battery_counter"}, {"battery_stats.", "battery_stats"}, {"mem.mm.", "mm_event"},
+        {"mem.", "process_memory"},   {"oom_score_adj", "oom_score_adj"},
+    };
+    const struct tv_trace_info *info = data->trace->head;
+    struct tv_bytes name = tv_trace_info_text(info, counter->name);
+    if (counter->facts.type != TV_EMPTY_STRING)
+        return (const char *)tv_trace_info_text(info, counter->facts.type).data;
+    for (size_t i = 0; i < TV_COUNT(types); i++)
+        if (strcmp(info->inputs[counter->input].format, "Perfetto trace") == 0 &&
+            tv_bytes_starts_with(name, tv_bytes_of(types[i][0])))
+            return types[i][1];
+    return NULL;
+}
+
+static void sql_put_counter_track_column(const struct tv_sql_data *data, uint32_t column,
+                                         uint64_t i, uint64_t series, struct tv_sql_vector *vector)
+{
+    const struct tv_counter *counter = sql_counter_of_series(data, series);
+    switch (column) {
+    case 0:
+        tv_sql_put_integer(vector, i, (int64_t)(data->trace->track_count + series));
+        break;
+    case 3:
+        sql_put_owner(data, vector, i, counter->process);
+        break;
+    case 6:
+        if (sql_counter_type(data, counter))
+            tv_sql_put_text(vector, i, sql_counter_type(data, counter));
+        else
+            tv_sql_put_null(vector, i);
+        break;
+    case 8:
+        if (counter->facts.dimensions == TV_EMPTY_STRING)
+            tv_sql_put_null(vector, i);
+        else
+            tv_sql_put_integer(vector, i, TV_SQL_SERIES_ARGS - (int64_t)series);
+        break;
+    default:
+        tv_sql_put_string(data, vector, i,
+                          column == 1   ? counter->name
+                          : column == 2 ? counter->facts.unit
+                          : column == 4 ? sql_tables_of(data)->series.rows[series].name
+                          : column == 5 ? counter->category
+                                        : counter->facts.description);
+    }
+}
+
 static void sql_fill_counter_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
                                    uint32_t column, uint64_t first, uint32_t count,
                                    struct tv_sql_vector *vector)
 {
     (void)scratch;
+    for (uint32_t i = 0; i < count; i++)
+        sql_put_counter_track_column(data, column, i, first + i, vector);
+}
+
+struct tv_bytes tv_sql_series_arguments(const struct tv_sql_data *data, int64_t id)
+{
+    uint64_t series = (uint64_t)TV_SQL_SERIES_ARGS - (uint64_t)id;
+    if (id > TV_SQL_SERIES_ARGS || series >= sql_series_count(data))
+        return TV_BYTES("");
+    return tv_trace_info_text(data->trace->head,
+                              sql_counter_of_series(data, series)->facts.dimensions);
+}
+
+/* ---- Tracks: those of slices, then one for each series of a counter ---- */
+
+static const struct tv_sql_column track_columns[] = {
+    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},    {"type", TV_SQL_TEXT},
+    {"utid", TV_SQL_INTEGER}, {"upid", TV_SQL_INTEGER}, {"dimension_arg_set_id", TV_SQL_INTEGER},
+};
+
+static uint64_t sql_track_count(const struct tv_sql_data *data)
+{
+    return data->trace->track_count + sql_series_count(data);
+}
+
+/* Put a column of the track of a counter. */
+static void sql_put_track_of_counter(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                     uint64_t series, struct tv_sql_vector *vector)
+{
+    static const uint32_t columns[] = {0, 1, 6, 0, 3, 8}; /* of counter_track */
+    const struct tv_counter *counter = sql_counter_of_series(data, series);
+    if (column == 3)
+        tv_sql_put_null(vector, i);
+    else if (column == 2 && !sql_counter_type(data, counter))
+        tv_sql_put_text(vector, i, "counter_track");
+    else
+        sql_put_counter_track_column(data, columns[column], i, series, vector);
+}
+
+static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                           uint32_t column, uint64_t first, uint32_t count,
+                           struct tv_sql_vector *vector)
+{
+    static const char *const types[] = {
+        [TV_TRACK_THREAD] = "thread_track", [TV_TRACK_OVERFLOW] = "thread_track",
+        [TV_TRACK_ASYNC] = "async_track",   [TV_TRACK_CPU] = "cpu_track",
+        [TV_TRACK_STATES] = "state_track",
+    };
+    (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
-        const struct tv_counter *counter = sql_counter_of_series(data, first + i);
+        if (first + i >= data->trace->track_count) {
+            sql_put_track_of_counter(data, column, i, first + i - data->trace->track_count, vector);
+            continue;
+        }
+        const struct tv_track *track = &data->trace->tracks[first + i];
         if (column == 0)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
-            tv_sql_put_string(data, vector, i, counter->name);
+            tv_sql_put_string(data, vector, i, track->name);
         else if (column == 2)
+            tv_sql_put_text(vector, i, types[track->kind]);
+        else if (column == 5)
             tv_sql_put_null(vector, i);
         else if (column == 3)
-            tv_sql_put_index(vector, i, counter->process);
+            tv_sql_put_index(vector, i, track->thread);
         else
-            tv_sql_put_string(data, vector, i,
-                              column == 4 ? sql_tables_of(data)->series.rows[first + i].name
-                                          : counter->category);
+            sql_put_owner(data, vector, i, track->process);
     }
 }
+
+/* ---- Values of counters ---- */
 
 static const struct tv_sql_column counter_columns[] = {
     {"id", TV_SQL_INTEGER},
@@ -242,7 +337,8 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
                               tables->counter_times[counter->first_sample + sample]));
         else if (column == 2)
             tv_sql_put_integer(vector, i,
-                               (int64_t)(counter->first_series + value % counter->series_count));
+                               (int64_t)(data->trace->track_count + counter->first_series +
+                                         value % counter->series_count));
         else
             tv_sql_put_real(vector, i, tables->counter_values[counter->first_value + value]);
     }

@@ -130,6 +130,12 @@ void tv_sql_put_state_column(const struct tv_sql_data *data, uint32_t column, ui
 /* Return the first number in the name of a processor's track, its processor; -1: there is none. */
 int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track);
 
+/* The arguments of a series: those of series n have the id TV_SQL_SERIES_ARGS - n. */
+#define TV_SQL_SERIES_ARGS INT64_C(-1)
+
+/* Return the arguments with such an id as JSON; nothing if there are none. */
+struct tv_bytes tv_sql_series_arguments(const struct tv_sql_data *data, int64_t id);
+
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
 

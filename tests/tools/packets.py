@@ -15,7 +15,8 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   gpu_counter_event=52:GpuCounters
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
-  gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
+  gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
+  generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack
@@ -33,10 +34,22 @@ Process: pid=1 ppid=2 cmdline=3 uid=5 process_start_from_boot=7 is_kthread=8 cmd
 Thread: tid=1 name=2 tgid=3
 ProcessStats: processes=1:ProcessMemory
 ProcessMemory: pid=1 vm_rss_kb=3
-Rails: rail_descriptor=1:Rail energy_data=2:Energy
+Rails: rail_descriptor=1:Rail energy_data=2:Energy session_uuid=3
 Rail: index=1 rail_name=2
 Energy: index=1 timestamp_ms=2 energy=3
-SysStats: meminfo=1:Meminfo
+SysStats: meminfo=1:Meminfo disk_stat=13:Disk cpuidle_state=16:CpuIdle
+Disk: device_name=1 read_sectors=2 read_time_ms=3 write_sectors=4 write_time_ms=5 flush_count=8
+CpuIdle: cpu_id=1 cpuidle_state_entry=2:IdleState
+IdleState: state=1 duration_us=2
+GpuCounters: counter_descriptor=1:GpuDescriptor counters=2:GpuValue gpu_id=3
+GpuDescriptor: specs=1:GpuSpec counter_groups=6:GpuGroup
+GpuSpec: counter_id=1 name=2 description=3 numerator_units=7 denominator_units=8 groups=10 value_direction=11
+GpuGroup: group_id=1 name=2 description=3 counter_ids=4
+GpuValue: counter_id=1 int_value=2 double_value=3
+GpuMemory: gpu_id=1 pid=2 size=3
+GpuFrequency: gpu_id=1 frequency_khz=2
+Properties: values=1:Property
+Property: name=1 value=2
 Meminfo: key=1 value=2
 RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
   name=17 name_iid=20 event_id=1 event_wait_ids=18

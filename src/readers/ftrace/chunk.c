@@ -295,9 +295,12 @@ void tv_ft_chunk_add_async(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
 
 uint32_t tv_ft_chunk_counter(struct tv_ft_chunk *chunk, const struct tv_ft_counter *counter)
 {
-    uint64_t key[3] = {(uint64_t)counter->tgid, (uint64_t)counter->name << 32 | counter->category,
-                       counter->series};
-    struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
+    const struct tv_counter_facts *facts = &counter->facts;
+    uint64_t key[] = {(uint64_t)counter->tgid, (uint64_t)counter->name << 32 | counter->category,
+                      counter->series, (uint64_t)facts->unit << 32 | facts->type,
+                      (uint64_t)facts->description << 32 | facts->dimensions};
+    /* Few counters have facts: the short key is quicker. */
+    struct tv_bytes bytes = {(const uint8_t *)key, key[3] || key[4] ? sizeof key : 3 * sizeof *key};
     uint32_t number = tv_interner_add(chunk->counter_keys, bytes) - 1;
     if (number == chunk->counters.count)
         *tv_table_add(&chunk->counters) = *counter;

@@ -89,6 +89,7 @@ struct tv_ft_wakeup {
 struct tv_ft_counter {
     int64_t tgid; /* TV_FT_NO_ID: the kernel's */
     uint32_t name, category, series;
+    struct tv_counter_facts facts; /* texts */
 };
 
 /* A value of a counter. */

@@ -37,9 +37,11 @@ static void ft_counter_add(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                            const char *category, struct ft_series_value value)
 {
     struct tv_ft_counter counter = {
-        TV_FT_NO_ID, tv_ft_chunk_string(chunk, tv_bytes_of(title)),
-        tv_ft_chunk_string(chunk, tv_bytes_of(category ? category : "")),
-        tv_ft_chunk_string(chunk, tv_bytes_of(value.series))};
+        .tgid = TV_FT_NO_ID,
+        .name = tv_ft_chunk_string(chunk, tv_bytes_of(title)),
+        .category = tv_ft_chunk_string(chunk, tv_bytes_of(category ? category : "")),
+        .series = tv_ft_chunk_string(chunk, tv_bytes_of(value.series)),
+    };
     tv_ft_chunk_count(chunk, at, &counter, value.value);
 }
 
@@ -48,9 +50,11 @@ static uint32_t ft_counter_find_cpu(struct tv_ft_chunk *chunk, const char *title
 {
     char text[LONGEST_TITLE];
     snprintf(text, sizeof text, "CPU %d %s", (int)cpu, title);
-    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_chunk_string(chunk, tv_bytes_of(text)),
-                                    TV_EMPTY_STRING,
-                                    tv_ft_chunk_string(chunk, tv_bytes_of(series))};
+    struct tv_ft_counter counter = {
+        .tgid = TV_FT_NO_ID,
+        .name = tv_ft_chunk_string(chunk, tv_bytes_of(text)),
+        .series = tv_ft_chunk_string(chunk, tv_bytes_of(series)),
+    };
     return tv_ft_chunk_counter(chunk, &counter);
 }
 
@@ -271,8 +275,11 @@ static enum tv_ft_taken ft_handle_rss(struct tv_ft_chunk *chunk, const struct tv
         !tv_ft_parse_quantity(size, &bytes))
         return TV_FT_MALFORMED;
     uint32_t name = tv_ft_chunk_string(chunk, tv_bytes_of(names[member]));
-    struct tv_ft_counter counter = {line->tgid, name, TV_EMPTY_STRING,
-                                    tv_ft_chunk_string(chunk, TV_BYTES("RSS"))};
+    struct tv_ft_counter counter = {
+        .tgid = line->tgid,
+        .name = name,
+        .series = tv_ft_chunk_string(chunk, TV_BYTES("RSS")),
+    };
     tv_ft_chunk_count(chunk, at, &counter, bytes);
     return TV_FT_TAKEN;
 }
@@ -340,6 +347,7 @@ const struct tv_ft_event tv_ft_counter_events[] = {
 /* A counter with its series in all chunks. */
 struct ft_merged_counter {
     uint32_t process, name, category;
+    struct tv_counter_facts facts;
     uint32_t *series; /* strings */
     size_t series_count, series_capacity;
     size_t count;
@@ -382,12 +390,16 @@ static struct ft_counter_place ft_counts_place_series(struct tv_ft_counter_merge
                                                       const uint32_t *texts)
 {
     uint32_t process = tv_ft_merge_process(c->merge, counter->tgid);
-    uint32_t key[3] = {process, texts[counter->name], texts[counter->category]};
+    struct tv_counter_facts facts = {texts[counter->facts.unit], texts[counter->facts.type],
+                                     texts[counter->facts.description],
+                                     texts[counter->facts.dimensions]};
+    uint32_t key[] = {process,    texts[counter->name], texts[counter->category], facts.unit,
+                      facts.type, facts.description,    facts.dimensions};
     struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
     struct ft_counter_place place = {tv_interner_add(c->keys, bytes) - 1, 0};
     if (place.counter == c->counters.count)
-        *tv_table_add(&c->counters) =
-            (struct ft_merged_counter){.process = process, .name = key[1], .category = key[2]};
+        *tv_table_add(&c->counters) = (struct ft_merged_counter){
+            .process = process, .name = key[1], .category = key[2], .facts = facts};
     struct ft_merged_counter *found = &c->counters.rows[place.counter];
     while (place.series < found->series_count &&
            found->series[place.series] != texts[counter->series])
@@ -505,6 +517,7 @@ static void ft_counts_add_row(struct tv_ft_counter_merge *c,
         .name = counter->name,
         .category = counter->category,
         .process = counter->process,
+        .facts = counter->facts,
         .input = c->merge->input,
         .series_count = (uint32_t)counter->series_count,
         .sample_count = (uint32_t)samples,

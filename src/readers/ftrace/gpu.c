@@ -510,9 +510,12 @@ static enum tv_ft_taken ft_handle_mali_counter(struct tv_ft_chunk *chunk,
     struct tv_bytes title = line->event;
     if (event->title)
         title = tv_bytes_of(event->title);
-    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_chunk_string(chunk, title),
-                                    tv_ft_chunk_string(chunk, tv_bytes_of(event->category)),
-                                    tv_ft_chunk_string(chunk, tv_bytes_of(event->series))};
+    struct tv_ft_counter counter = {
+        .tgid = TV_FT_NO_ID,
+        .name = tv_ft_chunk_string(chunk, title),
+        .category = tv_ft_chunk_string(chunk, tv_bytes_of(event->category)),
+        .series = tv_ft_chunk_string(chunk, tv_bytes_of(event->series)),
+    };
     tv_ft_chunk_count(chunk, at, &counter, value);
     return TV_FT_TAKEN;
 }

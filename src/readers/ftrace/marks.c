@@ -268,9 +268,12 @@ static void ft_mark_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                           const struct tv_ft_mark *mark)
 {
     struct tv_bytes category = mark->category.length ? mark->category : TV_BYTES(CATEGORY);
-    struct tv_ft_counter counter = {mark->tgid, tv_ft_chunk_string(chunk, mark->name),
-                                    tv_ft_chunk_string(chunk, category),
-                                    tv_ft_chunk_string(chunk, mark->name)};
+    struct tv_ft_counter counter = {
+        .tgid = mark->tgid,
+        .name = tv_ft_chunk_string(chunk, mark->name),
+        .category = tv_ft_chunk_string(chunk, category),
+        .series = tv_ft_chunk_string(chunk, mark->name),
+    };
     tv_ft_chunk_count(chunk, at, &counter, mark->value);
 }
 

@@ -286,6 +286,44 @@ void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64
     tv_ft_chunk_count(reading->chunk, at, &counter, value);
 }
 
+static uint32_t pf_optional_text(struct tv_pf_reading *reading, const char *text)
+{
+    return text ? tv_pf_text(reading, tv_bytes_of(text)) : TV_EMPTY_STRING;
+}
+
+void tv_pf_count_described(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64_t pid,
+                           const struct tv_pf_counter *described, double value)
+{
+    struct tv_ft_counter counter = {
+        .tgid = pid,
+        .facts =
+            {
+                .unit = pf_optional_text(reading, described->unit),
+                .type = pf_optional_text(reading, described->type),
+                .description = described->description.length > 0
+                                   ? tv_pf_text(reading, described->description)
+                                   : TV_EMPTY_STRING,
+                .dimensions = pf_optional_text(reading, described->dimensions),
+            },
+    };
+    counter.name = counter.series = tv_pf_text(reading, described->name);
+    tv_ft_chunk_count(reading->chunk, at, &counter, value);
+}
+
+void tv_pf_count_gpu_memory(struct tv_pf_reading *reading, const struct tv_ft_at *at, uint64_t gpu,
+                            int64_t pid, double bytes)
+{
+    char dimensions[40];
+    snprintf(dimensions, sizeof dimensions, "{\"gpu\":%" PRIu64 "}", gpu);
+    struct tv_pf_counter counter = {
+        .name = TV_BYTES("GPU Memory"),
+        .unit = "bytes",
+        .type = pid > 0 ? "process_gpu_memory" : "gpu_memory",
+        .dimensions = dimensions,
+    };
+    tv_pf_count_described(reading, at, pid > 0 ? pid : TV_FT_NO_ID, &counter, bytes);
+}
+
 static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                         struct tv_bytes event)
 {
@@ -342,9 +380,8 @@ static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *a
     struct tv_pf_event_fields fields;
     tv_pf_event_parse(event, &fields);
     if (number == EVENT_GPU_MEM) {
-        int64_t pid = (int32_t)fields.numbers[2];
-        tv_pf_count(bundle->reading, at, pid > 0 ? pid : TV_FT_NO_ID, TV_BYTES("GPU Memory"),
-                    (double)fields.numbers[3]);
+        tv_pf_count_gpu_memory(bundle->reading, at, fields.numbers[1], (int32_t)fields.numbers[2],
+                               (double)fields.numbers[3]);
         return true;
     }
     bool ion = number == EVENT_ION_STAT;

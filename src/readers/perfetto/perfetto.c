@@ -362,7 +362,7 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_out_release(&reading->json_text);
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->profile.frame_index);
-    tv_map_release(&reading->descriptions);
+    tv_map_release(&reading->rails);
     tv_map_release(&reading->track_index);
     tv_map_release(&reading->profile.stack_index);
     tv_map_release(&reading->processes.thread_name_index);
@@ -388,6 +388,9 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->gpu_links.rows);
     tv_free(reading->buffer_events.rows);
     tv_free(reading->logs.rows);
+    tv_free(reading->disks.rows);
+    tv_map_release(&reading->disk_index);
+    tv_pf_gpu_counters_release(&reading->gpu_counters);
     tv_free(reading->metadata.rows);
 }
 
@@ -478,6 +481,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
     enum tv_status status = tv_pf_survey(reading, err);
     if (status == TV_OK)
         status = pf_read_payloads(reading, err);
+    tv_pf_end_gpu_counters(reading);
     tv_progress_join(options->progress, true);
     if (status == TV_OK) {
         struct tv_ft_building building = {

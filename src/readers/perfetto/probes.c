@@ -166,6 +166,113 @@ static void pf_count_cpu_frequency(struct tv_pf_reading *reading, const struct t
         tv_ft_take_cpu_frequency(reading->chunk, at, (*cpu)++, (double)(uint32_t)value);
 }
 
+/* The unit is kHz, as in the packets of the kernel. */
+static void pf_count_gpu_frequency(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                   uint64_t gpu, double khz)
+{
+    char dimensions[40];
+    snprintf(dimensions, sizeof dimensions, "{\"gpu\":%" PRIu64 "}", gpu);
+    struct tv_pf_counter counter = {
+        .name = TV_BYTES("gpufreq"),
+        .unit = "kHz",
+        .type = "gpu_frequency",
+        .dimensions = dimensions,
+    };
+    tv_pf_count_described(reading, at, TV_FT_NO_ID, &counter, khz);
+}
+
+/* Count the time that a processor spent in each of its idle states: {1 cpu, 2 {1 state, 2 us}}. */
+static void pf_count_idle_states(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                 struct tv_bytes bytes)
+{
+    char name[96];
+    struct tv_out dimensions;
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    uint64_t cpu = tv_pf_find(bytes, 1).value;
+    tv_out_init_memory(&dimensions);
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != 2)
+            continue;
+        struct tv_bytes state = tv_pf_find(field.bytes, 1).bytes;
+        int length =
+            snprintf(name, sizeof name, "CPU %" PRIu64 " cpuidle.%.*s", cpu,
+                     (int)(state.length < 60 ? state.length : 60), (const char *)state.data);
+        dimensions.length = 0;
+        tv_out_format(&dimensions, "{\"cpu\":%" PRIu64 ",\"state\":", cpu);
+        tv_out_json(&dimensions, state);
+        tv_out_bytes(&dimensions, (struct tv_bytes){(const uint8_t *)"}", 2});
+        struct tv_pf_counter counter = {
+            .name = {(uint8_t *)name, (size_t)length},
+            .unit = "us",
+            .type = "cpu_idle_state",
+            .dimensions = (const char *)dimensions.buffer,
+        };
+        tv_pf_count_described(reading, at, TV_FT_NO_ID, &counter,
+                              (double)tv_pf_find(field.bytes, 2).value);
+    }
+    tv_out_release(&dimensions);
+}
+
+/* The figures of a disk since it was switched on, by field number from 2 on. */
+enum { DISK_FIGURES = 8, DISK_SECTOR = 512 };
+
+/* Count one change of a disk's figures. */
+static void pf_count_disk_change(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                 struct tv_bytes device, const char *what, const char *unit,
+                                 double value)
+{
+    char name[128];
+    struct tv_out dimensions;
+    int length =
+        snprintf(name, sizeof name, "diskstat.[%.*s].%s",
+                 (int)(device.length < 80 ? device.length : 80), (const char *)device.data, what);
+    tv_out_init_memory(&dimensions);
+    tv_out_text(&dimensions, "{\"device_name\":");
+    tv_out_json(&dimensions, device);
+    tv_out_bytes(&dimensions, (struct tv_bytes){(const uint8_t *)"}", 2});
+    struct tv_pf_counter counter = {
+        .name = {(uint8_t *)name, (size_t)length},
+        .unit = unit,
+        .type = "diskstat",
+        .dimensions = (const char *)dimensions.buffer,
+    };
+    tv_pf_count_described(reading, at, TV_FT_NO_ID, &counter, value);
+    tv_out_release(&dimensions);
+}
+
+/* Count what a disk did since its last figures: DiskStat {1 device, 2 read sectors, 3 read ms,
+ * 4 and 5 written, 6 and 7 discarded, 8 flushes, 9 flush ms}.  Times are those of the requests. */
+static void pf_count_disk(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                          struct tv_bytes bytes)
+{
+    static const char *const amounts[] = {"read_amount", "write_amount", "discard_amount"};
+    static const char *const throughputs[] = {"read_throughput", "write_throughput",
+                                              "discard_throughput"};
+    struct tv_bytes device = tv_pf_find(bytes, 1).bytes;
+    uint64_t figures[DISK_FIGURES], changes[DISK_FIGURES];
+    uint32_t text = tv_pf_text(reading, device);
+    uint32_t number = tv_map_add(&reading->disk_index, text, (uint32_t)reading->disks.count);
+    bool known = number < reading->disks.count;
+    struct tv_pf_disk *disk = known ? &reading->disks.rows[number] : tv_table_add(&reading->disks);
+    for (uint32_t i = 0; i < DISK_FIGURES; i++) {
+        figures[i] = tv_pf_find(bytes, i + 2).value;
+        changes[i] = figures[i] > disk->figures[i] ? figures[i] - disk->figures[i] : 0;
+        disk->figures[i] = figures[i];
+    }
+    if (!known)
+        return;
+    for (unsigned i = 0; i < TV_COUNT(amounts); i++) {
+        double amount = (double)changes[2 * i] * DISK_SECTOR / (1 << 20);
+        double seconds = (double)changes[2 * i + 1] / 1000;
+        pf_count_disk_change(reading, at, device, amounts[i], "MB", amount);
+        pf_count_disk_change(reading, at, device, throughputs[i], "MB/s",
+                             seconds > 0 ? amount / seconds : 0);
+    }
+    pf_count_disk_change(reading, at, device, "flush_amount", "count", (double)changes[6]);
+    pf_count_disk_change(reading, at, device, "flush_time", "ms", (double)changes[7]);
+}
+
 /* Count a part of sys_stats that is neither meminfo nor vmstat. */
 static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                                  const struct tv_protobuf_field *field)
@@ -192,6 +299,12 @@ static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_
                        (struct tv_bytes){(uint8_t *)number, (size_t)length},
                        (double)tv_pf_find(field->bytes, 2).value);
         return true;
+    case 13:
+        pf_count_disk(reading, at, field->bytes);
+        return true;
+    case 16:
+        pf_count_idle_states(reading, at, field->bytes);
+        return true;
     case 10:
         pf_count_named(reading, at, "*", tv_pf_find(field->bytes, 1).bytes,
                        (double)tv_pf_find(field->bytes, 2).value);
@@ -207,7 +320,7 @@ static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_
                        (double)(int64_t)tv_pf_find(field->bytes, 2).value);
         return true;
     case 17:
-        tv_pf_count(reading, at, TV_FT_NO_ID, TV_BYTES("gpufreq"), (double)field->value * 1000);
+        pf_count_gpu_frequency(reading, at, 0, (double)field->value * 1000);
         return true;
     default:
         return false;
@@ -262,24 +375,25 @@ static void pf_take_battery(struct tv_pf_reading *reading, const struct tv_ft_at
     }
 }
 
-/* Descriptions of power rails and GPU counters have ids of their own.  They hold for the whole
- * trace, whatever sequence they are in: a clear of the state does not end them. */
-enum { RAIL_TABLE = 100, GPU_TABLE = 101 };
-
-/* Keep a description {1 id, name...}: the first one counts. */
-static void pf_keep_description(struct tv_pf_reading *reading, uint32_t table, uint64_t scope,
-                                struct tv_bytes bytes)
+static uint64_t pf_rail_key(uint64_t session, uint64_t id)
 {
-    uint64_t key = tv_pf_find(bytes, 1).value ^ (uint64_t)table << 56 ^ scope << 32;
-    uint32_t blob = tv_interner_add(reading->blobs, bytes);
-    (void)tv_map_add(&reading->descriptions, key, blob);
+    return id ^ session << 32;
 }
 
-static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32_t table,
-                                           uint64_t scope, uint64_t id)
+/* Keep the description {1 id, 2 name} of a rail: the first one counts.  It holds for the whole
+ * trace, whatever sequence it is in: a clear of the state does not end it. */
+static void pf_keep_rail(struct tv_pf_reading *reading, uint64_t session, struct tv_bytes bytes)
 {
-    uint32_t blob = tv_map_find(&reading->descriptions, id ^ (uint64_t)table << 56 ^ scope << 32);
-    return blob == TV_NONE ? TV_BYTES("") : tv_interner_get(reading->blobs, blob);
+    uint32_t blob = tv_interner_add(reading->blobs, bytes);
+    (void)tv_map_add(&reading->rails, pf_rail_key(session, tv_pf_find(bytes, 1).value), blob);
+}
+
+static struct tv_bytes pf_rail_name(const struct tv_pf_reading *reading, uint64_t session,
+                                    uint64_t id)
+{
+    uint32_t blob = tv_map_find(&reading->rails, pf_rail_key(session, id));
+    return blob == TV_NONE ? TV_BYTES("")
+                           : tv_pf_find(tv_interner_get(reading->blobs, blob), 2).bytes;
 }
 
 /* Count the energy of each rail. Descriptions come once a session; a packet without a time has one
@@ -287,21 +401,21 @@ static struct tv_bytes pf_find_description(struct tv_pf_reading *reading, uint32
 static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_ft_at *at, struct tv_bytes bytes)
 {
-    char text[96];
+    char text[96], dimensions[48];
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    uint64_t session = tv_pf_find(bytes, 3).value & 0xffff;
+    uint64_t uuid = tv_pf_find(bytes, 3).value, session = uuid & 0xffff;
+    snprintf(dimensions, sizeof dimensions, "{\"session_uuid\":%" PRIu64 "}", uuid);
     while (tv_pf_next(&message, &field))
         if (field.number == 1)
-            pf_keep_description(reading, RAIL_TABLE, session, field.bytes);
+            pf_keep_rail(reading, session, field.bytes);
     message = tv_pf_message_over(bytes);
     while (tv_pf_next(&message, &field)) {
         if (field.number != 2)
             continue;
         uint64_t id = tv_pf_find(field.bytes, 1).value;
         uint64_t ms = tv_pf_find(field.bytes, 2).value;
-        struct tv_bytes name =
-            tv_pf_find(pf_find_description(reading, RAIL_TABLE, session, id), 2).bytes;
+        struct tv_bytes name = pf_rail_name(reading, session, id);
         int length = name.length > 0 ? snprintf(text, sizeof text, "power.%.*s_uws",
                                                 (int)(name.length < 60 ? name.length : 60),
                                                 (const char *)name.data)
@@ -311,48 +425,45 @@ static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_p
             if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, &at->time))
                 continue;
         }
+        struct tv_pf_counter counter = {
+            .name = {(uint8_t *)text, (size_t)length},
+            .type = "power_rails",
+            .dimensions = uuid ? dimensions : NULL,
+        };
         tv_ft_chunk_note(reading->chunk, at->time);
-        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
-                    (double)tv_pf_find(field.bytes, 3).value);
+        tv_pf_count_described(reading, at, TV_FT_NO_ID, &counter,
+                              (double)tv_pf_find(field.bytes, 3).value);
     }
 }
 
-/* ---- GPU ---- */
-
-/* Count the values of GPU counters. Their descriptions are in the first packet, or interned. */
-static void pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                                 const struct tv_ft_at *at, struct tv_bytes bytes)
+/* Count the properties of the system that say how the battery is used: {1 {1 name, 2 value}}. */
+static void pf_take_system_properties(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                      struct tv_bytes bytes)
 {
-    char text[128];
+    static const struct {
+        struct tv_bytes property;
+        const char *name; /* NULL: the property's, behind "debug.tracing." */
+        const char *type;
+    } known[] = {
+        {{(const uint8_t *)"debug.tracing.battery_stats.", 28}, NULL, "battery_stats"},
+        {{(const uint8_t *)"debug.tracing.screen_state", 26}, "ScreenState", "screen_state"},
+    };
     struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field, spec;
-    uint64_t gpu = tv_pf_find(bytes, 3).value & 0xff, interned = tv_pf_find(bytes, 4).value;
-    struct tv_bytes descriptor = tv_pf_find(bytes, 1).bytes;
-    if (interned != 0) {
-        struct tv_pf_interned *entry =
-            tv_pf_interned_find(reading, packet->sequence, 47, interned, packet->offset);
-        if (entry)
-            descriptor = tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2).bytes;
-    }
-    struct tv_pf_message specs = tv_pf_message_over(descriptor);
-    while (tv_pf_next(&specs, &spec))
-        if (spec.number == 1)
-            pf_keep_description(reading, GPU_TABLE, gpu, spec.bytes);
+    struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
-        if (field.number != 2)
-            continue;
-        uint64_t id = tv_pf_find(field.bytes, 1).value;
-        struct tv_protobuf_field value = tv_pf_find(field.bytes, 2);
-        if (value.wire == TV_PF_MISSING)
-            value = tv_pf_find(field.bytes, 3);
-        struct tv_bytes name =
-            tv_pf_find(pf_find_description(reading, GPU_TABLE, gpu, id), 2).bytes;
-        int length = name.length > 0 ? snprintf(text, sizeof text, "%.*s",
-                                                (int)(name.length < 100 ? name.length : 100),
-                                                (const char *)name.data)
-                                     : snprintf(text, sizeof text, "GPU counter #%" PRIu64, id);
-        tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
-                    value.wire == TV_PF_MISSING ? 0 : tv_pf_double(&value));
+        struct tv_bytes name = tv_pf_find(field.bytes, 1).bytes;
+        struct tv_bytes text = tv_pf_find(field.bytes, 2).bytes;
+        int64_t value;
+        for (size_t i = 0; i < TV_COUNT(known); i++) {
+            if (field.number != 1 || !tv_bytes_starts_with(name, known[i].property) ||
+                !tv_parse_i64(text, &value))
+                continue;
+            struct tv_pf_counter counter = {.name = tv_bytes_of(known[i].name ? known[i].name : ""),
+                                            .type = known[i].type};
+            if (!known[i].name)
+                counter.name = (struct tv_bytes){name.data + 14, name.length - 14};
+            tv_pf_count_described(reading, at, TV_FT_NO_ID, &counter, (double)value);
+        }
     }
 }
 
@@ -511,6 +622,25 @@ static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_p
     }
 }
 
+/* Take a packet with one value of a counter, or a few; false: it is another one. */
+static bool pf_take_single_values(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                  const struct tv_protobuf_field *payload)
+{
+    uint64_t first = tv_pf_find(payload->bytes, 1).value;
+    uint64_t second = tv_pf_find(payload->bytes, 2).value;
+    if (payload->number == 71)
+        tv_pf_count_gpu_memory(reading, at, first, (int32_t)second,
+                               (double)tv_pf_find(payload->bytes, 3).value);
+    else if (payload->number == 86)
+        pf_take_system_properties(reading, at, payload->bytes);
+    else if (payload->number == 129)
+        pf_count_gpu_frequency(reading, at, first, (double)second);
+    else
+        return false;
+    tv_ft_chunk_note(reading->chunk, at->time);
+    return true;
+}
+
 /* Payloads without a function here have been read by the survey, or say nothing about the trace
  * (configuration, synchronisation marks). */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
@@ -542,10 +672,7 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         pf_take_power_rails(reading, packet, &at, payload->bytes);
         return true;
     case 52:
-        /* Some writers send the names alone first, at time 0. */
-        if (tv_pf_find(payload->bytes, 2).wire != TV_PF_MISSING)
-            tv_ft_chunk_note(reading->chunk, at.time);
-        pf_take_gpu_counters(reading, packet, &at, payload->bytes);
+        tv_pf_take_gpu_counters(reading, packet, &at, payload->bytes);
         return true;
     case 53:
         tv_pf_take_render_stage(reading, packet, payload->bytes);
@@ -582,6 +709,6 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         pf_take_trigger(reading, &at, payload->bytes);
         return true;
     default:
-        return false;
+        return pf_take_single_values(reading, &at, payload);
     }
 }

@@ -177,7 +177,8 @@ struct tv_pf_track {
     uint8_t resolved;     /* 0: not yet; 1: owner_pid and owner_tid are set; 2: being resolved */
     int64_t pid, tid;
     int64_t multiplier;
-    uint32_t name, unit;          /* texts */
+    uint32_t name, unit; /* texts; unit: or a category of the counter */
+    bool is_unit;
     int64_t owner_pid, owner_tid; /* of the process or thread that it belongs to */
     uint32_t task;                /* a thread's own track: task of the chunk; TV_NONE */
     uint32_t counter;             /* of the chunk; TV_NONE: not made yet */
@@ -279,6 +280,32 @@ struct tv_pf_buffer_event {
     uint32_t layer;                 /* text */
 };
 
+/* A GPU counter that has values (gpu_counters.c). */
+struct tv_pf_gpu_counter {
+    uint32_t counter; /* of the chunk */
+    bool forward;     /* a value holds from its time on, not until then */
+    bool any;         /* there was a value, the last one at: */
+    int64_t last;
+    uint64_t last_offset;
+};
+
+struct tv_pf_gpu_group {
+    uint64_t gpu, id;
+    uint32_t blob; /* its GpuCounterGroupSpec */
+};
+
+struct tv_pf_gpu_counters {
+    TV_TABLE(tv_pf_gpu_counter) list;
+    TV_TABLE(tv_pf_gpu_group) groups;
+    /* GPU and id -> number in `list`; -> blob of its GpuCounterSpec; -> blob of the group */
+    struct tv_map index, descriptions, group_index;
+};
+
+/* The last figures of a disk in sys_stats. */
+struct tv_pf_disk {
+    uint64_t figures[8];
+};
+
 struct tv_pf_log {
     int64_t time;
     uint64_t offset;
@@ -342,8 +369,8 @@ struct tv_pf_reading {
     struct tv_map sequence_index;
     TV_TABLE(tv_pf_sequence) sequences;
     struct tv_interner *blobs;
-    struct tv_map descriptions; /* of power rails and GPU counters (probes.c) -> blob */
-    struct tv_map track_index;  /* hash of the uuid -> track */
+    struct tv_map rails; /* session and id of a power rail (probes.c) -> description, a blob */
+    struct tv_map track_index; /* hash of the uuid -> track */
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
     TV_TABLE(tv_pf_flow_event) flows;
@@ -356,6 +383,9 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_buffer_event) buffer_events;
     uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
     TV_TABLE(tv_pf_log) logs;
+    struct tv_pf_gpu_counters gpu_counters;
+    TV_TABLE(tv_pf_disk) disks;
+    struct tv_map disk_index; /* text -> disk */
     TV_TABLE(tv_ft_comment) metadata;
     struct tv_out kernel_text, json_text; /* traces of other formats inside */
     struct tv_trace *trace;               /* set when the chunk is merged, like the input */
@@ -574,6 +604,12 @@ void tv_pf_take_gpu_correlation(struct tv_pf_reading *reading, struct tv_bytes c
 /* Add the arrows from submits to stages, and from these to what waits for them. */
 void tv_pf_add_gpu_arrows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
+/* Take a GpuCounterEvent; when all packets are read, end the counters. */
+void tv_pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                             const struct tv_ft_at *at, struct tv_bytes event);
+void tv_pf_end_gpu_counters(struct tv_pf_reading *reading);
+void tv_pf_gpu_counters_release(struct tv_pf_gpu_counters *counters);
+
 /* Take a GraphicsFrameEvent; add the slices to the merge. */
 void tv_pf_take_buffer_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              struct tv_bytes frame_event);
@@ -612,5 +648,18 @@ static inline bool tv_pf_is_packet_head(uint32_t number)
 /* Counters: add a value to the counter of a process (TV_FT_NO_ID: global). */
 void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64_t pid,
                  struct tv_bytes name, double value);
+
+/* Count the memory of a GPU that a process uses (0: all). */
+void tv_pf_count_gpu_memory(struct tv_pf_reading *reading, const struct tv_ft_at *at, uint64_t gpu,
+                            int64_t pid, double bytes);
+
+/* A counter with facts beside its name; empty ones are not known. */
+struct tv_pf_counter {
+    struct tv_bytes name, description;
+    const char *unit, *type;
+    const char *dimensions; /* JSON object */
+};
+void tv_pf_count_described(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64_t pid,
+                           const struct tv_pf_counter *counter, double value);
 
 #endif

@@ -357,6 +357,7 @@ static TV_NOINLINE void pf_track_add_counter(struct tv_pf_reading *reading,
     }
     counter.name = tv_pf_text(reading, name);
     counter.category = track->unit;
+    counter.facts.unit = track->is_unit ? track->unit : TV_EMPTY_STRING;
     track->counter = tv_ft_chunk_counter(reading->chunk, &counter);
 }
 

@@ -149,12 +149,13 @@ static void pf_track_set_counter(struct tv_pf_reading *reading, struct tv_pf_tra
             track->counter_type = (uint8_t)(field.value < 255 ? field.value : 0);
         else if (field.number == 2 && track->unit == TV_EMPTY_STRING)
             track->unit = tv_pf_text(reading, field.bytes); /* a category; a unit replaces it */
-        else if (field.number == 3 && field.value < TV_COUNT(units))
-            track->unit = tv_pf_text(reading, (struct tv_bytes){(const uint8_t *)units[field.value],
-                                                                strlen(units[field.value])});
-        else if (field.number == 6)
+        else if (field.number == 3 && field.value > 0 && field.value < TV_COUNT(units)) {
+            track->unit = tv_pf_text(reading, tv_bytes_of(units[field.value]));
+            track->is_unit = true;
+        } else if (field.number == 6) {
             track->unit = tv_pf_text(reading, field.bytes);
-        else if (field.number == 4)
+            track->is_unit = true;
+        } else if (field.number == 4)
             track->multiplier = (int64_t)field.value;
         else if (field.number == 5)
             track->incremental = field.value != 0;
