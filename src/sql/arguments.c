@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 
+#include "base/bytes.h"
 #include "base/out.h"
 #include "sql/tables.h"
 
@@ -57,6 +58,32 @@ void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_ou
     sql_describe(data, id, out);
     if (out->length - before > LARGEST_EVENT)
         out->length = before;
+}
+
+/* A quote in a text of the event is escaped, so the key is no part of a name. */
+void tv_sql_put_priority(const struct tv_sql_data *data, int64_t id, uint64_t i,
+                         struct tv_sql_vector *vector)
+{
+    struct tv_out event;
+    int64_t priority;
+    size_t length = 0;
+    tv_out_init_memory(&event);
+    tv_sql_event_write(data, id, &event);
+    struct tv_bytes text = {event.buffer, event.length}, key = TV_BYTES("\"next_prio\":");
+    while (text.length > 0 && !tv_bytes_starts_with(text, key)) {
+        text.data++;
+        text.length--;
+    }
+    if (text.length > 0)
+        text = (struct tv_bytes){text.data + key.length, text.length - key.length};
+    while (length < text.length &&
+           (text.data[length] == '-' || (text.data[length] >= '0' && text.data[length] <= '9')))
+        length++;
+    if (tv_parse_i64((struct tv_bytes){text.data, length}, &priority))
+        tv_sql_put_integer(vector, i, priority);
+    else
+        tv_sql_put_null(vector, i);
+    tv_out_release(&event);
 }
 
 static void sql_event_function(duck_call call, duck_chunk chunk, duck_vector result)

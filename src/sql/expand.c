@@ -170,6 +170,27 @@ static const char *sql_take_is(struct tv_out *out, const char *at, const char *e
     return at;
 }
 
+/* If the words at `at` are "utid != 0" or another comparison with that number, append the one with
+ * our idle task, and return their end.  In Perfetto the idle task is 0; here it is any thread, or
+ * none. */
+static const char *sql_take_idle(struct tv_out *out, const char *at, const char *end)
+{
+    static const char *const operators[] = {"!=", "<>", ">", "==", "="};
+    const char *name_end = tv_sql_token_end(at), *behind = tv_sql_skip_space(name_end);
+    size_t i = 0;
+    if (!sql_is(at, name_end, "utid"))
+        return NULL;
+    while (i < TV_COUNT(operators) && strncmp(behind, operators[i], strlen(operators[i])) != 0)
+        i++;
+    if (i == TV_COUNT(operators))
+        return NULL;
+    behind = tv_sql_skip_space(behind + strlen(operators[i]));
+    if (behind >= end || *behind != '0' || tv_sql_is_word(behind[1]) || behind[1] == '.')
+        return NULL;
+    tv_out_format(out, "utid %s coalesce(tv_idle_utid(), -1)", i < 3 ? "<>" : "=");
+    return behind + 1;
+}
+
 /* If a macro is called at `at`, append what it stands for and return the end of the call. */
 static const char *sql_take_call(const struct sql_expander *expander, const char *at,
                                  const char *end, enum tv_status *status)
@@ -200,7 +221,9 @@ static const char *sql_take_sqlite(struct tv_out *out, const char *at, const cha
         sql_put(out, at, behind);
         return sql_put_quoted(out, "", behind, "");
     }
-    next = sql_take_is(out, at, end);
+    next = sql_take_idle(out, at, end);
+    if (!next)
+        next = sql_take_is(out, at, end);
     return next ? next : sql_take_regexp(out, at, end);
 }
 

@@ -27,7 +27,6 @@ enum export_special {
     EXPORT_CPU,
     EXPORT_RUNNING,
     EXPORT_END_STATE, /* of the thread of EXPORT_RUNNING */
-    EXPORT_NULL,
     EXPORT_THREAD_NAME,
     EXPORT_TID,
     EXPORT_PROCESS_NAME,
@@ -76,7 +75,7 @@ static const struct export_column export_sched[] = {{"id", EXPORT_BASE, NULL},
                                                     {"utid", EXPORT_RUNNING, NULL},
                                                     {"name", EXPORT_BASE, NULL},
                                                     {"end_state", EXPORT_END_STATE, NULL},
-                                                    {"priority", EXPORT_NULL, NULL},
+                                                    {"priority", EXPORT_BASE, NULL},
                                                     {"ucpu", EXPORT_CPU, NULL}};
 
 /* Tables that are not simply those of tables.c. */
@@ -343,9 +342,6 @@ static void export_put_special(const struct tv_sql_exporter *exporter, struct ex
     case EXPORT_END_STATE:
         export_put_running(exporter, output->special, vector, row);
         break;
-    case EXPORT_NULL:
-        tv_sql_put_null(vector, row);
-        break;
     default:
         export_put_thread(exporter, output->special, vector, row);
     }
@@ -386,8 +382,9 @@ static void export_add_output(struct tv_sql_exporter *exporter, const struct exp
 /* Does the table of slices leave the column out? */
 static bool export_is_hidden(const char *name)
 {
-    static const char *const hidden[] = {"kind_id", "event", "waker_utid", "blocked_function",
-                                         "io_wait", "state", "end_state",  "cpu"};
+    static const char *const hidden[] = {"kind_id",          "event",   "waker_utid",
+                                         "blocked_function", "io_wait", "state",
+                                         "end_state",        "cpu",     "priority"};
     for (size_t i = 0; i < TV_COUNT(hidden); i++)
         if (strcmp(name, hidden[i]) == 0)
             return true;

@@ -19,12 +19,15 @@
 /* kind_id is enum tv_track_kind: 0 thread, 1 overflow, 2 async, 3 processor, 4 states; 100 is an
  * instant (tables.c). */
 const char *const tv_sql_prelude[] = {
+    "create macro tv_idle_utid() as (select min(utid) from thread where is_idle)",
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait, state, end_state, cpu), slice_kind(kind_id) as kind, id as slice_id from tv_slice()",
+    "io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id as slice_id from "
+    "tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
-    "blocked_function, io_wait, state, end_state, cpu), slice_kind(kind_id) as kind, id as "
+    "blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id "
+    "as "
     "slice_id, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
     "clipped_dur from tv_slice_in(t0, t1)",
@@ -35,7 +38,7 @@ const char *const tv_sql_prelude[] = {
     "create view counters as select c.*, t.name, t.unit from counter c join counter_track t on "
     "c.track_id = t.id",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
-    "bigint) as cpu, r.utid, s.name, r.end_state, null::bigint as priority, "
+    "bigint) as cpu, r.utid, s.name, r.end_state, s.priority, "
     "try_cast(regexp_extract(t.name, '[0-9]+') as bigint) as ucpu from any_slice s join "
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
     "r.event = s.event and r.name = 'Running' where s.kind_id = 3",
@@ -167,6 +170,24 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    /* What hardware queues, the Vulkan driver and buffers of displays did. */
+    "create view gpu_slice as select s.* exclude (e), try_cast(arg_of(e, 'context') as bigint) "
+    "as context_id, try_cast(arg_of(e, 'render_target_handle') as bigint) as render_target, "
+    "try_cast(arg_of(e, 'render_pass_handle') as bigint) as render_pass, "
+    "try_cast(coalesce(arg_of(e, 'command_buffer_handle'), arg_of(e, "
+    "'vk_queue_submit.vk_command_buffers[0]')) as bigint) as command_buffer, "
+    "try_cast(coalesce(arg_of(e, 'submission_id'), arg_of(e, 'vk_queue_submit.submission_id')) "
+    "as bigint) as submission_id, try_cast(arg_of(e, 'hw_queue_id') as bigint) as hw_queue_id, "
+    "coalesce(case when category = 'graphics' then try_cast(name::varchar as bigint) end, "
+    "try_cast(arg_of(e, 'buffer_event.frame_number') as bigint)) as frame_number, arg_of(e, "
+    "'buffer_event.layer_name') as layer_name from (select *, tv_event(id) as e from slice "
+    "where category in ('gpu', 'graphics')) s",
+    "create view frame_slice as select * from gpu_slice where category = 'graphics'",
+    "create view gpu_track as select t.*, case when s.category = 'graphics' then "
+    "'graphics_frame_event' when t.name = 'Vulkan Events' then 'vulkan_events' else "
+    "'gpu_render_stage' end as scope from track t join (select track_id, any_value(category) as "
+    "category from slice where category in ('gpu', 'graphics') group by track_id) s on t.id = "
+    "s.track_id where t.type = 'async_track'",
     "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
     "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",
     "create view gpu_counter_group as select try_cast(g ->> 'id' as bigint) as group_id, g ->> "
@@ -309,11 +330,14 @@ const char *const tv_sql_completions[] = {
     "following_flow",
     "frame",
     "frame_id",
+    "frame_slice",
     "frames",
     "from",
     "gpu_counter_group",
     "gpu_counter_track",
     "gpu_id",
+    "gpu_slice",
+    "gpu_track",
     "group",
     "group_id",
     "having",
@@ -359,6 +383,7 @@ const char *const tv_sql_completions[] = {
     "perf_sample",
     "pid",
     "preceding_flow",
+    "priority",
     "process",
     "process_counter_track",
     "process_name",

@@ -56,6 +56,7 @@ static const struct tv_sql_column slice_columns[] = {
     [TV_SQL_SLICE_STATE] = {"state", TV_SQL_TEXT},
     [TV_SQL_SLICE_END_STATE] = {"end_state", TV_SQL_TEXT},
     [TV_SQL_SLICE_CPU] = {"cpu", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_PRIORITY] = {"priority", TV_SQL_INTEGER},
 };
 
 /* Put what a slice has from its frame. */
@@ -162,6 +163,13 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
     case TV_SQL_SLICE_END_STATE:
     case TV_SQL_SLICE_CPU:
         tv_sql_put_state_column(data, column, i, place, vector);
+        break;
+    case TV_SQL_SLICE_PRIORITY:
+        if (track->kind == TV_TRACK_CPU)
+            tv_sql_put_priority(data, (int64_t)(data->first_id[place.row] + place.index), i,
+                                vector);
+        else
+            tv_sql_put_null(vector, i);
         break;
     default:
         sql_put_frame_column(data, column, i, trace->paths.nodes[slice->path].frame, vector);

@@ -121,6 +121,7 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_STATE,     /* in the kernel's letters, as in Perfetto; the name says it in words */
     TV_SQL_SLICE_END_STATE, /* the state after it, in letters */
     TV_SQL_SLICE_CPU,       /* of Running */
+    TV_SQL_SLICE_PRIORITY,  /* of what a processor runs: read from the event again */
 };
 
 /* Put a column of thread states into row i; NULL for other slices. (state_columns.c) */
@@ -168,6 +169,10 @@ void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vecto
 /* Write the event of a slice or instant as JSON; nothing if there is none, its file has nothing
  * more to tell, or that is too long. */
 void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_out *out);
+
+/* Put the priority that the event of a processor's slice tells, into row i. (arguments.c) */
+void tv_sql_put_priority(const struct tv_sql_data *data, int64_t id, uint64_t i,
+                         struct tv_sql_vector *vector);
 
 /* Register the function tv_event(id): the event of a slice or instant as JSON.  `data` must outlive
  * the connection. (arguments.c) */

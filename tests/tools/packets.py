@@ -51,7 +51,7 @@ GpuFrequency: gpu_id=1 frequency_khz=2
 Properties: values=1:Property
 Property: name=1 value=2
 Meminfo: key=1 value=2
-RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
+RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 context=5 submission_id=10 command_buffer_handle=12 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
   name=17 name_iid=20 event_id=1 event_wait_ids=18
 GpuCounters: counter_descriptor=1:GpuDescriptor counters=2:GpuCounter
 GpuDescriptor: specs=1:GpuSpec

@@ -16,7 +16,7 @@
 #define KERNEL_SYMBOLS 26u
 #define LONGEST_TEXT 1024u
 
-enum { EVENT_SOFTIRQ_RAISE = 26, EVENT_GENERIC = 327 };
+enum { EVENT_SOFTIRQ_RAISE = 26, EVENT_GENERIC = 327, EVENT_KPROBE = 542 };
 
 /* ---- Fields and names ---- */
 
@@ -204,7 +204,8 @@ void tv_pf_bundle_take_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     const struct tv_pf_member *member = tv_pf_find_member(TV_PF_FTRACE_EVENT, event->number);
     struct tv_bytes name =
         member ? tv_bytes_of(member->name) : pf_event_other_name(bundle, event, text, sizeof text);
-    if (event->number == EVENT_GENERIC && tv_pf_find(event->bytes, 1).bytes.length > 0)
+    bool is_named = event->number == EVENT_GENERIC || event->number == EVENT_KPROBE;
+    if (is_named && tv_pf_find(event->bytes, 1).bytes.length > 0)
         name = tv_pf_find(event->bytes, 1).bytes;
     if (!member)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_EVENT_UNKNOWN, at->offset);

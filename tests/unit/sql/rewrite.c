@@ -126,6 +126,12 @@ static void says_the_same_as_sqlite(void **state)
     (void)state;
     check_rewrite("select MIN(a, b), max((a), f(b, c), 1), min(f(a, b)) from t",
                   "select least(a, b), greatest((a), f(b, c), 1), min(f(a, b)) from t");
+    check_rewrite("select 1 where a.utid != 0 and utid>0 and not utid = 0",
+                  "select 1 where a.utid <> coalesce(tv_idle_utid(), -1) and utid <> "
+                  "coalesce(tv_idle_utid(), -1) and not utid = coalesce(tv_idle_utid(), -1)");
+    check_rewrite(
+        "select utid >= 0, utid != 01, utid = 0.5, utids != 0, 'utid != 0', utid -- != 0",
+        "select utid >= 0, utid != 01, utid = 0.5, utids != 0, 'utid != 0', utid -- != 0");
     check_rewrite("select 1 where a like \"%it's%\" and b glob \"\"\"*\"",
                   "select 1 where a like '%it''s%' and b glob '\"*'");
     check_rewrite("select 1 where a regexp 'b.' and a not regexp \"c\" and regexp = 1",
