@@ -520,8 +520,8 @@ static void comparison_permute_rows(struct tv_compared_row *rows, struct tv_sort
 {
     for (size_t i = 0; i < count; i++) {
         struct tv_compared_row first = rows[i];
-        size_t at = i, from = keys[i].index;
-        for (; from != i; from = keys[at].index) {
+        size_t at = i, from = (size_t)keys[i].index;
+        for (; from != i; from = (size_t)keys[at].index) {
             rows[at] = rows[from];
             keys[at].index = at;
             at = from;

@@ -266,8 +266,8 @@ static bool pf_take_rename(struct tv_pf_bundle *bundle, struct tv_bytes event)
 static bool pf_take_process_free(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                                  struct tv_bytes event)
 {
-    struct pf_event_fields fields;
-    pf_event_parse(event, &fields);
+    struct tv_pf_event_fields fields;
+    tv_pf_event_parse(event, &fields);
     int64_t tid = (int32_t)fields.numbers[2];
     if (tv_pf_is_tid(tid) && tid != 0) {
         uint32_t task = tv_ft_chunk_task(bundle->chunk, tid);
