@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Caches of a view: filtered views by the text of their filter, and call trees by selection.
+ *
+ * Filtered views: making one takes long, so it happens outside the lock of the list, under a lock
+ * of its own.  Questions with the same filter wait for the one that makes the view; other
+ * questions go on.  `askers` keeps a view in use from being evicted.
  */
 #include <assert.h>
 #include <string.h>
@@ -15,6 +19,7 @@
 
 #define FILTERED_CACHED 4
 
+/* A filter, and the view of what it leaves. */
 struct tv_filtered {
     struct tv_filtered *next; /* used less recently */
     struct tv_bytes text;     /* owned */
@@ -40,6 +45,7 @@ struct tv_filtered_views *tv_filtered_views_new(const struct tv_view *whole)
     return views;
 }
 
+/* Free a view that nobody uses. */
 static void filtered_free(struct tv_filtered *filtered)
 {
     tv_view_free(filtered->view);
@@ -320,6 +326,7 @@ void tv_trees_store(const struct tv_tree_cache *cache, struct tv_sections_writer
     tv_call_tree_store(cache->whole.tree, writer);
 }
 
+/* Free a cached tree and the selection that it is of. */
 static void tree_cache_release(struct cached_tree *cached)
 {
     tv_call_tree_free(cached->tree);
@@ -448,11 +455,10 @@ enum tv_status tv_view_read_changes(const struct tv_view *view,
                                     const struct tv_parameters *parameters,
                                     struct tv_tree_changes *changes, struct tv_error *err)
 {
-    static const char *const switches[] = {"0", "1", NULL};
-    unsigned on;
+    bool on;
     enum tv_status status = tv_view_read_transforms(parameters, changes, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "compensate", switches, &on, err);
+        status = tv_parameter_switch(parameters, "compensate", &on, err);
     if (status != TV_OK || !on)
         return status;
     return tv_compensation_find(view->trace->head, &changes->cost, err);

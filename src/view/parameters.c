@@ -72,6 +72,16 @@ enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const
                    choices[0]);
 }
 
+enum tv_status tv_parameter_switch(const struct tv_parameters *parameters, const char *name,
+                                   bool *on, struct tv_error *err)
+{
+    static const char *const switches[] = {"0", "1", NULL};
+    unsigned choice;
+    enum tv_status status = tv_parameter_choice(parameters, name, switches, &choice, err);
+    *on = choice == 1;
+    return status;
+}
+
 enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const char *name,
                                   double otherwise, double *value, struct tv_error *err)
 {

@@ -47,6 +47,10 @@ enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const
                                    const char *const *choices, unsigned *value,
                                    struct tv_error *err) TV_MUST_CHECK;
 
+/* Read 0 or 1; 0 if it was not given. */
+enum tv_status tv_parameter_switch(const struct tv_parameters *parameters, const char *name,
+                                   bool *on, struct tv_error *err) TV_MUST_CHECK;
+
 /* Read a decimal fraction from 0 to 1, like 0.0005; `otherwise` if it was not given. */
 enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const char *name,
                                   double otherwise, double *value,

@@ -326,14 +326,13 @@ static enum tv_status view_tree_read_question(const struct tv_view *view,
                                               const struct tv_parameters *parameters,
                                               struct tree_request *asked, struct tv_error *err)
 {
-    static const char *const switches[] = {"0", "1", NULL};
     const struct tv_parameter_bounds frames = {-1,
                                                tv_view_frame_bounds(view, &asked->changes).high};
-    unsigned bottom_up, below;
+    bool bottom_up, below;
     int64_t reveal;
-    enum tv_status status = tv_parameter_choice(parameters, "bottom_up", switches, &bottom_up, err);
+    enum tv_status status = tv_parameter_switch(parameters, "bottom_up", &bottom_up, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "below", switches, &below, err);
+        status = tv_parameter_switch(parameters, "below", &below, err);
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "reveal", frames, -1, &reveal, err);
     if (status == TV_OK)

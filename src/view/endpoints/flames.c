@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flame graphs of calls and of samples.
+ *
+ * A request is read completely, with all its mistakes, before anything is counted; then one of
+ * four ways lays out the graph:
+ *
+ *   api/flame         order=time       calls as they were recorded, neighbours merged
+ *                     threads=apart    one tree a thread, side by side
+ *                     otherwise        the cached tree of the selection
+ *   api/sample_flame  the same for samples, by time or as a tree
+ *
+ * The page zooms into a frame by asking again with `root`, so that frames which were too narrow
+ * appear.
  */
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_views.h"
@@ -14,6 +25,7 @@ const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
 #define MIN_SHARE 0.000001
 
 enum view_flame_order { LEFT_HEAVY, BY_NAME, IN_TIME };
+/* The tree of a frame that is shown: what it calls, or who calls it. */
 enum view_flame_side { CALLEES, CALLERS };
 
 struct flame_request {
@@ -60,17 +72,6 @@ static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
     tv_column_release(&column);
 }
 
-/* Read a parameter that is 0 or 1. */
-static enum tv_status view_flame_read_switch(const struct tv_parameters *parameters,
-                                             const char *name, bool *on, struct tv_error *err)
-{
-    static const char *const switches[] = {"0", "1", NULL};
-    unsigned choice;
-    enum tv_status status = tv_parameter_choice(parameters, name, switches, &choice, err);
-    *on = choice == 1;
-    return status;
-}
-
 /* Fail for parameters that do not go with the order of time. */
 static enum tv_status view_flame_check_order(const struct flame_request *question,
                                              struct tv_error *err)
@@ -97,9 +98,9 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     int64_t root = 0, frame = TV_NONE;
     enum tv_status status = tv_parameter_choice(parameters, "order", orders, &order, err);
     if (status == TV_OK)
-        status = view_flame_read_switch(parameters, "inverted", &layout->inverted, err);
+        status = tv_parameter_switch(parameters, "inverted", &layout->inverted, err);
     if (status == TV_OK)
-        status = view_flame_read_switch(parameters, "fold", &question->fold, err);
+        status = tv_parameter_switch(parameters, "fold", &question->fold, err);
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "root", roots, 0, &root, err);
     if (status == TV_OK)
@@ -193,6 +194,7 @@ static enum tv_status view_flame_change_stacks(const struct flame_request *quest
                                err);
 }
 
+/* Free the tree and the map to its nodes. */
 static void changed_stacks_release(struct changed_stacks *stacks)
 {
     tv_call_tree_free(stacks->tree);
@@ -305,6 +307,7 @@ enum tv_status tv_view_read_sampled(const struct tv_view *view,
     return TV_OK;
 }
 
+/* Lay out samples in chronological order. */
 static enum tv_status view_flame_samples_in_time(const struct tv_view *view,
                                                  const struct tv_selection *selection,
                                                  const struct flame_request *question,
@@ -331,6 +334,7 @@ static enum tv_status view_flame_samples_in_time(const struct tv_view *view,
     return status;
 }
 
+/* Lay out the tree of the samples. */
 static enum tv_status view_flame_of_samples(const struct tv_view *view,
                                             const struct tv_selection *selection,
                                             const struct flame_request *question,

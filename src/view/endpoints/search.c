@@ -469,16 +469,15 @@ static enum tv_status search_read_fields(const struct tv_parameters *parameters,
 static enum tv_status search_read_question(const struct tv_parameters *parameters,
                                            struct tv_view_search *search, struct tv_error *err)
 {
-    static const char *const choices[] = {"0", "1", NULL};
     struct tv_bytes text = tv_parameter_text(parameters, "q");
     const struct tv_parameter_bounds limits = {1, MAX_HITS};
-    unsigned match_case = 0, pattern = 0, count_only = 0;
+    bool match_case = false, pattern = false;
     int64_t limit;
-    enum tv_status status = tv_parameter_choice(parameters, "case", choices, &match_case, err);
+    enum tv_status status = tv_parameter_switch(parameters, "case", &match_case, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "re", choices, &pattern, err);
+        status = tv_parameter_switch(parameters, "re", &pattern, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "count", choices, &count_only, err);
+        status = tv_parameter_switch(parameters, "count", &search->count_only, err);
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "limit", limits, USUAL_HITS, &limit, err);
     if (status == TV_OK)
@@ -487,7 +486,6 @@ static enum tv_status search_read_question(const struct tv_parameters *parameter
         status = search_read_cursor(parameters, &search->cursor, err);
     if (status != TV_OK)
         return status;
-    search->count_only = count_only > 0;
     search->limit = search->count_only ? UINT32_MAX : (uint32_t)limit;
     if (pattern > 0 && text.length <= TV_TEXT_SEARCH_LIMIT)
         return tv_text_search_init_regex(&search->query, text, match_case > 0, err);
