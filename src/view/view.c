@@ -3,6 +3,14 @@
  * The table of questions, and the limits of their answers.
  *
  *   name, parameters -> filter? -> view (whole or filtered) -> endpoint -> out, bounded
+ *
+ * A view is made once for each trace and prepares everything that several questions need.  Except
+ * for its caches, which lock, it never changes afterwards, so any number of threads may ask at the
+ * same time.
+ *
+ * Servers answer strangers, so no answer may take memory without limit.  The bound depends on the
+ * size of the trace's files: a large trace may have large answers, and one question about a small
+ * file can never fill the memory.
  */
 #include "view/view.h"
 
@@ -81,6 +89,8 @@ static const struct {
     {"bytes", tv_view_bytes, TV_ANSWER_JSON, NULL},
 };
 
+/* Return the rank of each frame in the whole trace, which gives the frame its colour, whatever is
+ * selected. */
 static uint32_t *view_find_ranks(struct tv_view *view)
 {
     struct tv_selection all = TV_SELECT_ALL;
@@ -232,6 +242,7 @@ struct held_answer {
     bool more; /* longer than HELD_MAX: only counted */
 };
 
+/* Hold the bytes back, or only count them when there are too many. */
 static enum tv_status view_hold_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct held_answer *held = context;

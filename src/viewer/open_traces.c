@@ -185,6 +185,7 @@ static struct tv_open_trace *open_traces_find(struct tv_open_traces *traces, uin
     return NULL;
 }
 
+/* Return true for the same files with the same offsets. */
 static bool open_traces_same_files(const struct tv_open_files *a, const struct tv_open_files *b)
 {
     return a->count == b->count &&
@@ -271,6 +272,7 @@ static void open_traces_end_loading(struct tv_open_traces *traces, struct tv_ope
     pthread_mutex_unlock(&traces->lock);
 }
 
+/* The thread that loads one trace. */
 static void *open_traces_run_loading(void *context)
 {
     struct open_trace_loading loading = *(struct open_trace_loading *)context;

@@ -22,6 +22,7 @@
 #include "base/out.h"
 #include "base/source.h"
 
+/* A file, complete or growing. Pointers to entries stay valid while the list changes. */
 struct uploaded_file_entry {
     uint32_t number;
     char name[TV_UPLOADED_NAME + 1];
@@ -55,6 +56,7 @@ struct tv_uploaded_files *tv_uploaded_files_new(void)
     return files;
 }
 
+/* Free a file that no chunk is writing to. */
 static void uploaded_file_free(struct uploaded_file_entry *file)
 {
     assert(!file->busy);
@@ -86,6 +88,7 @@ static void uploaded_file_set_name(struct uploaded_file_entry *file, struct tv_b
     file->name[length] = '\0';
 }
 
+/* Add a file with the next number; numbers are never used again. Runs under the lock. */
 static struct uploaded_file_entry *uploaded_files_append(struct tv_uploaded_files *files,
                                                          struct tv_bytes name)
 {
@@ -105,6 +108,8 @@ void tv_uploaded_files_add_own(struct tv_uploaded_files *files, const char *name
     pthread_mutex_unlock(&files->lock);
 }
 
+/* Return the file, or NULL. A dropped file is gone for everybody but its chunk. Runs under the
+ * lock. */
 static struct uploaded_file_entry *uploaded_files_find(const struct tv_uploaded_files *files,
                                                        uint32_t number)
 {
@@ -114,6 +119,7 @@ static struct uploaded_file_entry *uploaded_files_find(const struct tv_uploaded_
     return NULL;
 }
 
+/* Remove a file, or mark it while a chunk is in progress. Runs under the lock. */
 static void uploaded_files_remove(struct tv_uploaded_files *files, struct uploaded_file_entry *file)
 {
     size_t i = 0;

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * viewer.c - the viewer server's life cycle, the authentication of requests, and the page.
+ *
+ *     tv_viewer_new      listen on loopback with a random token in the address
+ *     tv_viewer_start    answer, and load the files of the command line
+ *     wait_loaded        the command says how it went, and opens a browser
+ *     wait_stop          until a signal, or the page's button
+ *     tv_viewer_free     threads end; a reader that does not stop in time is left behind
+ *
+ * Any web page can make a browser send requests to loopback.  So a request must know the token,
+ * and its Host and Origin must be ours: the first keeps out pages that guess the port, the second
+ * DNS rebinding and other sites.
  */
 #include "viewer/viewer.h"
 
@@ -44,6 +54,7 @@ struct tv_viewer {
     struct tv_error error;
 };
 
+/* Set a flag, and wake whoever waits for it. */
 static void viewer_set_flag(struct tv_viewer *viewer, bool *flag)
 {
     pthread_mutex_lock(&viewer->lock);
@@ -68,11 +79,13 @@ static void viewer_wait_for(struct tv_viewer *viewer, const bool *flag, const bo
 
 /* ---- Answers ---- */
 
+/* Stop the viewer; called when the answer to "stop" has been sent. */
 static void viewer_stop_after_answer(void *context)
 {
     tv_viewer_stop(context);
 }
 
+/* Answer with the page, or with 304 when the browser has it. */
 static void viewer_answer_page(const struct tv_viewer *viewer, const struct tv_request *request,
                                struct tv_answer *answer)
 {
@@ -93,6 +106,7 @@ static void viewer_answer_page(const struct tv_viewer *viewer, const struct tv_r
             (struct tv_bytes){(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)};
 }
 
+/* Answer a request; a callback of the HTTP server, on any of its threads. */
 static void viewer_answer_request(void *context, const struct tv_request *request,
                                   struct tv_answer *answer)
 {
@@ -109,6 +123,7 @@ static void viewer_answer_request(void *context, const struct tv_request *reques
         answer->sent = viewer_stop_after_answer;
 }
 
+/* Decide, before the body is received, whether it is wanted and where it goes; a callback. */
 static bool viewer_begin_request(void *context, const struct tv_request *request,
                                  struct tv_body *body, struct tv_answer *answer)
 {
@@ -120,6 +135,7 @@ static bool viewer_begin_request(void *context, const struct tv_request *request
 
 /* ---- Life cycle ---- */
 
+/* Note how the first loading ended; later ones concern only the page that asked for them. */
 static void viewer_note_loading_end(void *context, enum tv_session_state state,
                                     const struct tv_error *error)
 {
@@ -135,6 +151,7 @@ static void viewer_note_loading_end(void *context, enum tv_session_state state,
     pthread_mutex_unlock(&viewer->lock);
 }
 
+/* Make the lock and the condition, which waits by the steady clock. */
 static void viewer_init_waiting(struct tv_viewer *viewer)
 {
     pthread_condattr_t attributes;
@@ -145,6 +162,7 @@ static void viewer_init_waiting(struct tv_viewer *viewer)
     pthread_condattr_destroy(&attributes);
 }
 
+/* Free everything. False: a loading did not end in time, and nothing may be freed that it uses. */
 static bool viewer_release(struct tv_viewer *viewer)
 {
     tv_http_free(viewer->http);
@@ -270,6 +288,7 @@ enum tv_status tv_request_auth_init(struct tv_request_auth *auth, struct tv_erro
     return tv_random_hex(auth->token, TV_TOKEN_LENGTH, err);
 }
 
+/* Return true for "name:port", or for the name alone where browsers omit the port. */
 static bool request_auth_is_name_and_port(const char *host, const char *name, uint16_t port)
 {
     char wanted[32];
@@ -305,6 +324,8 @@ bool tv_request_auth_take_token(const struct tv_request_auth *auth, struct tv_by
     return true;
 }
 
+/* Judge a request. A wrong token is "not found", so that an answer does not tell how close a guess
+ * was. */
 static enum tv_http_status request_auth_judge(const struct tv_request_auth *auth,
                                               const struct tv_request *request,
                                               struct tv_bytes *rest)

@@ -379,14 +379,14 @@ static enum tv_status save_write_file(const struct tv_trace *trace, const struct
                                       const struct tv_redaction_options *redaction, bool file,
                                       struct tv_out *out, struct tv_error *err)
 {
-    struct tv_excerpt piece;
+    struct tv_excerpt excerpt;
     struct tv_excerpt_losses losses;
-    tv_excerpt_make(&piece, trace, crop);
-    piece.redaction = redaction;
-    enum tv_status status = tv_excerpt_check(&piece, file, err);
+    tv_excerpt_make(&excerpt, trace, crop);
+    excerpt.redaction = redaction;
+    enum tv_status status = tv_excerpt_check(&excerpt, file, err);
     if (status == TV_OK)
-        status = tv_excerpt_write(&piece, file, out, &losses, err);
-    tv_excerpt_release(&piece);
+        status = tv_excerpt_write(&excerpt, file, out, &losses, err);
+    tv_excerpt_release(&excerpt);
     return status;
 }
 
@@ -398,7 +398,7 @@ static enum tv_status save_write_file(const struct tv_trace *trace, const struct
 struct save_report {
     const struct tv_view *view;
     const struct tv_parameters *parameters;
-    const struct tv_excerpt *piece;
+    const struct tv_excerpt *excerpt;
     bool file; /* written as a method trace */
     struct tv_excerpt_losses losses;
 };
@@ -408,9 +408,9 @@ static void save_write_note(void *context, struct tv_out *out)
 {
     const struct save_report *reporting = context;
     const struct tv_view *view = reporting->view;
-    const struct tv_excerpt *piece = reporting->piece;
+    const struct tv_excerpt *excerpt = reporting->excerpt;
     const struct tv_trace_info *head = view->trace->head;
-    const bool *threads = piece->cut->keep->threads;
+    const bool *threads = excerpt->cut->keep->threads;
     struct tv_bytes text = tv_parameter_text(reporting->parameters, "filter");
     char *filter = tv_alloc(text.length + 1, 1);
     const char *words[NAMED + 1], *const terms[] = {filter};
@@ -418,7 +418,7 @@ static void save_write_note(void *context, struct tv_out *out)
                                              {"filter", terms, text.length > 0}};
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_write_excerpt(&losses, piece, reporting->file, &reporting->losses);
+    tv_losses_write_excerpt(&losses, excerpt, reporting->file, &reporting->losses);
     if (text.length > 0)
         memcpy(filter, text.data, text.length);
     for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
@@ -428,17 +428,17 @@ static void save_write_note(void *context, struct tv_out *out)
     if (choices->count > NAMED)
         words[NAMED] = "and others";
     struct tv_excerpt_facts part = {
-        .chosen = piece->made || view->whole,
-        .from = piece->cut->from,
-        .to = piece->cut->to,
+        .chosen = excerpt->made || view->whole,
+        .from = excerpt->cut->from,
+        .to = excerpt->cut->to,
         .choices = choices,
         .choice_count = TV_COUNT(choices),
-        .kept = tv_excerpt_slice_count(piece),
+        .kept = tv_excerpt_slice_count(excerpt),
         .all = (view->whole ? view->whole : view)->trace->slice_count,
         .losses = {losses.buffer, losses.length},
         .head = (view->whole ? view->whole : view)->trace->head,
-        .hashed = piece->redaction && piece->redaction->hash_names,
-        .stripped = piece->redaction && piece->redaction->strip_args,
+        .hashed = excerpt->redaction && excerpt->redaction->hash_names,
+        .stripped = excerpt->redaction && excerpt->redaction->strip_args,
     };
     tv_excerpt_note(out, &part);
     tv_out_release(&losses);
@@ -449,17 +449,17 @@ static void save_write_note(void *context, struct tv_out *out)
 static enum tv_status save_write_made(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct save_report *reporting = context;
-    return tv_excerpt_write(reporting->piece, reporting->file, out, &reporting->losses, err);
+    return tv_excerpt_write(reporting->excerpt, reporting->file, out, &reporting->losses, err);
 }
 
 /* Write the name of the file in the report, NUL-terminated. */
-static void save_write_name(const struct tv_excerpt *piece, struct tv_out *out)
+static void save_write_name(const struct tv_excerpt *excerpt, struct tv_out *out)
 {
-    const struct tv_trace_info *head = piece->trace->head;
+    const struct tv_trace_info *head = excerpt->trace->head;
     struct tv_bytes first = tv_trace_info_text(head, head->inputs[0].name);
     char hash[TV_REDACTION_HASH_SIZE];
-    if (piece->redaction && piece->redaction->hash_names) {
-        tv_redaction_hash(piece->redaction, first, hash);
+    if (excerpt->redaction && excerpt->redaction->hash_names) {
+        tv_redaction_hash(excerpt->redaction, first, hash);
         first = tv_bytes_of(hash);
     }
     tv_excerpt_name(out, head, first);
@@ -467,20 +467,20 @@ static void save_write_name(const struct tv_excerpt *piece, struct tv_out *out)
 }
 
 /* Write a report that holds a generated file. */
-static enum tv_status save_report_piece(const struct tv_view *view,
-                                        const struct tv_view_reporter *reporter,
-                                        const struct tv_parameters *parameters,
-                                        struct tv_excerpt *piece, struct tv_out *out,
-                                        struct tv_error *err)
+static enum tv_status save_report_excerpt(const struct tv_view *view,
+                                          const struct tv_view_reporter *reporter,
+                                          const struct tv_parameters *parameters,
+                                          struct tv_excerpt *excerpt, struct tv_out *out,
+                                          struct tv_error *err)
 {
     struct save_report reporting = {
-        view, parameters, piece, tv_excerpt_is_method_trace(piece), {.flows = 0}};
+        view, parameters, excerpt, tv_excerpt_is_method_trace(excerpt), {.flows = 0}};
     struct tv_out name;
-    enum tv_status status = tv_excerpt_check(piece, reporting.file, err);
+    enum tv_status status = tv_excerpt_check(excerpt, reporting.file, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&name);
-    save_write_name(piece, &name);
+    save_write_name(excerpt, &name);
     const struct tv_view_generated_file making = {save_write_made, save_write_note, &reporting,
                                                   (const char *)name.buffer};
     status = reporter->write_made(&making, out, err);
@@ -530,7 +530,7 @@ static enum tv_status save_write_report(const struct tv_view *view,
 {
     const struct tv_view_reporter *reporter = save_reporter(view);
     struct tv_view_file *files = NULL;
-    struct tv_excerpt piece;
+    struct tv_excerpt excerpt;
     size_t count;
     if (!reporter)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
@@ -541,10 +541,10 @@ static enum tv_status save_write_report(const struct tv_view *view,
         tv_free(files);
         return status;
     }
-    tv_excerpt_make(&piece, view->trace, crop);
-    piece.redaction = redaction;
-    enum tv_status status = save_report_piece(view, reporter, parameters, &piece, out, err);
-    tv_excerpt_release(&piece);
+    tv_excerpt_make(&excerpt, view->trace, crop);
+    excerpt.redaction = redaction;
+    enum tv_status status = save_report_excerpt(view, reporter, parameters, &excerpt, out, err);
+    tv_excerpt_release(&excerpt);
     return status;
 }
 
