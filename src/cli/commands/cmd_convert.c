@@ -134,7 +134,7 @@ enum cut_target {
 
 /* Choose the format: --to, else the ending of the output, else the format of the input. */
 static enum cut_target cmd_cut_choose_target(const struct tv_settings *settings,
-                                             struct tv_excerpt *piece)
+                                             struct tv_excerpt *excerpt)
 {
     if (settings->to != CUT_DEFAULT)
         return (enum cut_target)settings->to;
@@ -144,13 +144,13 @@ static enum cut_target cmd_cut_choose_target(const struct tv_settings *settings,
     if (tv_text_ends_with(output, ".json"))
         return CUT_JSON;
     if (cmd_output_format(settings) == tv_trace_format_named("perfetto") ||
-        tv_excerpt_is_perfetto(piece))
+        tv_excerpt_is_perfetto(excerpt))
         return CUT_PERFETTO;
-    return tv_excerpt_is_method_trace(piece) ? CUT_TRACE : CUT_JSON;
+    return tv_excerpt_is_method_trace(excerpt) ? CUT_TRACE : CUT_JSON;
 }
 
 /* Write the excerpt, and lines about its losses. */
-static enum tv_status cmd_cut_write_target(const struct tv_excerpt *piece, enum cut_target target,
+static enum tv_status cmd_cut_write_target(const struct tv_excerpt *excerpt, enum cut_target target,
                                            struct tv_out *out, struct tv_out *lines,
                                            struct tv_error *err)
 {
@@ -158,20 +158,20 @@ static enum tv_status cmd_cut_write_target(const struct tv_excerpt *piece, enum 
     struct tv_perfetto_losses perfetto;
     enum tv_status status;
     if (target == CUT_PERFETTO) {
-        status = tv_excerpt_write_perfetto(piece, out, &perfetto, err);
+        status = tv_excerpt_write_perfetto(excerpt, out, &perfetto, err);
         if (status == TV_OK)
-            tv_losses_write_perfetto(lines, piece->trace, &perfetto);
+            tv_losses_write_perfetto(lines, excerpt->trace, &perfetto);
         return status;
     }
-    status = tv_excerpt_write(piece, target == CUT_TRACE, out, &losses, err);
+    status = tv_excerpt_write(excerpt, target == CUT_TRACE, out, &losses, err);
     if (status == TV_OK)
-        tv_losses_write_excerpt(lines, piece, target == CUT_TRACE, &losses);
+        tv_losses_write_excerpt(lines, excerpt, target == CUT_TRACE, &losses);
     return status;
 }
 
 /* Write the excerpt and report its losses. */
 static enum tv_status cmd_cut_write(const struct tv_settings *settings,
-                                    const struct tv_excerpt *piece, enum cut_target target,
+                                    const struct tv_excerpt *excerpt, enum cut_target target,
                                     struct tv_error *err)
 {
     struct tv_output output;
@@ -180,7 +180,7 @@ static enum tv_status cmd_cut_write(const struct tv_settings *settings,
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&lines);
-    status = cmd_cut_write_target(piece, target, &output.out, &lines, err);
+    status = cmd_cut_write_target(excerpt, target, &output.out, &lines, err);
     status = tv_output_finish(&output, status, err);
     if (status == TV_OK && !settings->quiet)
         tv_losses_print(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
@@ -194,7 +194,7 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
                                      struct tv_error *err)
 {
     struct tv_crop cut = {subset, INT64_MIN, INT64_MAX, settings->select.threads.count > 0};
-    struct tv_excerpt piece;
+    struct tv_excerpt excerpt;
     struct tv_redaction_options redaction;
     bool redacted;
     enum tv_status status = tv_redaction_choose(settings, &redaction, &redacted, err);
@@ -202,15 +202,15 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
         status = tv_range_choose(settings, trace, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
-    tv_excerpt_make(&piece, trace, &cut);
-    piece.redaction = redacted ? &redaction : NULL;
+    tv_excerpt_make(&excerpt, trace, &cut);
+    excerpt.redaction = redacted ? &redaction : NULL;
     /* Check before the output is opened, so that an existing file stays when there is nothing to
      * write. */
-    enum cut_target target = cmd_cut_choose_target(settings, &piece);
-    status = tv_excerpt_check(&piece, target == CUT_TRACE, err);
+    enum cut_target target = cmd_cut_choose_target(settings, &excerpt);
+    status = tv_excerpt_check(&excerpt, target == CUT_TRACE, err);
     if (status == TV_OK)
-        status = cmd_cut_write(settings, &piece, target, err);
-    tv_excerpt_release(&piece);
+        status = cmd_cut_write(settings, &excerpt, target, err);
+    tv_excerpt_release(&excerpt);
     return status;
 }
 

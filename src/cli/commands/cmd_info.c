@@ -61,7 +61,7 @@ static void span_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
     span->inner->ops->take(span->inner, pass, part, batch);
 }
 
-static enum tv_stitch_result span_sink_splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result span_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = span_sink_of(sink)->inner;
     return inner->ops->stitch(inner, pass);
@@ -87,7 +87,7 @@ static void span_sink_init(struct span_sink *span, struct tv_sink *inner)
                 .writes = inner->ops->writes,
                 .begin = span_sink_begin,
                 .take = span_sink_take,
-                .stitch = span_sink_splice,
+                .stitch = span_sink_stitch,
                 .end = span_sink_end},
         .inner = inner,
         .earliest = {INT64_MAX, INT64_MAX},

@@ -238,7 +238,7 @@ static void dump_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
         dump_write_event(dump, &batch->events[i]);
 }
 
-static enum tv_stitch_result dump_sink_splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result dump_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;
     (void)pass;
@@ -259,7 +259,7 @@ static const struct tv_sink_ops ops = {
     .writes = true,
     .begin = dump_sink_begin,
     .take = dump_sink_take,
-    .stitch = dump_sink_splice,
+    .stitch = dump_sink_stitch,
     .end = dump_sink_end,
 };
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_report.c - findings in words, and the report of `check`.
+ *
+ * A report has three kinds of results, in this order: diagnostics (what was repaired or lost while
+ * the file was read, with places in the file), findings (rules about the calls, with calls as
+ * places), and answers to the user's own rules in SQL (with rows).  Each kind is written as text,
+ * JSON, JUnit and SARIF.
+ *
+ * Sentences of rules contain placeholders, "{methods} found {limit} times", which `fields`
+ * replaces.
  */
 #include "writers/tables/check_report.h"
 
@@ -304,7 +312,6 @@ static void findings_json_name(struct tv_out *out, const struct tv_trace_info *h
     tv_out_release(&text);
 }
 
-/* The same as JSON. */
 /* Write the thread of a track, or else its process. */
 static void findings_json_owner(struct tv_out *out, const struct tv_trace_info *head,
                                 const struct tv_track *track)
@@ -390,6 +397,7 @@ bool tv_check_reports(const struct tv_trace *trace, enum tv_diagnostic_kind kind
     return strict || !tv_check_is_usual(kind) || tv_trace_info_has_categories(trace->head);
 }
 
+/* Order by input and offset, so that lines are counted in one pass over each file. */
 static int check_compare_places(const void *left, const void *right)
 {
     const struct check_location *const *a = left, *const *b = right;
@@ -557,6 +565,7 @@ static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
 /* Maximum number of rows of a rule that text shows. */
 #define ROWS_SHOWN 10
 
+/* Return the rows of an answer, one JSON object a line. */
 static struct tv_bytes check_rows_of(const struct tv_rule_answer *answer)
 {
     return (struct tv_bytes){answer->rows.buffer, answer->rows.length};
@@ -596,6 +605,7 @@ static void check_text_answer(struct tv_out *out, const struct tv_trace *trace,
                   answer->more ? "or more" : "more");
 }
 
+/* Write an answer as the members of a result; its rows are JSON already. */
 static void check_json_answer(struct tv_out *out, const struct tv_rule_answer *answer)
 {
     struct tv_bytes rest = check_rows_of(answer), row;
@@ -618,6 +628,7 @@ static void check_json_answer(struct tv_out *out, const struct tv_rule_answer *a
     tv_out_text(out, "]}");
 }
 
+/* Add an answer as a result without a place: its rows are about the whole trace. */
 static void check_sarif_answer(struct tv_sarif *sarif, const struct tv_trace *trace,
                                const struct tv_rule_answer *answer)
 {
@@ -718,6 +729,7 @@ void tv_check_write_unreadable(struct tv_out *out, const char *file)
 
 /* ---- JSON ---- */
 
+/* Begin a result in the list; *any tells whether one came before it. */
 static void check_begin_member(struct tv_out *out, struct tv_bytes file, bool *any)
 {
     tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frames_table.c - display frames as text, CSV and JSON. */
+/*
+ * frames_table.c - display frames as text, CSV and JSON.
+ *
+ * All three formats print the same rows, which frames_each selects.  Text shows the deadlines and
+ * a summary for each process first; CSV has one row a frame and nothing else, so that it can be
+ * read by column; JSON has both.  Figures that are unknown are "-", an empty field, and null.
+ */
 #include "writers/tables/frames_table.h"
 
 #include <assert.h>
@@ -10,6 +16,7 @@
 #include "writers/text/names.h"
 #include "writers/text/text_table.h"
 
+/* Everything that the functions of one table need. */
 struct frames_table {
     struct tv_out *out;
     const struct tv_trace *trace;
@@ -74,22 +81,26 @@ void tv_display_frame_name(struct tv_out *out, const struct tv_trace_info *head,
     tv_out_release(&name);
 }
 
+/* Return the reason that the trace states for a late frame, or the empty text. */
 static struct tv_bytes frames_reason(const struct frames_table *t,
                                      const struct tv_display_frame *frame)
 {
     return tv_interner_get(t->frames->reasons, frame->reason);
 }
 
+/* Return the process, or NULL when the frame has none. */
 static const struct tv_process *frames_process(const struct frames_table *t, uint32_t process)
 {
     return process == TV_NONE ? NULL : &t->trace->head->processes[process];
 }
 
+/* Return the input of a frame: that of its first call. */
 static uint32_t frames_input(const struct frames_table *t, const struct tv_display_frame *frame)
 {
     return t->trace->rows[frame->row].input;
 }
 
+/* Return the name of the file that a frame is from. */
 static struct tv_bytes frames_input_name(const struct frames_table *t,
                                          const struct tv_display_frame *frame)
 {
@@ -135,6 +146,7 @@ static void frames_text_deadlines(const struct frames_table *t)
     tv_free(firsts);
 }
 
+/* Write the figures of a process, or of all processes. */
 static void frames_text_group(const struct frames_table *t, struct tv_text_table *table,
                               const struct tv_display_group *group, bool all)
 {
@@ -153,6 +165,7 @@ static void frames_text_group(const struct frames_table *t, struct tv_text_table
     tv_text_table_end_row(table);
 }
 
+/* Write a table of processes. One process alone is shown as the total only. */
 static void frames_text_summary(const struct frames_table *t)
 {
     static const struct tv_text_column columns[] = {
@@ -207,6 +220,7 @@ static void frames_text_name(const struct frames_table *t, struct tv_out *out,
     }
 }
 
+/* Write a frame. A frame may be late without a deadline, when the trace only says that it was. */
 static void frames_text_row(const struct frames_table *t, uint64_t number,
                             const struct tv_display_frame *frame, void *context)
 {
@@ -255,6 +269,7 @@ static void frames_write_text(const struct frames_table *t)
 
 /* ---- CSV ---- */
 
+/* Write a field with a number; it is empty when the number is unknown. */
 static void frames_csv_number(const struct frames_table *t, bool known, int64_t value)
 {
     tv_out_char(t->out, ',');
@@ -262,6 +277,7 @@ static void frames_csv_number(const struct frames_table *t, bool known, int64_t 
         tv_out_i64(t->out, value);
 }
 
+/* Write a field with a text. */
 static void frames_csv_text(const struct frames_table *t, struct tv_bytes text)
 {
     tv_out_char(t->out, ',');
@@ -333,6 +349,7 @@ static void frames_json_process(const struct frames_table *t, uint32_t number)
                      process ? tv_trace_info_text(t->trace->head, process->name) : TV_BYTES(""));
 }
 
+/* Write the figures of a process, or of all processes, as members. */
 static void frames_json_figures(const struct frames_table *t, const struct tv_display_group *group)
 {
     tv_json_put_u64(t->out, "", "frames", group->count);

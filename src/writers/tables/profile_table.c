@@ -166,6 +166,7 @@ static struct profile_value profile_field_text(struct tv_bytes text)
     return (struct profile_value){.type = VALUE_TEXT, .text = text};
 }
 
+/* Return a time of a row, or no value when the profile lacks its clock. */
 static struct profile_value profile_field_time(const struct profile_field *field,
                                                const struct tv_profile *profile,
                                                const struct tv_method_cost *row)
@@ -285,6 +286,7 @@ static void profile_table_write_csv(struct tv_out *out, const struct tv_profile 
 
 /* ---- Text and Markdown: one table of columns ---- */
 
+/* The ways to print a figure of a method. */
 enum profile_column_kind {
     TIME,
     PERCENT,
@@ -396,6 +398,7 @@ static unsigned profile_table_rank_of(const struct tv_profile *profile, enum tv_
     return column->rank + (column->clock & ~first ? OTHER_CLOCK : 0);
 }
 
+/* Add the columns that the profile has figures for, and the row number. */
 static void profile_table_add_profile_columns(struct tv_text_table *table,
                                               const struct tv_profile *profile,
                                               enum tv_profile_order order)
@@ -410,6 +413,7 @@ static void profile_table_add_profile_columns(struct tv_text_table *table,
     }
 }
 
+/* Write a row of the text table. */
 static void profile_table_text_row(struct tv_text_table *table, const struct tv_profile *profile,
                                    const struct tv_method_cost *row, uint32_t rank)
 {
@@ -430,6 +434,7 @@ static void profile_table_text_row(struct tv_text_table *table, const struct tv_
     tv_text_table_end_row(table);
 }
 
+/* Write the notes about the figures, the table, and how many rows are left out. */
 static void profile_table_write_text(struct tv_out *out, const struct tv_profile *profile,
                                      const struct tv_profile_rows *rows)
 {

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdicts.c - results of checks for the tools that run them: JUnit XML and SARIF (verdicts.h).
+ *
+ * Both formats put totals or tables in front of the results, so results are collected in memory
+ * and written at the end:
+ *
+ *   JUnit   <testsuite tests= failures= errors=>, then the cases   (Jenkins, GitLab, ...)
+ *   SARIF   the rules that results refer to, then the results      (code scanning: GitHub)
+ *
+ * Names and texts come from traces: they are escaped for XML, JSON or as part of a URI.
+ */
 #include "writers/text/verdicts.h"
 
 #include <assert.h>
@@ -8,6 +19,7 @@
 
 #define SARIF_RESULTS 5000u
 
+/* Return the text that was collected so far. */
 static struct tv_bytes verdicts_text(const struct tv_out *out)
 {
     return (struct tv_bytes){out->buffer, out->length};
@@ -95,6 +107,7 @@ static void sarif_put_uri(struct tv_out *out, struct tv_bytes file)
     tv_out_char(out, '"');
 }
 
+/* Write where a result is: the file, with a line or an offset, and the method when there is one. */
 static void sarif_put_place(struct tv_out *out, const struct tv_sarif_result *result)
 {
     tv_out_text(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * excerpt.c - excerpts of a trace, and lines about what they lost when they were written.
+ *
+ *     trace --crop--> excerpt --redact?--> method trace     calls of threads only
+ *                                      '-> rewrite          input in JSON: the file's own events
+ *                                      '-> trace events     everything else, from the model
+ *
+ * Every target loses something that the model holds.  Writers count what they lose; the second
+ * half of this file puts the counts into words, which a command prints on standard error and a
+ * report shows in its note.
  */
 #include "writers/trace/excerpt.h"
 
@@ -25,6 +33,7 @@ void tv_excerpt_release(struct tv_excerpt *excerpt)
     excerpt->made = NULL;
 }
 
+/* Return the trace of the excerpt: the cropped one, or the whole trace when nothing was cut. */
 static const struct tv_trace *excerpt_trace_of(const struct tv_excerpt *excerpt)
 {
     return excerpt->made ? excerpt->made : excerpt->trace;
@@ -63,6 +72,7 @@ static bool excerpt_may_be_too_long(const struct tv_trace *trace)
     return false;
 }
 
+/* The write function of an output that nobody wants. */
 static enum tv_status excerpt_discard_bytes(void *context, struct tv_bytes bytes,
                                             struct tv_error *err)
 {
@@ -203,6 +213,7 @@ enum tv_status tv_excerpt_write(const struct tv_excerpt *excerpt, bool file, str
 
 /* ---- Losses ---- */
 
+/* Write one loss. */
 static void losses_write_line(struct tv_out *out, const char *text)
 {
     tv_out_format(out, "%s\n", text);

@@ -6,6 +6,15 @@
  * must not become equal, although readers identify processes by pid. Each input has a machine
  * (rewrite_find_machines); events of later files and rows of the model get new pids when theirs
  * are taken; a member "convertedFrom" records the original pids.
+ *
+ * Each input gets a role:
+ *
+ *   events   a Trace Event file: its own text goes into the new file, event by event, with changes
+ *            where ids clash, so that nothing is lost that the model does not know
+ *   text     ftrace, ETW, process lists: a string member beside the events, as Chrome writes it
+ *   model    everything else: events are written from the model (trace_event.c)
+ *
+ * Times are those of one input, `clock`; the events of the others are shifted to it.
  */
 #include "writers/trace/rewrite.h"
 
@@ -35,11 +44,13 @@ enum rewrite_role {
     ROLE_MODEL,  /* written from the model */
 };
 
+/* A pid of the new file, chosen when it is written first. */
 struct rewrite_pid {
     uint64_t pid;
     bool known;
 };
 
+/* State of one rewrite. */
 struct rewrite_run {
     const struct tv_trace *trace;
     const struct tv_rewrite_excerpt *excerpt; /* NULL: everything */
@@ -71,6 +82,7 @@ bool tv_rewrite_can(const struct tv_trace *trace)
 
 /* ---- The role of each input ---- */
 
+/* Return the member that can hold the text of the input, or NULL. */
 static const char *rewrite_key_of(const struct rewrite_run *r, uint32_t input, bool *names)
 {
     for (size_t i = 0; i < TV_COUNT(places); i++)
@@ -98,6 +110,7 @@ static struct tv_bytes rewrite_member_of(const struct rewrite_run *r, uint32_t i
     return tv_bytes_starts_with(name, tv_bytes_of(key)) ? name : none;
 }
 
+/* Return true when a text has this key already. */
 static bool rewrite_has_key(const struct rewrite_run *r, const char *key)
 {
     for (size_t i = 0; i < r->text_count; i++)
@@ -135,6 +148,8 @@ static void rewrite_make_key(const struct rewrite_run *r, uint32_t input, const 
         snprintf(made, size, "%s%s%u", key, apart ? "" : "+", number);
 }
 
+/* Find the role of an input, and note its text. An excerpt cannot cut a text, so the text of an
+ * excerpt is written from the model, unless it only has names. */
 static enum rewrite_role rewrite_find_role(struct rewrite_run *r, uint32_t number)
 {
     const struct tv_input *input = &r->trace->head->inputs[number];
@@ -162,6 +177,7 @@ static enum rewrite_role rewrite_find_role(struct rewrite_run *r, uint32_t numbe
     return written ? ROLE_TEXT : ROLE_MODEL;
 }
 
+/* Note the machine of an input by one of its processes; the first one counts. */
 static void rewrite_note_machine(struct rewrite_run *r, uint32_t input, uint32_t process)
 {
     const struct tv_trace_info *head = r->trace->head;
@@ -194,6 +210,7 @@ static void rewrite_find_machines(struct rewrite_run *r)
         r->machine = r->machines[i];
 }
 
+/* Find all roles, and the input whose clock the file uses: the first one with events. */
 static void rewrite_find_roles(struct rewrite_run *r)
 {
     const struct tv_trace_info *head = r->trace->head;
@@ -212,6 +229,7 @@ static void rewrite_find_roles(struct rewrite_run *r)
 
 /* ---- Writing ---- */
 
+/* Return how much the times of an input are shifted; 0 when the distance overflows. */
 static tv_ns rewrite_shift_of(const struct rewrite_run *r, uint32_t input)
 {
     tv_ns shift;
@@ -248,6 +266,7 @@ static void rewrite_reserve_pids(struct rewrite_run *r, uint32_t file)
     }
 }
 
+/* Write the events of a Trace Event file. */
 static enum tv_status rewrite_write_file(struct rewrite_run *r, uint32_t input, size_t file,
                                          struct tv_te_rewrite_selection *choice,
                                          struct tv_error *err)
@@ -270,6 +289,8 @@ static enum tv_status rewrite_write_file(struct rewrite_run *r, uint32_t input, 
     return tv_te_rewrite_file(r->rewrite, &added, err);
 }
 
+/* Return the pid for a process: its own, unless a process of another machine took it, or it has
+ * none. */
 static uint64_t rewrite_choose_pid(struct rewrite_run *r, uint32_t process)
 {
     if (process >= r->trace->head->process_count)
@@ -280,6 +301,7 @@ static uint64_t rewrite_choose_pid(struct rewrite_run *r, uint32_t process)
     return plain && own ? p->id : tv_te_used_ids_new_pid(&r->taken);
 }
 
+/* Return the pid for rows of the model; a callback of the writer of events. */
 static uint64_t rewrite_pid_of(void *context, uint32_t process, uint32_t input)
 {
     struct rewrite_run *r = context;
@@ -295,12 +317,14 @@ static uint64_t rewrite_pid_of(void *context, uint32_t process, uint32_t input)
     return chosen->pid;
 }
 
+/* Write the comma before the next event; a callback. */
 static void rewrite_separate_events(void *context)
 {
     struct rewrite_run *r = context;
     tv_te_rewrite_separate(r->rewrite);
 }
 
+/* Write the events of all inputs with the role `model` in one pass. */
 static void rewrite_write_models(struct rewrite_run *r)
 {
     const struct tv_trace_info *head = r->trace->head;
@@ -324,6 +348,7 @@ static void rewrite_write_models(struct rewrite_run *r)
 
 /* ---- Origins ---- */
 
+/* Write the pids that changed, new to old, so that reading the file shows the old ones. */
 static void rewrite_write_model_pids(const struct rewrite_run *r, uint32_t input)
 {
     const struct tv_trace_info *head = r->trace->head;
@@ -341,6 +366,7 @@ static void rewrite_write_model_pids(const struct rewrite_run *r, uint32_t input
     tv_out_char(r->out, '}');
 }
 
+/* Write a pid into a list, if it is in use. */
 static void rewrite_write_pid(const struct rewrite_run *r, const struct rewrite_pid *pid, bool *any)
 {
     if (!pid->known)
@@ -397,6 +423,7 @@ static struct tv_bytes rewrite_name_of(const struct rewrite_run *r, uint32_t inp
     return name;
 }
 
+/* Write "convertedFrom": for each input its name, format, changed pids and end. */
 static void rewrite_write_origins(const struct rewrite_run *r)
 {
     const struct tv_trace_info *head = r->trace->head;
@@ -449,6 +476,7 @@ static void rewrite_write_metadata(const struct rewrite_run *r, uint32_t input)
 
 /* ---- Conflicts between several files ---- */
 
+/* Return the text by which samples name the thread. */
 static uint32_t rewrite_id_text(struct tv_interner *texts, const struct tv_trace_info *head,
                                 uint32_t thread)
 {
@@ -489,6 +517,7 @@ static void rewrite_count_samples(struct rewrite_run *r)
 
 /* ---- The file ---- */
 
+/* Write the events of all inputs, then the members. */
 static enum tv_status rewrite_write_all(struct rewrite_run *r,
                                         struct tv_te_rewrite_selection *choices,
                                         struct tv_error *err)
@@ -519,6 +548,7 @@ static enum tv_status rewrite_write_all(struct rewrite_run *r,
     return status;
 }
 
+/* Decide everything that must be known before the first event. */
 static void rewrite_begin_file(struct rewrite_run *r)
 {
     const struct tv_trace_info *head = r->trace->head;

@@ -42,11 +42,13 @@ struct sample_file {
     uint32_t *numbers; /* of the written frames or paths; TV_NONE: not written */
 };
 
+/* Return a sample by its position in `order`. */
 static const struct tv_sample *sample_file_row(const struct sample_file *file, size_t at)
 {
     return &file->trace->tables.samples.rows[file->order[at]];
 }
 
+/* Return true when the thread is selected; no thread belongs to no selection. */
 static bool sample_file_has_thread(const struct sample_file *file, uint32_t thread)
 {
     const struct tv_subset *keep = file->keep;
@@ -63,6 +65,7 @@ struct sample_key {
     uint32_t thread, type, row;
 };
 
+/* Order by thread and type, then as in the table, which is the order of time. */
 static int sample_keys_compare(const void *left, const void *right)
 {
     const struct sample_key *a = left, *b = right;
@@ -110,17 +113,20 @@ static size_t sample_file_busiest(const struct sample_file *file)
     return busiest;
 }
 
+/* Return a text of the trace. */
 static struct tv_bytes sample_file_text(const struct sample_file *file, uint32_t string)
 {
     return tv_trace_info_text(file->trace->head, string);
 }
 
+/* Return the value type of a group. */
 static const struct tv_value_type *sample_group_type(const struct sample_file *file,
                                                      const struct sample_group *group)
 {
     return &file->trace->tables.value_types.rows[group->type];
 }
 
+/* Return true when the weights of a group have this unit. */
 static bool sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
                                   const char *unit)
 {
@@ -183,6 +189,7 @@ static void sample_file_number_frames(struct sample_file *file, bool calls)
 
 /* ---- speedscope ---- */
 
+/* Write the list of frames. Their numbers are the positions in this list. */
 static void speedscope_write_frames(const struct sample_file *file)
 {
     const struct tv_trace_info *head = file->trace->head;
@@ -231,6 +238,7 @@ static int64_t sample_file_weight(const struct sample_file *file, size_t at)
     return weight < 0 ? 0 : weight;
 }
 
+/* Write a profile of samples. Speedscope places each sample after the one before, by weight. */
 static void speedscope_write_group(const struct sample_file *file, const struct sample_group *group)
 {
     uint32_t *way = tv_alloc(file->trace->paths.count, sizeof *way);
@@ -335,6 +343,8 @@ static uint32_t sample_file_number_paths(struct sample_file *file, size_t first,
 
 /* ---- .cpuprofile ---- */
 
+/* Write the begin of a node. Lines count from 1 here and from 0 in the file; -1 means unknown
+ * there. */
 static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
 {
     const struct tv_path_node *node = &file->trace->paths.nodes[path];
@@ -414,6 +424,7 @@ static int64_t cpuprofile_last_length(const struct sample_file *file,
     return group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
 }
 
+/* Write one group, because the format has room for one thread and one kind of weight. */
 static void cpuprofile_write(struct sample_file *file)
 {
     const struct sample_group *group = &file->groups[sample_file_busiest(file)];
@@ -520,6 +531,8 @@ static void firefox_write_strings(const struct sample_file *file)
     tv_out_text(file->out, "],\n");
 }
 
+/* Write the tables that the threads share. Each path is one stack, one frame and one function, all
+ * with its number; the viewer merges equal names. */
 static void firefox_write_shared(const struct sample_file *file, uint32_t count)
 {
     struct tv_out *out = file->out;
@@ -559,6 +572,7 @@ static void firefox_write_shared(const struct sample_file *file, uint32_t count)
                      "\"functionSize\":[],\"length\":0}},\n");
 }
 
+/* Write the samples of a thread column by column. A null stack is the root. */
 static void firefox_write_samples(const struct sample_file *file, const struct sample_group *group)
 {
     struct tv_out *out = file->out;
@@ -594,6 +608,7 @@ static void firefox_write_samples(const struct sample_file *file, const struct s
     tv_out_format(out, "],\"length\":%zu},", group->count);
 }
 
+/* Write a group as a thread. The main thread is the first one, which the viewer opens with. */
 static void firefox_write_thread(const struct sample_file *file, const struct sample_group *group,
                                  size_t number)
 {
