@@ -225,6 +225,7 @@ static struct tv_source *watched_source_new(struct tv_source *source, struct tv_
     return tv_source_from_reads(&reads, *watched, size, tv_source_name(source));
 }
 
+/* State of the callbacks while one container is unpacked. */
 struct container_notes {
     const char *name;
     bool quiet, remarked;
@@ -256,6 +257,7 @@ static void container_sketch_block(void *context, struct tv_bytes block)
         unpacked->reader->sketch_block(block, unpacked->sketch, &unpacked->sketch_notes);
 }
 
+/* Print a note about the container, unless --quiet; exit codes depend on notes, too. */
 static void container_note(void *context, const char *text)
 {
     struct container_notes *unpacked = context;
@@ -297,6 +299,7 @@ static enum tv_status container_unpack_all(struct tv_source *packed, struct tv_a
     return err->status;
 }
 
+/* Remember that a container ended early. It is reported after everything that could be read. */
 static void inputs_note_cut(struct tv_inputs *inputs, struct tv_source *source)
 {
     const char *name = tv_source_name(source);
@@ -375,6 +378,7 @@ static enum tv_status container_unpack(struct tv_source *packed, struct tv_archi
     return container_unpack_all(packed, NULL, question, taken, err);
 }
 
+/* Keep the rest of an archive, to be unpacked when its first trace has been read. */
 static void inputs_keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
                              struct tv_archive_rest *rest)
 {
@@ -456,6 +460,8 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
+/* Look at the first bytes. Containers nested too deep are taken as they are, and no reader will
+ * know them. */
 static enum tv_status inputs_look_whether_packed(const struct tv_inputs_pending *next, bool *packed,
                                                  struct tv_error *err)
 {

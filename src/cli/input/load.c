@@ -4,6 +4,13 @@
  *
  * The order of checks is for the user: mistakes in options cost no time, unknown files are found
  * before any file is read, and damage is reported after everything readable has been read.
+ *
+ *     files --> sources --> unpacked inputs --> sinks      the answer needs no trace
+ *                                           '-> trace
+ *                       '-> index cache --------^
+ *
+ * Ownership: a struct tv_loading owns the sources, the mapping and the namer until a trace takes
+ * them over; every function below that fails leaves nothing behind.
  */
 #include "cli/input/load.h"
 
@@ -85,6 +92,7 @@ static enum tv_status load_parse_filter(const char *text, struct tv_filter *filt
     return tv_error_prefix(err, "--filter");
 }
 
+/* Free everything that the loading still owns. */
 static void loading_release(struct tv_loading *loading)
 {
     tv_filter_release(&loading->filter);
@@ -260,6 +268,7 @@ static enum tv_status load_or_take_cached(const struct tv_settings *settings,
     return TV_OK;
 }
 
+/* Return the facts of a FILE argument; "-" is standard input. */
 static bool load_stat_input(const char *path, struct stat *info)
 {
     return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : tv_file_stat(path, info) == 0;
@@ -353,6 +362,7 @@ void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *conte
         tv_source_before_waiting(loading->inputs.rows[i].source, call, context);
 }
 
+/* Can this input be read by itself? An offset moves events, which only a trace can do. */
 static bool load_is_readable_alone(const struct tv_inputs_row *row, bool tell)
 {
     return row->offset == 0 &&

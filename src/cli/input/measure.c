@@ -24,6 +24,7 @@
 #include "cli/input/selection.h"
 #include "cli/output/message.h"
 
+/* Return true when an option asks for samples instead of calls. */
 static bool measure_wants_samples(const struct tv_settings *settings)
 {
     return settings->stacks.samples != TV_CHOICE_NO_SAMPLES || settings->stacks.value ||
@@ -145,6 +146,8 @@ static enum tv_status measure_transform(const struct tv_settings *settings, unsi
     return status;
 }
 
+/* Count the selected part of a trace, then apply all that changes a tree: compensation, frames,
+ * transforms, in this order. */
 static enum tv_status measure_count_trace(const struct tv_settings *settings, unsigned flags,
                                           const struct tv_subset *subset,
                                           struct tv_measured *measured, struct tv_error *err)
@@ -178,6 +181,8 @@ static enum tv_sample_detail measure_sample_detail(const struct tv_settings *set
                                     : TV_SAMPLES_BY_STACK;
 }
 
+/* Build the trace and measure it. A trace without calls is measured by what it has: asynchronous
+ * slices or samples. */
 static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
                                          struct tv_loading *loading, struct tv_measured *measured,
                                          struct tv_error *err)
@@ -209,6 +214,7 @@ static bool measure_can_stream(const struct tv_settings *settings, const struct 
            settings->select.categories.count == 0;
 }
 
+/* Return true when a pass over the events cannot give the answer. */
 static bool measure_needs_trace(const struct tv_settings *settings, unsigned flags,
                                 const struct tv_loading *loading)
 {
@@ -259,6 +265,7 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
                    settings->files.items[0], samples, tv_plural(samples, "sample", "samples"));
 }
 
+/* Print the notes about the files, or free everything after an error. */
 static enum tv_status measure_report(const struct tv_settings *settings,
                                      struct tv_measured *measured, enum tv_status status)
 {
@@ -327,6 +334,7 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
+/* Stream the files into a profile. */
 static enum tv_status measure_profile_stream(struct tv_settings *settings,
                                              struct tv_loading *loading,
                                              struct tv_measured *measured,

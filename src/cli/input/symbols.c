@@ -45,6 +45,7 @@ struct symbol_files {
     size_t written_count, written_room;
 };
 
+/* Find an address of the recorded program (struct tv_namer). */
 static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
 {
     struct symbol_files *files = (struct symbol_files *)namer;
@@ -60,6 +61,7 @@ static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_add
     return known;
 }
 
+/* Return a copy with a NUL at its end. */
 static char *symbols_copy_text(const uint8_t *text, size_t length)
 {
     char *made = tv_alloc(length + 1, 1);
@@ -68,6 +70,7 @@ static char *symbols_copy_text(const uint8_t *text, size_t length)
     return made;
 }
 
+/* Return a copy that lives as long as the files: the caller's text changes with the next name. */
 static struct tv_bytes symbols_keep_text(struct symbol_files *files, struct tv_bytes text)
 {
     char *kept = symbols_copy_text(text.data, text.length);
@@ -87,6 +90,7 @@ static void symbols_write_as_source(struct symbol_files *files, struct tv_addres
     place->signature = symbols_keep_text(files, written.parameters);
 }
 
+/* Find an address within a file that is named (struct tv_namer). */
 static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                                  struct tv_address_place *place)
 {
@@ -129,6 +133,7 @@ static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_
     return added->elf;
 }
 
+/* Find an offset of a mapped file: the ELF file says which address it was linked for. */
 static bool symbols_find_offset(struct tv_elf *elf, const struct tv_mapped_address *address,
                                 struct tv_address_place *place)
 {
@@ -165,6 +170,7 @@ static bool symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped_a
     return known;
 }
 
+/* Free the files and every name that was made (struct tv_namer). */
 static void symbols_release(struct tv_namer *namer)
 {
     struct symbol_files *files = (struct symbol_files *)namer;
@@ -186,6 +192,8 @@ static void symbols_release(struct tv_namer *namer)
     tv_free(files);
 }
 
+/* Split "ELF@BASE" into the path and the base address. An '@' without a number after it belongs to
+ * the path. */
 static bool symbols_split_word(const char *word, char *path, size_t size, uint64_t *base)
 {
     const char *at = strrchr(word, '@');
@@ -206,6 +214,7 @@ bool tv_symbols_path(const char *word, char *path, size_t size)
     return symbols_split_word(word, path, size, &base);
 }
 
+/* Open the file that a --symbols option names. */
 static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, char **name,
                                         struct tv_error *err)
 {
@@ -246,6 +255,7 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
 
 /* ---- --mapping ---- */
 
+/* Replace the obfuscated names of a frame by the original ones, if the mapping has them. */
 static void naming_sink_name_frame(struct tv_trace_info *head, struct tv_frame *frame,
                                    const struct tv_mapping *mapping, struct tv_arena *arena)
 {
@@ -265,6 +275,8 @@ static void naming_sink_name_frame(struct tv_trace_info *head, struct tv_frame *
     frame->file = tv_trace_info_string(head, original.file);
 }
 
+/* The functions below are the operations of the sink (struct tv_sink_ops); all but `begin` only
+ * pass the call on to the inner sink. */
 static struct tv_naming_sink *naming_sink_of(struct tv_sink *sink)
 {
     return (struct tv_naming_sink *)sink;
@@ -291,7 +303,7 @@ static void naming_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
     inner->ops->take(inner, pass, part, batch);
 }
 
-static enum tv_stitch_result naming_sink_splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result naming_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = naming_sink_of(sink)->inner;
     return inner->ops->stitch(inner, pass);
@@ -311,7 +323,7 @@ void tv_naming_sink_init(struct tv_naming_sink *naming, struct tv_sink *inner,
                 .writes = inner->ops->writes,
                 .begin = naming_sink_begin,
                 .take = naming_sink_take,
-                .stitch = naming_sink_splice,
+                .stitch = naming_sink_stitch,
                 .end = naming_sink_end},
         .inner = inner,
         .mapping = mapping,

@@ -38,6 +38,7 @@ static enum tv_status reporter_write_files(const struct tv_view_file *files, siz
 
 /* ---- A report of one file that is made for it ---- */
 
+/* The write function of an output that goes into a spool. */
 static enum tv_status reporter_add_to_spool(void *context, struct tv_bytes bytes,
                                             struct tv_error *err)
 {
@@ -129,8 +130,9 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
     return made->too_large ? TV_OK : status;
 }
 
+/* Context of html_part_write_trace. */
 struct html_trace_writing {
-    const struct tv_excerpt *piece;
+    const struct tv_excerpt *excerpt;
     bool file; /* write a method trace, not JSON */
     struct tv_excerpt_losses losses;
 };
@@ -139,7 +141,7 @@ struct html_trace_writing {
 static enum tv_status html_part_write_trace(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct html_trace_writing *making = context;
-    return tv_excerpt_write(making->piece, making->file, out, &making->losses, err);
+    return tv_excerpt_write(making->excerpt, making->file, out, &making->losses, err);
 }
 
 bool tv_html_is_chosen(const struct tv_settings *settings)
@@ -151,7 +153,7 @@ bool tv_html_is_chosen(const struct tv_settings *settings)
 }
 
 /* Write the note about the part, with a NUL at its end. */
-static void html_part_write_note(const struct tv_html_part *part, const struct tv_excerpt *piece,
+static void html_part_write_note(const struct tv_html_part *part, const struct tv_excerpt *excerpt,
                                  const struct tv_out *losses, struct tv_out *out)
 {
     const struct tv_settings *settings = part->settings;
@@ -163,13 +165,13 @@ static void html_part_write_note(const struct tv_html_part *part, const struct t
     };
     const struct tv_excerpt_facts told = {
         .chosen = tv_html_is_chosen(settings) || part->smaller,
-        .from = piece->cut->from,
-        .to = piece->cut->to,
+        .from = excerpt->cut->from,
+        .to = excerpt->cut->to,
         .choices = choices,
         .choice_count = TV_COUNT(choices),
         .shortest = part->shortest,
         .limit = part->limit,
-        .kept = tv_excerpt_slice_count(piece),
+        .kept = tv_excerpt_slice_count(excerpt),
         .all = part->whole->slice_count,
         .hashed = settings->redact.hash_names,
         .stripped = part->redacted && part->redaction.strip_args,
@@ -195,15 +197,16 @@ static void html_part_write_name(const struct tv_html_part *part, struct tv_out 
     tv_out_char(out, '\0');
 }
 
+/* Write the report of a part that is in a temporary file. */
 static enum tv_status html_part_write_report(const struct tv_html_part *part,
-                                             const struct tv_excerpt *piece,
+                                             const struct tv_excerpt *excerpt,
                                              struct tv_source *source, const struct tv_out *losses,
                                              struct tv_html_output *made, struct tv_error *err)
 {
     struct tv_out note, name;
     tv_out_init_memory(&note);
     tv_out_init_memory(&name);
-    html_part_write_note(part, piece, losses, &note);
+    html_part_write_note(part, excerpt, losses, &note);
     html_part_write_name(part, &name);
     struct tv_report_file file = {.source = source, .name = (const char *)name.buffer};
     struct tv_report report = {.files = &file, .count = 1};
@@ -219,15 +222,16 @@ static enum tv_status html_part_write_report(const struct tv_html_part *part,
 /* Make the report of an excerpt: write the excerpt into a temporary file, then the report around
  * it. */
 static enum tv_status html_part_make_report(void *context, const struct tv_html_part *part,
-                                            struct tv_excerpt *piece, struct tv_error *err)
+                                            struct tv_excerpt *excerpt, struct tv_error *err)
 {
     struct tv_html_output *made = context;
-    struct html_trace_writing made_of = {.piece = piece, .file = tv_excerpt_is_method_trace(piece)};
+    struct html_trace_writing made_of = {.excerpt = excerpt,
+                                         .file = tv_excerpt_is_method_trace(excerpt)};
     const struct tv_view_generated_file making = {html_part_write_trace, NULL, &made_of,
                                                   part->settings->files.items[0]};
     struct tv_source *source = NULL;
-    enum tv_status status = tv_excerpt_check(piece, made_of.file, err);
-    if (status == TV_OK && part->smaller && part->sliced && tv_excerpt_slice_count(piece) == 0)
+    enum tv_status status = tv_excerpt_check(excerpt, made_of.file, err);
+    if (status == TV_OK && part->smaller && part->sliced && tv_excerpt_slice_count(excerpt) == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the part contains no slice");
     if (status == TV_OK)
         status = tv_reporter_make(&making, &source, err);
@@ -235,8 +239,8 @@ static enum tv_status html_part_make_report(void *context, const struct tv_html_
         return status;
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_write_excerpt(&losses, piece, made_of.file, &made_of.losses);
-    status = html_part_write_report(part, piece, source, &losses, made, err);
+    tv_losses_write_excerpt(&losses, excerpt, made_of.file, &made_of.losses);
+    status = html_part_write_report(part, excerpt, source, &losses, made, err);
     tv_source_free(source);
     if (made->spool)
         made->losses = losses;
@@ -259,28 +263,28 @@ static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_
 }
 
 /* A function that uses the excerpt of a part. */
-typedef enum tv_status html_piece_visitor(void *context, const struct tv_html_part *part,
-                                          struct tv_excerpt *piece, struct tv_error *err);
+typedef enum tv_status html_excerpt_visitor(void *context, const struct tv_html_part *part,
+                                            struct tv_excerpt *excerpt, struct tv_error *err);
 
 /* Make the excerpt that the settings select of a part, and hand it to a function. */
-static enum tv_status html_part_visit(const struct tv_html_part *part, html_piece_visitor *use,
+static enum tv_status html_part_visit(const struct tv_html_part *part, html_excerpt_visitor *use,
                                       void *context, struct tv_error *err)
 {
     assert(part->whole && part->trace);
     const struct tv_settings *settings = part->settings;
     struct tv_subset subset;
-    struct tv_excerpt piece;
+    struct tv_excerpt excerpt;
     struct tv_crop cut = {&subset, INT64_MIN, INT64_MAX, settings->select.threads.count > 0};
     enum tv_status status = tv_subset_choose(settings, part->trace, &subset, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
     if (status == TV_OK) {
         html_part_limit_to_share(part, &cut);
-        tv_excerpt_make(&piece, part->trace, &cut);
-        piece.redaction = part->redacted ? &part->redaction : NULL;
-        piece.limit = part->limit;
-        status = use(context, part, &piece, err);
-        tv_excerpt_release(&piece);
+        tv_excerpt_make(&excerpt, part->trace, &cut);
+        excerpt.redaction = part->redacted ? &part->redaction : NULL;
+        excerpt.limit = part->limit;
+        status = use(context, part, &excerpt, err);
+        tv_excerpt_release(&excerpt);
     }
     tv_subset_release(&subset);
     return status;
@@ -299,12 +303,13 @@ struct html_part_looking {
     void *context;
 };
 
+/* Hand the trace of the excerpt to the function of tv_html_visit_part. */
 static enum tv_status html_part_look(void *context, const struct tv_html_part *part,
-                                     struct tv_excerpt *piece, struct tv_error *err)
+                                     struct tv_excerpt *excerpt, struct tv_error *err)
 {
     const struct html_part_looking *looking = context;
     (void)part, (void)err;
-    looking->look(looking->context, piece->made ? piece->made : piece->trace);
+    looking->look(looking->context, excerpt->made ? excerpt->made : excerpt->trace);
     return TV_OK;
 }
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adb.c - runs adb, and chooses the device (record.h). */
+/*
+ * adb.c - runs adb, and chooses the device (record.h).
+ *
+ * adb is a client of a server that it starts by itself and that stays.  Each command here is one
+ * run of the client with a time limit, because a device that was unplugged may never answer.
+ * Words for the device go through its shell, so every name is quoted (tv_adb_quote).
+ */
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "cli/record/record.h"
@@ -26,6 +32,7 @@ extern char **environ;
 
 /* ---- the program ---- */
 
+/* Return true when we may execute the file. */
 static bool adb_is_executable(const char *path)
 {
     return access(path, X_OK) == 0;
@@ -252,6 +259,7 @@ static enum tv_status adb_check_state(const struct adb_device *device, struct tv
                    device->state);
 }
 
+/* Check the device with this serial number, or name those that are connected. */
 static enum tv_status adb_choose_named(const char *text, const char *serial, struct tv_error *err)
 {
     char list[ADB_LIST_MAX];

@@ -37,6 +37,7 @@
 
 extern char **environ;
 
+/* State of one recording. */
 struct android {
     const struct tv_record_plan *plan;
     struct tv_adb adb;
@@ -49,6 +50,7 @@ struct android {
 
 /* ---- names ---- */
 
+/* ASCII letters only: package names have no others. */
 static bool android_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -70,6 +72,8 @@ static bool android_is_name(const char *name, size_t length, bool wants_point)
     return length > 0 && length <= NAME_BYTES_MAX && !begins && (has_point || !wants_point);
 }
 
+/* Read PACKAGE or PACKAGE:PROCESS. Only names that need no quoting are accepted, and they are
+ * quoted nevertheless. */
 static enum tv_status android_parse_names(struct android *a, const char *text, struct tv_error *err)
 {
     size_t package = strcspn(text, ":");
@@ -109,12 +113,14 @@ static const char *android_find_reason(const char *text, int *length)
     return found;
 }
 
+/* Return true when an answer tells of an error, by exit code or by text. */
 static bool android_says_error(const struct tv_adb_answer *answer)
 {
     return answer->code != 0 || strstr(answer->text, "xception:") ||
            strstr(answer->text, "Error:") || strstr(answer->text, "PROFILE FAILED");
 }
 
+/* Fail with the reason that the device gave. */
 static enum tv_status android_fail(const struct android *a, const char *order,
                                    const struct tv_adb_answer *answer, struct tv_error *err)
 {
@@ -151,6 +157,7 @@ static enum tv_status android_find_process(const struct android *a, bool *runs,
     return TV_OK;
 }
 
+/* Check that the app is installed. */
 static enum tv_status android_check_package(const struct android *a, struct tv_error *err)
 {
     char quoted[NAME_BYTES_MAX + 8];
@@ -176,6 +183,8 @@ static bool android_sleep(const struct android *a, int ms)
     return poll(&file, 1, ms) > 0;
 }
 
+/* Start the app as a tap on its icon does; monkey is the only command that needs no name of an
+ * activity. */
 static enum tv_status android_launch(const struct android *a, struct tv_error *err)
 {
     struct tv_adb_answer answer;
@@ -193,6 +202,7 @@ static enum tv_status android_launch(const struct android *a, struct tv_error *e
     return answer.code != 0 ? android_fail(a, "monkey", &answer, err) : TV_OK;
 }
 
+/* Start the app unless it is running, and wait for the process to record. */
 static enum tv_status android_start_app(const struct android *a, struct tv_error *err)
 {
     bool runs = false;
@@ -216,6 +226,7 @@ static enum tv_status android_start_app(const struct android *a, struct tv_error
 
 /* ---- the recording ---- */
 
+/* Tell the runtime to record; with --sample it takes stacks instead of every call. */
 static enum tv_status android_begin_profile(const struct android *a, struct tv_error *err)
 {
     const uint64_t rate = a->plan->settings->record.sample;
@@ -245,6 +256,7 @@ static void android_drain_signals(const struct android *a)
         continue;
 }
 
+/* Wait for the end of --duration or for a signal. */
 static void android_wait_for_end(const struct android *a)
 {
     const uint64_t duration = a->plan->duration_ms;
@@ -257,6 +269,8 @@ static void android_wait_for_end(const struct android *a)
     android_drain_signals(a);
 }
 
+/* Tell the runtime to stop. The recording is lost when the process has ended, because the events
+ * were in its memory. */
 static enum tv_status android_end_profile(const struct android *a, struct tv_error *err)
 {
     struct tv_adb_answer answer;
@@ -281,6 +295,8 @@ static long long android_file_size(const struct android *a)
     return end == answer.text ? -1 : size;
 }
 
+/* Wait until the size of the file stops changing: "am profile stop" returns before the runtime has
+ * written it. */
 static enum tv_status android_await_file(const struct android *a, struct tv_error *err)
 {
     long long size = 0;
@@ -302,6 +318,7 @@ static enum tv_status android_await_file(const struct android *a, struct tv_erro
                    a->process);
 }
 
+/* Copy the file from the device, however long that takes. */
 static enum tv_status android_pull(const struct android *a, struct tv_error *err)
 {
     assert(a->part[0] && a->file[0]);
@@ -318,6 +335,7 @@ static enum tv_status android_pull(const struct android *a, struct tv_error *err
     return TV_OK;
 }
 
+/* Remove the file on the device, also after an error; nobody else would. */
 static void android_remove_file(const struct android *a)
 {
     struct tv_adb_answer answer;
@@ -352,6 +370,7 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
                    "the names could not be restored; the trace as it was recorded is %s", a->part);
 }
 
+/* Give the trace its final name. */
 static enum tv_status android_store(const struct android *a, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -365,6 +384,7 @@ static enum tv_status android_store(const struct android *a, struct tv_error *er
     return status;
 }
 
+/* Record, and copy the trace to PATH.part. */
 static enum tv_status android_record(const struct android *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
@@ -385,6 +405,7 @@ static enum tv_status android_record(const struct android *a, struct tv_error *e
     return status;
 }
 
+/* Run all steps. The first ones change nothing on the device. */
 static enum tv_status android_run(struct android *a, struct tv_error *err)
 {
     enum tv_status status = tv_adb_find(&a->adb, err);

@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attach.c - HotSpot's attach protocol, and what /proc says about a process (record.h). */
+/*
+ * attach.c - HotSpot's attach protocol, and what /proc says about a process (record.h).
+ *
+ * HotSpot opens its socket only when somebody asks for it:
+ *
+ *     traceview                                        JVM (in /proc/PID/root, its own /tmp)
+ *     create /tmp/.attach_pidN, owned by its user
+ *     SIGQUIT  ------------------------------------->  finds the file, opens /tmp/.java_pidN
+ *     connect  ------------------------------------->  checks the user of the client
+ *     "1\0" command "\0" three arguments  ---------->
+ *              <-------------------------------------  code, newline, text
+ *
+ * N is the number of the process in its own name space.  Both sides check owners, because anybody
+ * may create files in /tmp: the socket must belong to the JVM's user, and we act as that user
+ * while we touch its files.  A JVM that does not handle SIGQUIT would be ended by it, so that is
+ * checked first.
+ */
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "cli/record/record.h"
@@ -220,11 +236,13 @@ void tv_jvm_leave_user(const struct tv_jvm *jvm)
 
 /* ---- its socket ---- */
 
+/* Fail because the JVM is gone. */
 static enum tv_status jvm_fail_ended(const struct tv_jvm *jvm, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d has ended", (int)jvm->pid);
 }
 
+/* Write the path of the attach file or of the socket, as seen from our root. */
 static void jvm_name_attach_file(const struct tv_jvm *jvm, const char *kind, char *path,
                                  size_t room)
 {
@@ -275,6 +293,7 @@ static enum tv_status jvm_pause(const struct tv_jvm *jvm, int ms, struct tv_erro
     return files[1].revents & POLLIN ? jvm_fail_ended(jvm, err) : TV_OK;
 }
 
+/* Wait until the socket is there, whoever created it; jvm_connect checks that. */
 static enum tv_status jvm_wait_for_socket(const struct tv_jvm *jvm, const char *path,
                                           struct tv_error *err)
 {
@@ -350,6 +369,7 @@ struct attach_command {
     int64_t until; /* deadline for the whole answer */
 };
 
+/* Append a word with its NUL; return false when it is longer than `most`. */
 static bool attach_add_word(struct attach_command *command, const char *word, size_t most)
 {
     assert(command->length + most <= sizeof command->bytes);
@@ -389,6 +409,7 @@ static enum tv_status attach_wait(const struct attach_command *command, short ev
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d does not answer", pid);
 }
 
+/* Return true for an error that waiting does not mend. */
 static bool attach_has_failed(ssize_t result)
 {
     return result < 0 && errno != EINTR && errno != EAGAIN;
