@@ -489,13 +489,13 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
         if (filter->terms[i].field == TV_FILTER_ARGUMENT)
             tv_filter_apply_arguments(trace, &filter->terms[i], &f.subset_filter);
     f.subset_filter.workers = filter->workers;
-    struct tv_trace *sifted = tv_trace_subset(trace, &f.subset_filter);
+    struct tv_trace *filtered = tv_trace_subset(trace, &f.subset_filter);
     tv_subset_filter_release(&f.subset_filter);
     tv_free(f.subset_filter.threads);
     tv_free(f.tracks);
     tv_free(f.paths);
     tv_free(f.frames);
-    return sifted;
+    return filtered;
 }
 
 /* ---- The same slice in two traces ---- */
