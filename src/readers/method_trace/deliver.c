@@ -11,6 +11,12 @@
  * finds that out and everything is read again; each kind of knowledge is gained once, so the
  * attempts end. A sink that writes cannot take events back: it reads as one chunk, stops before any
  * event that may turn out wrong, and later attempts skip the events that it has (`had`).
+ *
+ * Why borders must be judged: a chunk begins in the middle of the file and knows no earlier time
+ * of its threads.  If a thread's first time in a chunk is before its last time in an earlier
+ * chunk, then either the 32-bit clock wrapped in between, or blocks are out of order, or the clock
+ * went back. Each case needs to be read in another way, and serial reading is the last resort,
+ * which is always right.
  */
 #include "readers/method_trace/deliver.h"
 
@@ -58,6 +64,7 @@ static bool mt_file_reads_deltas(const struct tv_mt_file *file)
     return file->layout == TV_MT_DELTA_B && !file->delta.odd && mt_file_reads_fast(file);
 }
 
+/* Return true when a decoder without tables of all cases can read the records. */
 static bool mt_file_reads_quickly(const struct tv_mt_file *file)
 {
     return file->layout == TV_MT_FIXED ? mt_file_reads_fast(file) : mt_file_reads_deltas(file);
@@ -150,6 +157,7 @@ static void mt_attempt_begin(struct mt_attempt *attempt, struct tv_mt_file *file
     sink->ops->begin(sink, file->head, file->input, count);
 }
 
+/* Free the chunks; the sink has their events. */
 static void mt_attempt_release(struct mt_attempt *attempt)
 {
     for (unsigned i = 0; i < attempt->delivery.chunk_count; i++) {
@@ -163,6 +171,7 @@ static void mt_attempt_release(struct mt_attempt *attempt)
 
 /* ---- Passes ---- */
 
+/* Read one chunk; the job of a worker. */
 static void mt_attempt_read_chunk(void *context, unsigned index)
 {
     struct mt_attempt *attempt = context;
@@ -295,6 +304,8 @@ static void mt_attempt_finalize_diagnostics(const struct mt_attempt *attempt)
         tv_mt_warn(file, TV_DIAGNOSTIC_COUNT_MISMATCH, TV_NO_OFFSET);
 }
 
+/* Let the sink stitch its chunks. A sink may find that only serial reading gives the right
+ * stacks. */
 static enum mt_outcome mt_attempt_stitch(struct mt_attempt *attempt, unsigned pass)
 {
     struct tv_sink *sink = attempt->delivery.sink;

@@ -131,6 +131,7 @@ static void mt_file_add_id_change(struct tv_mt_file *file, struct tv_map *map, u
     tv_map_set(map, id, index);
 }
 
+/* Return the map whose meaning the change is about. */
 static struct tv_map *mt_file_id_map(struct tv_mt_file *file, const struct tv_mt_id_change *change)
 {
     return change->method ? &file->ids.methods : &file->ids.threads;

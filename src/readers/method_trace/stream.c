@@ -82,6 +82,7 @@ struct mt_stride_test {
     uint64_t faults;
 };
 
+/* Count the faults of a record, read with the size that is being tried. */
 static void mt_stride_count_record(struct mt_stride_test *test, const uint8_t *at)
 {
     uint16_t tid = tv_le_get_u16(at);
@@ -114,6 +115,7 @@ static uint64_t mt_stride_count_item(struct mt_stride_test *test, struct tv_sour
     return packet.text + packet.length - offset;
 }
 
+/* Walk over the beginning of the file with a record size, and count its faults. */
 static enum tv_status mt_stride_test(struct tv_mt_file *file, uint64_t offset, uint32_t record_size,
                                      uint64_t *faults, struct tv_error *err)
 {
@@ -157,6 +159,7 @@ static enum tv_status mt_stride_choose(struct tv_mt_file *file, uint64_t offset,
 
 /* ---- The walk ---- */
 
+/* Count a diagnostic at the current offset. */
 static void mt_stream_warn(struct mt_stream *stream, enum tv_diagnostic_kind kind)
 {
     tv_mt_warn(stream->file, kind, stream->offset);
@@ -199,6 +202,7 @@ static void mt_stream_skip_records(struct mt_stream *stream, struct tv_bytes byt
     stream->offset += bytes.length - left;
 }
 
+/* Add the method that a packet lists. Its id may have meant another method until here. */
 static void mt_stream_take_method(struct mt_stream *stream, struct tv_bytes text)
 {
     struct tv_mt_file *file = stream->file;
@@ -213,6 +217,7 @@ static void mt_stream_take_method(struct mt_stream *stream, struct tv_bytes text
         mt_stream_warn(stream, TV_DIAGNOSTIC_BAD_LINE);
 }
 
+/* Read the summary, which ends the file. */
 static enum tv_status mt_stream_take_summary(struct mt_stream *stream,
                                              const struct mt_stream_packet *packet,
                                              struct tv_error *err)
@@ -267,6 +272,7 @@ static enum tv_status mt_stream_take_packet(struct mt_stream *stream, struct tv_
     return TV_OK;
 }
 
+/* Take a packet, or all records up to the next one. */
 static enum tv_status mt_stream_take_item(struct mt_stream *stream, struct tv_error *err)
 {
     struct tv_bytes bytes;
@@ -305,6 +311,7 @@ static enum tv_status mt_stream_take_items(struct mt_stream *stream, struct tv_e
     return status;
 }
 
+/* Settle what the walk has found out. Only a file without a summary needs a survey of its clock. */
 static enum tv_status mt_stream_finalize(struct mt_stream *stream, struct tv_error *err)
 {
     struct tv_mt_file *file = stream->file;
@@ -320,6 +327,7 @@ static enum tv_status mt_stream_finalize(struct mt_stream *stream, struct tv_err
     return TV_OK;
 }
 
+/* Free the walk (struct tv_mt_walk). */
 static void mt_stream_free_walk(struct tv_mt_walk *walk)
 {
     struct mt_stream *stream = (struct mt_stream *)walk;
@@ -327,6 +335,7 @@ static void mt_stream_free_walk(struct tv_mt_walk *walk)
     tv_free(stream);
 }
 
+/* Walk over so many bytes more, and finish at the end of the file (struct tv_mt_walk). */
 static enum tv_status mt_stream_go_on(struct tv_mt_file *file, uint64_t bytes, struct tv_error *err)
 {
     assert(file->walk);

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Surveys: passes over the records, in order, that find out what the file does not say.
+ *
+ *   survey     answers                                      asked when
+ *   ids        which ids does no table list?                an attempt met an unlisted id
+ *   wraps      does a 32-bit clock wrap by thread or for    times went back by about 71 minutes
+ *              all threads at once?
+ *   sampling   are the calls inferred from stacks?          always, on the first million records
+ *   clock      which of both clocks does the file have?     a stream without a summary
+ *
+ * A survey reads everything again, so it is made only when the file must be read again anyway, or
+ * on a prefix of it.  What it learns goes into struct tv_mt_file, and stays for all later
+ * attempts.
  */
 #include "readers/method_trace/file.h"
 
@@ -94,6 +105,7 @@ static void mt_survey_method_id(struct mt_id_survey *survey, const struct tv_mt_
     survey->ids[survey->count++] = record->id;
 }
 
+/* Note the ids of a record. */
 static bool mt_survey_record_ids(void *context, const struct tv_mt_record *record)
 {
     struct mt_id_survey *survey = context;
@@ -127,6 +139,7 @@ static size_t mt_survey_find_fresh_methods(const struct mt_id_survey *survey, ui
     return dense && !file->streaming && file->layout == TV_MT_FIXED ? fresh : 0;
 }
 
+/* Add a method that has no name but its id. */
 static uint32_t mt_survey_add_frame(struct tv_mt_file *file, const char *format, uint64_t id)
 {
     char name[48];
@@ -189,6 +202,7 @@ struct mt_wrap_survey {
     int64_t thread_epochs, order_epochs, cpu_epochs; /* maximum of wraps that were added */
 };
 
+/* Keep the larger value. */
 static void mt_keep_most(int64_t *most, int64_t value)
 {
     if (value > *most)
@@ -365,6 +379,7 @@ static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sam
     survey->gaps[survey->gap_count++] = gap;
 }
 
+/* Look at a record; return false when the trace cannot be sampled, or enough was seen. */
 static bool mt_survey_record_sampling(void *context, const struct tv_mt_record *record)
 {
     struct mt_sampling_survey *survey = context;
@@ -381,6 +396,7 @@ static bool mt_survey_record_sampling(void *context, const struct tv_mt_record *
     return !survey->instrumented && ++survey->seen < SAMPLING_PREFIX;
 }
 
+/* Order by length. */
 static int mt_survey_compare_gaps(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -402,6 +418,7 @@ static tv_ns mt_survey_choose_interval(struct mt_sampling_survey *survey)
     return survey->gaps[survey->gap_count / (deep ? 2 : 10)];
 }
 
+/* Set the facts about sampling; an interval of 0 means that calls were recorded. */
 static void mt_survey_set_sampling(struct tv_mt_file *file, tv_ns interval, bool inferred)
 {
     assert(interval >= 0);
@@ -432,6 +449,8 @@ enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *e
 
 /* ---- The clock ---- */
 
+/* Look at the first time of each thread. A CPU clock begins at 0 with its thread; on a wall clock
+ * only the first thread can. */
 static bool mt_survey_first_time(void *context, const struct tv_mt_record *record)
 {
     struct mt_sampling_survey *survey = context;

@@ -5,6 +5,17 @@
  * This is the hot loop of reading: every event of a file comes through tv_te_chunk_take.  It stays
  * fast because it decodes nothing that it can number instead: threads are found by the raw text of
  * their ids (the id cache), names by that of name and category (tables.c).
+ *
+ *     fields of an event --> thread, name --> X B E        spans, packed (model/assembly/gather.c)
+ *                                        --> i I R C      instants and counters
+ *                                        --> s t f        flow events, packed
+ *                                        --> all others   deferred: place and ids only
+ *
+ * Deferred events are few, and their meaning depends on others, maybe of other chunks; join/ reads
+ * them again when all chunks are there.
+ *
+ * Numbers of threads and names count within the chunk.  Merging gives them their numbers in the
+ * trace in the order of chunks, so that a split changes nothing.
  */
 #include "readers/trace_event/chunk.h"
 
@@ -39,6 +50,7 @@ struct tv_te_id_cache {
 
 #define FIRST_ID_SLOTS 256
 
+/* Return free slots. */
 static uint32_t *te_id_cache_new_slots(size_t count)
 {
     uint32_t *slots = tv_alloc(count, sizeof *slots);
@@ -57,6 +69,7 @@ static struct tv_te_id_cache *te_id_cache_new(void)
     return cache;
 }
 
+/* Free the cache with its rows. */
 static void te_id_cache_free(struct tv_te_id_cache *cache)
 {
     tv_interner_free(cache->longer);
@@ -87,6 +100,7 @@ TV_INLINE struct te_packed_id te_id_cache_pack(struct tv_te_id_cache *cache, str
     return id;
 }
 
+/* Compare without a branch in between: both halves differ rarely. */
 TV_INLINE bool te_id_cache_same(struct te_packed_id a, struct te_packed_id b)
 {
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
@@ -156,6 +170,7 @@ TV_INLINE struct te_cached_thread *te_id_cache_find(struct tv_te_chunk *chunk,
     return te_id_cache_find_or_add(chunk, pid, tid, fields->pid);
 }
 
+/* Return the process of the event, which its pid alone decides. */
 static uint32_t te_chunk_process_of(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
     return te_id_cache_find(chunk, fields)->process;
@@ -209,12 +224,14 @@ struct te_chunk_event {
     char phase;
 };
 
+/* Count a diagnostic at the event. */
 static void te_chunk_warn(struct tv_te_chunk *chunk, enum tv_diagnostic_kind kind,
                           const struct te_chunk_event *event)
 {
     tv_diagnostics_add(&chunk->diagnostics, kind, event->offset);
 }
 
+/* Count an unknown phase by its letter; [0] counts those that are no printable character. */
 static void te_chunk_warn_phase(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     bool letter = event->phase > ' ' && event->phase < 0x7f;
@@ -224,6 +241,7 @@ static void te_chunk_warn_phase(struct tv_te_chunk *chunk, const struct te_chunk
 
 /* ---- What events must say ---- */
 
+/* Return true when the phase is among these letters. */
 static bool te_phase_is_one_of(char phase, const char *phases)
 {
     return strchr(phases, phase) != NULL;
@@ -438,6 +456,7 @@ static int64_t te_chunk_read_cpu_time(struct tv_te_chunk *chunk, struct tv_bytes
     return time;
 }
 
+/* Read start and length of a complete slice on its thread's CPU clock. */
 static struct tv_cpu_times te_chunk_read_cpu_times(struct tv_te_chunk *chunk,
                                                    const struct tv_te_fields *fields)
 {
@@ -446,6 +465,7 @@ static struct tv_cpu_times te_chunk_read_cpu_times(struct tv_te_chunk *chunk,
     return (struct tv_cpu_times){start, length < 0 ? TV_NO_TIME : length};
 }
 
+/* Return true for a slice that names a flow by bind_id. */
 static bool te_event_is_bound(const struct tv_te_fields *fields)
 {
     return fields->bind_id.data || fields->flow_in.data || fields->flow_out.data;
@@ -683,6 +703,8 @@ static TV_NOINLINE void te_chunk_take_timeless(struct tv_te_chunk *chunk,
         te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
 }
 
+/* Return true for a phase of the specification; those of slices, which most events have, come
+ * first. */
 TV_INLINE bool te_phase_is_known(char phase)
 {
     if (TV_LIKELY(phase == 'X' || phase == 'B' || phase == 'E'))

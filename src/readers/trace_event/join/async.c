@@ -97,6 +97,7 @@ static bool te_async_is_user_timing(const struct te_async_pairing *pairing,
     return tv_bytes_equal(tv_trace_info_text(head, frame->category), TV_BYTES("blink.user_timing"));
 }
 
+/* Return true for a character of base64, without the padding. */
 static bool te_user_timing_is_base64(uint8_t c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
@@ -231,6 +232,7 @@ static uint32_t te_async_add_slice(struct te_async_pairing *pairing,
     return (uint32_t)(pairing->context->async.count - 1);
 }
 
+/* Return the key of a frame within one id. */
 static uint64_t te_async_name_key(const struct te_async_details *details)
 {
     return (uint64_t)details->id << 32 | details->frame;

@@ -391,11 +391,13 @@ struct tv_te_code {
 
 /* ---- Names ---- */
 
+/* Return true for a character of a word, such as the kind "LazyCompile". */
 static bool te_code_is_word(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
+/* Return the text without its first `count` bytes. */
 static struct tv_bytes te_code_drop_front(struct tv_bytes text, size_t count)
 {
     return (struct tv_bytes){text.data + count, text.length - count};
