@@ -84,6 +84,7 @@ void tv_db_begin(struct tv_db *db, enum tv_db_kind kind)
     tv_db_script(db, kind == TV_DB_READ ? "BEGIN" : "BEGIN IMMEDIATE");
 }
 
+/* Turn the failure of a transaction into a status and a message. */
 static enum tv_store_status db_explain_failure(const struct tv_db *db, struct tv_error *err)
 {
     if (db->no_room) {
@@ -107,6 +108,8 @@ enum tv_store_status tv_db_end(struct tv_db *db, enum tv_store_status status, st
     return status;
 }
 
+/* Return the statement for a text. Statements are kept and found by the address of their text,
+ * which is therefore a string literal. */
 static sqlite3_stmt *db_prepare(struct tv_db *db, const char *sql)
 {
     assert(db->kept_count <= TV_DB_STATEMENTS);
@@ -139,6 +142,8 @@ static int db_bind_bytes(sqlite3_stmt *statement, int at, char type, struct tv_b
                : sqlite3_bind_text64(statement, at, data, bytes.length, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+/* Prepare a statement and bind its values. `types` has a letter for each: i int64_t, t text and b
+ * blob as struct tv_bytes, z C string or NULL, n nothing (SQL NULL, with an unused int64_t). */
 static sqlite3_stmt *db_query(struct tv_db *db, const char *sql, const char *types, va_list values)
 {
     sqlite3_stmt *statement = db->code == SQLITE_OK ? db_prepare(db, sql) : NULL;
@@ -284,6 +289,7 @@ static const char SETTINGS[] = "PRAGMA journal_mode=WAL;"
                                "PRAGMA trusted_schema=OFF;"
                                "PRAGMA temp_store=MEMORY;";
 
+/* Fail because the file is damaged, and say what can be done. */
 static enum tv_status catalogue_fail_damaged(struct tv_error *err, const char *how)
 {
     return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
@@ -293,6 +299,7 @@ static enum tv_status catalogue_fail_damaged(struct tv_error *err, const char *h
                    how);
 }
 
+/* Fail because a statement failed on a catalogue that is being opened. */
 static enum tv_status catalogue_fail(const struct tv_db *db, struct tv_error *err)
 {
     int code = db->code & 0xff;
@@ -328,6 +335,7 @@ static enum tv_status catalogue_check(struct tv_db *db, int64_t version, struct 
     return catalogue_check_soundness(db, err);
 }
 
+/* Count a file; a callback. */
 static void catalogue_count_name(void *context, const char *name)
 {
     (void)name;

@@ -131,6 +131,7 @@ struct tv_store_chunk {
     struct tv_error error;
 };
 
+/* Keep the first failure, which all later calls return. */
 static enum tv_store_status chunk_fail(struct tv_store_chunk *chunk, enum tv_store_status status)
 {
     assert(status != TV_STORE_OK);
@@ -139,6 +140,7 @@ static enum tv_store_status chunk_fail(struct tv_store_chunk *chunk, enum tv_sto
     return status;
 }
 
+/* Fail because somebody else took the claim: to go on with the upload, or to cancel it. */
 static enum tv_store_status chunk_fail_claim_lost(struct tv_store_chunk *chunk,
                                                   enum tv_store_status verdict)
 {
@@ -152,6 +154,7 @@ static enum tv_store_status chunk_fail_claim_lost(struct tv_store_chunk *chunk,
 
 /* ---- Begin ---- */
 
+/* Fail because the client sends from another offset than the end of the file. */
 static enum tv_store_status chunk_fail_offset(uint64_t held, struct tv_error *err)
 {
     tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%" PRIu64 " bytes are here: go on with these", held);
@@ -173,6 +176,7 @@ static enum tv_store_status chunk_find_limit(struct tv_store_chunk *chunk, struc
     return TV_STORE_OK;
 }
 
+/* Read how many bytes are safe. The file may be longer: bytes that no sync has covered. */
 static enum tv_store_status chunk_find_synced(struct tv_store_chunk *chunk, struct tv_error *err)
 {
     struct tv_db *db = &chunk->store->read;

@@ -43,6 +43,7 @@ void tv_store_count(struct tv_store *store, uint64_t *count, int64_t by)
     pthread_mutex_unlock(&store->tally_lock);
 }
 
+/* Return the bytes that count against the cap. */
 static uint64_t eviction_sum_bytes(const struct tv_store_totals *totals)
 {
     return totals->trace_bytes + totals->cache_bytes + totals->upload_bytes;
@@ -87,12 +88,14 @@ static uint64_t eviction_disk_room(struct tv_store *store)
     return room > reserve ? room - reserve : 0;
 }
 
+/* Search for the cache that was used longest ago; opening a cache sets its time. */
 struct oldest_cache {
     int folder;
     struct timespec used;
     char name[TV_STORE_CACHE_NAME];
 };
 
+/* Return true for the name of a finished cache, ID.index; unfinished ones have other endings. */
 static bool eviction_is_cache_name(const char *name)
 {
     char id[TV_STORE_ID_DIGITS + 1] = "";
@@ -102,6 +105,7 @@ static bool eviction_is_cache_name(const char *name)
     return tv_store_is_id(id) && strcmp(name + TV_STORE_ID_DIGITS, ".index") == 0;
 }
 
+/* Keep the cache if it is older than the oldest one so far. */
 static void eviction_compare_age(void *context, const char *name)
 {
     struct oldest_cache *oldest = context;
@@ -131,6 +135,7 @@ bool tv_store_evict_oldest_cache(struct tv_store *store)
     return found;
 }
 
+/* Fail because there is no room, and say where. */
 static enum tv_store_status eviction_fail_full(struct tv_error *err, const char *where)
 {
     tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s", where);
@@ -197,6 +202,7 @@ static enum tv_store_status eviction_make_room(struct tv_store *store, uint64_t 
     return status;
 }
 
+/* Drop caches until the disk has room. False: all caches are gone, and it still has not. */
 static bool eviction_make_disk_room(struct tv_store *store, uint64_t bytes)
 {
     while (eviction_disk_room(store) < bytes)
@@ -277,6 +283,8 @@ struct expiry_due {
     const char *id, *name;
 };
 
+/* List the rows that are due. They are deleted after the query has ended, because deleting needs
+ * the other connection. */
 static enum tv_store_status expiry_find_due(struct tv_store *store, const char *sql, int64_t until,
                                             struct tv_arena *arena, struct expiry_due **first)
 {
@@ -292,6 +300,7 @@ static enum tv_store_status expiry_find_due(struct tv_store *store, const char *
     return tv_db_end(db, TV_STORE_OK, NULL);
 }
 
+/* Delete the traces that were uploaded before a time. */
 static enum tv_store_status expiry_drop_traces(struct tv_store *store, int64_t until,
                                                struct tv_arena *arena, struct tv_error *err)
 {
@@ -310,6 +319,8 @@ static enum tv_store_status expiry_drop_traces(struct tv_store *store, int64_t u
     return status;
 }
 
+/* Cancel uploads that nobody has touched since a time, and forget finished ones and their
+ * clients. */
 static enum tv_store_status expiry_drop_uploads(struct tv_store *store, int64_t until,
                                                 struct tv_arena *arena, struct tv_error *err)
 {
@@ -337,11 +348,13 @@ static enum tv_store_status expiry_drop_uploads(struct tv_store *store, int64_t 
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 
+/* Return true when the wall clock moved so far against the steady clock that somebody set it. */
 static bool clock_is_jump(int64_t from, int64_t to)
 {
     return (from > to ? from - to : to - from) > TV_STORE_JUMP_MS;
 }
 
+/* Stop deleting by age for a while: a clock set forward by mistake would delete everything. */
 static void clock_begin_hold(struct tv_store *store, int64_t ahead, int64_t steady_ms)
 {
     assert(store->clock.known);

@@ -26,6 +26,7 @@
 #include "base/out.h"
 #include "store/internal.h"
 
+/* Return a text column in the arena; NULL for SQL NULL. */
 static const char *trace_column_text(sqlite3_stmt *row, int column, struct tv_arena *arena)
 {
     if (sqlite3_column_type(row, column) == SQLITE_NULL)
@@ -33,6 +34,7 @@ static const char *trace_column_text(sqlite3_stmt *row, int column, struct tv_ar
     return tv_arena_text(arena, tv_db_column_text(row, column));
 }
 
+/* Return a number column; `otherwise` for SQL NULL. */
 static int64_t trace_column_number(sqlite3_stmt *row, int column, int64_t otherwise)
 {
     return sqlite3_column_type(row, column) == SQLITE_NULL ? otherwise
@@ -52,6 +54,7 @@ static size_t trace_read_texts(struct tv_db *db, sqlite3_stmt *query, size_t cou
     return got;
 }
 
+/* Read the labels of a trace. They are counted first, because an arena cannot grow an array. */
 static void trace_read_labels(struct tv_db *db, int64_t number, struct tv_arena *arena,
                               struct tv_store_trace *trace)
 {
@@ -61,6 +64,7 @@ static void trace_read_labels(struct tv_db *db, int64_t number, struct tv_arena 
     trace->label_count = trace_read_texts(db, labels, (size_t)count, arena, &trace->labels);
 }
 
+/* Read the names of the processes of a trace. */
 static void trace_read_processes(struct tv_db *db, int64_t number, struct tv_arena *arena,
                                  struct tv_store_trace *trace)
 {
@@ -71,6 +75,7 @@ static void trace_read_processes(struct tv_db *db, int64_t number, struct tv_are
     trace->process_count = trace_read_texts(db, names, (size_t)count, arena, &trace->processes);
 }
 
+/* Read the columns that an engine filled, from number 8 of TV_STORE_TRACE_COLUMNS on. */
 static void trace_read_facts_columns(sqlite3_stmt *row, struct tv_arena *arena,
                                      struct tv_store_trace *trace)
 {
@@ -109,6 +114,7 @@ void tv_store_read_trace(struct tv_store *store, sqlite3_stmt *row, struct tv_ar
     trace_read_processes(&store->read, number, arena, trace);
 }
 
+/* Read the facts as JSON; empty before an engine has read the trace. */
 static struct tv_bytes trace_read_facts_blob(struct tv_db *db, int64_t number,
                                              struct tv_arena *arena)
 {
@@ -218,6 +224,8 @@ void tv_store_add_label(struct tv_db *db, int64_t number, struct tv_bytes label)
 
 /* ---- Changes by users ---- */
 
+/* Check everything before anything is changed, so that a change happens as a whole or not at
+ * all. */
 static enum tv_store_status trace_check_change(const struct tv_store_change *change,
                                                struct tv_error *err)
 {
@@ -229,6 +237,7 @@ static enum tv_store_status trace_check_change(const struct tv_store_change *cha
                           : TV_STORE_OK;
 }
 
+/* Set the name, and the folded copy by which lists are sorted. */
 static void trace_change_name(struct tv_db *db, int64_t number, struct tv_bytes wanted)
 {
     char name[TV_STORE_NAME + 1], key[TV_STORE_NAME + 1];
@@ -239,6 +248,7 @@ static void trace_change_name(struct tv_db *db, int64_t number, struct tv_bytes 
               ((struct tv_bytes){(const uint8_t *)key, text.length}), number);
 }
 
+/* Set the note. */
 static void trace_change_note(struct tv_db *db, int64_t number, struct tv_bytes wanted)
 {
     /* a byte that is not UTF-8 becomes three bytes */
@@ -249,6 +259,7 @@ static void trace_change_note(struct tv_db *db, int64_t number, struct tv_bytes 
     tv_free(note);
 }
 
+/* Apply a checked change, within a transaction. */
 static void trace_change_row(struct tv_db *db, int64_t number, const struct tv_store_change *change)
 {
     assert(number > 0);
@@ -291,11 +302,13 @@ static const char *trace_shorten_text(struct tv_bytes text, char to[SHORT_TEXT])
     return tv_store_text_clean(text, false, to, SHORT_TEXT) > 0 ? to : NULL;
 }
 
+/* Return the number, or the largest one that SQLite holds: engines are not trusted. */
 static int64_t trace_clamp_int64(uint64_t number)
 {
     return number < INT64_MAX ? (int64_t)number : INT64_MAX;
 }
 
+/* Replace the names of the processes. */
 static void trace_set_processes(struct tv_db *db, int64_t number,
                                 const struct tv_store_trace_facts *facts)
 {
@@ -311,6 +324,7 @@ static void trace_set_processes(struct tv_db *db, int64_t number,
     }
 }
 
+/* Set the figures that an engine found out. */
 static void trace_set_numbers(struct tv_db *db, int64_t number,
                               const struct tv_store_trace_facts *facts)
 {
@@ -326,6 +340,7 @@ static void trace_set_numbers(struct tv_db *db, int64_t number,
               (int64_t)recorded, facts->recorded_ms, number);
 }
 
+/* Set the texts that an engine found out, cleaned and cut. */
 static void trace_set_texts(struct tv_db *db, int64_t number,
                             const struct tv_store_trace_facts *facts)
 {
@@ -342,6 +357,7 @@ static void trace_set_texts(struct tv_db *db, int64_t number,
               trace_clamp_int64(facts->error_offset), number);
 }
 
+/* Set everything that an engine found out in one transaction. */
 static enum tv_store_status trace_set_facts(struct tv_store *store, const char *id,
                                             const struct tv_store_trace_facts *facts,
                                             struct tv_error *err)
@@ -450,6 +466,7 @@ static void trace_remove_files(struct tv_store *store, const char *id)
     tv_store_count(store, &store->totals.traces, -1);
 }
 
+/* Delete the row of a trace and the finished upload that it came from; *bytes is its size. */
 static enum tv_store_status trace_delete_row(struct tv_store *store, const char *id,
                                              enum tv_db_kind kind, uint64_t *bytes,
                                              struct tv_error *err)
