@@ -53,6 +53,7 @@ struct index_cache_key {
     size_t length;
 };
 
+/* Make the key of a file; false when it cannot be made, and no index is used. */
 static bool index_cache_make_key(int fd, const char *name, struct index_cache_key *key)
 {
     struct stat info;
@@ -68,6 +69,7 @@ static bool index_cache_make_key(int fd, const char *name, struct index_cache_ke
     return true;
 }
 
+/* Return the key as bytes. */
 static struct tv_bytes index_cache_key_bytes(const struct index_cache_key *key)
 {
     return (struct tv_bytes){key->bytes, key->length};
@@ -84,6 +86,7 @@ struct index_cache_inputs {
     size_t count;
 };
 
+/* Open and unpack the trace's file, once. Runs under the lock of the inputs. */
 static void index_cache_open_sources(struct index_cache_inputs *later)
 {
     if (later->tried)
@@ -96,6 +99,7 @@ static void index_cache_open_sources(struct index_cache_inputs *later)
         later->count = 0;
 }
 
+/* Hand out one input (struct tv_index_inputs). */
 static enum tv_status index_cache_open_input(void *context, uint32_t number,
                                              struct tv_source **source, struct tv_error *err)
 {
@@ -116,6 +120,7 @@ static enum tv_status index_cache_open_input(void *context, uint32_t number,
     return status;
 }
 
+/* Free the inputs that were not handed out (struct tv_index_inputs). */
 static void index_cache_free_inputs(void *context)
 {
     struct index_cache_inputs *later = context;
@@ -129,6 +134,8 @@ static void index_cache_free_inputs(void *context)
     tv_free(later);
 }
 
+/* Read the trace from its index, and close the index. On success the source of the input belongs to
+ * the trace. */
 static enum tv_status index_cache_read(int fd, const struct index_cache_key *key,
                                        const struct tv_engine_loader *loader,
                                        const struct tv_engine_input *input, struct tv_trace **trace,
@@ -153,6 +160,7 @@ static enum tv_status index_cache_read(int fd, const struct index_cache_key *key
     return status;
 }
 
+/* The write function of an output to a descriptor. */
 static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes bytes,
                                               struct tv_error *err)
 {
@@ -170,11 +178,13 @@ static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes byt
     return TV_OK;
 }
 
+/* Add what the view has computed, so that it need not be computed again (struct tv_index_more). */
 static void index_cache_add_view(const void *view, struct tv_sections_writer *writer)
 {
     tv_view_store(view, writer);
 }
 
+/* Write the index of a trace, and sync it: the server renames it only then. */
 static enum tv_status index_cache_write(int fd, const struct index_cache_key *key,
                                         const struct tv_trace *trace, const struct tv_view *view,
                                         struct tv_error *err)
@@ -225,12 +235,15 @@ static bool child_send(const struct tv_engine_message *message)
 
 /* ---- Answers ---- */
 
+/* An answer on its way: outcome byte, blocks with their lengths, and a block of length 0
+ * (messages.h). */
 struct child_reply_state {
     int pipe;
     enum tv_engine_outcome outcome;
     bool begun; /* the outcome byte was written */
 };
 
+/* Write all bytes to a pipe. */
 static enum tv_status child_write_pipe(int pipe, const void *bytes, size_t length,
                                        struct tv_error *err)
 {
@@ -247,6 +260,7 @@ static enum tv_status child_write_pipe(int pipe, const void *bytes, size_t lengt
     return TV_OK;
 }
 
+/* Write the outcome before the first block. */
 static enum tv_status child_begin_reply(struct child_reply_state *answer, struct tv_error *err)
 {
     assert(answer->pipe >= 0);
@@ -257,6 +271,7 @@ static enum tv_status child_begin_reply(struct child_reply_state *answer, struct
     return child_write_pipe(answer->pipe, &outcome, 1, err);
 }
 
+/* Write the length of a block; 0 ends the answer. */
 static enum tv_status child_write_block_length(struct child_reply_state *answer, uint32_t length,
                                                struct tv_error *err)
 {
@@ -279,6 +294,7 @@ static enum tv_status child_write_blocks(void *context, struct tv_bytes bytes, s
     return status;
 }
 
+/* Refuse a question with a sentence for the user. */
 static void child_refuse(struct child_reply_state *answer, struct tv_out *out,
                          enum tv_engine_outcome outcome, const char *sentence)
 {
@@ -299,6 +315,7 @@ static void child_refuse_error(struct child_reply_state *answer, struct tv_out *
     tv_out_format(out, ",\"column\":%" PRIu64 "}", err->offset);
 }
 
+/* Write the status of loading, which is answered at any time. */
 static void child_write_status(const struct engine_child *child, struct tv_out *out)
 {
     tv_out_char(out, '{');
@@ -306,6 +323,7 @@ static void child_write_status(const struct engine_child *child, struct tv_out *
     tv_engine_write_status_end(out, child->begin.name);
 }
 
+/* Return true when a question names no trace, or this one. */
 static bool child_is_about_trace(const struct tv_view_question *question)
 {
     uint64_t asked;
@@ -371,6 +389,7 @@ static void child_save_counts(void)
 #endif
 }
 
+/* The thread of one question. */
 static void *child_answer_question(void *context)
 {
     struct child_question *asked = context;
@@ -412,6 +431,7 @@ static void child_refuse_at_once(int pipe)
     close(pipe);
 }
 
+/* Start a thread that nobody waits for. */
 static bool child_start_thread(void *(*run)(void *context), void *context, size_t stack)
 {
     pthread_t thread;

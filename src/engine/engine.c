@@ -9,6 +9,11 @@
  *        |            |
  *        |            +------------------> DIED     crashed while it loaded
  *        +------------+------------------> FAILED   the trace cannot be read
+ *
+ * Two counts decide how long an engine lives: `holders`, the callers between open and close, and
+ * the time since it was `touched`.  An engine without holders may be evicted at any time.  `left`
+ * takes an engine out of sight, so that the next open makes a new one while the old process still
+ * ends.
  */
 #include "engine/engine.h"
 
@@ -86,12 +91,14 @@ void tv_engine_kill(struct tv_engine *engine, const char *format, ...)
 
 /* ---- All engines ---- */
 
+/* Return a copy, which the caller frees. */
 static char *engines_copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
     return memcpy(tv_alloc(size, 1), text, size);
 }
 
+/* Free everything; no supervisor runs. */
 static void engines_release(struct tv_engines *engines)
 {
     for (int i = 0; i < 2; i++)
@@ -104,6 +111,7 @@ static void engines_release(struct tv_engines *engines)
     tv_free(engines);
 }
 
+/* Make the structure without a supervisor; conditions wait by the steady clock. */
 static struct tv_engines *engines_make(const struct tv_engines_options *options)
 {
     struct tv_engines *engines = tv_alloc(1, sizeof *engines);
@@ -121,6 +129,7 @@ static struct tv_engines *engines_make(const struct tv_engines_options *options)
     return engines;
 }
 
+/* Start the supervisor with its wake-up pipe, which does not block: a full pipe wakes as well. */
 static enum tv_status engines_start_supervisor(struct tv_engines *engines, struct tv_error *err)
 {
     int error = pipe(engines->wake) == 0 ? 0 : errno;
@@ -213,6 +222,7 @@ void tv_engines_count(struct tv_engines *engines, struct tv_engines_counts *coun
 
 /* ---- One engine ---- */
 
+/* Return the engine that answers for a trace, or NULL. Runs under the lock. */
 static struct tv_engine *engines_find(struct tv_engines *engines, const char *id)
 {
     struct tv_engine *engine = engines->first;
@@ -227,6 +237,7 @@ static bool engine_is_spent(const struct tv_engine *engine)
     return engine->ending && (engine->was_ready || engine->unwanted);
 }
 
+/* Add an engine that waits to be started. Runs under the lock. */
 static struct tv_engine *engines_add(struct tv_engines *engines, const char *id)
 {
     assert(engines_find(engines, id) == NULL);
@@ -335,6 +346,7 @@ void tv_engine_get_status(struct tv_engine *engine, struct tv_engine_status *sta
     pthread_mutex_unlock(&engine->engines->lock);
 }
 
+/* Return true when waiting longer would change nothing. */
 static bool engine_is_settled(const struct tv_engine *engine)
 {
     return engine->state != TV_ENGINE_WAITING && engine->state != TV_ENGINE_LOADING;
@@ -361,6 +373,7 @@ void tv_engine_write_status_end(struct tv_out *out, const char *name)
         out, ",\"bytes\":null}],\"start\":[{\"input\":0,\"offset_ns\":\"0\"}],\"home\":\"../\"}");
 }
 
+/* Write the error as a member of the status. */
 static void status_write_error(struct tv_out *out, const struct tv_engine_status *status)
 {
     char line[sizeof status->error.message + 32];

@@ -52,6 +52,7 @@
 
 /* ---- Reports to the host ---- */
 
+/* Tell everybody who waits, and the host, that the state changed. Releases the lock meanwhile. */
 static void supervisor_report_state(struct tv_engine *engine)
 {
     const struct tv_engine_host *host = &engine->engines->options.host;
@@ -64,6 +65,7 @@ static void supervisor_report_state(struct tv_engine *engine)
     pthread_mutex_lock(&engine->engines->lock);
 }
 
+/* Tell the host once whether the index was written as a whole. Releases the lock meanwhile. */
 static void supervisor_report_index(struct tv_engine *engine, bool whole)
 {
     const struct tv_engine_host *host = &engine->engines->options.host;
@@ -77,6 +79,7 @@ static void supervisor_report_index(struct tv_engine *engine, bool whole)
     pthread_mutex_lock(&engine->engines->lock);
 }
 
+/* Hand a line of a child to the host. Releases the lock meanwhile. */
 static void supervisor_report_line(struct tv_engine *engine, const char *line)
 {
     const struct tv_engine_host *host = &engine->engines->options.host;
@@ -87,6 +90,7 @@ static void supervisor_report_line(struct tv_engine *engine, const char *line)
     pthread_mutex_lock(&engine->engines->lock);
 }
 
+/* Change the state and count how engines end. Releases the lock meanwhile. */
 static void supervisor_set_state(struct tv_engine *engine, enum tv_engine_state state)
 {
     struct tv_engines_counts *counts = &engine->engines->counts;
@@ -99,6 +103,7 @@ static void supervisor_set_state(struct tv_engine *engine, enum tv_engine_state 
 
 /* ---- Starting ---- */
 
+/* Return the first message to a child, which holds its limits. */
 static struct tv_engine_begin supervisor_make_begin(const struct tv_engines *engines)
 {
     const struct tv_engines_options *options = &engines->options;
@@ -111,6 +116,7 @@ static struct tv_engine_begin supervisor_make_begin(const struct tv_engines *eng
     };
 }
 
+/* Close our copies; the child has its own. */
 static void supervisor_close_files(const struct tv_engine_files *files)
 {
     const int all[] = {files->trace, files->index, files->new_index};
@@ -147,6 +153,8 @@ static enum tv_status supervisor_spawn_child(const struct tv_engine *engine,
     return status;
 }
 
+/* Start the process of an engine. Somebody may end the engine while the lock is free, so that is
+ * checked afterwards. */
 static void supervisor_start_engine(struct tv_engine *engine)
 {
     assert(engine->state == TV_ENGINE_WAITING && engine->child.pid == 0);
@@ -184,6 +192,7 @@ static unsigned supervisor_count_children(const struct tv_engines *engines, bool
     return count;
 }
 
+/* Return true while a killed process still has to be reaped, and its memory to be freed. */
 static bool supervisor_has_dying_child(const struct tv_engines *engines)
 {
     for (const struct tv_engine *engine = engines->first; engine; engine = engine->next)
@@ -212,6 +221,8 @@ static struct tv_engine *supervisor_find_next(const struct tv_engines *engines)
     return oldest;
 }
 
+/* Return true when nobody needs the engine now. One that loads, or writes its index, gets time
+ * first. */
 static bool supervisor_may_evict(const struct tv_engine *engine, int64_t now)
 {
     if (!tv_engine_is_alive(engine) || engine->holders > 0)
@@ -235,6 +246,7 @@ static void supervisor_evict_idle(struct tv_engines *engines)
     tv_engine_kill(oldest, "it was ended to make room for another");
 }
 
+/* Start as many engines as the limits allow, and make room for one more when they do not. */
 static void supervisor_start_waiting(struct tv_engines *engines)
 {
     for (;;) {
@@ -254,6 +266,7 @@ static void supervisor_start_waiting(struct tv_engines *engines)
 
 /* ---- Messages from children ---- */
 
+/* Kill a child that used more processor time than its limit. Return true when it was killed. */
 static bool supervisor_kill_if_over_time(struct tv_engine *engine)
 {
     const struct tv_engines_options *options = &engine->engines->options;
@@ -290,6 +303,8 @@ static void supervisor_handle_loaded(struct tv_engine *engine,
     supervisor_set_state(engine, TV_ENGINE_READY);
 }
 
+/* Take the error of a trace that cannot be read. The numbers in the message are checked: the child
+ * may be taken over by what it reads. */
 static void supervisor_handle_refused(struct tv_engine *engine,
                                       const struct tv_engine_message *message)
 {
@@ -307,6 +322,7 @@ static void supervisor_handle_refused(struct tv_engine *engine,
     supervisor_set_state(engine, TV_ENGINE_FAILED);
 }
 
+/* Handle a message; one that does not belong to the state ends the child. */
 static void supervisor_handle_message(struct tv_engine *engine,
                                       const struct tv_engine_message *message)
 {
@@ -323,6 +339,7 @@ static void supervisor_handle_message(struct tv_engine *engine,
         tv_engine_kill(engine, "it broke the rules of the conversation");
 }
 
+/* Handle the messages that are there, so many at most that other children get their turn. */
 static void supervisor_receive(struct tv_engine *engine)
 {
     struct tv_engine_message message;
@@ -354,6 +371,8 @@ static void supervisor_end_line(struct tv_engine *engine)
         supervisor_report_line(engine, line->text);
 }
 
+/* Read standard error without waiting; control characters become '?', because an administrator
+ * reads the log in a terminal. */
 static void supervisor_read_stderr(struct tv_engine *engine)
 {
     char bytes[1024];
@@ -376,6 +395,7 @@ static void supervisor_read_stderr(struct tv_engine *engine)
 
 /* ---- The end of a child ---- */
 
+/* End a child that computes for too long, or that nobody asked for long. */
 static void supervisor_check_time(struct tv_engine *engine, int64_t now)
 {
     const struct tv_engines_options *options = &engine->engines->options;
@@ -387,6 +407,7 @@ static void supervisor_check_time(struct tv_engine *engine, int64_t now)
     }
 }
 
+/* Explain the end of a child that nobody killed. */
 static void supervisor_explain_exit(struct tv_engine *engine, int status)
 {
     struct tv_child_exit ending = {
@@ -425,6 +446,7 @@ static void supervisor_note_exit(struct tv_engine *engine, int status)
     supervisor_report_index(engine, false);
 }
 
+/* Reap a child that has ended; one that has not is looked at again in the next turn. */
 static void supervisor_reap(struct tv_engine *engine)
 {
     int status = 0;
@@ -448,6 +470,7 @@ static bool supervisor_is_obsolete(const struct tv_engine *engine, int64_t now)
            now - engine->touched > idle;
 }
 
+/* Free the engines that nobody will look at again. */
 static void supervisor_sweep(struct tv_engines *engines)
 {
     int64_t now = tv_monotonic_ms();
@@ -518,6 +541,7 @@ static size_t supervisor_gather_polls(const struct tv_engines *engines, struct p
     return count;
 }
 
+/* Return how long to poll: for ever while there is no child. */
 static int supervisor_poll_timeout(const struct tv_engines *engines)
 {
     if (supervisor_has_dying_child(engines))
@@ -525,6 +549,7 @@ static int supervisor_poll_timeout(const struct tv_engines *engines)
     return engines->first ? TICK_MS : -1;
 }
 
+/* Look at every child once. */
 static void supervisor_serve_children(struct tv_engines *engines)
 {
     int64_t now = tv_monotonic_ms();
@@ -540,6 +565,7 @@ static void supervisor_serve_children(struct tv_engines *engines)
     }
 }
 
+/* End all children, because the server ends. */
 static void supervisor_kill_all(struct tv_engines *engines)
 {
     for (struct tv_engine *engine = engines->first; engine; engine = engine->next) {
@@ -549,6 +575,7 @@ static void supervisor_kill_all(struct tv_engines *engines)
     }
 }
 
+/* Poll without the lock, and empty the wake-up pipe. */
 static void supervisor_wait(struct tv_engines *engines, struct pollfd **waits, size_t *capacity)
 {
     char drop[64];
@@ -585,6 +612,7 @@ void *tv_engine_supervise(void *context)
     return NULL;
 }
 
+/* Explain the end by the memory limit, in GiB or MiB. */
 static void child_exit_explain_memory(const struct tv_child_exit *ending, struct tv_error *error)
 {
     double mega = (double)ending->memory_bytes / (1 << 20);
@@ -596,6 +624,7 @@ static void child_exit_explain_memory(const struct tv_child_exit *ending, struct
                 "it needed more memory than its limit of %.0f MiB", mega);
 }
 
+/* Explain the end by a signal. */
 static void child_exit_explain_signal(const struct tv_child_exit *ending, int number,
                                       struct tv_error *error)
 {

@@ -4,6 +4,10 @@
  *
  * Every answer gets the strictest policy that its handler does not loosen: no script, no framing,
  * no sniffing of types, no caching by proxies.
+ *
+ * A Range request (RFC 9110, section 14) has three outcomes: a part (206), nothing of the file
+ * (416), or the whole file (200) when the header is not understood, has several ranges, or
+ * If-Range names an older version.  Ignoring a range is always allowed.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -90,6 +94,7 @@ void tv_answer_refuse(struct tv_answer *answer, enum tv_http_status status)
     tv_out_format(&answer->body, "%u\n", (unsigned)status);
 }
 
+/* Answer 416 with the size, so that the client can ask again. */
 static void answer_refuse_range(struct tv_answer *answer, uint64_t size)
 {
     assert(answer->source != NULL);

@@ -91,6 +91,7 @@ struct tv_limiter {
     bool closed, ending;
 };
 
+/* Wake the thread, so that it looks at the lists again. */
 static void limiter_wake(const struct tv_limiter *limiter)
 {
     ssize_t written = write(limiter->wake[1], "", 1);
@@ -119,6 +120,7 @@ static bool limiter_read_acked(int fd, uint64_t *acked, bool *more)
 #endif
 }
 
+/* Begin to measure the rate anew. */
 static void limiter_begin_window(struct tv_connection *connection, uint64_t now)
 {
     bool more;
@@ -251,6 +253,7 @@ static bool limiter_has_room(const struct tv_limiter *limiter,
            (limits->client_connections >= limits->connections || same < free);
 }
 
+/* Add a connection to the list. Runs under the lock. */
 static void limiter_link(struct tv_limiter *limiter, struct tv_connection *connection)
 {
     assert(connection->next == NULL && connection->previous == NULL);
@@ -275,6 +278,7 @@ static void limiter_linger(struct tv_limiter *limiter, int fd)
     close(fd);
 }
 
+/* Answer 503 without a thread, and close the connection gently. */
 static void limiter_reject(struct tv_limiter *limiter, int fd)
 {
     static const char text[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n"
@@ -287,6 +291,8 @@ static void limiter_reject(struct tv_limiter *limiter, int fd)
     limiter_linger(limiter, fd);
 }
 
+/* Admit a connection or reject it. It is listed before the server gets it, because the server's
+ * thread looks for it at once. */
 static void limiter_admit(struct tv_limiter *limiter, int fd,
                           const struct sockaddr_storage *address, socklen_t size)
 {
@@ -314,6 +320,8 @@ static void limiter_admit(struct tv_limiter *limiter, int fd,
     }
 }
 
+/* Accept everybody who waits, so many at most that slow connections are checked in between. Without
+ * descriptors it pauses instead of spinning. */
 static void limiter_accept_all(struct tv_limiter *limiter, int listener)
 {
     for (unsigned i = 0; i < LINGERERS; i++) {
@@ -379,6 +387,7 @@ void tv_limiter_detach(struct tv_limiter *limiter, struct tv_connection *connect
 
 /* ---- The thread ---- */
 
+/* Take over the sockets that other threads left behind. */
 static void limiter_take_lingerers(struct tv_limiter *limiter)
 {
     int fds[LINGERERS];
