@@ -179,18 +179,30 @@ static bool search_step_slices(struct tv_view_search *search)
     return true;
 }
 
+/* Write the row at the cursor as a hit if some of its fields match.  Return false when the answer
+ * has as many hits as were asked for; the cursor then stays at this row. */
+static bool search_take_hit(struct tv_view_search *search, enum tv_event_kind kind, uint8_t fields)
+{
+    if (fields == 0)
+        return true;
+    if (search->found == search->limit)
+        return false;
+    const struct tv_event_place place = {kind, (uint32_t)search->cursor.a, 0, 0};
+    search_write_hit(search, &place, fields);
+    return true;
+}
+
+/* The steps of a search go through one table each, from the cursor on.  They return false when the
+ * answer is full; the next question then continues at the cursor. */
+
 static bool search_step_instants(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; search->any_frame && cursor->a < tables->instants.count; cursor->a++) {
-        uint8_t fields = search->frames[tables->instants.rows[cursor->a].frame];
-        if (fields > 0 && search->found == search->limit)
+        if (!search_take_hit(search, TV_EVENT_INSTANT,
+                             search->frames[tables->instants.rows[cursor->a].frame]))
             return false;
-        if (fields > 0)
-            search_write_hit(search,
-                             &(struct tv_event_place){TV_EVENT_INSTANT, (uint32_t)cursor->a, 0, 0},
-                             fields);
     }
     return true;
 }
@@ -215,13 +227,9 @@ static bool search_step_counters(struct tv_view_search *search)
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < tables->counters.count; cursor->a++) {
-        uint8_t fields = search_match_counter(search, &tables->counters.rows[cursor->a]);
-        if (fields > 0 && search->found == search->limit)
+        if (!search_take_hit(search, TV_EVENT_COUNTER,
+                             search_match_counter(search, &tables->counters.rows[cursor->a])))
             return false;
-        if (fields > 0)
-            search_write_hit(search,
-                             &(struct tv_event_place){TV_EVENT_COUNTER, (uint32_t)cursor->a, 0, 0},
-                             fields);
     }
     return true;
 }
@@ -233,14 +241,10 @@ static bool search_step_objects(struct tv_view_search *search)
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < tables->objects.count; cursor->a++) {
         const struct tv_object *object = &tables->objects.rows[cursor->a];
-        uint8_t fields = search_match_texts(search, tv_trace_info_text(head, object->type),
-                                            tv_trace_info_text(head, object->category));
-        if (fields > 0 && search->found == search->limit)
+        if (!search_take_hit(search, TV_EVENT_OBJECT,
+                             search_match_texts(search, tv_trace_info_text(head, object->type),
+                                                tv_trace_info_text(head, object->category))))
             return false;
-        if (fields > 0)
-            search_write_hit(search,
-                             &(struct tv_event_place){TV_EVENT_OBJECT, (uint32_t)cursor->a, 0, 0},
-                             fields);
     }
     return true;
 }
@@ -250,12 +254,9 @@ static bool search_step_flows(struct tv_view_search *search)
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; search->any_frame && cursor->a < tables->flows.count; cursor->a++) {
-        uint8_t fields = search->frames[tables->flows.rows[cursor->a].frame];
-        if (fields > 0 && search->found == search->limit)
+        if (!search_take_hit(search, TV_EVENT_FLOW,
+                             search->frames[tables->flows.rows[cursor->a].frame]))
             return false;
-        if (fields > 0)
-            search_write_hit(
-                search, &(struct tv_event_place){TV_EVENT_FLOW, (uint32_t)cursor->a, 0, 0}, fields);
     }
     return true;
 }
@@ -277,13 +278,9 @@ static bool search_step_samples(struct tv_view_search *search)
     if (search->any_frame && cursor->a < tables->samples.count)
         search_match_stacks(search);
     for (; search->any_frame && cursor->a < tables->samples.count; cursor->a++) {
-        uint8_t fields = search->paths[tables->samples.rows[cursor->a].path];
-        if (fields > 0 && search->found == search->limit)
+        if (!search_take_hit(search, TV_EVENT_SAMPLE,
+                             search->paths[tables->samples.rows[cursor->a].path]))
             return false;
-        if (fields > 0)
-            search_write_hit(search,
-                             &(struct tv_event_place){TV_EVENT_SAMPLE, (uint32_t)cursor->a, 0, 0},
-                             fields);
     }
     return true;
 }
