@@ -28,14 +28,8 @@
 
 static void filter_out_utf8(struct tv_out *out, uint32_t c)
 {
-    if (c < 0x80) {
-        tv_out_char(out, (char)c);
-        return;
-    }
-    unsigned tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    tv_out_char(out, (char)(0xff80u >> tails | c >> tails * 6));
-    while (tails-- > 0)
-        tv_out_char(out, (char)(0x80 | (c >> tails * 6 & 0x3f)));
+    uint8_t bytes[4];
+    tv_out_bytes(out, (struct tv_bytes){bytes, tv_utf8_put(bytes, c)});
 }
 
 /* Decode the inside of a JSON string to plain text. */
@@ -97,6 +91,7 @@ static bool filter_argument_value_matches(const struct tv_filter_term *term, str
     return tv_filter_parse_number(value, &number) && tv_filter_matches_number(term, number);
 }
 
+/* Return true when an argument with the term's key has a value that matches. */
 static bool filter_any_argument_matches(struct argument_path *walk,
                                         const struct tv_filter_term *term,
                                         struct tv_json_tokens *tokens)
@@ -131,6 +126,7 @@ bool tv_filter_matches_event(const struct tv_filter_term *term, struct tv_bytes 
     return fits;
 }
 
+/* Read an event again and test its arguments. An event that cannot be read matches nothing. */
 static bool filter_event_matches(const struct tv_trace *trace, const struct tv_filter_term *term,
                                  uint32_t input, uint64_t offset, uint64_t end_offset)
 {
@@ -176,6 +172,7 @@ static bool filter_make_scan_text(const struct tv_filter_term *term, struct tv_t
                                !term->values[0].fold);
 }
 
+/* Mark the rows of the events at these offsets, for which the file may hold the text. */
 static void filter_mark_candidates(const struct tv_trace *trace, uint32_t input,
                                    const uint64_t *offsets, size_t count,
                                    struct filter_candidates *candidates)
@@ -228,6 +225,8 @@ static bool filter_scan_input(const struct tv_trace *trace, uint32_t input,
     return good;
 }
 
+/* Search the files for the text of the term first: reading every event again would take far
+ * longer. */
 static void filter_find_candidates(const struct tv_trace *trace, const struct tv_filter_term *term,
                                    struct filter_candidates *candidates)
 {
@@ -251,6 +250,7 @@ static void filter_release_candidates(struct filter_candidates *candidates)
     tv_free(candidates->scanned);
 }
 
+/* Unmark the slices whose arguments do not match; of scanned files only candidates are read. */
 static void filter_unmark_slices_by_argument(const struct tv_trace *trace,
                                              const struct tv_filter_term *term,
                                              const struct filter_candidates *candidates,
