@@ -54,6 +54,7 @@ static enum tv_status view_compare_read_graph(const struct tv_parameters *parame
     return TV_OK;
 }
 
+/* Read what is compared: the words are those of the options of `diff`. */
 static enum tv_status view_compare_read(const struct tv_parameters *parameters,
                                         struct view_comparing *comparing, struct tv_error *err)
 {

@@ -232,6 +232,7 @@ static bool order_has_thread_indexes(const struct tv_trace_info *head)
     return false;
 }
 
+/* Order by calls, then by running time, then by samples: the one that did most comes first. */
 static int order_compare_work(const struct owner_work *a, const struct owner_work *b)
 {
     if (a->calls != b->calls)
@@ -249,6 +250,8 @@ static int order_compare_names(const struct tv_trace_info *head, uint32_t a, uin
     return a == b ? 0 : tv_collate(tv_trace_info_text(head, a), tv_trace_info_text(head, b));
 }
 
+/* Order of processes and of threads; the first difference decides, and the number in the trace at
+ * last. */
 static int owner_compare(const void *left, const void *right)
 {
     const struct sortable_owner *a = left, *b = right;

@@ -322,6 +322,7 @@ static enum tv_status view_tree_read_names(const struct tv_parameters *parameter
     return TV_OK;
 }
 
+/* Read which lines of the tree are asked for. */
 static enum tv_status view_tree_read_question(const struct tv_view *view,
                                               const struct tv_parameters *parameters,
                                               struct tree_request *asked, struct tv_error *err)

@@ -349,6 +349,7 @@ enum tv_status tv_view_counter_figures(const struct tv_view *view,
 
 /* ---- The next change, peak or trough ---- */
 
+/* Read the parameters of api/counter_step. */
 static enum tv_status counter_read_step(const struct tv_parameters *parameters,
                                         const struct tv_trace *trace, struct tv_counter_step *step,
                                         struct tv_error *err)

@@ -44,6 +44,7 @@ void tv_view_write_display_rows(struct tv_out *out, const struct tv_view *view)
 
 /* ---- Figures and late frames ---- */
 
+/* Write the figures of a process; the array ends with them. */
 static void display_write_figures(struct tv_out *out, const char *before,
                                   const struct tv_display_group *group)
 {
@@ -72,6 +73,7 @@ static void display_write_groups(struct tv_out *out, const struct tv_display_fra
     tv_free(groups);
 }
 
+/* Write a sentence for each deadline that frames had. */
 static void display_write_deadlines(struct tv_out *out, const struct tv_display_frames *frames)
 {
     uint32_t count;
@@ -120,6 +122,7 @@ static void display_write_late(struct tv_out *out, const struct tv_display_frame
     tv_out_char(out, ']');
 }
 
+/* Write the answer: processes, deadlines, and the first late frames. */
 static void display_write(struct tv_out *out, const struct tv_display_frames *frames)
 {
     uint32_t written = 0;
@@ -183,6 +186,7 @@ static void display_write_mark(struct tv_out *out, const struct tv_display_frame
     tv_out_char(out, ']');
 }
 
+/* Write one mark for each pixel, whatever number of frames it stands for. */
 static void display_write_marks(struct tv_out *out, const char *name,
                                 const struct tv_display_frames *frames,
                                 const struct tv_pixels *pixels)

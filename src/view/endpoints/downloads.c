@@ -276,6 +276,7 @@ static void facts_write_health(struct tv_out *out, const struct tv_diagnostics *
     tv_out_char(out, ']');
 }
 
+/* Write a finding as the upload server stores it. */
 static void facts_write_finding(struct tv_out *out, const struct tv_findings *findings,
                                 uint32_t rule)
 {

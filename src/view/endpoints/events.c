@@ -30,6 +30,7 @@ static void event_facts_set_thread(const struct tv_view *view, uint32_t thread,
     about->process = view->trace->head->threads[thread].process;
 }
 
+/* Set the facts that a slice has. */
 static void event_facts_set_slice(const struct tv_view *view, uint32_t row, uint32_t index,
                                   struct tv_event_facts *about)
 {
@@ -42,6 +43,7 @@ static void event_facts_set_slice(const struct tv_view *view, uint32_t row, uint
     about->frame = trace->paths.nodes[slice.path].frame;
 }
 
+/* Set the facts of an instant; its scope says what it belongs to. */
 static void event_facts_set_instant(const struct tv_view *view, const struct tv_instant *instant,
                                     struct tv_event_facts *about)
 {
@@ -55,6 +57,7 @@ static void event_facts_set_instant(const struct tv_view *view, const struct tv_
         about->track = instant->of;
 }
 
+/* Set the facts of one sample of a counter. */
 static void event_facts_set_counter(const struct tv_view *view, uint32_t number, uint32_t sample,
                                     struct tv_event_facts *about)
 {
@@ -67,6 +70,7 @@ static void event_facts_set_counter(const struct tv_view *view, uint32_t number,
     about->name = counter->name;
 }
 
+/* Set the facts of an object: its lifetime is its length. */
 static void event_facts_set_object(const struct tv_view *view, uint32_t number,
                                    struct tv_event_facts *about)
 {
@@ -199,6 +203,7 @@ void tv_event_facts_write(struct tv_out *out, const struct tv_view *view,
  * Objects by type, samples, memory dumps, and threads that have only these or instants.
  */
 
+/* Write the rows of objects, one for each type and process. */
 static void view_rows_write_objects(struct tv_out *out, const struct tv_trace *trace,
                                     const struct tv_object_index *index)
 {
@@ -251,6 +256,7 @@ static struct thread_event_counts view_rows_count_by_thread(const struct tv_trac
     return counts;
 }
 
+/* Write how many samples each thread has; the last place counts those without a thread. */
 static void view_rows_write_samples(struct tv_out *out, const struct tv_trace *trace,
                                     const struct thread_event_counts *counts)
 {
@@ -299,6 +305,7 @@ static void view_rows_write_threads(struct tv_out *out, const struct tv_trace *t
     tv_free(drawn);
 }
 
+/* Write how many memory dumps each process has; the last place counts those of no process. */
 static void view_rows_write_memory(struct tv_out *out, const struct tv_trace *trace)
 {
     uint32_t processes = trace->head->process_count, written = 0;
@@ -362,6 +369,7 @@ static void joined_ids_add(struct joined_ids *ids, uint32_t string)
         ids->more = true;
 }
 
+/* Write the ids that "=" events join, each once. */
 static void joined_ids_write(struct tv_out *out, const struct tv_trace *trace, size_t first,
                              size_t count)
 {
@@ -376,6 +384,7 @@ static void joined_ids_write(struct tv_out *out, const struct tv_trace *trace, s
     tv_member_flag(out, "],\"more_ids\":", ids.more);
 }
 
+/* Write the "=" events that join them, up to a limit. */
 static void joined_events_write(struct tv_out *out, const struct tv_trace *trace, size_t first,
                                 size_t count)
 {
@@ -392,6 +401,7 @@ static void joined_events_write(struct tv_out *out, const struct tv_trace *trace
     tv_member_number(out, "],\"more_events\":", (int64_t)(count - written));
 }
 
+/* Write the objects that have one of the joined ids. */
 static void joined_objects_write(struct tv_out *out, const struct tv_trace *trace, uint32_t group)
 {
     uint32_t written = 0;
@@ -490,6 +500,7 @@ enum tv_status tv_view_at(const struct tv_view *view, const struct tv_parameters
     return TV_OK;
 }
 
+/* Write bytes as hexadecimal digits. */
 static void view_file_write_hex(struct tv_out *out, const uint8_t *bytes, size_t count)
 {
     static const char digits[] = "0123456789abcdef";

@@ -435,6 +435,7 @@ static bool arrow_same_key(const struct arrow_key *a, const struct arrow_key *b)
            a->to_pixel == b->to_pixel;
 }
 
+/* Hash both ends of an arrow. Ends are small numbers, so two rounds spread them. */
 static uint64_t arrow_hash(const struct arrow_key *key)
 {
     uint64_t hash = ((uint64_t)key->from << 32 | key->to) * UINT64_C(0x9e3779b97f4a7c15);
@@ -591,6 +592,7 @@ static void arrows_collect(struct arrow_set *joining)
     }
 }
 
+/* Write the arrows, and how many flows they stand for. */
 static void arrows_write(struct tv_out *out, const struct arrow_set *joining)
 {
     tv_out_text(out, "{\"arrows\":[");

@@ -139,6 +139,7 @@ static enum tv_state view_state_at(const struct tv_trace *trace, struct tv_slice
     return tv_state_of_frame(trace->head, trace->paths.nodes[path].frame);
 }
 
+/* Write a slice as [row, index], or null. */
 static void view_state_write_place(struct tv_out *out, const char *key, struct tv_slice_place place)
 {
     tv_out_text(out, key);
