@@ -24,6 +24,7 @@ struct sample_counting {
     int64_t *measures; /* [samples] */
 };
 
+/* Return the threads of the selected tracks, or NULL for all; the caller frees it. */
 static bool *sample_wanted_threads(const struct tv_trace *trace,
                                    const struct tv_selection *selection)
 {
@@ -92,6 +93,7 @@ static int64_t sample_fit(int64_t *total, int64_t measure)
     return measure;
 }
 
+/* Set the measure of a sample that the selection contains. */
 static void sample_add(struct sample_counting *counting, const struct tv_sample *sample,
                        int64_t measure)
 {

@@ -148,6 +148,8 @@ static TV_NOINLINE void profile_walk_wait(void *context, uint32_t thread, struct
     profile_add_wait(t->depth ? &chunk->waits : &chunk->level_waits[thread], wall - cpu);
 }
 
+/* Note the sums at an exit below the chunk, which stitching needs to tell outer calls from
+ * recursive ones. */
 static TV_NOINLINE void profile_walk_below(void *context, uint32_t thread, struct tv_walk_thread *t,
                                            struct tv_pending_exit *below)
 {
@@ -210,6 +212,7 @@ static void profile_sink_take(struct tv_sink *sink, unsigned pass, unsigned numb
 
 /* ---- Begin and end ---- */
 
+/* Free the chunks; the figures are in `methods`. */
 static void profile_sink_release_chunks(struct tv_profile_sink *sink)
 {
     for (unsigned i = 0; i < sink->chunk_count; i++) {
@@ -328,6 +331,7 @@ static void profile_stitch_move_to_recursive(const struct profile_stitch *stitch
     tv_time_add(&cost->incl_cpu, -tv_time_times(outer->cpu, stitching->tick));
 }
 
+/* Add the methods of a chunk to those of the input, in nanoseconds. */
 static void profile_stitch_methods(const struct profile_stitch *stitching,
                                    const struct profile_chunk *chunk)
 {
@@ -371,6 +375,7 @@ static void profile_stitch_note_lowest(const struct profile_stitch *stitching,
             stitching->lowest[start->stack[i - 1].frame] = clear ? TV_NONE : i - 1;
 }
 
+/* Return true when no call of the same method is below this one in the true stack. */
 static bool profile_stitch_is_outermost(const struct profile_stitch *stitching,
                                         const struct tv_walk_start *start, uint32_t place)
 {
@@ -459,6 +464,7 @@ static void profile_stitch_open_calls(const struct profile_stitch *stitching,
     profile_stitch_note_lowest(stitching, last, true);
 }
 
+/* Stitch thread by thread, chunk by chunk, then add the chunks' own figures. */
 static void profile_stitch_threads(struct tv_profile_sink *sink, const struct tv_stitch *stitch)
 {
     struct profile_stitch stitching = {

@@ -96,6 +96,7 @@ uint32_t tv_display_search_token(const struct tv_display_search *search, uint32_
 
 /* ---- Slices ---- */
 
+/* Add a frame of one slice. NULL: there are too many. */
 static struct tv_display_frame *timeline_add(struct timeline_search *timeline, uint32_t row,
                                              uint32_t index, const struct tv_slice *slice)
 {
@@ -133,6 +134,7 @@ static void timeline_merge(struct tv_display_frame *frame, uint32_t row, uint32_
     frame->length = end - start;
 }
 
+/* Take what really happened. A frame may have several slices, one for each layer. */
 static void timeline_take_actual(struct timeline_search *timeline, uint32_t row, uint32_t index,
                                  const struct tv_slice *slice)
 {
@@ -150,6 +152,7 @@ static void timeline_take_actual(struct timeline_search *timeline, uint32_t row,
         known->frame = number;
 }
 
+/* Take the expected end of a frame, which is its deadline. */
 static void timeline_take_expected(struct timeline_search *timeline, uint32_t row,
                                    const struct tv_slice *slice)
 {
@@ -210,6 +213,7 @@ static void timeline_judge(struct timeline_search *timeline, const struct timeli
 
 /* ---- Tracks ---- */
 
+/* Take the slices of a row whose names say that they are about frames. */
 static void timeline_take_row(struct timeline_search *timeline, uint32_t row)
 {
     const struct tv_trace *trace = timeline->search->trace;

@@ -133,6 +133,7 @@ struct clipped_call {
     bool timed; /* false: the CPU time is unknown */
 };
 
+/* Clip a call to the range on the clock of the graph. */
 static struct clipped_call flame_time_clip_call(const struct flame_time_walk *walk,
                                                 const struct tv_slice *slice, bool has_wall)
 {
@@ -498,6 +499,7 @@ static struct flame_time_name flame_time_find_named(const struct flame_time_walk
     return named;
 }
 
+/* Number the calls of all rows, so that a frame can be named by its first call. */
 static void flame_time_number_calls(struct flame_time_walk *walk)
 {
     const struct tv_trace *trace = walk->trace;

@@ -188,6 +188,7 @@ static bool filter_has_terms(const struct tv_filter *filter, enum tv_filter_fiel
     return false;
 }
 
+/* Test each frame once; a path is tested by its frame. */
 static void filter_mark_frames(struct filtering *f)
 {
     const struct tv_trace_info *head = f->head;
@@ -212,6 +213,7 @@ static bool filter_matches_owner(const struct filtering *f, uint32_t thread, uin
     return filter_matches_subject(f->filter, f->head, &subject);
 }
 
+/* Test each thread and each track once. */
 static void filter_mark_owners(struct filtering *f)
 {
     const struct tv_trace *trace = f->trace;
@@ -403,6 +405,7 @@ static void filter_unmark_cpu_slices(struct filtering *f)
 
 /* ---- Tables ---- */
 
+/* Mark the instants whose name and owner match. */
 static void filter_mark_instants(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;
@@ -447,6 +450,7 @@ static void filter_mark_objects(struct filtering *f)
     }
 }
 
+/* Mark the samples of matching threads. Terms about names drop frames of their stacks instead. */
 static void filter_mark_samples(struct filtering *f)
 {
     const struct tv_tables *tables = &f->trace->tables;

@@ -40,6 +40,8 @@ static void histogram_add(struct histogram *h, tv_ns time)
         h->counts[bucket]++;
 }
 
+/* Count the starts of a row. Binary searches for the ends of the buckets cost less than looking at
+ * every slice of a long row. */
 static void histogram_add_row(struct histogram *h, const struct tv_trace *trace, uint32_t row)
 {
     uint32_t count = trace->rows[row].count;

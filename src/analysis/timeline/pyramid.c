@@ -249,6 +249,7 @@ static bool pyramid_level_is_valid(const struct tv_pyramid *pyramid, uint32_t ro
     return true;
 }
 
+/* Check a row that was read from a file, so that drawing need not check anything. */
 static bool pyramid_row_is_valid(const struct tv_pyramid *pyramid, uint32_t row)
 {
     const struct tv_pyramid_row *r = &pyramid->rows[row];
@@ -263,6 +264,7 @@ static bool pyramid_row_is_valid(const struct tv_pyramid *pyramid, uint32_t row)
     return true;
 }
 
+/* Use the pyramid in the index file of the trace. False: there is none, or it is damaged. */
 static bool pyramid_load_stored(struct tv_pyramid *pyramid)
 {
     const struct tv_sections *sections = pyramid->trace->sections;
