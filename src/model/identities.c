@@ -471,6 +471,8 @@ static bool known_name_run(struct tv_trace *trace, uint32_t row, struct tv_flow_
     return true;
 }
 
+/* Rename the run on the processor that it was on; the last one is tried first, because threads
+ * stay. */
 static bool known_name_run_on_any_cpu(struct tv_trace *trace, struct cpu_rows *processors,
                                       struct tv_flow_end running, uint32_t name)
 {
@@ -540,6 +542,7 @@ static uint32_t known_process_of(struct tv_trace_info *head, struct tv_map *by_i
     return number;
 }
 
+/* Map machine and pid to processes. */
 static void known_index_processes(const struct tv_trace_info *head, struct tv_map *by_id)
 {
     for (uint32_t i = 0; i < head->process_count; i++) {

@@ -148,6 +148,7 @@ static int compare_samples(const void *left, const void *right)
     return a->offset != b->offset ? COMPARE(a->offset, b->offset) : compare_sample_stacks(a, b);
 }
 
+/* Order flows by begin, then as in the file. */
 static int compare_flows(const void *left, const void *right)
 {
     const struct tv_flow *a = left, *b = right;
@@ -160,6 +161,7 @@ static int compare_flows(const void *left, const void *right)
     return COMPARE(a->end_offset, b->end_offset);
 }
 
+/* Order contexts by thread and time. */
 static int compare_contexts(const void *left, const void *right)
 {
     const struct tv_context *a = left, *b = right;
@@ -240,6 +242,7 @@ DEFINE_KEY(flow_key, tv_flow, tv_sort_signed(r->from.time))
 DEFINE_KEY(slice_extra_key, tv_slice_extra, (uint64_t)r->row << 32 | r->index)
 DEFINE_KEY(async_extra_key, tv_async_extra, (uint64_t)r->row << 32 | r->index)
 
+/* Return true for rows in order, which most readers deliver. */
 static bool table_is_sorted(const uint8_t *rows, size_t count, size_t size,
                             compare_function *compare)
 {
@@ -307,6 +310,7 @@ static void flow_note_instant(struct tv_tables *tables, struct tv_flow_end *end,
     *tv_table_add(&touched->instants) = tables->instants.rows[end->index];
 }
 
+/* Find the instant that an end of a flow was at before the table was sorted. */
 static void flow_find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
 {
     struct flow_instants *touched = context;
@@ -359,6 +363,7 @@ void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t n
     *tv_table_add(&tables->event_types) = (struct tv_event_type){count, name, input};
 }
 
+/* Sum up the samples of each value type. */
 static void tables_sum_value_types(struct tv_tables *tables)
 {
     for (size_t i = 0; i < tables->value_types.count; i++)

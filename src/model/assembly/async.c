@@ -151,6 +151,7 @@ static bool async_fits_below(struct tv_async_plan *plan, const struct async_item
     return true;
 }
 
+/* Make the slice the root of a tree, which gets rows of its own. */
 static void async_add_root(struct tv_async_plan *plan, struct async_item *item)
 {
     const struct tv_async_slice *slice = &plan->slices[item->slice];
@@ -171,6 +172,7 @@ static void async_add_root(struct tv_async_plan *plan, struct async_item *item)
     };
 }
 
+/* Put the slice below its parent, and widen the tree to contain it. */
 static void async_join_root(struct tv_async_plan *plan, struct async_item *item,
                             struct async_item *parent)
 {
@@ -188,6 +190,7 @@ static void async_join_root(struct tv_async_plan *plan, struct async_item *item,
         root->end = item->start + item->length;
 }
 
+/* Find the tree of each slice. A slice that does not fit below its parent becomes a root. */
 static void async_find_roots(struct tv_async_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -209,6 +212,7 @@ static void async_find_roots(struct tv_async_plan *plan)
     }
 }
 
+/* Find the call path of each slice; parents come first, so theirs are known. */
 static void async_find_paths(struct tv_async_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -312,6 +316,7 @@ static bool async_roots_share_track(const struct async_root *a, const struct asy
            a->group == b->group;
 }
 
+/* Add a track for a tree and those that follow it in the lane. */
 static uint32_t async_add_track(struct tv_async_plan *plan, const struct async_root *root,
                                 uint32_t lane)
 {
@@ -335,6 +340,7 @@ static void async_extend_track(struct tv_track *track, const struct async_root *
         track->last_wall = root->end;
 }
 
+/* Give each tree a lane in which nothing else lies at its time. */
 static void async_find_tracks(struct tv_async_plan *plan)
 {
     struct tv_lanes lanes = {0};
@@ -406,6 +412,7 @@ static uint32_t *async_order_by_root(const struct tv_async_plan *plan)
     return order;
 }
 
+/* Add what only async slices have: id, threads and group. */
 static void async_add_extras(struct tv_async_plan *plan, const struct tv_async_slice *slice,
                              uint32_t row, const struct tv_row_writer *place)
 {
@@ -426,6 +433,7 @@ static void async_add_extras(struct tv_async_plan *plan, const struct tv_async_s
                                     .colour = slice->colour};
 }
 
+/* Write a slice at the next place of its row. */
 static void async_write_item(struct tv_async_plan *plan, const struct async_item *item,
                              struct tv_row_writer *places)
 {
@@ -447,6 +455,7 @@ static void async_write_item(struct tv_async_plan *plan, const struct async_item
     tv_row_write_slice(columns, place, &times);
 }
 
+/* Allocate the columns, with a CPU clock if any slice has one. */
 static void async_make_columns(struct tv_async_plan *plan)
 {
     unsigned clocks = TV_CLOCK_WALL;
@@ -478,6 +487,7 @@ static void async_write_columns(struct tv_async_plan *plan)
     tv_free(order);
 }
 
+/* Lay out all slices: trees, tracks, rows, columns, in this order. */
 static void async_lay_out(struct tv_async_plan *plan)
 {
     plan->items = tv_alloc(plan->count, sizeof *plan->items);
@@ -528,6 +538,7 @@ void tv_async_plan_free(struct tv_async_plan *plan)
 
 /* ---- Adding the plan to the trace ---- */
 
+/* Append the tracks and rows to the trace; their numbers so far begin at 0. */
 static void async_add_tracks(struct tv_trace *trace, const struct tv_async_plan *plan,
                              uint32_t input)
 {
@@ -554,6 +565,7 @@ static void async_add_tracks(struct tv_trace *trace, const struct tv_async_plan 
     trace->row_count = (uint32_t)rows;
 }
 
+/* Move the columns to the trace, with paths of its tree. */
 static void async_add_columns(struct tv_trace *trace, struct tv_async_plan *plan)
 {
     uint32_t *map = tv_alloc(plan->paths.count, sizeof *map);
@@ -567,6 +579,7 @@ static void async_add_columns(struct tv_trace *trace, struct tv_async_plan *plan
     plan->columns = (struct tv_columns){.count = 0};
 }
 
+/* Move the rare properties; their rows so far count from the first one of the plan. */
 static void async_move_extras(struct tv_tables *tables, const struct tv_async_plan *plan,
                               uint32_t first_row)
 {

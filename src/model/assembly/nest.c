@@ -61,6 +61,7 @@ static size_t nest_count_inside(const struct nest_state *nest, const struct tv_s
     return open->side == TV_NONE ? 0 : nest->spans->sides[open->side].inside;
 }
 
+/* Return true when an open span is over where another one begins. */
 static bool nest_has_ended(const struct nest_state *nest, const struct tv_span *open,
                            const struct tv_span *span)
 {
@@ -76,6 +77,8 @@ enum nest_relation {
     ACROSS,
 };
 
+/* Tell how a span lies to an open one: inside, after it, or across its end. Small overhangs are
+ * rounding errors of the recorder. */
 static enum nest_relation nest_relate(const struct nest_state *nest, const struct tv_span *open,
                                       const struct tv_span *span)
 {
@@ -130,6 +133,7 @@ static void nest_leave(struct nest_state *nest, struct nest_lane *lane, const st
     }
 }
 
+/* Add an empty row and return its number. */
 static uint32_t nest_add_row(struct nest_state *nest, uint32_t lane, uint32_t depth)
 {
     struct tv_nesting *nesting = nest->nesting;
@@ -167,6 +171,7 @@ static void nest_enter(struct nest_state *nest, uint32_t number, size_t index, s
     nest->nesting->row_of[index] = lane->rows[depth];
 }
 
+/* Put a span that fits nowhere into a lane without nesting. */
 static void nest_enter_flat(struct nest_state *nest, size_t index)
 {
     struct tv_span *span = &nest->spans->spans[index];
@@ -180,6 +185,7 @@ static void nest_enter_flat(struct nest_state *nest, size_t index)
     nest->nesting->row_of[index] = nest->flat_rows[lane];
 }
 
+/* Put a span into the first lane in which it nests. */
 static void nest_place(struct nest_state *nest, size_t index)
 {
     const struct tv_span *span = &nest->spans->spans[index];
@@ -256,6 +262,8 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
 
 #define FIRST_LEAVES 8u
 
+/* Double the tree of lanes. busy[i] is the smallest end of the lanes below i, so a free lane is
+ * found from the root down. */
 static void lanes_grow(struct tv_lanes *lanes)
 {
     size_t leaves = lanes->leaves ? lanes->leaves * 2 : FIRST_LEAVES;

@@ -136,6 +136,7 @@ static size_t pair_find_level(struct pair_state *p, const struct tv_span *end)
     return p->depth;
 }
 
+/* Take an end: close the span with its name, or the innermost one where all begins have ends. */
 static void pair_handle_end(struct pair_state *p, const struct tv_span *end)
 {
     if (p->depth == 0) {
@@ -158,6 +159,8 @@ static void pair_handle_end(struct pair_state *p, const struct tv_span *end)
     }
 }
 
+/* Find out for each side whether there are as many begins as ends. Then an end with another name
+ * still ends something. */
 static void pair_find_balance(struct pair_state sides[2], const struct tv_spans *spans)
 {
     int64_t begun[2] = {0, 0};
@@ -169,6 +172,7 @@ static void pair_find_balance(struct pair_state sides[2], const struct tv_spans 
     sides[1].balanced = begun[1] == 0;
 }
 
+/* Keep the begins, which are whole spans by now. */
 static void pair_drop_ends(struct tv_spans *spans)
 {
     size_t kept = 0;
@@ -204,6 +208,7 @@ int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
     return ends->idle_end;
 }
 
+/* Close the spans that no event ended. */
 static void pair_close_open(struct pair_state *p, const struct tv_open_ends *ends)
 {
     while (p->depth > 0) {

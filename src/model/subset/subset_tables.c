@@ -399,6 +399,7 @@ static void subset_objects(struct tv_tables *to, const struct tv_trace *trace,
     tv_free(numbers);
 }
 
+/* Copy the selected memory dumps with their figures. */
 static void subset_memory_dumps(struct tv_tables *to, const struct tv_tables *from,
                                 const bool *kept)
 {
@@ -450,6 +451,8 @@ static uint32_t *subset_new_path_map(const struct tv_paths *paths)
     return map;
 }
 
+/* Copy the selected samples. Frames that are not selected leave their stacks; a stack without any
+ * is dropped. */
 static void subset_samples(struct tv_trace *to, const struct tv_trace *from,
                            const struct tv_subset_filter *filter)
 {
@@ -488,6 +491,7 @@ static void subset_copy_stack_frames(struct tv_trace *to, const struct tv_trace 
     tv_free(map);
 }
 
+/* Copy the contexts of selected threads, clipped to the range. */
 static void subset_contexts(struct tv_tables *to, const struct tv_trace *trace,
                             const struct tv_subset_filter *filter)
 {
