@@ -92,6 +92,7 @@ static const struct tv_slice *call_cursor_next_child(struct tv_call_cursor *curs
     return parent->entered && (slice->flags & TV_SLICE_FIRST_CHILD) ? NULL : slice;
 }
 
+/* Make the entry or the exit of the open call at a depth. */
 static void call_cursor_make_event(struct tv_call_cursor *cursor, uint32_t depth, bool exit,
                                    struct tv_call_event *event)
 {
@@ -110,6 +111,7 @@ static void call_cursor_make_event(struct tv_call_cursor *cursor, uint32_t depth
     };
 }
 
+/* Return the next event: enter the next call below the open one, or leave that. */
 static bool call_cursor_next_unfiltered(struct tv_call_cursor *cursor, struct tv_call_event *event)
 {
     const struct tv_slice *slice = call_cursor_next_child(cursor);
@@ -171,6 +173,7 @@ static bool call_merge_is_before(const struct call_merge_track *a, const struct 
     return a->event.track < b->event.track;
 }
 
+/* Restore the order of the heap below a track whose time has changed. */
 static void call_merge_sift_down(struct tv_call_merge *merge, uint32_t at)
 {
     for (;;) {

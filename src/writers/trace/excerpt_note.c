@@ -29,6 +29,7 @@ static void excerpt_note_add_place(struct tv_out *out, const struct tv_excerpt_f
     tv_out_text(out, " ms");
 }
 
+/* Say from when to when; an open end is not mentioned. */
 static void excerpt_note_add_range(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
     if (excerpt->from != INT64_MIN) {
@@ -73,6 +74,7 @@ static void excerpt_note_add_share(struct tv_out *out, uint64_t kept, uint64_t a
         tv_out_format(out, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
+/* Say which part of the trace it is. */
 static void excerpt_note_add_part(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
     tv_out_text(out, "This is a part of the trace");
@@ -131,6 +133,7 @@ static void excerpt_note_add_base_name(struct tv_out *out, struct tv_bytes name)
     tv_out_bytes(out, (struct tv_bytes){name.data + at, name.length - at});
 }
 
+/* Name a file, and by how much it was moved. */
 static void excerpt_note_add_file(struct tv_out *out, const struct tv_trace_info *head,
                                   uint32_t input)
 {
@@ -142,6 +145,7 @@ static void excerpt_note_add_file(struct tv_out *out, const struct tv_trace_info
     tv_out_text(out, " ms");
 }
 
+/* Name the first files of several. Hashed excerpts name none. */
 static void excerpt_note_add_files(struct tv_out *out, const struct tv_excerpt_facts *excerpt,
                                    uint32_t count)
 {
@@ -183,6 +187,7 @@ static void excerpt_note_add_position(struct tv_out *out, uint32_t share)
                       share * 100 / TV_EVENT_SHARES);
 }
 
+/* Say which arguments were left out because of their size. */
 static void excerpt_note_add_args(struct tv_out *out, const struct tv_event_limit *limit)
 {
     if (limit->share > 0)
@@ -196,6 +201,7 @@ static void excerpt_note_add_args(struct tv_out *out, const struct tv_event_limi
     tv_out_text(out, limit->share > 0 ? "." : " were left out.");
 }
 
+/* Say everything that was left out to keep the excerpt small. */
 static void excerpt_note_add_limit(struct tv_out *out, const struct tv_excerpt_facts *excerpt,
                                    bool *any)
 {
@@ -216,6 +222,7 @@ static void excerpt_note_add_limit(struct tv_out *out, const struct tv_excerpt_f
     }
 }
 
+/* Join the lines about losses to one sentence. */
 static void excerpt_note_add_losses(struct tv_out *out, struct tv_bytes lines)
 {
     tv_out_text(out, "Not as in the trace: ");

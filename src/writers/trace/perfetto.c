@@ -176,6 +176,7 @@ static void perfetto_put_call_facts(struct tv_perfetto_writer *writer, const str
     tv_perfetto_put_flag(writer, "missing_exit", flags & TV_SLICE_MISSING_EXIT);
 }
 
+/* Add what the file says about a call, as annotations. */
 static void perfetto_put_facts(struct tv_perfetto_writer *writer, const struct tv_call_event *event)
 {
     const struct tv_trace *trace = writer->trace;
@@ -218,6 +219,7 @@ static void perfetto_count_changed(struct tv_perfetto_writer *writer,
     }
 }
 
+/* Write the begin of a slice, with its name, flows and annotations. */
 static void perfetto_put_slice_begin(struct tv_perfetto_writer *writer,
                                      const struct tv_call_event *event)
 {
@@ -232,6 +234,7 @@ static void perfetto_put_slice_begin(struct tv_perfetto_writer *writer,
     perfetto_count_changed(writer, event);
 }
 
+/* Write the end of a slice; one that stays open has none. */
 static void perfetto_put_slice_end(struct tv_perfetto_writer *writer,
                                    const struct tv_call_event *event)
 {
@@ -243,6 +246,7 @@ static void perfetto_put_slice_end(struct tv_perfetto_writer *writer,
     tv_perfetto_put_event(writer, event->time);
 }
 
+/* Write all slices in order of time, as the format needs it for each track. */
 static void perfetto_put_slices(struct tv_perfetto_writer *writer)
 {
     struct tv_call_merge *merge = tv_call_merge_new(writer->trace);
@@ -308,6 +312,7 @@ static void perfetto_choose_base(struct tv_perfetto_writer *writer)
     }
 }
 
+/* Make the buffers, which are used again for each packet, and the tables of numbers. */
 static void perfetto_init(struct tv_perfetto_writer *writer)
 {
     const struct tv_trace_info *head = writer->trace->head;

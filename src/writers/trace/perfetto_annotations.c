@@ -71,6 +71,7 @@ void tv_perfetto_put_flag(struct tv_perfetto_writer *writer, const char *name, b
     perfetto_end_annotation(writer, &message);
 }
 
+/* Write a number as an integer or a double, and one that neither can hold as text. */
 static void perfetto_put_number(struct tv_out *message, struct tv_bytes raw)
 {
     int64_t integer;

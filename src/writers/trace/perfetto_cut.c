@@ -241,6 +241,7 @@ static void excerpt_mark_counters(const struct tv_trace *trace, struct tv_pf_cut
     }
 }
 
+/* Copy the packets of the range, after noting what must come along for them to mean the same. */
 static enum tv_status excerpt_write_packets(const struct tv_excerpt *excerpt, struct tv_out *out,
                                             struct tv_error *err)
 {

@@ -122,6 +122,7 @@ void tv_perfetto_put_flows(struct tv_perfetto_writer *writer, uint32_t row, uint
 
 /* ---- Instants ---- */
 
+/* Return the track of an instant by its scope. */
 static uint64_t perfetto_instant_track(const struct tv_perfetto_writer *writer,
                                        const struct tv_instant *instant)
 {
@@ -149,6 +150,7 @@ static void perfetto_put_instant(struct tv_perfetto_writer *writer, uint32_t num
 /* Whole numbers up to here are exact in a double. */
 #define EXACT 9007199254740992.0
 
+/* Write a value of a counter, as an integer where that is exact. */
 static void perfetto_put_value(struct tv_perfetto_writer *writer, uint32_t series, double value,
                                tv_ns time)
 {
@@ -178,6 +180,7 @@ static void perfetto_put_counter(struct tv_perfetto_writer *writer,
 
 /* ---- All tables ---- */
 
+/* Count what the writer has no packets for. */
 static void perfetto_count_rest(struct tv_perfetto_writer *writer)
 {
     const struct tv_tables *tables = &writer->trace->tables;

@@ -196,6 +196,7 @@ static void perfetto_put_sort_index(struct tv_out *message, int64_t index)
     tv_protobuf_put_nonzero(message, 3, (uint64_t)index);
 }
 
+/* Write the descriptor of a process (ProcessDescriptor: 1 pid, 6 name, 8 labels). */
 static void perfetto_put_process(struct tv_perfetto_writer *writer, uint32_t number)
 {
     const struct tv_process *process = &writer->trace->head->processes[number];
@@ -221,6 +222,7 @@ static void perfetto_put_homeless(struct tv_perfetto_writer *writer)
     perfetto_put_descriptor(writer);
 }
 
+/* Write the descriptor of a thread (ThreadDescriptor: 1 pid, 2 tid, 5 name). */
 static void perfetto_put_thread(struct tv_perfetto_writer *writer, uint32_t number)
 {
     const struct tv_thread *thread = &writer->trace->head->threads[number];
@@ -291,6 +293,7 @@ static void perfetto_put_counter_kind(struct tv_perfetto_writer *writer, uint32_
     tv_protobuf_put_message(&writer->event, TRACK_COUNTER, &writer->text);
 }
 
+/* Write a track for each series: a counter of this format has one value. */
 static void perfetto_put_counter_tracks(struct tv_perfetto_writer *writer,
                                         const struct tv_counter *counter)
 {

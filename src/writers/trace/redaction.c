@@ -120,6 +120,8 @@ static enum tv_status redaction_describe_hashed(const struct tv_trace *trace, ui
 
 /* ---- The trace ---- */
 
+/* Copy the inputs without times that tell when and where it was recorded, and with arguments hashed
+ * or dropped. */
 static void redaction_copy_inputs(struct tv_redaction *redaction)
 {
     struct tv_trace_info *head = &redaction->head;

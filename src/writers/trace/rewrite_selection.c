@@ -109,6 +109,7 @@ rewrite_selection_find_slice(const struct tv_rewrite_selection *selection, uint6
 
 /* ---- Contents of the excerpt ---- */
 
+/* Return true when the excerpt has anything of the process. */
 static bool rewrite_selection_has_tracks_of(const struct tv_rewrite_selection *selection,
                                             uint32_t process)
 {
@@ -138,6 +139,7 @@ static bool rewrite_selection_is_of_machine(const struct tv_process *process, ui
     return machine == TV_NONE || process->machine == TV_NONE || process->machine == machine;
 }
 
+/* Note the ids of the selected processes of this file's machine. */
 static void rewrite_selection_note_pids(struct tv_rewrite_selection *selection, uint32_t machine)
 {
     const struct tv_trace_info *head = selection->trace->head;
@@ -153,6 +155,7 @@ static void rewrite_selection_note_pids(struct tv_rewrite_selection *selection, 
     }
 }
 
+/* Return the number of the thread with these ids, which `add` adds; TV_NONE: it is not selected. */
 static uint32_t rewrite_selection_find_thread(struct tv_interner *threads, struct tv_bytes pid,
                                               struct tv_bytes tid, bool add)
 {
@@ -167,6 +170,7 @@ static uint32_t rewrite_selection_find_thread(struct tv_interner *threads, struc
     return found;
 }
 
+/* Note the ids of the selected threads. */
 static void rewrite_selection_note_threads(struct tv_rewrite_selection *selection)
 {
     const struct tv_trace_info *head = selection->trace->head;
@@ -192,6 +196,7 @@ static bool rewrite_selection_is_own_row(const struct tv_rewrite_selection *sele
            trace->tracks[trace->rows[row].track].kind != TV_TRACK_ASYNC;
 }
 
+/* Note the slices of this file, sorted by the offset of their events. */
 static void rewrite_selection_note_slices(struct tv_rewrite_selection *selection)
 {
     const struct tv_trace *trace = selection->trace;
@@ -209,6 +214,7 @@ static void rewrite_selection_note_slices(struct tv_rewrite_selection *selection
               rewrite_selection_compare_offsets);
 }
 
+/* Note the events of the flows, by which both ends are found again. */
 static void rewrite_selection_note_flows(struct tv_rewrite_selection *selection)
 {
     for (size_t i = 0; i < selection->trace->tables.flows.count; i++) {
@@ -235,6 +241,7 @@ static tv_ns rewrite_selection_file_time(const struct tv_rewrite_selection *sele
     return axis - selection->trace->offset[selection->input];
 }
 
+/* Note the samples of the counters. */
 static void rewrite_selection_note_counters(struct tv_rewrite_selection *selection)
 {
     const struct tv_tables *tables = &selection->trace->tables;
@@ -247,6 +254,7 @@ static void rewrite_selection_note_counters(struct tv_rewrite_selection *selecti
     }
 }
 
+/* Note creations, deletions and snapshots. */
 static void rewrite_selection_note_objects(struct tv_rewrite_selection *selection)
 {
     const struct tv_tables *tables = &selection->trace->tables;
@@ -261,6 +269,7 @@ static void rewrite_selection_note_objects(struct tv_rewrite_selection *selectio
     NOTE_ROWS(selection, snapshots, !selection->trace->tables.snapshots.rows[i].inner);
 }
 
+/* Note all rows but slices and flows. */
 static void rewrite_selection_note_others(struct tv_rewrite_selection *selection)
 {
     NOTE_ROWS(selection, instants, true);
@@ -436,6 +445,8 @@ static struct tv_bytes rewrite_selection_finish_text(struct tv_out *text)
     return (struct tv_bytes){text->buffer, length};
 }
 
+/* Write a slice as one event, although the file may have two. Return false when the file cannot be
+ * read. */
 static bool rewrite_selection_write_slice(struct tv_rewrite_selection *selection, uint32_t row,
                                           uint32_t index)
 {
@@ -474,6 +485,7 @@ static void rewrite_selection_write_touching(struct tv_rewrite_selection *select
         rewrite_selection_write_slice(selection, row, high++);
 }
 
+/* Write the slices that touch the range, before all other events (a callback). */
 static enum tv_status rewrite_selection_write_first(void *context, struct tv_te_rewrite *rewrite,
                                                     struct tv_error *err)
 {
@@ -509,6 +521,7 @@ static bool rewrite_selection_wants_slice(struct tv_rewrite_selection *selection
 
 /* ---- Rows with one time ---- */
 
+/* Select an event by the row that the reader made of it. */
 static bool rewrite_selection_wants_other(const struct tv_rewrite_selection *selection,
                                           const struct tv_te_list_event *event,
                                           struct tv_te_rewrite_edit *edit)
@@ -567,6 +580,7 @@ static bool rewrite_selection_exceeds_limit(const struct tv_rewrite_selection *s
            !rewrite_selection_args_fit(selection, event->fields, event->offset);
 }
 
+/* Decide about one event of the file, and what changes in it (a callback). */
 static bool rewrite_selection_wants_event(void *context, const struct tv_te_list_event *event,
                                           struct tv_te_rewrite_edit *edit)
 {

@@ -102,6 +102,7 @@ static void trace_event_end_with_index(const struct tv_trace_events *events, int
     tv_out_text(events->out, "}}");
 }
 
+/* Write the metadata of a process. */
 static void trace_event_add_process(const struct tv_trace_events *events, uint32_t number)
 {
     const struct tv_process *process = &events->trace->head->processes[number];
@@ -123,6 +124,7 @@ static void trace_event_add_process(const struct tv_trace_events *events, uint32
     }
 }
 
+/* Write the metadata of a thread. */
 static void trace_event_add_thread(const struct tv_trace_events *events, uint32_t number)
 {
     const struct tv_thread *thread = &events->trace->head->threads[number];
@@ -149,6 +151,7 @@ static void trace_event_mention_process(const struct tv_trace_events *events,
         spoken->processes[process] = true;
 }
 
+/* Mark the threads that events will name, and their processes. */
 static void trace_event_mention_threads(const struct tv_trace_events *events,
                                         struct trace_event_mentioned *spoken)
 {
@@ -178,6 +181,7 @@ static bool trace_event_wants_all(const struct tv_trace_events *events)
     return !events->selection->keep->threads;
 }
 
+/* Find the processes and threads that need names; others would be rows without anything. */
 static struct trace_event_mentioned trace_event_find_mentioned(const struct tv_trace_events *events)
 {
     const struct tv_trace_info *head = events->trace->head;

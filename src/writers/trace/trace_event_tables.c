@@ -41,6 +41,7 @@ static void trace_event_add_instant(const struct tv_trace_events *events,
 
 /* ---- Counters ---- */
 
+/* Write the values of one sample of a counter; unknown ones are left out. */
 static void trace_event_add_values(const struct tv_trace_events *events,
                                    const struct tv_counter *counter, const double *values)
 {
@@ -124,6 +125,7 @@ static enum trace_event_binding trace_event_binding_of(const struct tv_trace *tr
                                                                                    : BINDING_AROUND;
 }
 
+/* Write one end of a flow. The ids are our own, because those of the file may be in use. */
 static void trace_event_add_flow_end(const struct tv_trace_events *events, size_t number,
                                      const char *phase, const struct tv_flow_end *end, bool around)
 {
@@ -241,6 +243,7 @@ static void trace_event_add_sample(const struct tv_trace_events *events,
                               tv_thread_process((events)->trace->head,                             \
                                                 (events)->trace->tables.table.rows[i].thread))
 
+/* Count the rows for which the format has no events. */
 static void trace_event_count_rest(const struct tv_trace_events *events)
 {
     COUNT_OF_THREADS(events, wakeups, events->losses->wakeups);

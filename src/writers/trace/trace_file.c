@@ -258,6 +258,7 @@ static void trace_file_add_bytes(struct tv_out *out, const uint8_t *bytes, size_
     tv_out_bytes(out, (struct tv_bytes){bytes, length});
 }
 
+/* Write the binary header before the records. */
 static void trace_file_add_data_header(struct trace_file *f)
 {
     const struct tv_input *input = &f->trace->head->inputs[0];
@@ -286,6 +287,7 @@ static void trace_file_add_packet(struct trace_file *f, const uint8_t *head, siz
     tv_out_release(text);
 }
 
+/* Write the packet that names a thread, before its first record. */
 static void trace_file_announce_thread(struct trace_file *f, uint32_t thread)
 {
     const struct tv_trace_info *head = f->trace->head;
@@ -370,6 +372,7 @@ static uint32_t trace_file_ticks_of(tv_ns time)
     return (uint32_t)(uint64_t)(time / US);
 }
 
+/* Write a record with the clocks of the target version. */
 static void trace_file_add_record(struct trace_file *f, const struct trace_file_record *record)
 {
     uint8_t bytes[TV_MT_RECORD_SIZE_V3], *end;
@@ -432,6 +435,8 @@ static struct trace_file_record trace_file_last_record(const struct trace_file *
  * call, and such an exit must be written again. */
 enum trace_file_fate { LEFT_OUT, RECORDED, STRAY_EXIT };
 
+/* Decide what becomes of an event: a record, nothing, or an exit without an entry that keeps the
+ * last time of its thread. */
 static enum trace_file_fate trace_file_decide_event(struct trace_file *f,
                                                     const struct tv_call_event *event)
 {
@@ -446,6 +451,7 @@ static enum trace_file_fate trace_file_decide_event(struct trace_file *f,
     track->ended = true;
     return last.wall / US > track->wall || last.cpu / US > track->cpu ? STRAY_EXIT : LEFT_OUT;
 }
+/* Count the records, which the header states before them. Decisions must be those of writing. */
 static void trace_file_count_records(struct trace_file *f)
 {
     for (uint32_t i = 0; i < f->trace->track_count; i++) {
@@ -519,6 +525,7 @@ static void trace_file_write_records(struct trace_file *f)
     tv_call_merge_free(merge);
 }
 
+/* Note what the clocks of the target lose or invent. */
 static void trace_file_note_clocks(struct trace_file *f)
 {
     unsigned clocks = tv_trace_info_clocks(f->trace->head);
