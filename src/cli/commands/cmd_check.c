@@ -172,6 +172,7 @@ struct check_reports {
     struct tv_sarif sarif;
 };
 
+/* Open the output with the first report, so that an unreadable file leaves no empty report. */
 static enum tv_status cmd_check_open_output(struct check_reports *reports, struct tv_error *err)
 {
     const struct tv_settings *settings = reports->settings;
@@ -191,6 +192,7 @@ static enum tv_status cmd_check_open_output(struct check_reports *reports, struc
     return TV_OK;
 }
 
+/* Write the end of the report. */
 static enum tv_status cmd_check_close_output(struct check_reports *reports, struct tv_error *err)
 {
     if (!reports->open)
@@ -204,6 +206,7 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
     return tv_output_close(&reports->output, err);
 }
 
+/* Add the report of a file, and note whether it fails. */
 static void cmd_check_write_report(struct check_reports *reports,
                                    const struct tv_check_report *report)
 {
@@ -256,6 +259,7 @@ static enum tv_status cmd_check_add_report(struct check_reports *reports,
     return status;
 }
 
+/* Check one file. Its trace is freed before the next one is read. */
 static enum tv_status cmd_check_add_file(struct check_reports *reports, const char *const *file,
                                          struct tv_error *err)
 {
@@ -290,6 +294,8 @@ static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, co
     return TV_OK;
 }
 
+/* Check all files. Of several, one that cannot be read is a result, and the others are still
+ * checked. */
 static enum tv_status cmd_check_add_files(const struct tv_command *command,
                                           struct check_reports *reports, struct tv_error *err)
 {
@@ -339,6 +345,7 @@ static enum tv_status cmd_check_parse_rules(struct check_reports *reports, struc
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", sql->file);
 }
 
+/* Run the command. Exit code 1 says that a file fails; a report is complete in that case too. */
 static int cmd_check_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0}, late;

@@ -214,6 +214,7 @@ static enum tv_status cmd_dump_loaded(struct dumping *dumping, struct tv_loading
     return status;
 }
 
+/* Print text: records as they arrive, or the finished trace. */
 static enum tv_status cmd_dump_text(struct dumping *dumping, struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;

@@ -273,6 +273,7 @@ static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings
     return tv_output_close(&output, err);
 }
 
+/* Write the stacks, then say on standard error what is not in them. */
 static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
                                          const struct tv_call_tree *tree, struct tv_error *err)
 {

@@ -104,6 +104,7 @@ static void cache_survey_file(int folder, const char *name, struct cache_content
     snprintf(contents->oldest, sizeof contents->oldest, "%s", name);
 }
 
+/* Return the size of the cache, and its oldest file. */
 static struct cache_contents cache_survey(int folder)
 {
     struct cache_contents contents = {0};

@@ -76,6 +76,8 @@ static bool index_cache_is_settled(const struct stat *info)
            (seconds >= 0 && seconds * 1000000000 + now.tv_nsec - info->st_mtim.tv_nsec > step);
 }
 
+/* Add hashes of samples all over the file. Size and time alone do not tell files apart that were
+ * rewritten within a moment. */
 static bool index_cache_hash_samples(int fd, int64_t size, uint64_t *hash)
 {
     uint8_t *piece = tv_alloc(SAMPLE_SIZE, 1);
@@ -142,6 +144,7 @@ static bool index_key_add_trace_file(struct tv_out *key, struct tv_out *places, 
     return true;
 }
 
+/* Add a FILE argument to the key; false when it cannot be cached. */
 static bool index_key_add_input(struct tv_out *key, struct tv_out *places, const char *path,
                                 tv_ns offset)
 {
@@ -161,6 +164,7 @@ static bool index_key_add_symbols(struct tv_out *key, const char *word)
     return known;
 }
 
+/* Add everything besides the files that a trace depends on. */
 static bool index_key_add_settings(struct tv_out *key, const struct tv_settings *settings)
 {
     bool known = !settings->input.mapping || index_key_add_file(key, settings->input.mapping);
@@ -221,6 +225,7 @@ struct cached_name {
     uint8_t change[2 * sizeof(int64_t)];
 };
 
+/* Take the next name and time of change; false at the end, or when the text is damaged. */
 static bool index_cache_next_name(struct tv_bytes *places, struct cached_name *name)
 {
     const uint8_t *end = places->length > 0 ? memchr(places->data, 0, places->length) : NULL;
@@ -242,6 +247,7 @@ static bool index_cache_is_named_by(struct tv_bytes name, struct tv_bytes path)
            (name.length == path.length || name.data[path.length] == ':');
 }
 
+/* Give the inputs of a file the name by which it was opened now. */
 static void index_cache_rename_inputs(struct tv_trace_info *head, struct tv_bytes before,
                                       struct tv_bytes now, bool *renamed)
 {
@@ -298,6 +304,7 @@ struct deferred_sources {
     size_t count;
 };
 
+/* Open and unpack the files of a trace that came from the cache. */
 static enum tv_status index_cache_open_files(struct deferred_sources *deferred,
                                              struct tv_error *err)
 {
@@ -353,6 +360,7 @@ static void index_cache_free_sources(void *context)
     tv_free(deferred);
 }
 
+/* Map an index and make a trace of it. Its pages are read when they are used. */
 static enum tv_status index_cache_map(const struct tv_index_cache *cache, int fd,
                                       struct tv_trace **trace, struct tv_error *err)
 {
@@ -420,6 +428,7 @@ struct cache_writing {
     const atomic_bool *stop;
 };
 
+/* Write to the cache until it is full, or the command ends (the write function of an output). */
 static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes bytes,
                                               struct tv_error *err)
 {

@@ -44,6 +44,7 @@ enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
     return TV_OK;
 }
 
+/* Open both halves of an old trace as one source, keys first. */
 static enum tv_status input_open_split(const char *key, const char *data, struct tv_source **source,
                                        struct tv_error *err)
 {
@@ -187,6 +188,7 @@ struct watched_source {
     struct tv_progress *progress; /* NULL: the progress is no longer shown */
 };
 
+/* Read and count the bytes; stop when the user cancelled. */
 static enum tv_status watched_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                           struct tv_error *err)
 {

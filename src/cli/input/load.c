@@ -426,6 +426,7 @@ static enum tv_status load_add_rest(struct tv_loading *loading, bool tell, struc
     return status;
 }
 
+/* Read one input, and a packed one to its very end. */
 static enum tv_status load_read_input(struct tv_loading *loading, size_t i,
                                       const struct tv_reading *to,
                                       const struct tv_read_options *options, struct tv_error *err)

@@ -20,6 +20,7 @@ struct recent_text {
     size_t length;
 };
 
+/* Read the list; a missing or unreadable one is empty. */
 static void recent_read(int folder, struct recent_text *text)
 {
     text->length = 0;

@@ -23,6 +23,7 @@
 
 #define MS_NS INT64_C(1000000)
 
+/* Return true when some word fits, or there are no words. */
 static bool selection_matches_any(const struct tv_trace_info *head, uint32_t number,
                                   const struct tv_words *words,
                                   bool (*fits)(const struct tv_trace_info *, uint32_t,
@@ -127,6 +128,7 @@ static enum tv_status name_list_fail(struct name_list *list, const char *option,
     return TV_ERR_USAGE;
 }
 
+/* Fail for a thread that does not exist, and name those that do. */
 static enum tv_status selection_fail_thread(const struct tv_trace_info *head, const char *word,
                                             struct tv_error *err)
 {
@@ -140,6 +142,7 @@ static enum tv_status selection_fail_thread(const struct tv_trace_info *head, co
     return name_list_fail(&list, "thread", "thread", word, err);
 }
 
+/* Fail for a process that does not exist, and name those that do. */
 static enum tv_status selection_fail_process(const struct tv_trace_info *head, const char *word,
                                              struct tv_error *err)
 {
@@ -160,6 +163,7 @@ static void name_list_add_categories(struct name_list *list, struct tv_bytes cat
         name_list_add(list, name);
 }
 
+/* Fail for a category that does not exist, and name those that do. */
 static enum tv_status selection_fail_category(const struct tv_trace_info *head,
                                               const struct tv_tables *tables, const char *word,
                                               struct tv_error *err)
@@ -228,6 +232,7 @@ static void selection_choose_processes(const struct tv_settings *settings,
             selection_matches_any(head, i, &settings->select.processes, tv_process_matches);
 }
 
+/* Mark the tracks and threads that --thread and --process select. */
 static void selection_choose_tracks(const struct tv_settings *settings,
                                     const struct tv_trace *trace, struct tv_subset *subset)
 {
@@ -246,6 +251,7 @@ static void selection_choose_tracks(const struct tv_settings *settings,
                              tv_subset_has_process(subset, tv_thread_process(trace->head, i));
 }
 
+/* Mark the frames that --category selects. */
 static void selection_choose_frames(const struct tv_settings *settings,
                                     const struct tv_trace_info *head, struct tv_subset *subset)
 {

@@ -53,6 +53,7 @@ static bool rule_name_is_taken(struct tv_bytes name)
     return tv_rule_find(name) != TV_NONE;
 }
 
+/* Begin the rule that a line "-- name:" names. */
 static enum tv_status rule_begin(struct tv_sql_rules *rules, struct tv_bytes name, unsigned line,
                                  struct tv_error *err)
 {
@@ -88,6 +89,7 @@ static enum tv_status rule_take_line(struct tv_sql_rule *rule, struct tv_bytes l
     return TV_OK;
 }
 
+/* Check that there are rules, each with a query. */
 static enum tv_status rules_check_queries(const struct tv_sql_rules *rules, struct tv_error *err)
 {
     if (rules->count == 0)

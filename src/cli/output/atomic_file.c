@@ -137,6 +137,7 @@ static int atomic_file_open_unnamed(const struct tv_atomic_file *file)
                : -1;
 }
 
+/* Open a file with a name of its own, where the file system has no unnamed files. */
 static int atomic_file_open_hidden(struct tv_atomic_file *file)
 {
     int descriptor = -1;
@@ -203,6 +204,7 @@ static enum tv_status atomic_file_open_older(struct tv_atomic_file *file, const 
     return err->status;
 }
 
+/* Open the new file: unnamed, else hidden, else in place if the directory refuses both. */
 static enum tv_status atomic_file_open_new(struct tv_atomic_file *file, const char *path,
                                            bool or_in_place, struct tv_error *err)
 {
@@ -271,6 +273,7 @@ static bool atomic_file_sync(int descriptor)
     return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
 
+/* Sync the directory, so that the new name survives a power loss. */
 static void atomic_file_sync_directory(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];
@@ -318,6 +321,8 @@ static bool atomic_file_copy_in_place(const struct tv_atomic_file *file)
     return to >= 0 && close(to) == 0 && done;
 }
 
+/* Put the new file in the place of the old one by rename(), which readers see at once or not at
+ * all. */
 static bool atomic_file_replace(struct tv_atomic_file *file)
 {
     assert(!file->in_place && file->descriptor >= 0);

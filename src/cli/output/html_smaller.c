@@ -54,6 +54,7 @@ static size_t html_step_of_length(tv_ns length)
     return low;
 }
 
+/* Add the slices of a row to the counts by length, and move their time from their parents. */
 static void html_lengths_add_row(struct tv_html_lengths *lengths, const struct tv_trace *trace,
                                  uint32_t row)
 {
@@ -239,6 +240,7 @@ static size_t html_count_levels(const struct html_ladder *ladder)
     return count;
 }
 
+/* Return the n-th level of the ladder, from all details to few. */
 static struct html_level html_level_at(const struct html_ladder *ladder, size_t n)
 {
     assert(n < html_count_levels(ladder));
@@ -253,6 +255,7 @@ static struct html_level html_level_at(const struct html_ladder *ladder, size_t 
 
 /* ---- A report of one level ---- */
 
+/* Make a report without slices shorter than a time. */
 static enum tv_status html_make_of_longer(struct tv_html_part *part, const char *shortest,
                                           struct tv_html_output *made, struct tv_error *err)
 {
@@ -272,6 +275,7 @@ static enum tv_status html_make_of_longer(struct tv_html_part *part, const char 
     return status;
 }
 
+/* Make the report of one level. */
 static enum tv_status html_make_level(const struct html_ladder *ladder,
                                       const struct tv_html_part *wanted, size_t n,
                                       struct tv_html_output *made, struct tv_error *err)
@@ -293,6 +297,7 @@ static enum tv_status html_make_level(const struct html_ladder *ladder,
 
 /* ---- What is reported ---- */
 
+/* Say everything that the report leaves out. */
 static void html_report_omissions(const struct html_ladder *ladder, size_t n)
 {
     const char *file = ladder->part->settings->files.items[0];
@@ -348,6 +353,7 @@ static bool html_has_arguments(const struct tv_html_part *part)
     return any && !(part->redacted && part->redaction.strip_args);
 }
 
+/* Find out which levels make sense for this trace. */
 static enum tv_status html_ladder_init(struct html_ladder *ladder, struct tv_error *err)
 {
     const struct tv_tables *tables = &ladder->part->trace->tables;
@@ -364,6 +370,7 @@ static enum tv_status html_ladder_init(struct html_ladder *ladder, struct tv_err
     return TV_OK;
 }
 
+/* Find the first level that fits by bisection: each level is smaller than the one before. */
 static enum tv_status html_ladder_climb(const struct html_ladder *ladder,
                                         struct tv_html_output *made, struct tv_error *err)
 {

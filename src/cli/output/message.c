@@ -84,6 +84,7 @@ struct tv_meter {
     bool stop, drawn;
 };
 
+/* Draw the line over the one before. */
 static void meter_draw(struct tv_meter *meter)
 {
     struct tv_progress_shown shown = tv_progress_show(meter->progress);
@@ -102,6 +103,7 @@ static void meter_draw(struct tv_meter *meter)
     fflush(stderr);
 }
 
+/* Draw from time to time, until the work is done; short work shows nothing. */
 static void *meter_thread(void *context)
 {
     struct tv_meter *meter = context;

@@ -76,6 +76,7 @@ static bool terminal_has_utf8(void)
     return false;
 }
 
+/* Find out what the terminal can show. A file or pipe has no limits and no colours. */
 static void terminal_look(struct terminal_info *terminal, int descriptor,
                           const struct tv_settings *settings)
 {
@@ -227,6 +228,7 @@ static const char *output_name(const struct tv_output *output)
     return output->path ? output->path : "standard output";
 }
 
+/* Write all bytes (the write function of an output). */
 static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_output *output = context;

@@ -128,6 +128,7 @@ static bool program_read_dynamic_entry(int file, const ElfW(Phdr) * dynamic, siz
            entry->d_tag != DT_NULL;
 }
 
+/* Look for the hook of -finstrument-functions among the names of the dynamic section. */
 static void program_read_dynamic_section(int file, const ElfW(Ehdr) * head,
                                          const ElfW(Phdr) * dynamic, struct program_file *program)
 {
@@ -146,6 +147,8 @@ static void program_read_dynamic_section(int file, const ElfW(Ehdr) * head,
     program_free_name_table(names);
 }
 
+/* Read the program headers: without an interpreter the program is linked statically, and nothing
+ * can be preloaded. */
 static void program_read_segments(int file, const ElfW(Ehdr) * head, struct program_file *program)
 {
     ElfW(Phdr) segment;
@@ -158,6 +161,7 @@ static void program_read_segments(int file, const ElfW(Ehdr) * head, struct prog
     }
 }
 
+/* Look for the section that only Go programs have. */
 static void program_read_section_names(int file, const ElfW(Ehdr) * head,
                                        struct program_file *program)
 {
@@ -171,6 +175,7 @@ static void program_read_section_names(int file, const ElfW(Ehdr) * head,
     program_free_name_table(names);
 }
 
+/* Read everything that says whether and how the program can be recorded. */
 static void program_read_elf(int file, struct program_file *program)
 {
     ElfW(Ehdr) head;
@@ -345,6 +350,7 @@ bool tv_record_follows_children(enum tv_record_way way, const struct tv_record_s
 /* A recording without events is short, and says so near its start. */
 #define SHORT_RECORDING ((size_t)1 << 20)
 
+/* Return true unless the recording says that it is empty; each format says it in its own way. */
 static bool recording_has_events(struct tv_bytes file)
 {
     static const char *const none[] = {"\nnum-method-calls=0\n", "CPU SAMPLES BEGIN (total = 0)",
@@ -395,6 +401,7 @@ static enum tv_status recording_fail_no_sample(const struct tv_record_plan *plan
                    plan->settings->record.threads ? " selected by --threads" : "");
 }
 
+/* Fail because nothing was recorded, with the most likely reason. */
 static enum tv_status recording_fail_empty(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_record_settings *record = &plan->settings->record;
@@ -460,6 +467,7 @@ static bool recording_is_unnamed(const struct tv_record_plan *plan, char *part, 
     return is_trace;
 }
 
+/* Say how a program may have ended without its recording. */
 static const char *recording_how_lost(const struct tv_record_plan *plan)
 {
     if (plan->into_children && plan->way == TV_RECORD_INHERITED)

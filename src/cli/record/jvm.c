@@ -229,6 +229,7 @@ struct attached {
 
 /* ---- The directory in its /tmp ---- */
 
+/* Copy a file to its end. */
 static bool attached_copy(int from, int to)
 {
     char piece[1 << 16];
@@ -240,6 +241,7 @@ static bool attached_copy(int from, int to)
     return got == 0;
 }
 
+/* Copy the agent to where the JVM can load it, owned by its user. */
 static enum tv_status attached_stage_agent(const struct attached *a, struct tv_error *err)
 {
     assert(a->stage >= 0);
@@ -280,6 +282,7 @@ static enum tv_status attached_make_stage(struct attached *a, struct tv_error *e
     return status;
 }
 
+/* Copy the recording to its place, which gets it as a whole or not at all. */
 static enum tv_status attached_copy_to_output(int from, const char *output, struct tv_error *err)
 {
     struct tv_atomic_file file;
@@ -365,6 +368,7 @@ static char *attached_make_options(const struct attached *a)
     return all;
 }
 
+/* Remove the staging directory and everything that may be in it. */
 static void attached_remove_stage(struct attached *a)
 {
     if (a->stage < 0)
@@ -380,6 +384,7 @@ static void attached_remove_stage(struct attached *a)
 
 /* ---- Commands ---- */
 
+/* Fail with the reason that the JVM or the agent gave. */
 static enum tv_status attached_fail_refused(const struct attached *a, const char *answer,
                                             struct tv_error *err)
 {
@@ -503,6 +508,7 @@ static void attached_note_left_out(const struct attached *a)
                    a->plan->output, count, count == 1 ? "method are" : "methods are");
 }
 
+/* Load the agent, wait for the end, and check the recording. */
 static enum tv_status attached_record(struct attached *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;

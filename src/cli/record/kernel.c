@@ -51,6 +51,7 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan)
 
 /* ---- Output ---- */
 
+/* Write the samples to the output. */
 static enum tv_status kernel_write_samples(const struct tv_record_plan *plan,
                                            const struct tv_samples *samples, struct tv_error *err)
 {
@@ -69,6 +70,7 @@ static enum tv_status kernel_write_samples(const struct tv_record_plan *plan,
     return status;
 }
 
+/* Say what is missing from the samples. */
 static void kernel_report_losses(const struct tv_record_plan *plan, const struct tv_perf *perf,
                                  const struct tv_samples *samples)
 {
@@ -206,6 +208,7 @@ static enum tv_status kernel_start_between(const struct tv_record_plan *plan, co
     return status;
 }
 
+/* Start a program that waits until its events are open, and record it. */
 static enum tv_status kernel_record_program(const struct tv_record_plan *plan, int *code,
                                             struct tv_error *err)
 {
@@ -250,6 +253,7 @@ static void kernel_watch_process(const struct tv_record_plan *plan, struct tv_pe
     } while (kill((pid_t)plan->settings->record.pid, 0) == 0 || errno == EPERM);
 }
 
+/* Record a running process until it, or we, must end. */
 static enum tv_status kernel_record_process(const struct tv_record_plan *plan, struct tv_error *err)
 {
     pid_t pid = (pid_t)plan->settings->record.pid;
