@@ -495,6 +495,19 @@ static const char *gate_refuse(const struct tv_comparison *comparison,
     return NULL;
 }
 
+/* Can a rule about changes see one: is a row on both sides, or for a sum a row on each? */
+static bool gate_has_both_sides(const struct tv_gate_rule *rule, const struct gate_case *one)
+{
+    bool both = false, base = false, fresh = false;
+    for (uint32_t i = 0; i < one->count; i++) {
+        const struct tv_run_row *row = &one->comparison->table->rows[one->candidates[i].hit.row];
+        both = both || (row->in_base && row->in_new);
+        base = base || row->in_base;
+        fresh = fresh || row->in_new;
+    }
+    return rule->sum ? base && fresh : both;
+}
+
 static const char *gate_open(const struct tv_comparison *comparison,
                              const struct tv_gate_rule *rule, bool allow_none,
                              struct gate_case *one, struct tv_gate_result *result)
@@ -514,6 +527,10 @@ static const char *gate_open(const struct tv_comparison *comparison,
     result->looked_at = one->count;
     if (one->count == 0 && rule->figure < TV_GATE_NEW && !allow_none)
         return "its pattern matches nothing: correct the name, or say --allow-none";
+    if (rule->change.is_change && one->count > 0 && rule->figure < TV_GATE_TOTAL && !allow_none &&
+        !gate_has_both_sides(rule, one))
+        return "no row that its pattern matches is on both sides: give renamed methods with "
+               "--rename, or say --allow-none";
     if (rule->sum && one->count > 0)
         gate_sum_rows(rule, one);
     one->least_p = 1;
