@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "analysis/compare/renames.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "writers/compare/change_svg.h"
@@ -24,6 +25,9 @@
 /* Longest text of a Markdown report: comments on pull requests take 65,536 bytes. */
 #define MARKDOWN_BYTES 60000u
 #define MARKDOWN_ROWS 20u
+
+/* Suggestions of renamed methods in a text. */
+#define RENAME_LINES 10u
 
 /* Rows to look ahead when prefetching: rows of the table are in another order. */
 #define AHEAD 8u
@@ -403,6 +407,25 @@ static void compare_text_rest(struct tv_out *out, const struct tv_comparison *co
     tv_text_table_write_rest_of(out, rows, names[by][0], names[by][1]);
 }
 
+/* Write methods that may have been renamed, as lines for --rename. */
+static void compare_text_renames(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    size_t count;
+    struct tv_rename *renames = tv_renames_suggest(comparison, &count);
+    if (count > 0)
+        tv_out_text(out, "\nRenamed? If so, give these lines with --rename FILE:\n");
+    for (size_t i = 0; i < count && i < RENAME_LINES; i++) {
+        tv_out_text(out, "    ");
+        compare_put_name(out, comparison, renames[i].old);
+        tv_out_text(out, " = ");
+        compare_put_name(out, comparison, renames[i].fresh);
+        tv_out_char(out, '\n');
+    }
+    if (count > RENAME_LINES)
+        tv_out_format(out, "    and %zu more (--format json has all)\n", count - RENAME_LINES);
+    tv_free(renames);
+}
+
 static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)
 {
     struct tv_text_table table;
@@ -424,6 +447,7 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     }
     tv_text_table_end(&table);
     compare_text_rest(out, report->comparison, report->comparison->count - count);
+    compare_text_renames(out, report->comparison);
     if (report->rule_count > 0)
         tv_out_char(out, '\n');
     for (uint32_t i = 0; i < report->rule_count; i++)
@@ -760,6 +784,27 @@ static void compare_json_total(struct tv_out *out, const struct tv_comparison *c
     tv_out_text(out, "},\n");
 }
 
+static void compare_json_renames(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    size_t count;
+    struct tv_rename *renames = tv_renames_suggest(comparison, &count);
+    tv_out_text(out, "\n  ],\n  \"renamed\": [");
+    for (size_t i = 0; i < count; i++) {
+        struct tv_out names[2];
+        const uint32_t rows[2] = {renames[i].old, renames[i].fresh};
+        tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
+        for (size_t k = 0; k < 2; k++) {
+            tv_out_init_memory(&names[k]);
+            tv_run_row_name(&names[k], comparison->table, &comparison->table->rows[rows[k]]);
+            tv_json_put_text(out, k ? ", " : "", k ? "new" : "old",
+                             (struct tv_bytes){names[k].buffer, names[k].length});
+            tv_out_release(&names[k]);
+        }
+        tv_out_char(out, '}');
+    }
+    tv_free(renames);
+}
+
 static void compare_write_json(struct tv_out *out, const struct tv_compare_report *report)
 {
     static const char *const by[] = {"method", "path", "class", "package", "thread"};
@@ -796,6 +841,8 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
         compare_json_row(out, comparison, &comparison->rows[i]);
         tv_out_char(out, '}');
     }
+    if (!report->json_frames && report->json_rows == 0) /* answers to the page are bounded */
+        compare_json_renames(out, comparison);
     tv_out_text(out, "\n  ],\n  \"rules\": [");
     for (uint32_t i = 0; i < report->rule_count; i++) {
         tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
