@@ -508,6 +508,31 @@ static bool gate_has_both_sides(const struct tv_gate_rule *rule, const struct ga
     return rule->sum ? base && fresh : both;
 }
 
+/* List what a rule looks at. */
+static void gate_list_candidates(const struct tv_gate_rule *rule, struct gate_case *one)
+{
+    one->candidates = tv_alloc((size_t)one->comparison->count + 1, sizeof *one->candidates);
+    if (rule->figure == TV_GATE_TOTAL)
+        gate_take_total(rule, one);
+    else if (rule->figure >= TV_GATE_NEW)
+        gate_list_lone_rows(rule, one);
+    else
+        gate_list_rows(rule, one);
+}
+
+/* Tell why a rule about methods has nothing to look at; NULL: it has. */
+static const char *gate_refuse_rows(const struct tv_gate_rule *rule, const struct gate_case *one)
+{
+    if (rule->figure >= TV_GATE_TOTAL)
+        return NULL;
+    if (one->count == 0)
+        return "its pattern matches nothing: correct the name, or say --allow-none";
+    if (rule->change.is_change && !gate_has_both_sides(rule, one))
+        return "no row that its pattern matches is on both sides: give renamed methods with "
+               "--rename, or say --allow-none";
+    return NULL;
+}
+
 static const char *gate_open(const struct tv_comparison *comparison,
                              const struct tv_gate_rule *rule, bool allow_none,
                              struct gate_case *one, struct tv_gate_result *result)
@@ -517,20 +542,11 @@ static const char *gate_open(const struct tv_comparison *comparison,
         reason = gate_choose_comparison(comparison, rule, one);
     if (reason)
         return reason;
-    one->candidates = tv_alloc((size_t)one->comparison->count + 1, sizeof *one->candidates);
-    if (rule->figure == TV_GATE_TOTAL)
-        gate_take_total(rule, one);
-    else if (rule->figure >= TV_GATE_NEW)
-        gate_list_lone_rows(rule, one);
-    else
-        gate_list_rows(rule, one);
+    gate_list_candidates(rule, one);
     result->looked_at = one->count;
-    if (one->count == 0 && rule->figure < TV_GATE_NEW && !allow_none)
-        return "its pattern matches nothing: correct the name, or say --allow-none";
-    if (rule->change.is_change && one->count > 0 && rule->figure < TV_GATE_TOTAL && !allow_none &&
-        !gate_has_both_sides(rule, one))
-        return "no row that its pattern matches is on both sides: give renamed methods with "
-               "--rename, or say --allow-none";
+    reason = allow_none ? NULL : gate_refuse_rows(rule, one);
+    if (reason)
+        return reason;
     if (rule->sum && one->count > 0)
         gate_sum_rows(rule, one);
     one->least_p = 1;

@@ -585,7 +585,8 @@ static enum tv_status compare_check_options(const struct tv_settings *settings, 
         const char *report = compare->reports.items[i], *path = strchr(report, '=');
         if (!path || !path[1] || compare_find_format(report) == TV_COUNT(compare_formats))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--report: expected FORMAT=FILE, found '%s'", report);
+                           "--report: expected FORMAT=FILE, with a FORMAT of --format, found '%s'",
+                           report);
     }
     return TV_OK;
 }
