@@ -758,6 +758,8 @@ static void class_counts_init(struct class_counts *classes, const struct tv_run_
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct tv_run_row *row = &table->rows[i];
         uint64_t key = run_table_function_key(row->class_name, row);
+        if (row->joined > 0 || row->match == TV_MATCH_RENAMED)
+            continue; /* it has both classes */
         classes->sides[row->class_name] |= (uint8_t)(row->in_base | row->in_new << 1);
         if (tv_map_find(&classes->functions, key) == TV_NONE) {
             tv_map_set(&classes->functions, key, 0);
@@ -796,6 +798,21 @@ static uint32_t class_counts_common(struct class_counts *classes, const struct t
     return common;
 }
 
+/* Join the only row that base runs alone have with the only one that new runs alone have. */
+static void run_table_match_only(struct tv_run_table *table)
+{
+    uint32_t lone[2] = {TV_NONE, TV_NONE}, count[2] = {0, 0};
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        if (row->joined > 0 || row->in_base == row->in_new)
+            continue;
+        count[row->in_new]++;
+        lone[row->in_new] = i;
+    }
+    if (count[0] == 1 && count[1] == 1)
+        run_table_join(table, lone[0], lone[1], TV_MATCH_SIMILAR);
+}
+
 /* Two builds of a native program mostly have other names ("base", "./new/app-2"), which are the
  * classes of all of their functions.  Of the classes that one side lacks, those two are one program
  * that have the most functions in common, if these are most of the functions. */
@@ -806,6 +823,10 @@ static void run_table_match_programs(struct tv_run_table *table)
     for (uint32_t run = 0; run < table->run_count; run++)
         if (!table->runs[run].native && table->runs[run].side != TV_RUN_HISTORY)
             return;
+    if (table->by == TV_ROWS_BY_CLASS || table->by == TV_ROWS_BY_THREAD) {
+        run_table_match_only(table); /* the program, and its main thread, which has its name */
+        return;
+    }
     class_counts_init(&classes, table);
     size_t old_count = class_counts_list_lone(&classes, table, 1, old);
     size_t fresh_count = class_counts_list_lone(&classes, table, 2, fresh);
@@ -829,8 +850,9 @@ static void run_table_match_programs(struct tv_run_table *table)
 void tv_run_table_match(struct tv_run_table *table)
 {
     run_table_note_sides(table);
-    run_table_match_programs(table);
     run_table_match_renames(table);
+    if (table->names != TV_NAMES_EXACT)
+        run_table_match_programs(table);
     run_table_match_levels(table);
     run_table_note_sides(table);
 }

@@ -304,6 +304,16 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
         tv_out_char(cell, '-');
 }
 
+/* Write the change of a row, or that it is new or gone. */
+static void compare_put_row_change(struct tv_out *out, const struct tv_compared_row *row,
+                                   double change)
+{
+    if (row->new == 0 && row->base > 0)
+        tv_out_text(out, "gone");
+    else
+        tv_compare_put_change(out, change);
+}
+
 static void compare_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
                              const struct tv_compared_row *row, bool plain)
 {
@@ -312,10 +322,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
     tv_out_text(tv_text_table_cell(table), tv_compare_mark(comparison, row));
     tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->base);
     tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->new);
-    if (row->new == 0 && row->base > 0)
-        tv_out_text(tv_text_table_cell(table), "gone");
-    else
-        tv_compare_put_change(tv_text_table_cell(table), change.change);
+    compare_put_row_change(tv_text_table_cell(table), row, change.change);
     if (report->plan_runs > 0) {
         struct tv_out *cell = tv_text_table_cell(table);
         double least =
@@ -494,7 +501,7 @@ static void compare_markdown_row(struct tv_out *out, const struct tv_compare_rep
     tv_out_text(out, " | ");
     compare_markdown_figure(out, comparison, comparison->figure, row->new);
     tv_out_text(out, " | ");
-    tv_compare_put_change(out, change.change);
+    compare_put_row_change(out, row, change.change);
     tv_out_text(out, " | ");
     if (row->tested && comparison->can_test)
         tv_compare_put_p(out, row->p);
