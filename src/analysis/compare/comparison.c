@@ -342,6 +342,23 @@ static void comparison_note_calls(const struct tv_comparison *comparison,
     compared->calls_differ = compared->exact_calls && calls[TV_RUN_BASE] != calls[TV_RUN_NEW];
 }
 
+/* Was a path that is gone inlined into its caller?  Then the caller's own time has grown by about
+ * the time that the path took, and its time with callees has not changed by much. */
+static bool comparison_is_inlined(const struct tv_comparison *comparison,
+                                  const struct tv_run_row *row)
+{
+    if (row->parent == 0 || !row->in_base || row->in_new)
+        return false;
+    const struct tv_run_row *caller = &comparison->table->rows[row->parent - 1];
+    double gone = tv_comparison_median(comparison, row, TV_RUN_BASE, TV_FIGURE_INCL);
+    double own = tv_comparison_median(comparison, caller, TV_RUN_NEW, TV_FIGURE_EXCL) -
+                 tv_comparison_median(comparison, caller, TV_RUN_BASE, TV_FIGURE_EXCL);
+    double whole = tv_comparison_median(comparison, caller, TV_RUN_NEW, TV_FIGURE_INCL) -
+                   tv_comparison_median(comparison, caller, TV_RUN_BASE, TV_FIGURE_INCL);
+    return caller->in_base && caller->in_new && own > 0 && gone >= own / 2 &&
+           fabs(whole) <= gone / 2;
+}
+
 /* Can the row be tested: is it in every run, large enough, and always above 0? */
 static bool comparison_is_testable(const struct tv_comparison *comparison,
                                    const struct tv_compared_row *compared, double least_share)
@@ -414,6 +431,7 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
         compared->share = whole > 0 ? (base.excl > fresh.excl ? base.excl : fresh.excl) / whole : 0;
         compared->p = compared->p_raw = 1;
         comparison_note_calls(comparison, compared);
+        compared->inlined = comparison_is_inlined(comparison, row);
         compared->tested = comparison_is_testable(comparison, compared, least_share);
         comparison->tested += compared->tested;
     }

@@ -33,9 +33,10 @@ struct tv_compared_row {
     uint64_t base_calls, new_calls; /* medians */
     bool exact_calls;               /* calls are counted, and do not vary within a side */
     bool calls_differ;              /* exact, and other on the new side: certain */
-    bool tested;                    /* it has a change with p */
-    uint32_t change;                /* index in the changes, if tested */
-    double p_raw, p;                /* of any change; p is adjusted for all tested rows */
+    bool inlined;    /* a path that is gone, whose time its caller seems to have now */
+    bool tested;     /* it has a change with p */
+    uint32_t change; /* index in the changes, if tested */
+    double p_raw, p; /* of any change; p is adjusted for all tested rows */
 };
 
 struct tv_comparison {

@@ -465,7 +465,8 @@ static void gate_list_lone_rows(const struct tv_gate_rule *rule, struct gate_cas
         const struct tv_compared_row *row = &comparison->rows[i];
         const struct tv_run_row *named = &table->rows[row->row];
         if (!tv_comparison_has_all(comparison, named, is_new ? TV_RUN_NEW : TV_RUN_BASE) ||
-            (is_new ? named->in_base : named->in_new) || !gate_matches(rule, table, named))
+            (is_new ? named->in_base : named->in_new) || row->inlined ||
+            !gate_matches(rule, table, named))
             continue;
         struct gate_candidate candidate = {
             .hit = {row->row, row->base, row->new, is_new ? (double)INFINITY : -1, 0},

@@ -165,7 +165,7 @@ const char *tv_compare_mark(const struct tv_comparison *comparison,
     if (!named->in_base)
         return "+";
     if (!named->in_new)
-        return "-";
+        return row->inlined ? "i" : "-";
     if (named->match == TV_MATCH_RENAMED)
         return "=";
     if (named->match == TV_MATCH_SIMILAR)
@@ -682,6 +682,8 @@ static void compare_json_figures(struct tv_out *out, const struct tv_comparison 
                      tv_bytes_of(!named->in_base  ? "new"
                                  : !named->in_new ? "base"
                                                   : "both"));
+    if (row->inlined)
+        tv_out_text(out, ", \"inlined\": true");
     compare_json_number(out, "base", row->base);
     compare_json_number(out, "new", row->new);
     compare_json_number(out, "effect", row->new - row->base);
