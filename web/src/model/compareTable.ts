@@ -72,7 +72,8 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
   if (row.side === 'new') return ['+', 'Only in the new runs'];
   if (row.side === 'base') return ['−', 'Only in the base runs'];
   if (row.match === 'renamed') return ['=', `Renamed: ${row.base_key ?? ''}`];
-  if (row.match === 'similar') return ['~', `Matched except for numbers: ${row.base_key ?? ''}`];
+  if (row.match === 'similar')
+    return ['~', `Matched except for numbers or the program's name: ${row.base_key ?? ''}`];
   return row.calls_differ ? ['!', 'The number of calls differs for certain'] : ['', ''];
 }
 
