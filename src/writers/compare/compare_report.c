@@ -26,8 +26,9 @@
 #define MARKDOWN_BYTES 60000u
 #define MARKDOWN_ROWS 20u
 
-/* Suggestions of renamed methods in a text. */
+/* Suggestions of renamed methods in a text and in JSON. */
 #define RENAME_LINES 10u
+#define RENAMES 100u
 
 /* Rows to look ahead when prefetching: rows of the table are in another order. */
 #define AHEAD 8u
@@ -429,7 +430,7 @@ static void compare_text_renames(struct tv_out *out, const struct tv_comparison 
         tv_out_char(out, '\n');
     }
     if (count > RENAME_LINES)
-        tv_out_format(out, "    and %zu more (--format json has all)\n", count - RENAME_LINES);
+        tv_out_format(out, "    and %zu more\n", count - RENAME_LINES);
     tv_free(renames);
 }
 
@@ -798,7 +799,7 @@ static void compare_json_renames(struct tv_out *out, const struct tv_comparison 
     size_t count;
     struct tv_rename *renames = tv_renames_suggest(comparison, &count);
     tv_out_text(out, "\n  ],\n  \"renamed\": [");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < RENAMES; i++) {
         struct tv_out names[2];
         const uint32_t rows[2] = {renames[i].old, renames[i].fresh};
         tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
@@ -850,8 +851,7 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
         compare_json_row(out, comparison, &comparison->rows[i]);
         tv_out_char(out, '}');
     }
-    if (!report->json_frames && report->json_rows == 0) /* answers to the page are bounded */
-        compare_json_renames(out, comparison);
+    compare_json_renames(out, comparison);
     tv_out_text(out, "\n  ],\n  \"rules\": [");
     for (uint32_t i = 0; i < report->rule_count; i++) {
         tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
