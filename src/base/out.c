@@ -237,7 +237,7 @@ static uint64_t time_divide_by_unit(uint64_t value, uint64_t unit)
 
 void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
 {
-    assert(unit_ns > 0 && unit_ns <= 1000000000 && decimals >= 0);
+    assert(unit_ns > 0 && unit_ns <= TV_OUT_UNIT_MAX && decimals >= 0);
     uint64_t unit = (uint64_t)unit_ns;
     uint64_t magnitude = decimal_magnitude(value);
     int digits = decimals < TIME_DIGITS ? decimals : TIME_DIGITS;

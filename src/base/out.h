@@ -121,8 +121,11 @@ static inline const char *tv_plural(uint64_t count, const char *one, const char 
     return count == 1 ? one : several;
 }
 
-/* Append nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000) with
- * `decimals` digits, rounded half up, without going through double. */
+/* The largest unit of tv_out_time: 1 GiB. Its remainder times 10^9 fits into 64 bits. */
+#define TV_OUT_UNIT_MAX (INT64_C(1) << 30)
+
+/* Append nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000; of bytes also
+ * powers of 1024) with `decimals` digits, rounded half up, without going through double. */
 void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals);
 
 /* Append an exact time without trailing zeros, for sentences. */

@@ -249,6 +249,10 @@ static void writes_times(void **state)
         {INT64_MIN, 1, 0, "-9223372036854775808"},
         {INT64_MIN, MS, 6, "-9223372036854.775808"},
         {INT64_MIN, MS, 2, "-9223372036854.78"},
+        {INT64_C(3758096384), TV_OUT_UNIT_MAX, 2, "3.50"}, /* bytes as GiB */
+        {TV_OUT_UNIT_MAX - 1, TV_OUT_UNIT_MAX, 9, "0.999999999"},
+        {TV_OUT_UNIT_MAX - 1, TV_OUT_UNIT_MAX, 8, "1.00000000"},
+        {INT64_MIN, TV_OUT_UNIT_MAX, 9, "-8589934592.000000000"},
     };
     struct tv_out out;
     tv_out_init_memory(&out);
