@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analysis/calltree/call_tree.h"
+#include "analysis/subset/subset.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/protobuf_out.h"
@@ -199,9 +200,12 @@ static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
     if (number == TV_NONE)
         return;
     const struct tv_thread *thread = &head->threads[number];
-    const struct tv_process *process = &head->processes[thread->process];
     pprof_put_text_label(writer, TV_BYTES("thread"), tv_trace_info_text(head, thread->name));
     pprof_put_number_label(writer, TV_BYTES("tid"), thread->id);
+    uint32_t owner = tv_thread_process(head, number);
+    if (owner == TV_NONE)
+        return;
+    const struct tv_process *process = &head->processes[owner];
     pprof_put_text_label(writer, TV_BYTES("process"), tv_trace_info_text(head, process->name));
     pprof_put_number_label(writer, TV_BYTES("process_id"), process->id);
 }

@@ -146,7 +146,10 @@ static void sample_file_write_name(const struct sample_file *file, uint32_t thre
         tv_out_text(&name, "unknown thread");
     } else {
         const struct tv_thread *row = &head->threads[thread];
-        struct tv_bytes process = sample_file_text(file, head->processes[row->process].name);
+        uint32_t owner = tv_thread_process(head, thread);
+        struct tv_bytes process = {NULL, 0};
+        if (owner != TV_NONE)
+            process = sample_file_text(file, head->processes[owner].name);
         tv_out_bytes(&name, process);
         tv_out_text(&name, process.length > 0 ? " / " : "");
         tv_out_bytes(&name, sample_file_text(file, row->name));
@@ -268,6 +271,14 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     tv_free(way);
 }
 
+/* Return true for a track of calls. Thread states and what a processor ran are no functions, and a
+ * profile of speedscope belongs to a thread. */
+static bool speedscope_has_track(const struct sample_file *file, const struct tv_track *track)
+{
+    return track->thread != TV_NONE && track->kind != TV_TRACK_STATES &&
+           track->kind != TV_TRACK_CPU && sample_file_has_thread(file, track->thread);
+}
+
 /* Write the calls of a track as entries and exits.  A track without selected calls leaves no
  * profile, so the head is written with the first event. */
 static void speedscope_write_track(const struct sample_file *file, uint32_t track, bool *first)
@@ -315,8 +326,7 @@ static void speedscope_write(struct sample_file *file)
         first = false;
     }
     for (uint32_t track = 0; track < file->trace->track_count; track++)
-        if (file->trace->tracks[track].thread != TV_NONE &&
-            sample_file_has_thread(file, file->trace->tracks[track].thread))
+        if (speedscope_has_track(file, &file->trace->tracks[track]))
             speedscope_write_track(file, track, &first);
     tv_out_text(file->out, "]}\n");
 }
@@ -613,9 +623,8 @@ static void firefox_write_thread(const struct sample_file *file, const struct sa
                                  size_t number)
 {
     const struct tv_trace_info *head = file->trace->head;
-    uint64_t pid = 0;
-    if (group->thread != TV_NONE)
-        pid = head->processes[head->threads[group->thread].process].id;
+    uint32_t owner = tv_thread_process(head, group->thread);
+    uint64_t pid = owner != TV_NONE ? head->processes[owner].id : 0;
     tv_out_text(file->out, number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
     sample_file_write_name(file, group->thread, group);
     tv_out_format(file->out,
@@ -647,6 +656,24 @@ static void firefox_write(struct sample_file *file)
 
 /* ---- The file ---- */
 
+/* Count the selected slices that the format does not hold: speedscope's holds calls. */
+static uint64_t sample_file_count_lost_slices(const struct sample_file *file,
+                                              enum tv_sample_format format)
+{
+    const struct tv_trace *trace = file->trace;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        bool selected =
+            track->thread != TV_NONE
+                ? sample_file_has_thread(file, track->thread)
+                : !file->keep->threads && tv_subset_has_process(file->keep, track->process);
+        if (selected && !(format == TV_SAMPLES_SPEEDSCOPE && speedscope_has_track(file, track)))
+            count += track->slice_count;
+    }
+    return count;
+}
+
 /* Count what no format holds, and the slices of those that hold samples only. */
 static void sample_file_count_losses(struct sample_file *file, enum tv_sample_format format)
 {
@@ -654,8 +681,7 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
     for (size_t i = 0; i < file->order_count; i++)
         file->losses->lines +=
             sample_file_row(file, i)->line_path != sample_file_row(file, i)->path;
-    for (uint32_t row = 0; format != TV_SAMPLES_SPEEDSCOPE && row < trace->row_count; row++)
-        file->losses->slices += trace->rows[row].count;
+    file->losses->slices = sample_file_count_lost_slices(file, format);
     file->losses->instants = trace->tables.instants.count;
     file->losses->counters = trace->tables.counters.count;
 }
