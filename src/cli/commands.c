@@ -8,6 +8,8 @@
 #include "cli/command.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -358,8 +360,24 @@ static void command_handle_file_limit(void)
     sigaction(SIGXFSZ, &action, NULL);
 }
 
+/* Open the standard descriptors that the caller closed (`<&-`, `>&-`, `2>&-`). Otherwise the next
+ * open() gets their numbers, and messages would go into a database or to the broker. The directions
+ * are the wrong ones for input and output, so that using them is an error and no output is lost
+ * silently. */
+static bool command_open_standard_descriptors(void)
+{
+    static const int modes[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
 int tv_commands_main(int argc, char **argv)
 {
+    if (!command_open_standard_descriptors())
+        return TV_EXIT_INPUT;
     command_handle_file_limit();
     if (argc == 2 && strcmp(argv[1], TV_ENGINE_COMMAND) == 0)
         return tv_command_engine();
