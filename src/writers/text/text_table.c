@@ -164,13 +164,15 @@ static void text_table_write_blanks(struct tv_out *out, uint32_t count)
     tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)blanks, count});
 }
 
-/* Write right-aligned text; only the text itself gets the style. */
+/* Write right-aligned text; only the text itself gets the style. Text that needs the whole width or
+ * more gets a blank in front of it if `gap` is set: the figures of two columns would become one
+ * number. */
 static void text_table_write_right(struct tv_out *out, struct tv_bytes text, uint32_t width,
-                                   enum tv_style style)
+                                   enum tv_style style, bool gap)
 {
     /* Files have many rows, and their figures are ASCII, so a byte is a column. */
     uint32_t columns = tv_layout_width(out) > 0 ? tv_layout_columns(text) : (uint32_t)text.length;
-    text_table_write_blanks(out, columns < width ? width - columns : 0);
+    text_table_write_blanks(out, columns < width ? width - columns : gap);
     tv_layout_style(out, style);
     tv_out_bytes(out, text);
     tv_layout_plain(out, style);
@@ -182,7 +184,7 @@ static void text_table_write_file_head(struct tv_text_table *table)
         const struct tv_text_column *column = &table->columns[table->shown[i]];
         text_table_write_right(table->out, tv_bytes_of(column->title),
                                column->title_width > 0 ? column->title_width : column->width,
-                               TV_STYLE_TITLE);
+                               TV_STYLE_TITLE, i > 0);
     }
     tv_out_text(table->out, "  ");
     tv_layout_text(table->out, TV_STYLE_TITLE, table->name_title);
@@ -195,7 +197,7 @@ static void text_table_write_file_row(struct tv_text_table *table)
     for (uint32_t i = 0; i < table->shown_count; i++) {
         uint32_t column = table->shown[i];
         text_table_write_right(table->out, text_table_cell_text(table, 0, column),
-                               table->columns[column].width, table->cells[column].style);
+                               table->columns[column].width, table->cells[column].style, i > 0);
     }
     struct tv_bytes name = text_table_cell_text(table, 0, table->count);
     text_table_write_blanks(table->out, name.length > 0 ? 2 + table->indents[0] : 0);
@@ -313,7 +315,7 @@ static void text_table_write_screen_head(struct tv_text_table *table)
         const struct tv_text_column *column = &table->columns[table->shown[i]];
         text_table_write_blanks(table->out, text_table_gap_before(table, i));
         text_table_write_right(table->out, tv_bytes_of(column->title), column->width,
-                               TV_STYLE_TITLE);
+                               TV_STYLE_TITLE, false);
     }
     text_table_write_blanks(table->out, table->shown_count > 0 ? 2 : 0);
     tv_layout_text(table->out, TV_STYLE_TITLE, table->name_title);
@@ -328,7 +330,7 @@ static void text_table_write_screen_row(struct tv_text_table *table, size_t row,
         text_table_write_blanks(table->out, text_table_gap_before(table, i));
         text_table_write_right(table->out, text_table_cell_text(table, row, column),
                                table->columns[column].width,
-                               table->cells[row * (table->count + 1) + column].style);
+                               table->cells[row * (table->count + 1) + column].style, false);
     }
     struct tv_bytes name = text_table_cell_text(table, row, table->count);
     if (name.length > 0)

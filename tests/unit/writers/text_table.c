@@ -41,6 +41,30 @@ static void keeps_fixed_columns_in_files(void **state)
     assert_table(&other, all);
 }
 
+/* The figures of two columns never become one number. */
+static void separates_wide_figures_in_files(void **state)
+{
+    (void)state;
+    static const uint64_t figures[] = {123456, 12345678901234, 1, 123456789012345};
+    struct tv_text_table table;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_text_table_begin(&table, &out, "Method");
+    tv_text_table_add(&table, &(struct tv_text_column){NULL, "#", 5, 0, 0});
+    for (size_t i = 1; i < TV_COUNT(figures); i++)
+        tv_text_table_add(&table, &(struct tv_text_column){"total", "Total", 14, 1, 0});
+    for (size_t i = 0; i < TV_COUNT(figures); i++)
+        tv_text_table_number(&table, figures[i]);
+    tv_out_text(tv_text_table_name(&table, 0), "b");
+    tv_text_table_end_row(&table);
+    tv_text_table_end(&table);
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer,
+                        "    #         Total         Total         Total  Method\n"
+                        "123456 12345678901234             1 123456789012345  b\n");
+    tv_out_release(&out);
+}
+
 static void fits_a_screen(void **state)
 {
     (void)state;
@@ -76,5 +100,6 @@ static void colours_shares_and_titles(void **state)
 }
 
 UNIT_TESTS(text_table, cmocka_unit_test(keeps_fixed_columns_in_files),
-           cmocka_unit_test(fits_a_screen), cmocka_unit_test(shows_chosen_columns_at_any_width),
+           cmocka_unit_test(separates_wide_figures_in_files), cmocka_unit_test(fits_a_screen),
+           cmocka_unit_test(shows_chosen_columns_at_any_width),
            cmocka_unit_test(colours_shares_and_titles));
