@@ -489,6 +489,9 @@ test('no errors were reported, and the button ends the program', async () => {
   await quit.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await quit.click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await quit.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Quit' }).click();
   await page.getByRole('heading', { name: 'traceview has ended' }).waitFor();
   assert.equal(await viewer.ended, 0);

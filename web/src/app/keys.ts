@@ -38,6 +38,8 @@ export class Keys {
     this.flows = new FlowSteps(page.views);
     this.range = new RangeKeys(page.views);
     listen<KeyboardEvent>(window, 'keydown', (e) => {
+      // A dialog has its own keys: Escape closes it.
+      if (document.querySelector('dialog:modal')) return;
       if (this.handle(e)) e.preventDefault();
     });
     listen<ClipboardEvent>(document, 'copy', (e) => this.copy(e));

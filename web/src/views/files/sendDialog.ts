@@ -55,7 +55,6 @@ export function openSendDialog(v: Views): void {
     }
   }
 
-  dialog.addEventListener('keydown', (e) => e.stopPropagation());
   dialog.addEventListener('close', () => {
     abort.abort();
     dialog.remove();
