@@ -3,6 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
+import { axisWords } from '../src/model/words';
 import {
   fixedUnit,
   formatCount,
@@ -136,4 +137,15 @@ test('samples are whole numbers, weights may have fractions', () => {
   assert.equal(unitHead('Incl', 'samples'), 'Incl samples');
   assert.equal(formatTimeUnit(1501, 'thousandths'), '1.501');
   assert.equal(formatTimeUnit(500, 'thousandths'), '0.500');
+});
+
+test('a ruler of weights says what they count, unless its marks do', () => {
+  const words = (unit: string): string => axisWords({ axis: 'weight', axis_unit: unit });
+  assert.equal(axisWords({ axis: 'real' }), '');
+  assert.deepEqual(
+    ['bytes', 'nanoseconds', 'samples'].map(words),
+    Array(3).fill('weight, not time'),
+  );
+  assert.equal(words('count'), 'weight (count), not time');
+  assert.equal(words(''), 'weights of several units, not time');
 });
