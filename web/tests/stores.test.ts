@@ -166,6 +166,10 @@ test('a trace opens on a tab that has data', () => {
   assert.equal(tab({ ...none, tracks: [{ ...track(3), kind: 'async' }] }), 'selection');
   assert.equal(tab({ ...none, counters: 2 }), 'counters');
   assert.equal(tab({ ...none, instants: 2 }), 'info');
+  const empty = { ...none, instants: 0, end_ns: FACTS.start_ns };
+  const damage = { kind: 'x', text: '', severity: 'error', count: 1, offsets: [] } as const;
+  assert.equal(tab({ ...empty, diagnostics: [] }), 'info');
+  assert.equal(tab({ ...empty, diagnostics: [{ ...damage, offsets: [] }] }), 'health');
   // The profile says that the filter leaves nothing, and leads back.
   assert.equal(tab({ ...none, filtered: { slices: 0, of: 5 } }), 'profile');
 });

@@ -28,14 +28,20 @@ export function firstView({ dense }: TraceFacts, bounds: Span): Span {
 
 /**
  * Return the first tab. Samples open as a flame graph; a trace without slices opens on what it has
- * instead of an empty table.
+ * instead of an empty table, and one without anything on what the reader found.
  */
 export function firstTab(facts: TraceFacts): Tab {
   if (facts.filtered?.slices === 0) return 'profile';
   if (samplesFirst(facts)) return 'flame';
   if (facts.calls > 0) return 'profile';
   const { tab } = otherEventsHint(facts);
-  return tab === null || tab === 'health' ? 'info' : tab;
+  if (tab !== null && tab !== 'health') return tab;
+  return isEmpty(facts) && facts.diagnostics.length > 0 ? 'health' : 'info';
+}
+
+/** Tell whether there is nothing to draw, as the file is damaged or holds other things. */
+function isEmpty({ start_ns: start, end_ns: end, instants }: TraceFacts): boolean {
+  return end <= start && instants === 0;
 }
 
 /** Tell whether the page has a choice of clocks that suits any method trace. */
