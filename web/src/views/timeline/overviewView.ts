@@ -95,7 +95,7 @@ export class OverviewView {
   /** Ask for the activity of the tracks; without any, of the samples, or else of the counters. */
   private async load(): Promise<void> {
     const { viewer } = this.v;
-    const { tracks, samples } = viewer.facts;
+    const { tracks, samples, counters } = viewer.facts;
     const buckets = bucketsFor(tracks.length, BUCKETS);
     const answer = await busyActivity(viewer.engine, tracks, viewer.bounds, buckets);
     // A thread is in some state all the time, so states are no activity.
@@ -104,7 +104,7 @@ export class OverviewView {
     if (lanes.length === 0 && samples > 0) {
       const { list } = await viewer.engine.nonSlice.samples(viewer.bounds, SAMPLE_BUCKETS);
       lanes = sampleLanes(list, viewer.bounds, SAMPLE_BUCKETS);
-    } else if (lanes.length === 0) lanes = await this.counterLanes();
+    } else if (lanes.length === 0 && counters > 0) lanes = await this.counterLanes();
     this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
   }
 
