@@ -55,12 +55,9 @@ const char *const tv_sql_prelude[] = {
     "create macro tv_cpu_counter(n) as case regexp_replace(n, '^CPU [0-9]+ ', '') when 'Clock "
     "Frequency' then 'cpufreq' when 'C-State' then 'cpuidle' else regexp_replace(n, '^CPU [0-9]+ "
     "', '') end",
-    "create view cpu_counter_track as select * exclude (type) replace (tv_cpu_counter(name) as "
-    "name), "
+    "create view cpu_counter_track as select * replace (tv_cpu_counter(name) as name), "
     "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, try_cast(regexp_extract(name, "
-    "'[0-9]+') as bigint) as ucpu, case tv_cpu_counter(name) when 'cpufreq' then 'cpu_frequency' "
-    "when 'cpuidle' then 'cpu_idle' else type end as type from counter_track where name ilike 'cpu "
-    "%'",
+    "'[0-9]+') as bigint) as ucpu from counter_track where name ilike 'cpu %'",
     "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
     "select cpu from cpu_counter_track) where cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
@@ -346,6 +343,7 @@ const char *const tv_sql_completions[] = {
     "iif",
     "in",
     "input",
+    "int_value",
     "instant",
     "io_wait",
     "is_idle",

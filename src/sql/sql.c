@@ -87,6 +87,23 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
+/* Fail with a remedy if a table or function is missing that Perfetto has; false: it is not that. */
+static bool sql_fail_absent(struct tv_error *err, const char *why)
+{
+    static const char with_name[] = " with name ", missing[] = " does not exist!";
+    const char *name = strncmp(why, "Catalog Error: ", 15) == 0 ? strstr(why, with_name) : NULL;
+    const char *end = name ? strstr(name, missing) : NULL;
+    if (!end)
+        return false;
+    name += sizeof with_name - 1;
+    size_t length = (size_t)(end - name);
+    const char *remedy = tv_sql_absent_remedy((struct tv_bytes){(const uint8_t *)name, length});
+    if (remedy)
+        (void)tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: there is no %.*s here: %s",
+                      (int)length, name, remedy);
+    return remedy != NULL;
+}
+
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
 static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
 {
@@ -94,6 +111,8 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
+    if (why && sql_fail_absent(err, why))
+        return TV_ERR_USAGE;
     if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
         return sql_fail(err, why);
     const char *column = why + sizeof unknown - 1;

@@ -182,8 +182,13 @@ static const char *sql_counter_type(const struct tv_sql_data *data,
     };
     const struct tv_trace_info *info = data->trace->head;
     struct tv_bytes name = tv_trace_info_text(info, counter->name);
+    bool is_cpu = tv_bytes_starts_with(name, TV_BYTES("CPU "));
     if (counter->facts.type != TV_EMPTY_STRING)
         return (const char *)tv_trace_info_text(info, counter->facts.type).data;
+    if (is_cpu && tv_bytes_ends_with(name, TV_BYTES(" Clock Frequency")))
+        return "cpu_frequency";
+    if (is_cpu && tv_bytes_ends_with(name, TV_BYTES(" C-State")))
+        return "cpu_idle";
     for (size_t i = 0; i < TV_COUNT(types); i++)
         if (strcmp(info->inputs[counter->input].format, "Perfetto trace") == 0 &&
             tv_bytes_starts_with(name, tv_bytes_of(types[i][0])))
@@ -566,6 +571,7 @@ static const struct tv_sql_column metadata_columns[] = {
     {"name", TV_SQL_TEXT},
     {"str_value", TV_SQL_TEXT},
     {"input", TV_SQL_INTEGER},
+    {"int_value", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_metadata_count(const struct tv_sql_data *data)
@@ -580,8 +586,14 @@ static void sql_fill_metadata(const struct tv_sql_data *data, struct tv_sql_scra
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_metadata *metadata = &data->trace->head->metadata[first + i];
+        struct tv_bytes value = tv_trace_info_text(data->trace->head, metadata->value);
+        int64_t number;
         if (column == 2)
             tv_sql_put_integer(vector, i, metadata->input);
+        else if (column == 3 && tv_parse_i64(value, &number))
+            tv_sql_put_integer(vector, i, number);
+        else if (column == 3)
+            tv_sql_put_null(vector, i);
         else
             tv_sql_put_bytes(vector, i,
                              tv_trace_info_text(data->trace->head,

@@ -196,6 +196,10 @@ void tv_sql_view_statement(size_t number, struct tv_out *out);
 /* Tell which ones the statements of a text need: named[tv_sql_view_count()]. */
 void tv_sql_views_named(const char *text, bool *named);
 
+/* Return what to ask in place of a table or function of Perfetto that is not here; NULL: it is
+ * another name. (absent.c) */
+const char *tv_sql_absent_remedy(struct tv_bytes name);
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
 void tv_sql_data_release(struct tv_sql_data *data);
 

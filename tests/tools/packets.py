@@ -27,7 +27,7 @@ Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults
 EventDefaults: track_uuid=11
 Snapshot: clocks=1:Clock primary_trace_clock=2
 Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4
-SystemInfo: utsname=1:Uname
+SystemInfo: utsname=1:Uname android_sdk_version=5 android_soc_model=9 system_ram_bytes=16
 Uname: release=3
 ProcessTree: processes=1:Process threads=2:Thread
 Process: pid=1 ppid=2 cmdline=3 uid=5 process_start_from_boot=7 is_kthread=8 cmdline_is_comm=9

@@ -567,6 +567,30 @@ void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct t
             tv_pf_text(reading, tv_bytes_of(key)), tv_pf_text(reading, value)};
 }
 
+/* Add the facts of SystemInfo that are texts or numbers, under Perfetto's names. */
+static void pf_add_system_facts(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    static const char *const names[] = {
+        [2] = "android_build_fingerprint", [5] = "android_sdk_version",
+        [9] = "android_soc_model",         [10] = "android_hardware_revision",
+        [11] = "android_storage_model",    [12] = "android_ram_model",
+        [13] = "android_guest_soc_model",  [14] = "android_device_manufacturer",
+        [15] = "android_serial_console",   [16] = "system_ram_bytes",
+    };
+    char text[24];
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number >= TV_COUNT(names) || !names[field.number])
+            continue;
+        struct tv_bytes value = field.bytes;
+        if (field.wire == TV_PROTOBUF_VARINT)
+            value = (struct tv_bytes){(uint8_t *)text,
+                                      (size_t)snprintf(text, sizeof text, "%" PRIu64, field.value)};
+        tv_pf_add_metadata(reading, names[field.number], value);
+    }
+}
+
 static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_bytes uts = tv_pf_find(bytes, 1).bytes;
@@ -574,7 +598,7 @@ static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes b
     tv_pf_add_metadata(reading, "system_version", tv_pf_find(uts, 2).bytes);
     tv_pf_add_metadata(reading, "system_release", tv_pf_find(uts, 3).bytes);
     tv_pf_add_metadata(reading, "system_machine", tv_pf_find(uts, 4).bytes);
-    tv_pf_add_metadata(reading, "android_build_fingerprint", tv_pf_find(bytes, 2).bytes);
+    pf_add_system_facts(reading, bytes);
 }
 
 static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
