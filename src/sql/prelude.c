@@ -61,9 +61,11 @@ const char *const tv_sql_prelude[] = {
     "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
     "select cpu from cpu_counter_track) where cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
-    "create view sample as select * from any_sample",
-    "create view stack_sample as select * from any_sample",
-    "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample",
+    "create view sample as select * exclude (is_first) from any_sample",
+    "create view stack_sample as select * exclude (is_first) from any_sample where is_first",
+    "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample where "
+    "is_first "
+    "and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')",
     "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
     "create view stack_profile_frame as select id, name, module as mapping, case when file is not "
     "null then id end as symbol_set_id from frame",

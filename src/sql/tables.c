@@ -352,14 +352,24 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
 /* ---- Samples, paths, frames ---- */
 
 static const struct tv_sql_column sample_columns[] = {
-    {"id", TV_SQL_INTEGER},  {"ts", TV_SQL_INTEGER},          {"utid", TV_SQL_INTEGER},
-    {"cpu", TV_SQL_INTEGER}, {"callsite_id", TV_SQL_INTEGER}, {"value_type", TV_SQL_TEXT},
-    {"unit", TV_SQL_TEXT},   {"weight", TV_SQL_INTEGER},      {"leaf", TV_SQL_NAME},
+    {"id", TV_SQL_INTEGER},       {"ts", TV_SQL_INTEGER},          {"utid", TV_SQL_INTEGER},
+    {"cpu", TV_SQL_INTEGER},      {"callsite_id", TV_SQL_INTEGER}, {"value_type", TV_SQL_TEXT},
+    {"unit", TV_SQL_TEXT},        {"weight", TV_SQL_INTEGER},      {"leaf", TV_SQL_NAME},
+    {"is_first", TV_SQL_BOOLEAN},
 };
 
 static uint64_t sql_sample_count(const struct tv_sql_data *data)
 {
     return sql_tables_of(data)->samples.count;
+}
+
+/* Is a row the first of the values of an input sample?  They lie together, by their types. */
+static bool sql_is_first_value(const struct tv_sample *samples, uint64_t row)
+{
+    const struct tv_sample *sample = &samples[row], *before = sample - (row > 0);
+    return row == 0 || before->time != sample->time || before->offset != sample->offset ||
+           before->input != sample->input || before->thread != sample->thread ||
+           before->line_path != sample->line_path || before->type >= sample->type;
 }
 
 static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
@@ -384,6 +394,8 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_string(data, vector, i, column == 5 ? type->name : type->unit);
         else if (column == 7)
             tv_sql_put_integer(vector, i, sample->weight);
+        else if (column == 9)
+            tv_sql_put_boolean(vector, i, sql_is_first_value(tables->samples.rows, first + i));
         else if (has_stack)
             tv_sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
         else

@@ -16,14 +16,22 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   gpu_counter_event=52:GpuCounters
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
-  generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor frame_timeline_event=76:FrameTimeline for_testing=900
+  generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
-  frames=6:Frame callstacks=7:Callstack
+  frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task
 Named: iid=1 text=2
 Frame: iid=1 function_name_id=2
 Callstack: iid=1 frame_ids=2
-Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults
+Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults stack_sample_defaults=100:StackDefaults
+StackDefaults: primary_descriptor=2:SampleCounter follower_descriptors=3:SampleCounter
+SampleCounter: iid=1 name=2 unit=3 unit_str=4
+StackSample: task_context=1:Task task_context_iid=2 execution_context=3:Execution callstack=5:InlineStack callstack_iid=6
+  primary_descriptor=9:SampleCounter primary_weight=11 follower_weights=14
+Task: iid=1 pid=2 tid=3
+Execution: cpu=2
+InlineStack: frames=1:InlineFrame
+InlineFrame: function_name=1 source_file=2 line_number=3
 EventDefaults: track_uuid=11
 Snapshot: clocks=1:Clock primary_trace_clock=2
 Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4

@@ -439,9 +439,9 @@ static void cut_frame(struct tv_pf_cut_writing *writing, const struct tv_pf_curr
  * lists of packages, logs, streamed samples, symbols, code. */
 static bool cut_is_of_whole_trace(uint32_t payload)
 {
-    static const uint8_t kept[] = {2,  5,  6,   33,  34,  35,  36,  39,  43,  44,  45,  47,  48, 51,
-                                   54, 60, 61,  64,  67,  69,  72,  74,  78,  82,  83,  86,  89, 97,
-                                   98, 99, 100, 101, 102, 103, 105, 107, 110, 126, 127, 128, 130};
+    static const uint8_t kept[] = {2,  5,   6,   33,  34,  35,  36,  39,  43,  44,  45,  47, 48, 51,
+                                   54, 60,  61,  64,  67,  69,  72,  74,  78,  82,  83,  89, 97, 98,
+                                   99, 100, 101, 102, 103, 105, 107, 110, 126, 127, 128, 130};
     for (size_t i = 0; i < TV_COUNT(kept); i++)
         if (kept[i] == payload)
             return true;

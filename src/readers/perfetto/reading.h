@@ -142,6 +142,7 @@ struct tv_pf_sequence {
     uint64_t default_track;
     uint32_t extra_counters;        /* blob: uuids, 8 bytes each; TV_EMPTY_STRING: none */
     uint32_t sample_defaults;       /* blob: PerfSampleDefaults */
+    uint32_t stack_sample_defaults; /* blob: StackSampleDefaults */
     int64_t thread_pid, thread_tid; /* default thread; TV_FT_NO_ID: none */
     int64_t delta_time;             /* of old track events: microseconds; see ThreadDescriptor */
     struct tv_map interned;         /* key of field and iid -> index in `entries` */
@@ -621,6 +622,17 @@ void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf
 void tv_pf_add_display_frames(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 /* Write the arguments of a FrameTimelineEvent as members of an object. */
 void tv_pf_write_display_frame(struct tv_out *out, struct tv_bytes event);
+
+/* Return the number of a frame in reading->profile.frames, which is added when it is new. */
+uint32_t tv_pf_sample_frame(struct tv_pf_reading *reading, const struct tv_pf_sample_frame *frame);
+/* Append a frame to the stack that is being read, the last one. */
+void tv_pf_push_frame(struct tv_pf_reading *reading, struct tv_pf_stack *stack, uint32_t frame);
+/* Read an interned stack.  Return its number in reading->profile.stacks, TV_NONE when there is
+ * none. */
+uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                          uint64_t iid, uint64_t offset);
+void tv_pf_take_stack_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                             struct tv_bytes sample);
 
 /* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,

@@ -6,6 +6,7 @@
  *     perf_sample (66)               one sample of a counter or a clock, with one stack
  *     streaming_profile_packet (54)  several samples of one thread, times as steps
  *     profile_packet (37)            a dump of the heap: allocated and unreleased, by stack
+ *     stack_sample (135)             in stack_samples.c
  *
  * A stack is interned: its id stands for ids of frames, and those for ids of functions, mappings
  * and paths.  The ids belong to one sequence and to the time until its state is cleared, so they
@@ -39,9 +40,7 @@ enum {
 
 /* ---- Frames ---- */
 
-/* Return the number of a frame in reading->profile.frames, which is added when it is new. */
-static uint32_t pf_sample_frame(struct tv_pf_reading *reading,
-                                const struct tv_pf_sample_frame *frame)
+uint32_t tv_pf_sample_frame(struct tv_pf_reading *reading, const struct tv_pf_sample_frame *frame)
 {
     uint32_t words[5] = {frame->name, frame->module, frame->file, (uint32_t)frame->line,
                          frame->kind};
@@ -147,15 +146,23 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
         frame.name = tv_pf_interned_text(reading, sequence, FUNCTION_NAMES, function, offset);
     if (frame.name == TV_EMPTY_STRING)
         frame.name = pf_address_name(reading, frame.module, pc);
-    uint32_t number = pf_sample_frame(reading, &frame);
+    uint32_t number = tv_pf_sample_frame(reading, &frame);
     sequence->entries.rows[place].text = number;
     return number;
 }
 
-/* Read an interned stack.  Return its number in reading->profile.stacks, TV_NONE when there is
- * none. */
-static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
-                              uint64_t iid, uint64_t offset)
+void tv_pf_push_frame(struct tv_pf_reading *reading, struct tv_pf_stack *stack, uint32_t frame)
+{
+    struct tv_pf_profile *profile = &reading->profile;
+    profile->stack_frames =
+        tv_array_reserve(profile->stack_frames, &profile->stack_frame_capacity,
+                         profile->stack_frame_count + 1, sizeof *profile->stack_frames);
+    profile->stack_frames[profile->stack_frame_count++] = frame;
+    stack->count++;
+}
+
+uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
+                          uint64_t iid, uint64_t offset)
 {
     struct tv_pf_interned *entry =
         iid ? tv_pf_interned_find(reading, sequence, CALLSTACKS, iid, offset) : NULL;
@@ -174,13 +181,8 @@ static uint32_t pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequen
         while (field.number == 2 && stack.count < DEEPEST &&
                tv_pf_numbers_next(&numbers, &frame_iid)) {
             uint32_t frame = pf_read_frame(reading, sequence, frame_iid, offset);
-            if (frame == TV_NONE)
-                continue;
-            reading->profile.stack_frames = tv_array_reserve(
-                reading->profile.stack_frames, &reading->profile.stack_frame_capacity,
-                reading->profile.stack_frame_count + 1, sizeof *reading->profile.stack_frames);
-            reading->profile.stack_frames[reading->profile.stack_frame_count++] = frame;
-            stack.count++;
+            if (frame != TV_NONE)
+                tv_pf_push_frame(reading, &stack, frame);
         }
     }
     *tv_table_add(&reading->profile.stacks) = stack;
@@ -260,7 +262,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
         .offset = packet->offset,
         .task = task,
         .cpu = cpu < 65536 ? (uint32_t)cpu : TV_NONE,
-        .stack = pf_read_stack(reading, packet->sequence, stack, packet->offset),
+        .stack = tv_pf_read_stack(reading, packet->sequence, stack, packet->offset),
         .type = pf_sample_event_name(reading, packet->sequence),
         .unit = tv_pf_text(reading, TV_BYTES("samples")),
         .first = true,
@@ -302,7 +304,7 @@ static void pf_add_streamed(struct tv_pf_reading *reading, const struct tv_pf_cu
         .offset = packet->offset,
         .task = tv_ft_chunk_task(reading->chunk, packet->sequence->thread_tid),
         .cpu = TV_NONE,
-        .stack = pf_read_stack(reading, packet->sequence, iid, packet->offset),
+        .stack = tv_pf_read_stack(reading, packet->sequence, iid, packet->offset),
         .type = tv_pf_text(reading, TV_BYTES("samples")),
         .unit = tv_pf_text(reading, TV_BYTES("samples")),
         .first = true,
@@ -362,7 +364,7 @@ static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_p
     while (tv_pf_next(&message, &field))
         if (field.number < TV_COUNT(numbers))
             numbers[field.number] = field.value;
-    sample->stack = pf_read_stack(reading, packet->sequence, numbers[1], packet->offset);
+    sample->stack = tv_pf_read_stack(reading, packet->sequence, numbers[1], packet->offset);
     sample->first = true;
     pf_add_allocation(reading, sample, "alloc_space", "bytes", pf_weight(numbers[2]));
     sample->first = false;
@@ -431,6 +433,9 @@ bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current
     case 37:
         pf_take_profile(reading, packet, payload->bytes);
         return true;
+    case 135:
+        tv_pf_take_stack_sample(reading, packet, payload->bytes);
+        return true;
     default:
         return false;
     }
@@ -487,7 +492,7 @@ void tv_pf_add_samples(struct tv_pf_reading *reading, struct tv_ft_merge *merge)
             .time = sample->time,
             .weight = sample->weight,
             .offset = sample->offset,
-            .thread = merge->numbers[0].threads[sample->task],
+            .thread = sample->task == TV_NONE ? TV_NONE : merge->numbers[0].threads[sample->task],
             .cpu = sample->cpu,
             .path = path,
             .line_path = path,

@@ -62,6 +62,7 @@ void tv_pf_sequence_clear(struct tv_pf_sequence *sequence)
     sequence->has_default_track = false;
     sequence->extra_counters = TV_EMPTY_STRING;
     sequence->sample_defaults = TV_EMPTY_STRING;
+    sequence->stack_sample_defaults = TV_EMPTY_STRING;
     sequence->thread_pid = sequence->thread_tid = TV_FT_NO_ID;
     sequence->delta_time = 0;
     sequence->generation++;
@@ -115,6 +116,7 @@ void tv_pf_sequence_set_defaults(struct tv_pf_reading *reading, struct tv_pf_seq
     sequence->has_default_track = false;
     sequence->extra_counters = TV_EMPTY_STRING;
     sequence->sample_defaults = TV_EMPTY_STRING;
+    sequence->stack_sample_defaults = TV_EMPTY_STRING;
     while (tv_pf_next(&message, &field)) {
         if (field.number == 58)
             sequence->default_clock = (uint32_t)field.value;
@@ -122,6 +124,8 @@ void tv_pf_sequence_set_defaults(struct tv_pf_reading *reading, struct tv_pf_seq
             pf_sequence_set_track_defaults(reading, sequence, field.bytes);
         else if (field.number == 12)
             sequence->sample_defaults = tv_interner_add(reading->blobs, field.bytes);
+        else if (field.number == 100)
+            sequence->stack_sample_defaults = tv_interner_add(reading->blobs, field.bytes);
     }
 }
 
