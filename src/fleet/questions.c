@@ -19,10 +19,12 @@ const char *const tv_fleet_views[] = {
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
     "create macro sketch_value(key) as case when key = 0 then 0 else 1.02 ** (key - 0.5) end",
-    /* The bucket that holds percentile p of the calls in a sketch; NULL without calls. */
-    "create macro sketch_percentile(keys, counts, p) as round(sketch_value(keys[1 + "
-    "len(list_filter(range(1, len(counts)), lambda i: list_sum(counts[1:i]) < "
-    "ceil(p * list_sum(counts))))]))::bigint",
+    /* The bucket that holds percentile p of the calls in a sketch; NULL without calls.  The list
+     * begins with the number of calls up to the percentile, from which each bucket is subtracted;
+     * once they are used up, the value is the negative index of the bucket. */
+    "create macro sketch_percentile(keys, counts, p) as round(sketch_value(keys[-list_reduce("
+    "list_prepend(ceil(p * list_sum(counts))::bigint, counts::bigint[]), lambda rest, n, i: "
+    "case when rest <= 0 then rest when rest <= n then 1 - i else rest - n end)]))::bigint",
     "create view method as select m.* exclude (batch), sketch_percentile(keys, counts, 0.5) as "
     "p50, "
     "sketch_percentile(keys, counts, 0.95) as p95, sketch_percentile(keys, counts, 0.99) as p99 "
