@@ -225,10 +225,12 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
                                  struct tv_error *err) TV_MUST_CHECK;
 #define TV_FLEET_RUN_COLUMNS 14u
 
-/* The methods of these traces, in their order: number of the run, class, category, name, signature,
- * incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99, max. */
-extern const char tv_fleet_run_methods[];
-#define TV_FLEET_METHOD_COLUMNS 15u
+/* The names of the methods of these traces, with the columns of tv_fleet_run_paths: place, from 0
+ * on, in place of the path, and no parent.  Then a row for each trace and method, in the order of
+ * both: number of the run, place, incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99, max.
+ */
+extern const char tv_fleet_run_names[], tv_fleet_run_methods[];
+#define TV_FLEET_METHOD_COLUMNS 12u
 
 /* The call paths in which these traces spent most time, at most TV_FLEET_MAX_PATHS of them and
  * TV_FLEET_MAX_CELLS figures of a path in a trace: path, parent, class, category, name, signature;
@@ -250,8 +252,10 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
 
 /* Two queries on these tables.  The first returns a row for each method: name, class, name without
  * signature, name without class and signature.  The second returns a row for each (device and
- * scenario, method, version), all three as numbers, with the median of the figure's logarithms. */
-extern const char tv_fleet_series_methods[], tv_fleet_series_cells[];
+ * scenario, method, version), all three as numbers, with the median of the figure's logarithms.
+ * Methods have their number in the table `kept`, versions in `version`; the whole name of a row `k`
+ * of `kept` is tv_fleet_series_name. */
+extern const char tv_fleet_series_methods[], tv_fleet_series_cells[], tv_fleet_series_name[];
 
 /* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the
  * figures of one trace: "calls(draw) > 0". */

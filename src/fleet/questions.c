@@ -245,14 +245,16 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
 static const char fleet_prepare_methods[] =
     "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
     "max, keys, counts from method where trace in (select trace from run); "
-    "create temp table run_method as select r.number, n.class, n.category, n.name, "
-    "n.signature, m.incl, m.excl, m.incl_cpu, m.excl_cpu, m.calls, "
+    "create temp table run_name as select method, row_number() over (order by class, name, "
+    "signature, method) - 1 as place, class, category, name, signature from method_name "
+    "where method in (select method from run_row); "
+    "create temp table run_method as select r.number, n.place, m.incl, m.excl, m.incl_cpu, "
+    "m.excl_cpu, m.calls, "
     "sketch_percentile(m.keys, m.counts, 0.5) as p50, "
     "sketch_percentile(m.keys, m.counts, 0.9) as p90, "
     "sketch_percentile(m.keys, m.counts, 0.95) as p95, "
-    "sketch_percentile(m.keys, m.counts, 0.99) as p99, m.max, "
-    "m.method from run r join run_row m on m.trace = r.trace "
-    "join method_name n on n.method = m.method; ";
+    "sketch_percentile(m.keys, m.counts, 0.99) as p99, m.max "
+    "from run r join run_row m on m.trace = r.trace join run_name n on n.method = m.method; ";
 
 /* Paths need the totals of the traces only. */
 static const char fleet_prepare_totals[] =
@@ -297,8 +299,10 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
     return status;
 }
 
-const char tv_fleet_run_methods[] =
-    "select * exclude (method) from run_method order by number, class, name, signature, method";
+const char tv_fleet_run_names[] =
+    "select place, null, class, category, name, signature from run_name order by place";
+
+const char tv_fleet_run_methods[] = "select * from run_method order by number, place";
 
 const char tv_fleet_run_paths[] =
     "select l.path, l.parent, n.class, n.category, n.name, n.signature from large_path l "
@@ -330,9 +334,7 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
                   "where m.%s > 0 group by all; ",
                   question->figure, question->figure, question->figure);
     tv_out_format(sql,
-                  "create temp table kept as select k.*, "
-                  "concat_ws(' ', concat_ws('.', n.class, n.name), n.signature) as name, "
-                  "n.class, concat_ws('.', n.class, n.name) as plain, n.name as bare "
+                  "create temp table kept as select k.*, n.class, n.name, n.signature "
                   "from (select method, "
                   "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
                   "group by method having count(distinct version) >= %u "
@@ -342,7 +344,12 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
     return status;
 }
 
-const char tv_fleet_series_methods[] = "select name, class, plain, bare from kept order by number";
+#define FLEET_SERIES_NAME "concat_ws(' ', concat_ws('.', k.class, k.name), k.signature)"
+const char tv_fleet_series_name[] = FLEET_SERIES_NAME;
+
+const char tv_fleet_series_methods[] =
+    "select " FLEET_SERIES_NAME ", k.class, concat_ws('.', k.class, k.name), k.name "
+    "from kept k order by k.number";
 
 const char tv_fleet_series_cells[] =
     "select dense_rank() over (order by c.device, c.scenario) as part, k.number, c.version, c.log "

@@ -54,9 +54,11 @@ static const struct fleet_question_kind fleet_question_kinds[] = {
     {.name = "methods",
      .action = "sql",
      .rows = "2000",
-     .query = "select concat_ws('.', nullif(class, ''), name) as method, count(*) as traces, "
-              "sum(excl)::double as excl from method join method_name using (method) "
-              "group by all order by excl desc, method"},
+     /* Names may be long, so numbers are grouped first. */
+     .query = "select concat_ws('.', nullif(class, ''), name) as method, "
+              "sum(rows)::bigint as traces, sum(size)::double as excl from (select method, "
+              "count(*) as rows, sum(excl::hugeint) as size from method group by method) "
+              "join method_name using (method) group by all order by excl desc, method"},
     {.name = "trend",
      .action = "trend",
      .rows = "10000",
@@ -227,7 +229,8 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
     if (result->end == TV_FLEET_TOO_LARGE)
         tv_upload_refuse(answer, TV_HTTP_TOO_LARGE,
                          "the answer is too large; ask `traceview fleet` on the server");
-    else if (result->end == TV_FLEET_LATE || result->end == TV_FLEET_KILLED)
+    else if (result->end == TV_FLEET_LATE || result->end == TV_FLEET_KILLED ||
+             strstr(message, "Out of Memory") || strstr(message, "ran longer than"))
         tv_upload_refuse(answer, TV_HTTP_UNAVAILABLE,
                          "the question took too much time or memory; name a label");
     else if (result->end != TV_FLEET_EXITED)

@@ -254,20 +254,20 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
 static void changes_put_points(struct tv_out *sql, const struct changes_series *series,
                                const struct tv_change_points *points, int64_t since)
 {
-    tv_out_text(sql, "select * from (values (null, null, null, null, null)");
+    /* The names stay in the database: with them, the statement could grow without bound. */
+    tv_out_text(sql, "with point as (select * from (values (null, null, null, null, null)");
     for (size_t i = 0; i < points->count; i++) {
         const struct tv_change_point *point = &points->items[i];
-        if (series->began[point->column] < since)
-            continue;
-        tv_out_text(sql, ", (");
-        tv_fleet_put_text(sql, changes_method(series, point->row, 0));
-        tv_out_text(sql, ", ");
-        tv_fleet_put_text(
-            sql, tv_interner_get(series->versions.strings, series->versions.items[point->column]));
-        tv_out_format(sql, ", %.4f::double, %.2g::double, %lld)", exp(point->difference) - 1,
-                      point->p, (long long)series->began[point->column]);
+        if (series->began[point->column] >= since)
+            tv_out_format(sql, ", (%zu, %u, %u, %.4f::double, %.2g::double)", i, point->row,
+                          point->column, exp(point->difference) - 1, point->p);
     }
-    tv_out_text(sql, ") as point(method, version, change, p, began) where method is not null");
+    tv_out_format(sql,
+                  ") as point(place, row, number, change, p)) select %s as method, "
+                  "v.label as version, p.change, p.p, v.began from point p "
+                  "join kept k on k.number = p.row join version v on v.number = p.number "
+                  "order by p.place",
+                  tv_fleet_series_name);
     tv_out_char(sql, '\0');
 }
 

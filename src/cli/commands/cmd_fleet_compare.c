@@ -53,7 +53,7 @@ struct fleet_run {
     uint32_t value, unit; /* strings */
 };
 
-/* A call path; its texts are strings of the comparison. */
+/* A call path, or a method: then `path` is its place.  Texts are strings of the comparison. */
 struct fleet_compared_path {
     uint64_t path, caller; /* caller 0: none */
     uint32_t class_name, category, name, signature;
@@ -65,7 +65,7 @@ struct fleet_comparing {
     struct tv_interner *strings; /* names of the runs, which the table does not own */
     struct fleet_run *runs;
     size_t count, capacity;
-    struct fleet_compared_path *paths; /* of `flamegraph`, the largest first */
+    struct fleet_compared_path *paths; /* the largest first; of `regressions` the methods */
     size_t path_count, path_room;
     struct tv_map path_index; /* path -> place in `paths` */
     size_t begun;             /* runs that the table has */
@@ -130,40 +130,11 @@ static void fleet_begin_runs(struct fleet_comparing *comparing, size_t end)
     }
 }
 
-static enum tv_status fleet_take_method(void *context, const struct tv_sql_value *values,
-                                        struct tv_error *err)
-{
-    struct fleet_comparing *comparing = context;
-    (void)err;
-    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
-    struct tv_run_lengths lengths = {.known = true};
-    for (size_t i = 0; i < TV_LENGTHS; i++) {
-        bool known = values[10 + i].kind != TV_SQL_IS_NULL;
-        lengths.wall[i] = known ? fleet_integer(&values[10 + i]) : -1;
-        lengths.cpu[i] = -1;
-    }
-    struct tv_run_method method = {
-        .class_name = fleet_text(&values[1]),
-        .category = fleet_text(&values[2]),
-        .name = fleet_text(&values[3]),
-        .signature = fleet_text(&values[4]),
-        .figures = {.incl_wall = fleet_integer(&values[5]),
-                    .excl_wall = fleet_integer(&values[6]),
-                    .incl_cpu = fleet_integer(&values[7]),
-                    .excl_cpu = fleet_integer(&values[8]),
-                    .calls = (uint64_t)fleet_integer(&values[9]),
-                    .known = true},
-        .lengths = &lengths,
-    };
-    tv_run_table_add_method(comparing->table, &method);
-    return TV_OK;
-}
-
-/* ---- Call paths ---- */
+/* ---- Names ---- */
 
 static uint64_t fleet_path_number(const struct tv_sql_value *value)
 {
-    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)value->integer;
+    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)fleet_integer(value);
 }
 
 static enum tv_status fleet_take_path(void *context, const struct tv_sql_value *values,
@@ -187,17 +158,65 @@ static enum tv_status fleet_take_path(void *context, const struct tv_sql_value *
     return TV_OK;
 }
 
-/* Add the row of a path below that of its caller. */
-static void fleet_add_path_row(struct fleet_comparing *comparing, struct fleet_compared_path *path,
-                               uint32_t caller)
+/* Return a method of the table with the names of a path, and without figures. */
+static struct tv_run_method fleet_name_method(const struct fleet_comparing *comparing,
+                                              const struct fleet_compared_path *path)
 {
     const struct tv_interner *strings = comparing->strings;
-    struct tv_run_method method = {
+    return (struct tv_run_method){
         .class_name = tv_interner_get(strings, path->class_name),
         .category = tv_interner_get(strings, path->category),
         .name = tv_interner_get(strings, path->name),
         .signature = tv_interner_get(strings, path->signature),
     };
+}
+
+/* ---- Methods ---- */
+
+static enum tv_status fleet_take_method(void *context, const struct tv_sql_value *values,
+                                        struct tv_error *err)
+{
+    struct fleet_comparing *comparing = context;
+    (void)err;
+    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
+    struct tv_run_lengths lengths = {.known = true};
+    for (size_t i = 0; i < TV_LENGTHS; i++) {
+        bool known = values[7 + i].kind != TV_SQL_IS_NULL;
+        lengths.wall[i] = known ? fleet_integer(&values[7 + i]) : -1;
+        lengths.cpu[i] = -1;
+    }
+    size_t place = (size_t)fleet_integer(&values[1]);
+    assert(place < comparing->path_count);
+    struct tv_run_method method = fleet_name_method(comparing, &comparing->paths[place]);
+    method.figures = (struct tv_run_figures){.incl_wall = fleet_integer(&values[2]),
+                                             .excl_wall = fleet_integer(&values[3]),
+                                             .incl_cpu = fleet_integer(&values[4]),
+                                             .excl_cpu = fleet_integer(&values[5]),
+                                             .calls = (uint64_t)fleet_integer(&values[6]),
+                                             .known = true};
+    method.lengths = &lengths;
+    tv_run_table_add_method(comparing->table, &method);
+    return TV_OK;
+}
+
+static enum tv_status fleet_read_methods(struct fleet_comparing *comparing, struct tv_error *err)
+{
+    struct tv_sql *sql = comparing->store.sql;
+    enum tv_status status = tv_sql_for_each_row(sql, tv_fleet_run_names, TV_FLEET_PATH_COLUMNS,
+                                                fleet_take_path, comparing, err);
+    if (status != TV_OK)
+        return status;
+    return tv_sql_for_each_row(sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
+                               fleet_take_method, comparing, err);
+}
+
+/* ---- Call paths ---- */
+
+/* Add the row of a path below that of its caller. */
+static void fleet_add_path_row(struct fleet_comparing *comparing, struct fleet_compared_path *path,
+                               uint32_t caller)
+{
+    struct tv_run_method method = fleet_name_method(comparing, path);
     path->row = tv_run_table_add_path(comparing->table, caller, &method) + 1;
 }
 
@@ -299,8 +318,7 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
     if (status == TV_OK && sides.by_path)
         status = fleet_read_paths(comparing, err);
     else if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
-                                     fleet_take_method, comparing, err);
+        status = fleet_read_methods(comparing, err);
     fleet_begin_runs(comparing, comparing->count);
     return status;
 }
