@@ -34,6 +34,16 @@ struct tv_fleet_contents {
 enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_contents *contents,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* ---- Missing and damaged files (cmd_fleet_damage.c) ---- */
+
+/* Return the byte after the numbers of the traces in trace/BATCH.ids: a bit for each detail table
+ * with a file.  `without` is that of struct tv_fleet_contents. */
+char tv_fleet_detail_bits(unsigned without);
+
+/* Write a line for each file of a batch that is missing or damaged, and how to repair the batch;
+ * tell if there is one. */
+bool tv_fleet_check_files(struct tv_sql *sql, const char *to, uint64_t number, struct tv_out *out);
+
 /* ---- Labels from a table (cmd_fleet_labels.c) ---- */
 
 struct tv_fleet_label_entry {

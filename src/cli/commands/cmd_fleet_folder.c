@@ -210,6 +210,7 @@ enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_conten
     if (status != TV_OK)
         return status;
     tv_out_bytes(&output.out, (struct tv_bytes){contents->ids->buffer, contents->ids->length});
+    tv_out_char(&output.out, tv_fleet_detail_bits(contents->without));
     return tv_output_finish(&output, TV_OK, err);
 }
 
@@ -776,24 +777,6 @@ static enum tv_status fleet_take_faults(void *context, const struct tv_sql_value
     return TV_OK;
 }
 
-/* Write a line for each file of a batch that cannot be read; tell if there is one. */
-static bool fleet_check_files(const struct fleet_folder *folder, uint64_t batch, struct tv_out *out)
-{
-    char name[32];
-    bool is_faulty = false;
-    snprintf(name, sizeof name, "%016" PRIx64 ".parquet", batch);
-    for (int i = 0; i < TV_FLEET_TABLES; i++) {
-        struct tv_error reason = {0};
-        if (!fleet_has_file(folder->to, (enum tv_fleet_table)i, batch) ||
-            tv_fleet_read_file(folder->store.sql, (enum tv_fleet_table)i, name, &reason) == TV_OK)
-            continue;
-        tv_out_format(out, "%016" PRIx64 ": %s/%s: %s\n", batch,
-                      tv_fleet_table_name((enum tv_fleet_table)i), name, reason.message);
-        is_faulty = true;
-    }
-    return is_faulty;
-}
-
 /* Write a line for each detail table with rows of no trace of the batch; tell if there is one. */
 static bool fleet_check_details(const struct fleet_folder *folder, uint64_t batch,
                                 struct tv_out *out)
@@ -832,7 +815,7 @@ static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch,
     struct fleet_faults faults = {0};
     struct tv_error reason = {0};
     struct tv_out query;
-    if (fleet_check_files(folder, batch, out))
+    if (tv_fleet_check_files(folder->store.sql, folder->to, batch, out))
         return true;
     tv_out_init_memory(&query);
     tv_fleet_ask_faults(&query, batch);
