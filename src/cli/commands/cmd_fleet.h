@@ -4,6 +4,7 @@
 #define TV_CLI_COMMANDS_CMD_FLEET_H
 
 #include "base/map.h"
+#include "base/progress.h"
 #include "cli/command.h"
 #include "fleet/fleet.h"
 #include "sql/sql.h"
@@ -73,6 +74,8 @@ struct tv_fleet_store {
     const struct tv_settings *settings;
     struct tv_sql *sql;
     struct tv_words damaged; /* names of files, "0123456789abcdef.parquet" */
+    struct tv_progress progress;
+    struct tv_meter *meter; /* shows the work on a terminal, until something is written */
 };
 
 /* Open the folder of the fleet, with the views of tv_fleet_views or with none.  Damaged files are
@@ -81,6 +84,8 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_fleet_open_bare(struct tv_fleet_store *store, const struct tv_settings *settings,
                                   struct tv_error *err) TV_MUST_CHECK;
+/* End the progress line, before anything else is written.  tv_fleet_close does so, too. */
+void tv_fleet_stop_meter(struct tv_fleet_store *store);
 void tv_fleet_close(struct tv_fleet_store *store, int *code);
 
 /* Look for damaged files after an error.  True: there are some, which were told, and the database

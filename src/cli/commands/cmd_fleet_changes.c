@@ -397,6 +397,7 @@ enum tv_status tv_fleet_changes(const struct tv_command *command,
     }
     if (status == TV_OK)
         status = changes_read(&store, &series, err);
+    tv_fleet_stop_meter(&store);
     if (status == TV_OK) {
         changes_make_series(&series);
         status = changes_write(&store, &series, code, err);

@@ -332,6 +332,7 @@ static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows,
     enum tv_status status = tv_fleet_open(&comparing->store, comparing->settings, err);
     if (status == TV_OK)
         status = fleet_read_sides(comparing, err);
+    tv_fleet_stop_meter(&comparing->store);
     if (status == TV_OK)
         tv_run_table_match(rows);
     return status;

@@ -480,6 +480,14 @@ static size_t fleet_choose(const struct fleet_entry *entries, size_t count)
     return chosen;
 }
 
+static uint64_t fleet_sum_bytes(const struct fleet_entry *entries, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += entries[i].bytes;
+    return bytes;
+}
+
 /* Counts of `compact`. */
 struct fleet_compacted {
     size_t joined, made;
@@ -489,14 +497,19 @@ struct fleet_compacted {
 static enum tv_status fleet_join(struct fleet_folder *folder, struct fleet_compacted *counts,
                                  struct tv_error *err)
 {
+    struct tv_progress *progress = &folder->store.progress;
     enum tv_status status = fleet_list(folder, fleet_counting, err);
+    atomic_store(&progress->work, "joining");
+    atomic_store(&progress->bytes, 0);
+    atomic_store(&progress->total_bytes, fleet_sum_bytes(folder->entries, folder->count));
     for (size_t i = 0, count; i < folder->count && status == TV_OK; i += count) {
         count = fleet_choose(folder->entries + i, folder->count - i);
-        if (count < 2)
-            continue;
-        status = fleet_merge(folder, folder->entries + i, count, err);
-        counts->joined += status == TV_OK ? count : 0;
-        counts->made += status == TV_OK;
+        if (count >= 2) {
+            status = fleet_merge(folder, folder->entries + i, count, err);
+            counts->joined += status == TV_OK ? count : 0;
+            counts->made += status == TV_OK;
+        }
+        atomic_fetch_add(&progress->bytes, fleet_sum_bytes(folder->entries + i, count));
     }
     return status;
 }
@@ -527,6 +540,7 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
         folder.removes = true;
         fleet_keep_damaged(&folder);
         fleet_look_at_files(&folder);
+        tv_fleet_stop_meter(&folder.store);
         if (!settings->quiet)
             tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
                        counts.joined, counts.made, folder.removed_files);
@@ -669,6 +683,7 @@ static enum tv_status fleet_change_files(struct fleet_folder *folder, enum tv_st
 {
     if (status != TV_OK && tv_fleet_recover(&folder->store, err))
         status = fleet_refuse_damage(folder, err);
+    tv_fleet_stop_meter(&folder->store);
     return status;
 }
 

@@ -153,14 +153,22 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err)
 {
     *store = (struct tv_fleet_store){.settings = settings};
+    store->meter = tv_meter_start(&store->progress, settings->quiet);
     enum tv_status status = fleet_open_views(store, err);
     if (status != TV_OK && tv_fleet_recover(store, err))
         return TV_OK;
     return status;
 }
 
+void tv_fleet_stop_meter(struct tv_fleet_store *store)
+{
+    tv_meter_stop(store->meter);
+    store->meter = NULL;
+}
+
 void tv_fleet_close(struct tv_fleet_store *store, int *code)
 {
+    tv_fleet_stop_meter(store);
     tv_sql_close(store->sql);
     if (store->damaged.count > 0 && *code == TV_EXIT_OK)
         *code = TV_EXIT_INPUT;
@@ -241,6 +249,7 @@ bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
     size_t before = store->damaged.count;
     if (!fleet_may_be_damage(err))
         return false;
+    tv_fleet_stop_meter(store);
     if (tv_fleet_open_bare(&bare, store->settings, &reason) == TV_OK) {
         struct fleet_search search = {store, bare.sql};
         for (int i = 0; i < TV_FLEET_FOLDERS; i++)
@@ -265,6 +274,7 @@ bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
 static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char *query, bool *begun,
                                        struct tv_error *err)
 {
+    struct tv_meter *meter = store->meter;
     const struct tv_settings *settings = store->settings;
     struct tv_output output;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
@@ -276,6 +286,8 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
             : tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
+    store->meter = NULL;
+    tv_output_wait(&output, meter);
     status = tv_sql_run(store->sql, query, &how, &output.out, err);
     *begun = status == TV_OK || (!output.path && output.out.total > 0);
     if (status != TV_OK && !*begun)

@@ -92,7 +92,11 @@ static void meter_draw(struct tv_meter *meter)
     double records = (double)shown.records;
     double seconds = (double)(tv_monotonic_ns() - meter->start) / 1e9;
     meter->drawn = true;
-    if (bytes < total)
+    const char *work = atomic_load(&meter->progress->work);
+    if (work && bytes < total)
+        fprintf(stderr, "\r%s %3.0f%%  %.0f s\033[K", work, 100.0 * (double)bytes / (double)total,
+                seconds);
+    else if (bytes < total)
         fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
                 100.0 * (double)bytes / (double)total, records / 1e6, records / 1e6 / seconds,
                 seconds);

@@ -232,6 +232,11 @@ static const char *output_name(const struct tv_output *output)
 static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_output *output = context;
+    if (output->waits) {
+        tv_meter_stop(output->meter);
+        output->meter = NULL;
+        output->waits = false;
+    }
     while (bytes.length > 0) {
         ssize_t written = write(output->descriptor, bytes.data, bytes.length);
         if (written < 0 && errno == EINTR)
@@ -346,6 +351,16 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
     tv_out_init(&output->out, output_write_bytes, output);
     output->meter = tv_meter_start(&output->progress, quiet || isatty(output->descriptor));
     return TV_OK;
+}
+
+void tv_output_wait(struct tv_output *output, struct tv_meter *meter)
+{
+    if (output->meter || !isatty(output->descriptor)) {
+        tv_meter_stop(meter);
+        return;
+    }
+    output->meter = meter;
+    output->waits = true;
 }
 
 enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_settings *settings,

@@ -33,6 +33,7 @@ struct tv_output {
     struct tv_atomic_file file; /* at that path */
     struct tv_progress progress;
     struct tv_meter *meter; /* shows how much has been written, or NULL */
+    bool waits;             /* the meter shows work before the first write, and ends there */
     struct tv_output_screen screen;
 };
 
@@ -41,6 +42,10 @@ struct tv_output {
  * more than a second. */
 enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Let a meter run until the first write to a terminal; take the meter over.  An output elsewhere
+ * has its own meter. */
+void tv_output_wait(struct tv_output *output, struct tv_meter *meter);
 
 /* Open the output of --output.  With `text` the output is laid out for the terminal that it goes
  * to, and paged there. */
