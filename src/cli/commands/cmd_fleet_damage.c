@@ -95,24 +95,28 @@ static enum tv_status damage_take_trace(void *context, const struct tv_sql_value
 static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *batch,
                               struct tv_out *out)
 {
-    struct tv_out query;
+    struct tv_out query, traces;
     struct tv_error ignored = {0};
     tv_out_format(out,
                   "  restore the file from a copy; or remove the batch, rm %s/*/%016" PRIx64
-                  ".*, and add its traces again:\n",
+                  ".*, and add its traces again",
                   batch->to, batch->number);
     tv_out_init_memory(&query);
+    tv_out_init_memory(&traces);
     tv_out_format(&query,
                   "select uri from read_parquet(getvariable('folder') || '/trace/%016" PRIx64
                   ".parquet') order by uri limit %u",
                   batch->number, SHOWN_TRACES);
     tv_out_char(&query, '\0');
     /* Without the file of traces they are not known. */
-    if (tv_sql_for_each_row(sql, (const char *)query.buffer, 1, damage_take_trace, out, &ignored) ==
-            TV_OK &&
-        batch->traces > SHOWN_TRACES)
+    bool is_known = tv_sql_for_each_row(sql, (const char *)query.buffer, 1, damage_take_trace,
+                                        &traces, &ignored) == TV_OK;
+    tv_out_text(out, is_known ? ":\n" : "; those of other batches are skipped\n");
+    tv_out_bytes(out, (struct tv_bytes){traces.buffer, is_known ? traces.length : 0});
+    if (is_known && batch->traces > SHOWN_TRACES)
         tv_out_format(out, "    and %" PRIu64 " more\n", batch->traces - SHOWN_TRACES);
     tv_out_release(&query);
+    tv_out_release(&traces);
 }
 
 bool tv_fleet_check_files(struct tv_sql *sql, const char *to, uint64_t number, struct tv_out *out)
