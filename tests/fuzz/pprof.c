@@ -24,13 +24,15 @@ static void fuzz_describe_sample(const struct tv_trace *trace)
     tv_out_release(&out);
 }
 
-static void fuzz_read(const struct tv_reader *reader, struct tv_bytes bytes)
+static void fuzz_read(const struct tv_reader *reader, struct tv_bytes bytes,
+                      enum tv_sample_detail detail)
 {
-    struct tv_read_options options = {.parts = 1};
+    struct tv_read_options options = {.parts = detail == TV_SAMPLES_SINGLE ? 1 : 3};
     struct tv_error err = {0};
     if (reader->sniff(bytes, bytes.length) == 0)
         return;
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    tv_builder_sum_samples(builder, detail);
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     if (reader->assemble(source, builder, &options, &err) == TV_OK) {
         struct tv_trace *trace = tv_builder_finish(builder);
@@ -44,9 +46,10 @@ static void fuzz_read(const struct tv_reader *reader, struct tv_bytes bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_read(&tv_reader_pprof, (struct tv_bytes){data, size});
-    fuzz_read(&tv_reader_pprof_text, (struct tv_bytes){data, size});
-    fuzz_read(&tv_reader_gperftools, (struct tv_bytes){data, size});
-    fuzz_read(&tv_reader_otlp, (struct tv_bytes){data, size});
+    fuzz_read(&tv_reader_pprof, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
+    fuzz_read(&tv_reader_pprof, (struct tv_bytes){data, size}, TV_SAMPLES_BY_LINES);
+    fuzz_read(&tv_reader_pprof_text, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
+    fuzz_read(&tv_reader_gperftools, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
+    fuzz_read(&tv_reader_otlp, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
     return 0;
 }

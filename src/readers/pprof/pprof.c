@@ -14,7 +14,8 @@
  *     5 function {1 id 5, 2 name "parse", 4 file name}
  *     6 string, in the order of their numbers; all texts above are numbers of strings
  *
- * profile_tables.h has the tables, and what makes frames and paths of the locations.
+ * profile_tables.h has the tables, and what makes frames and paths of the locations.  When only
+ * sums are wanted, several threads add up the samples of a part of the file each (sample_scan.h).
  *
  * Labels decide the thread, and, if every sample has an end_timestamp_ns, the time. Otherwise the
  * axis is the weight. A message that is cut gives all fields before the cut; a sample that is
@@ -23,13 +24,16 @@
  */
 #include "readers/readers.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/protobuf.h"
+#include "base/workers.h"
 #include "readers/pprof/profile_tables.h"
 #include "readers/pprof/sample_labels.h"
+#include "readers/pprof/sample_scan.h"
 #include "readers/profile_input.h"
 
 /* Fields of Profile. */
@@ -91,7 +95,11 @@ struct pprof {
     uint32_t *stack; /* locations of the current sample, leaf first */
     int64_t *values; /* of the current sample, one per type */
     size_t stack_capacity;
-    uint32_t *value_types; /* of the trace */
+    uint32_t *value_types;       /* of the trace */
+    struct tv_pprof_scan *scans; /* of the parts of the file, in order */
+    unsigned part_count;
+    struct tv_pprof_scan_tables scan_tables;
+    uint64_t sample_count;
 };
 
 static uint64_t pprof_offset(const struct pprof *pprof, const uint8_t *at)
@@ -180,14 +188,30 @@ static void pprof_take_message(struct pprof *pprof, const struct tv_protobuf_fie
     }
 }
 
-/* Read everything but the samples. Fields of an unknown number or wire type are skipped, as
- * protobuf demands. */
+/* Let part number `part` begin at a field, and the one before it end there. */
+static void pprof_begin_part(struct pprof *pprof, unsigned part, const uint8_t *at)
+{
+    struct tv_pprof_scan *scans = pprof->scans;
+    const uint8_t *end = pprof->text.bytes.data + pprof->text.bytes.length;
+    assert(part < pprof->part_count);
+    if (part > 0)
+        scans[part - 1].part.length = (size_t)(at - scans[part - 1].part.data);
+    scans[part].part = (struct tv_bytes){at, (size_t)(end - at)};
+}
+
+/* Read everything but the samples, and find where the parts of the file begin. Fields of an unknown
+ * number or wire type are skipped, as protobuf demands. */
 static void pprof_read_tables(struct pprof *pprof)
 {
     struct tv_cursor cursor = tv_cursor_over(pprof->text.bytes);
     struct tv_protobuf_field field;
     uint64_t number;
+    size_t share = pprof->text.bytes.length / pprof->part_count;
+    unsigned part = 1;
+    pprof_begin_part(pprof, 0, pprof->text.bytes.data);
     while (tv_protobuf_next(&cursor, &field)) {
+        if (part < pprof->part_count && tv_cursor_position(&cursor) >= part * share)
+            pprof_begin_part(pprof, part++, cursor.at);
         if (field.number == PROFILE_SAMPLE)
             continue;
         if (field.number == PROFILE_COMMENT) {
@@ -200,6 +224,7 @@ static void pprof_read_tables(struct pprof *pprof)
             pprof_take_number(pprof, field.number, field.value);
         }
     }
+    pprof->part_count = part;
     if (!tv_protobuf_is_sound(&cursor))
         tv_profile_warn(&pprof->profile, TV_DIAGNOSTIC_TRUNCATED, tv_cursor_position(&cursor));
 }
@@ -403,8 +428,8 @@ static uint32_t pprof_find_step(struct pprof *pprof, struct pprof_sample *sample
     return step;
 }
 
-/* Add a sample for each value that is not 0. */
-static void pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
+/* Add a sample for each value that is not 0.  Return the step of its stack. */
+static uint32_t pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
 {
     struct tv_profile_input *profile = &pprof->profile;
     struct pprof_sample parsed;
@@ -430,6 +455,8 @@ static void pprof_add_sample(struct pprof *pprof, struct tv_bytes message)
         sample.weight = pprof->values[i];
         tv_profile_add_sample_at(profile, sample, stack.path, stack.line_path);
     }
+    pprof->sample_count++;
+    return step;
 }
 
 /* Return whether the profile has samples and each has an end_timestamp_ns. */
@@ -458,26 +485,118 @@ static bool pprof_is_timed(struct pprof *pprof)
 /* Number of samples between two checks for cancellation. */
 #define SAMPLES_A_CHECK 4096
 
-static enum tv_status pprof_read_samples(struct pprof *pprof, const struct tv_read_options *options,
-                                         struct tv_error *err)
+/* Add all samples one by one. */
+static enum tv_status pprof_add_samples(struct pprof *pprof, struct tv_progress *progress,
+                                        struct tv_error *err)
 {
     struct tv_cursor cursor = tv_cursor_over(pprof->text.bytes);
     struct tv_protobuf_field field;
     enum tv_status status = TV_OK;
     size_t before = 0;
-    uint64_t samples = 0;
     while (status == TV_OK && tv_protobuf_next(&cursor, &field)) {
         if (field.number != PROFILE_SAMPLE || field.wire != TV_PROTOBUF_BYTES)
             continue;
         pprof_add_sample(pprof, field.bytes);
-        if (++samples % SAMPLES_A_CHECK == 0) {
+        if (pprof->sample_count % SAMPLES_A_CHECK == 0) {
             size_t at = tv_cursor_position(&cursor);
-            status = tv_reader_add_progress(options->progress, at - before, err);
+            status = tv_reader_add_progress(progress, at - before, err);
             before = at;
         }
     }
+    return status;
+}
+
+/* ---- Sums of samples ---- */
+
+/* Smaller parts are not worth a thread. */
+#define PPROF_MIN_PART ((size_t)1 << 20)
+#define PPROF_MAX_PARTS 64
+
+/* Return the number of parts that are scanned at the same time. */
+static unsigned pprof_count_parts(const struct tv_read_options *options, size_t size)
+{
+    unsigned parts = options->parts ? options->parts : tv_workers_available();
+    if (!options->parts && size / PPROF_MIN_PART + 1 < parts)
+        parts = (unsigned)(size / PPROF_MIN_PART) + 1;
+    return parts < PPROF_MAX_PARTS ? parts : PPROF_MAX_PARTS;
+}
+
+static void pprof_scan_job(void *context, unsigned index)
+{
+    struct pprof *pprof = context;
+    tv_pprof_scan_part(&pprof->scans[index], &pprof->scan_tables);
+}
+
+/* Add the sums of a stack to those of the trace. */
+static void pprof_add_sums(struct pprof *pprof, const struct tv_pprof_scan *scan, size_t stack,
+                           uint32_t step)
+{
+    struct tv_profile_input *profile = &pprof->profile;
+    struct tv_sample_sums *to = &profile->trace->tables.sample_sums;
+    const struct tv_pprof_sum *sums = scan->sums + stack * pprof->type_count;
+    struct tv_profile_step at = pprof->tables.steps[step];
+    for (size_t i = 0; i < pprof->type_count; i++)
+        if (sums[i].samples > 0 || sums[i].weight != 0)
+            tv_sample_sums_add(to, to->detail == TV_SAMPLES_BY_LINES ? at.line_path : at.path,
+                               pprof->value_types[i], sums[i].samples, sums[i].weight);
+    profile->info->inputs[profile->input].samples += scan->stacks[stack].samples;
+    pprof->sample_count += scan->stacks[stack].samples;
+}
+
+/* Add what a scan left, and with the first sample of each stack the sums of all others. */
+static void pprof_add_scan(struct pprof *pprof, const struct tv_pprof_scan *scan)
+{
+    struct tv_protobuf_field field;
+    size_t next = 0;
+    for (size_t i = 0; i < scan->left.count; i++) {
+        struct tv_pprof_range range = scan->left.rows[i];
+        struct tv_cursor cursor =
+            tv_cursor_over((struct tv_bytes){range.begin, (size_t)(range.end - range.begin)});
+        while (tv_protobuf_next(&cursor, &field)) {
+            uint32_t step = pprof_add_sample(pprof, field.bytes);
+            if (next < scan->stack_count && scan->stacks[next].locations.data < cursor.at)
+                pprof_add_sums(pprof, scan, next++, step);
+        }
+    }
+    assert(next == scan->stack_count);
+}
+
+/* Scan the parts of the file at the same time, and add them to the trace in order. */
+static enum tv_status pprof_sum_samples(struct pprof *pprof, struct tv_progress *progress,
+                                        struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    pprof->scan_tables = (struct tv_pprof_scan_tables){
+        .locations = &pprof->tables.location_ids,
+        .labels = &pprof->labels,
+        .trace_types = pprof->profile.trace->tables.value_types.rows,
+        .types = pprof->value_types,
+        .type_count = pprof->type_count,
+        .progress = progress,
+    };
+    tv_workers_run(pprof->part_count, pprof_scan_job, pprof);
+    for (unsigned i = 0; i < pprof->part_count; i++) {
+        struct tv_pprof_scan *scan = &pprof->scans[i];
+        if (status == TV_OK && scan->status != TV_OK)
+            *err = scan->err;
+        if (status == TV_OK)
+            status = scan->status;
+        if (status == TV_OK)
+            pprof_add_scan(pprof, scan);
+        tv_pprof_scan_release(scan);
+    }
+    return status;
+}
+
+static enum tv_status pprof_read_samples(struct pprof *pprof, struct tv_progress *progress,
+                                         struct tv_error *err)
+{
+    bool sums = pprof->profile.trace->tables.sample_sums.detail != TV_SAMPLES_SINGLE;
+    enum tv_status status = sums && pprof->type_count > 0 ? pprof_sum_samples(pprof, progress, err)
+                                                          : pprof_add_samples(pprof, progress, err);
     tv_tables_count_events(&pprof->profile.trace->tables, pprof->profile.input,
-                           tv_profile_string(&pprof->profile, TV_BYTES("sample")), samples);
+                           tv_profile_string(&pprof->profile, TV_BYTES("sample")),
+                           pprof->sample_count);
     return status;
 }
 
@@ -492,6 +611,7 @@ static void pprof_release(struct pprof *pprof)
     tv_map_release(&pprof->stacks.places);
     tv_free(pprof->values);
     tv_free(pprof->value_types);
+    tv_free(pprof->scans);
     tv_profile_tables_release(&pprof->tables);
     tv_sample_labels_release(&pprof->labels);
     tv_profile_text_release(&pprof->text);
@@ -515,13 +635,15 @@ static enum tv_status pprof_assemble(struct tv_source *source, struct tv_builder
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, pprof->text.bytes.length,
                                   memory_order_relaxed);
+    pprof->part_count = pprof_count_parts(options, pprof->text.bytes.length);
+    pprof->scans = tv_alloc(pprof->part_count, sizeof *pprof->scans);
     pprof_read_tables(pprof);
     tv_profile_tables_resolve(&pprof->tables);
     pprof_add_value_types(pprof);
     pprof_add_header(pprof);
     tv_sample_labels_init(&pprof->labels, pprof->tables.strings, pprof->tables.string_count);
     pprof->profile.info->inputs[pprof->profile.input].weight_axis = !pprof_is_timed(pprof);
-    status = pprof_read_samples(pprof, options, err);
+    status = pprof_read_samples(pprof, options->progress, err);
     tv_profile_input_end(&pprof->profile, options);
     pprof_release(pprof);
     return status;
