@@ -207,17 +207,18 @@ enum tv_jfr_made {
     TV_JFR_MADE_THREAD,
 };
 
-/* Places in a chunk take 56 bits. */
-#define TV_JFR_PLACE_MASK ((UINT64_C(1) << 56) - 1)
+/* Places in a chunk take 55 bits. */
+#define TV_JFR_PLACE_MASK ((UINT64_C(1) << 55) - 1)
 
 /* The place of a value, and what was made of it. */
 struct tv_jfr_constant {
     uint32_t made;        /* number of the string, frame or thread; path of the stack */
     uint32_t line_path;   /* of a stack */
-    uint64_t at : 56;     /* from the chunk's first byte */
+    uint64_t at : 55;     /* from the chunk's first byte */
     uint64_t made_as : 6; /* enum tv_jfr_made: damaged types can make one constant two things */
     uint64_t cut : 1;     /* a stack of which the recorder left frames out */
     uint64_t met : 1;     /* a thread of which the scan met an event */
+    uint64_t noted : 1;   /* a stack whose first sample the scan noted */
 };
 
 /* ---- The chunk ---- */

@@ -132,19 +132,28 @@ static bool jfr_scanner_knows_thread(struct jfr_scanner *scanner, const struct t
     return met;
 }
 
-/* Note the first sample of a stack.  Return whether a sum can stand for the others: each sample of
- * a stack that was cut, or is missing, is diagnosed. */
-static bool jfr_scanner_meet_stack(struct jfr_scanner *scanner, const struct tv_jfr_plan *plan)
+/* Meet a stack of a type for the first time.  Return whether the trace needs the sample: it is the
+ * first of its type, or of the stack in all types, or no sum can stand for the others, because each
+ * sample of a stack that was cut, or is missing, is diagnosed. */
+static bool jfr_scanner_meet_stack(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
+                                   uint64_t place)
 {
-    uint32_t constant = tv_jfr_constant_find(scanner->chunk, plan->fields[TV_JFR_SLOT_STACK]->type,
-                                             scanner->slots[TV_JFR_SLOT_STACK]);
-    if (constant == TV_NONE || scanner->chunk->constants.rows[constant].cut)
-        return false;
     struct tv_jfr_scan *scan = scanner->scan;
-    scan->stacks = tv_array_reserve(scan->stacks, &scan->stack_capacity, scan->stack_count + 1,
-                                    sizeof *scan->stacks);
-    scan->stacks[scan->stack_count++] = constant;
-    return true;
+    uint32_t number = tv_jfr_constant_find(scanner->chunk, plan->fields[TV_JFR_SLOT_STACK]->type,
+                                           scanner->slots[TV_JFR_SLOT_STACK]);
+    if (number == TV_NONE || scanner->chunk->constants.rows[number].cut)
+        return true;
+    struct tv_jfr_constant *stack = &scanner->chunk->constants.rows[number];
+    bool needed = !stack->noted || !plan->begun;
+    if (!stack->noted) {
+        scan->stacks = tv_array_reserve(scan->stacks, &scan->stack_capacity, scan->stack_count + 1,
+                                        sizeof *scan->stacks);
+        scan->stacks[scan->stack_count++] = number;
+    }
+    stack->noted = true;
+    plan->begun = true;
+    plan->met[place / 64] |= UINT64_C(1) << place % 64;
+    return needed;
 }
 
 /* Add a sample to the sum of its stack.  Return false for an event that the trace needs. */
@@ -154,12 +163,10 @@ static bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_pl
     struct tv_jfr_stack_sum *sum = tv_jfr_scan_sum(scanner->scan, scanner->chunk, plan, key);
     if (!sum || !jfr_scanner_knows_thread(scanner, plan))
         return false;
-    uint64_t place = (uint64_t)(sum - plan->sums), bit = UINT64_C(1) << place % 64;
-    if (TV_UNLIKELY((plan->met[place / 64] & bit) == 0)) {
-        if (jfr_scanner_meet_stack(scanner, plan))
-            plan->met[place / 64] |= bit;
+    uint64_t place = (uint64_t)(sum - plan->sums);
+    if (TV_UNLIKELY((plan->met[place / 64] >> place % 64 & 1) == 0) &&
+        jfr_scanner_meet_stack(scanner, plan, place))
         return false;
-    }
     int64_t weight = 1;
     if (plan->fields[TV_JFR_SLOT_WEIGHT]) {
         struct tv_jfr_value value = {plan->fields[TV_JFR_SLOT_WEIGHT],

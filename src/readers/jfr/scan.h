@@ -11,8 +11,8 @@
  *     ranges   [S S)     [G) [S)
  *     sums     of the stacks: s, s, s, s, s
  *
- * The first sample of each stack and thread is noted, so the trace gets its threads, frames and
- * paths in the order of the file, as if there were no scan.
+ * The first sample of each stack, thread and event type is noted, so the trace gets its threads,
+ * frames, paths and value types in the order of the file, as if there were no scan.
  */
 #ifndef TV_READERS_JFR_SCAN_H
 #define TV_READERS_JFR_SCAN_H
@@ -49,6 +49,7 @@ struct tv_jfr_plan {
     uint64_t count;                /* events */
     struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of its pool; NULL: none */
     uint64_t *met;                 /* a bit for each of `sums`: the scan met the stack */
+    bool begun;                    /* the scan noted a sample of this type */
     /* Numbers in the trace, set when the first event is taken (events.c): */
     bool named;
     uint32_t name, category;        /* strings */

@@ -86,6 +86,7 @@ static const char *const types[] = {
     "102 jdk.JavaMonitorEnter startTime:1 duration:1 eventThread:5* stackTrace:10*",
     "103 app.Note startTime:1 what:4",
     "104 jdk.JavaThreadStatistics startTime:1 activeCount:1",
+    "105 jdk.ObjectAllocationSample startTime:1 eventThread:5* stackTrace:10* weight:1",
 };
 
 /* Words of the metadata: a text for each number, in the order of their first use. */
@@ -146,7 +147,8 @@ static void put_metadata(struct made *made)
     end_event(made, at);
 }
 
-/* Main.parse at line 7, called by Main.main at line 30; the thread "main" with id 1. */
+/* Stack 1: Main.parse at line 7, called by Main.main at line 30; stack 2: Main.main at line 31; the
+ * thread "main" with id 1. */
 static void put_constants(struct made *made, bool truncated)
 {
     size_t at = begin_event(made, TV_JFR_CHECKPOINT);
@@ -159,7 +161,7 @@ static void put_constants(struct made *made, bool truncated)
     put_text(made, "parse");
     NUMBERS(made, 6, 1, 1, 1);
     NUMBERS(made, 8, 2, 1, 1, 3, 2, 1, 2);
-    NUMBERS(made, 10, 1, 1, truncated, 2, 1, 7, 2, 30);
+    NUMBERS(made, 10, 2, 1, truncated, 2, 1, 7, 2, 30, 2, truncated, 1, 2, 31);
     NUMBERS(made, 5, 1, 1);
     put_text(made, "java");
     NUMBERS(made, 4711);
@@ -595,6 +597,31 @@ static void sums_have_every_sample(void **state)
     tv_trace_free(trace);
 }
 
+/* The stacks of the allocations are known from the samples of the processor. */
+static void types_share_their_stacks(void **state)
+{
+    (void)state;
+    struct made made = {.length = 0};
+    struct chunk chunk = {.start_ns = 1000};
+    begin_chunk(&made, &chunk);
+    EVENT(&made, 101, 4, 1, 1); /* the first of the thread */
+    EVENT(&made, 101, 5, 1, 1);
+    EVENT(&made, 101, 6, 1, 2);
+    EVENT(&made, 105, 7, 1, 2, 100);
+    EVENT(&made, 105, 8, 1, 1, 50);
+    EVENT(&made, 105, 9, 1, 1, 7);
+    EVENT(&made, 101, 10, 1, 1);
+    end_chunk(&made, &chunk);
+    struct tv_trace *trace = read_sums((struct tv_bytes){made.bytes, made.length});
+    assert_sums(trace, "3 3 2|1 1 1|2 57 2|1 100 1|");
+    assert_int_equal(trace->tables.value_types.count, 2);
+    assert_int_equal(trace->tables.value_types.rows[0].samples, 4);
+    assert_int_equal(trace->tables.value_types.rows[1].total, 157);
+    assert_int_equal(trace->head->inputs[0].samples, 7);
+    assert_int_equal(trace->head->thread_count, 1);
+    tv_trace_free(trace);
+}
+
 static void each_sample_of_a_cut_stack_is_counted(void **state)
 {
     (void)state;
@@ -698,6 +725,6 @@ UNIT_TESTS(jfr, cmocka_unit_test(sample_has_its_stack),
            cmocka_unit_test(chunk_without_size_is_read_to_the_end),
            cmocka_unit_test(numbers_become_counters), cmocka_unit_test(fields_are_read_again),
            cmocka_unit_test(jdk_7_is_named), cmocka_unit_test(damage_is_survived),
-           cmocka_unit_test(sums_have_every_sample),
+           cmocka_unit_test(sums_have_every_sample), cmocka_unit_test(types_share_their_stacks),
            cmocka_unit_test(each_sample_of_a_cut_stack_is_counted),
            cmocka_unit_test(large_chunks_come_in_order), cmocka_unit_test(numbers_of_any_length));
