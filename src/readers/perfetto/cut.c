@@ -524,7 +524,8 @@ enum tv_status tv_pf_cut_write(struct tv_source *source, struct tv_pf_cut *cut, 
     static const struct tv_read_options one = {.parts = 1};
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
     struct tv_pf_cut_writing writing = {.reading = reading, .cut = cut, .out = out};
-    struct tv_out *const outs[] = {&writing.packet, &writing.payload, &writing.part, &writing.text};
+    struct tv_out *const outs[] = {&writing.packet, &writing.payload, &writing.part, &writing.text,
+                                   &writing.ending};
     for (size_t i = 0; i < TV_COUNT(outs); i++)
         tv_out_init_memory(outs[i]);
     tv_map_init(&writing.sum_index);
@@ -533,6 +534,8 @@ enum tv_status tv_pf_cut_write(struct tv_source *source, struct tv_pf_cut *cut, 
     writing.clock = tv_pf_clocks_trace_id(&reading->clocks);
     if (status == TV_OK)
         status = cut_packets(&writing, err);
+    if (status == TV_OK)
+        tv_pf_cut_put_ending(&writing);
     for (size_t i = 0; i < TV_COUNT(outs); i++)
         tv_out_release(outs[i]);
     tv_map_release(&writing.sum_index);

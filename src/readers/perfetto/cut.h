@@ -4,7 +4,8 @@
  *
  * Packets outside of the range are left out.  What later packets need stays: interned data,
  * defaults, clears of the state, clock snapshots, descriptors, process trees, metadata.  The states
- * that tasks are in at the start of the range are told by switches at that time.  A slice
+ * that tasks are in at the start of the range are told by switches at that time, and one at its
+ * end lets the last states last until then.  A slice
  * that crosses an end of the range is closed there: its begin gets the time of the range's start,
  * and its end that of the range's end.  The caller marks these events, which only a finished trace
  * knows.
@@ -39,6 +40,10 @@ struct tv_pf_cut {
     /* Tasks at the start of the range, of which switches before the packets of the kernel tell. */
     TV_TABLE(tv_pf_cut_task) running; /* one for each processor that is known */
     TV_TABLE(tv_pf_cut_task) waiting;
+    /* A processor and what runs there at the end of the range, if that is before the end of the
+     * trace: a switch to the idle task marks the end, up to which the states of all tasks last. */
+    struct tv_pf_cut_task last;
+    bool has_last;
     uint64_t written, left_out; /* results: packets */
 };
 

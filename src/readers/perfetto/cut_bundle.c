@@ -205,6 +205,14 @@ static void cut_compact(struct tv_pf_cut_writing *writing, const struct tv_pf_bu
 
 /* ---- States of tasks at the start ---- */
 
+static const struct tv_pf_cut_task cut_idle = {.name = {(const uint8_t *)"swapper", 7}};
+
+/* Write the packet in writing->packet. */
+static void cut_put_whole(struct tv_pf_cut_writing *writing)
+{
+    tv_pf_cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
+}
+
 /* Write FtraceEvent {time, tid, sched_switch} to writing->payload. */
 static void cut_put_switch(struct tv_pf_cut_writing *writing, uint64_t raw,
                            const struct tv_pf_cut_task *from, const struct tv_pf_cut_task *to)
@@ -219,8 +227,8 @@ static void cut_put_switch(struct tv_pf_cut_writing *writing, uint64_t raw,
     cut_put_kernel_event(writing, raw, (uint64_t)from->tid, 4);
 }
 
-/* Write the bundle in writing->payload, with the clock of another one. */
-static void cut_put_switches(struct tv_pf_cut_writing *writing, struct tv_bytes like, uint32_t cpu)
+/* Write the bundle in writing->payload to writing->packet, with the clock of another one. */
+static void cut_wrap_switches(struct tv_pf_cut_writing *writing, struct tv_bytes like, uint32_t cpu)
 {
     struct tv_pf_message message = tv_pf_message_over(like);
     struct tv_protobuf_field field;
@@ -230,7 +238,6 @@ static void cut_put_switches(struct tv_pf_cut_writing *writing, struct tv_bytes 
     tv_protobuf_put_number(&writing->payload, 1, cpu);
     writing->packet.length = 0;
     tv_protobuf_put_message(&writing->packet, 1, &writing->payload);
-    tv_pf_cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
 }
 
 /* Return the time of the first event of a bundle, as it stands there.  False: it has none. */
@@ -275,7 +282,33 @@ static void cut_tell_processes(struct tv_pf_cut_writing *writing)
     if (writing->payload.length == 0)
         return;
     tv_protobuf_put_message(&writing->packet, 2, &writing->payload);
-    tv_pf_cut_put_frame(writing, (struct tv_bytes){writing->packet.buffer, writing->packet.length});
+    cut_put_whole(writing);
+}
+
+/* Make the switch that marks the end of the range, on the clock of a bundle: the last one tells
+ * best what its clock reads then.  It is written behind all packets, for rows of compact scheduling
+ * take the task before them from the switch before them. */
+static void cut_make_ending(struct tv_pf_cut_writing *writing, struct tv_bytes bundle)
+{
+    const struct tv_pf_cut *cut = writing->cut;
+    struct tv_pf_bundle_clock clock;
+    uint64_t raw;
+    if (!cut->has_last || !cut_bundle_first_time(bundle, &raw))
+        return;
+    tv_pf_bundle_read_clock(writing->reading, bundle, &clock);
+    raw += (uint64_t)cut->to - (uint64_t)tv_pf_bundle_time(writing->reading, &clock, raw);
+    writing->payload.length = writing->ending.length = 0;
+    cut_put_switch(writing, raw, &cut->last, &cut_idle);
+    cut_wrap_switches(writing, bundle, cut->last.cpu);
+    tv_out_bytes(&writing->ending,
+                 (struct tv_bytes){writing->packet.buffer, writing->packet.length});
+}
+
+void tv_pf_cut_put_ending(struct tv_pf_cut_writing *writing)
+{
+    if (writing->ending.length > 0)
+        tv_pf_cut_put_frame(writing,
+                            (struct tv_bytes){writing->ending.buffer, writing->ending.length});
 }
 
 /*
@@ -287,7 +320,6 @@ static void cut_tell_processes(struct tv_pf_cut_writing *writing)
  */
 static void cut_tell_states(struct tv_pf_cut_writing *writing, struct tv_bytes bundle)
 {
-    const struct tv_pf_cut_task idle = {.name = TV_BYTES("swapper")};
     const struct tv_pf_cut *cut = writing->cut;
     struct tv_pf_bundle_clock clock;
     uint64_t raw;
@@ -298,7 +330,7 @@ static void cut_tell_states(struct tv_pf_cut_writing *writing, struct tv_bytes b
     raw += (uint64_t)cut->from - (uint64_t)tv_pf_bundle_time(writing->reading, &clock, raw);
     cut_tell_processes(writing);
     for (size_t i = 0; i < cut->running.count; i++) {
-        const struct tv_pf_cut_task *before = &idle;
+        const struct tv_pf_cut_task *before = &cut_idle;
         writing->payload.length = 0;
         for (size_t k = 0; i == 0 && k < cut->waiting.count; k++) {
             if (k > 0)
@@ -306,7 +338,8 @@ static void cut_tell_states(struct tv_pf_cut_writing *writing, struct tv_bytes b
             before = &cut->waiting.rows[k];
         }
         cut_put_switch(writing, raw, before, &cut->running.rows[i]);
-        cut_put_switches(writing, bundle, cut->running.rows[i].cpu);
+        cut_wrap_switches(writing, bundle, cut->running.rows[i].cpu);
+        cut_put_whole(writing);
     }
 }
 
@@ -319,6 +352,7 @@ void tv_pf_cut_bundle(struct tv_pf_cut_writing *writing, const struct tv_pf_curr
     bool needed = false;
     size_t rest = 0;
     cut_tell_states(writing, bytes);
+    cut_make_ending(writing, bytes);
     tv_pf_bundle_read_clock(writing->reading, bytes, &clock);
     writing->payload.length = 0;
     writing->changed = false;

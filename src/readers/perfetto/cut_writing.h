@@ -23,9 +23,10 @@ struct tv_pf_cut_writing {
     struct tv_out packet, payload, part, text; /* reused */
     struct tv_map sum_index;
     TV_TABLE(tv_pf_cut_sum) sums;
-    uint32_t clock; /* id of the clock of the trace; 0: the file does not tell */
-    bool told;      /* the states of the tasks are written */
-    bool changed;   /* writing->payload is not what the bundle has */
+    uint32_t clock;       /* id of the clock of the trace; 0: the file does not tell */
+    bool told;            /* the states of the tasks are written */
+    struct tv_out ending; /* the packet that marks the end of the range; empty: none */
+    bool changed;         /* writing->payload is not what the bundle has */
 };
 
 /* Return the marks of an event, with the lead above them. */
@@ -49,6 +50,9 @@ void tv_pf_cut_drop(struct tv_pf_cut_writing *writing, const struct tv_pf_curren
  */
 void tv_pf_cut_keep(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                     int64_t time, bool replaced);
+
+/* Write the switch at the end of the range, after all packets. */
+void tv_pf_cut_put_ending(struct tv_pf_cut_writing *writing);
 
 /* Write the events of a bundle that stay. */
 void tv_pf_cut_bundle(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet);

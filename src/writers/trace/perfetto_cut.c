@@ -178,9 +178,22 @@ static void excerpt_mark_reason(const struct tv_trace *trace, struct tv_pf_cut *
         tv_pf_cut_mark(cut, rows[next - 1].offset, rows[next - 1].time, TV_PF_CUT_VALUE, 0);
 }
 
-/* Collect the threads that do not run at the start of the range; add those that run to a map. */
-static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns from,
-                                 struct tv_map *running)
+/* Map the events that began what runs at a time to the threads that run. */
+static void excerpt_map_running(const struct tv_trace *trace, tv_ns time, struct tv_map *running)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        uint32_t open = track->kind == TV_TRACK_STATES
+                            ? excerpt_find_open(trace, track->first_row, time)
+                            : TV_NONE;
+        if (open != TV_NONE &&
+            tv_bytes_equal(excerpt_state_name(trace, track, open), TV_BYTES("Running")))
+            tv_map_set(running, excerpt_event_key(trace, track, open), track->thread);
+    }
+}
+
+/* Collect the threads that do not run at the start of the range. */
+static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns from)
 {
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
@@ -191,10 +204,8 @@ static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut 
             continue;
         struct tv_pf_cut_task task = {.state = excerpt_state_name(trace, track, open),
                                       .cpu = TV_NONE};
-        if (tv_bytes_equal(task.state, TV_BYTES("Running"))) {
-            tv_map_set(running, excerpt_event_key(trace, track, open), track->thread);
+        if (tv_bytes_equal(task.state, TV_BYTES("Running")))
             continue;
-        }
         excerpt_name_task(trace, track->thread, &task);
         *tv_table_add(&cut->waiting) = task;
         if (tv_bytes_equal(task.state, TV_BYTES("Uninterruptible Sleep (I/O)")))
@@ -202,26 +213,68 @@ static void excerpt_tell_threads(const struct tv_trace *trace, struct tv_pf_cut 
     }
 }
 
+/* Tell what a processor runs at a time.  Return false when the track is no processor's, or begins
+ * later. */
+static bool excerpt_find_running(const struct tv_trace *trace, const struct tv_track *track,
+                                 tv_ns time, const struct tv_map *running,
+                                 struct tv_pf_cut_task *task)
+{
+    if (track->kind != TV_TRACK_CPU ||
+        tv_trace_time(trace, track->input, track->first_wall) >= time)
+        return false;
+    *task =
+        (struct tv_pf_cut_task){.name = TV_BYTES("swapper"), .cpu = excerpt_cpu_of(trace, track)};
+    uint32_t open = excerpt_find_open(trace, track->first_row, time), thread = TV_NONE;
+    if (open != TV_NONE)
+        thread = tv_map_find(running, excerpt_event_key(trace, track, open));
+    if (thread != TV_NONE)
+        excerpt_name_task(trace, thread, task);
+    return task->cpu != TV_NONE;
+}
+
 /* Collect what each processor runs at the start of the range, and what all other threads do. */
 static void excerpt_tell_states(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns from)
 {
     struct tv_map running;
     tv_map_init(&running);
-    excerpt_tell_threads(trace, cut, from, &running);
+    excerpt_map_running(trace, from, &running);
+    excerpt_tell_threads(trace, cut, from);
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        const struct tv_track *track = &trace->tracks[i];
-        if (track->kind != TV_TRACK_CPU ||
-            tv_trace_time(trace, track->input, track->first_wall) >= from)
-            continue;
-        struct tv_pf_cut_task task = {.name = TV_BYTES("swapper"),
-                                      .cpu = excerpt_cpu_of(trace, track)};
-        uint32_t open = excerpt_find_open(trace, track->first_row, from), thread = TV_NONE;
-        if (open != TV_NONE)
-            thread = tv_map_find(&running, excerpt_event_key(trace, track, open));
-        if (thread != TV_NONE)
-            excerpt_name_task(trace, thread, &task);
-        if (task.cpu != TV_NONE)
+        struct tv_pf_cut_task task;
+        if (excerpt_find_running(trace, &trace->tracks[i], from, &running, &task))
             *tv_table_add(&cut->running) = task;
+    }
+    tv_map_release(&running);
+}
+
+/* Return whether a row changes at a time: a slice begins or ends there. */
+static bool excerpt_changes_at(const struct tv_trace *trace, uint32_t row, tv_ns time)
+{
+    uint32_t next = tv_row_find_start(trace, row, time);
+    return (next < trace->rows[row].count && tv_slice_start(trace, row, next) == time) ||
+           (next > 0 && tv_slice_end(trace, row, next - 1) == time);
+}
+
+/* Choose a processor whose switch to the idle task marks the end of the range: one that is idle
+ * then, so that nothing changes there, or else the first.  Processors that switch at that very time
+ * are left out: that switch is not in the range. */
+static void excerpt_tell_end(const struct tv_trace *trace, struct tv_pf_cut *cut, tv_ns to)
+{
+    struct tv_map running;
+    if (to >= trace->end)
+        return;
+    tv_map_init(&running);
+    excerpt_map_running(trace, to, &running);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        struct tv_pf_cut_task task;
+        if (!excerpt_find_running(trace, &trace->tracks[i], to, &running, &task) ||
+            (cut->has_last && task.tid != 0) ||
+            excerpt_changes_at(trace, trace->tracks[i].first_row, to))
+            continue;
+        cut->last = task;
+        cut->has_last = true;
+        if (task.tid == 0)
+            break;
     }
     tv_map_release(&running);
 }
@@ -259,6 +312,7 @@ static enum tv_status excerpt_write_packets(const struct tv_excerpt *excerpt, st
             excerpt_mark_track(trace, &cut, &trace->tracks[i], from, to, &early);
         tv_map_release(&early);
         excerpt_tell_states(trace, &cut, from);
+        excerpt_tell_end(trace, &cut, to);
         excerpt_mark_counters(trace, &cut);
     }
     enum tv_status status = tv_pf_cut_write(trace->head->inputs[0].source, &cut, out, err);
