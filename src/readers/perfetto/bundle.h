@@ -65,6 +65,7 @@ struct tv_pf_event_fields {
     uint16_t present; /* bit set */
 };
 
+/* Parse the fields of an event. */
 void tv_pf_event_parse(struct tv_bytes bytes, struct tv_pf_event_fields *fields);
 
 /* Return the name of a kernel function: an interned symbol, or its address, written to `text`. */
