@@ -15,8 +15,8 @@
 struct tv_sketch; /* model/sketch.h */
 
 struct tv_progress {
-    const char *_Atomic work; /* "joining": what `bytes` count; NULL: they are read or written */
     struct tv_sketch *sketch; /* readers may draw their events there (model/sketch.h); or NULL */
+    const char *_Atomic work; /* "joining": what `bytes` count; NULL: they are read or written */
     _Atomic uint64_t input_bytes; /* size of the inputs, each counted once */
     _Atomic uint64_t total_bytes; /* of all passes over the inputs */
     _Atomic uint64_t bytes;       /* processed, in all passes */
