@@ -13,7 +13,6 @@ _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
-  gpu_counter_event=52:GpuCounters
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
   generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
@@ -61,10 +60,6 @@ Property: name=1 value=2
 Meminfo: key=1 value=2
 RenderStage: event_id=1 duration=2 hw_queue_id=3 stage_id=4 context=5 submission_id=10 command_buffer_handle=12 specifications=7:Specifications hw_queue_iid=13 stage_iid=14
   name=17 name_iid=20 event_id=1 event_wait_ids=18
-GpuCounters: counter_descriptor=1:GpuDescriptor counters=2:GpuCounter
-GpuDescriptor: specs=1:GpuSpec
-GpuSpec: counter_id=1 name=2
-GpuCounter: counter_id=1 double_value=3
 Specifications: hw_queue=2:Description stage=3:Description
 Description: name=1
 Graphics: buffer_event=1:BufferEvent
