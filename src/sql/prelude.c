@@ -169,7 +169,7 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
-    /* What hardware queues, the Vulkan driver and buffers of displays did. */
+    /* Slices of hardware queues, of the Vulkan driver and of display buffers. */
     "create view gpu_slice as select s.* exclude (e), try_cast(arg_of(e, 'context') as bigint) "
     "as context_id, try_cast(arg_of(e, 'render_target_handle') as bigint) as render_target, "
     "try_cast(arg_of(e, 'render_pass_handle') as bigint) as render_pass, "

@@ -509,7 +509,7 @@ static void comparison_sort_by_name(struct tv_comparison *comparison)
     tv_free(place);
 }
 
-/* What rows are sorted by, the smallest first. */
+/* The key by which rows are sorted, the smallest first. */
 typedef double comparison_key(const struct tv_compared_row *row);
 
 static double comparison_key_of_share(const struct tv_compared_row *row)

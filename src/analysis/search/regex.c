@@ -9,7 +9,7 @@
  * active side by side (`front`), so that each character of the text costs at most as many steps as
  * there are states.
  *
- * That bound is the reason for an engine of our own.  Engines that try one way after the other
+ * The bound is the reason for an engine of our own.  Engines that try one way after the other
  * take exponential time for some expressions, such as "(a*)*b", and anybody who may search a
  * shared trace could send one to the server.  Here the limits on states and ranges bound time and
  * memory.

@@ -328,7 +328,7 @@ struct tv_pf_profile {
     struct tv_interner *frame_index;
 };
 
-/* What packets and events tell of a process, or of a thread, by its id. */
+/* Facts of a process or of a thread, by its id, from packets and events. */
 struct tv_pf_facts {
     uint64_t id;
     int64_t start, end; /* the first and the last that is known; TV_NO_TIME: none */

@@ -8,7 +8,7 @@
  *                   9 counter {2 name, 3 unit, 4 unit as text} | 10 its iid, 11 weight,
  *                   12 more counters* | 13 their iids, 14 their weights}
  *
- * What is missing comes from the defaults of the sequence {2 counter, 3 more counters}.  A sample
+ * Missing fields come from the defaults of the sequence {2 counter, 3 more counters}.  A sample
  * with several weights is several rows, as a sample of perf.  One of a process alone is on its main
  * thread, because only threads have samples.
  */

@@ -38,7 +38,7 @@ struct scanned_sample {
     bool plain;     /* can be added up, if its stack is known */
 };
 
-/* What names a thread: the arguments of tv_sample_labels_thread. */
+/* Names and ids of a thread: the arguments of tv_sample_labels_thread. */
 struct scanned_thread {
     uint64_t tid, pid;
     const uint8_t *name, *process; /* texts are views of the file's strings */
