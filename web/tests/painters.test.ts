@@ -192,6 +192,18 @@ test('time without a state is not pale, and neither is a slice without CPU there
   assert.deepEqual(pale(await paintTrack(setup)), [[150, 100]]);
 });
 
+test('a state that is neither running nor waiting is a low bar without cuts', async () => {
+  const rows: SliceRow[] = [
+    [100, 200, 0, 0, state('uninterruptible')],
+    [300, 600, 1, 0, state('other')],
+  ];
+  const log = await paintTrack({ rows: [rows], track: { kind: 'states', rows: 1, waits: -1 } });
+  const height = (colour: string): number | undefined => log.of('fillRect', colour)[0]?.box.h;
+  const full = height('--state-unint') ?? 0;
+  assert(full > 0);
+  assert.equal(height('--state-other'), Math.round(full / 4));
+});
+
 test('states shorter than a pixel count as the longest one of that pixel', async () => {
   const own = new Frames([
     ...FRAMES,

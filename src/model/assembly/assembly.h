@@ -213,6 +213,7 @@ enum tv_state_colour {
     TV_COLOUR_RUNNING = 3,
     TV_COLOUR_RUNNABLE = 4,
     TV_COLOUR_SLEEPING = 5,
+    TV_COLOUR_OTHER = 6, /* thread_state_unknown: stopped, traced, dead, or not known */
 };
 
 struct tv_state_track {

@@ -52,7 +52,7 @@ static const struct {
     {'s', "Sleeping", 5},
     {'d', "Uninterruptible Sleep", 1},
     {'i', "Uninterruptible Sleep (I/O)", 2},
-    {'z', "Zombie", 1},
+    {'z', "Zombie", 6},
 };
 
 struct making {

@@ -37,7 +37,7 @@ export const STATE_COLOUR: Record<SchedulerState, number> = {
   sleeping: 5,
   uninterruptible: 1,
   io: 2,
-  other: 1,
+  other: 6,
 };
 
 /**

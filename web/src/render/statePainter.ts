@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state track of a thread. Height and cuts repeat what the colour says: running fills the
-// track, runnable is lower, sleeping is a line, and blocked is full height with cuts.
+// track, runnable is lower, sleeping is a line, and blocked is full height with cuts. A low grey
+// bar is any other state: a thread that has ended is not an alarm.
 
 import { HASHED_COLOURS, METHOD_COLOURS } from '../model/colours';
 import { STATE_COLOUR } from '../model/states';
@@ -14,6 +15,10 @@ const SLEEPING = FIRST + STATE_COLOUR.sleeping;
 const RUNNABLE = FIRST + STATE_COLOUR.runnable;
 const BLOCKED = FIRST + STATE_COLOUR.uninterruptible;
 const IO = FIRST + STATE_COLOUR.io;
+const OTHER = FIRST + STATE_COLOUR.other;
+/** Heights as shares of the full one. */
+const RUNNABLE_SHARE = 0.62;
+const OTHER_SHARE = 0.25;
 
 /** Tell whether a state of this colour is "running". */
 export function isRunning(colour: number): boolean {
@@ -23,7 +28,8 @@ export function isRunning(colour: number): boolean {
 /** Return the height of a state, in the unit of `full`. */
 export function stateHeight(colour: number, full: number, ratio = 1): number {
   if (colour === SLEEPING) return Math.max(1, Math.round(ratio));
-  return colour === RUNNABLE ? Math.max(1, Math.round(full * 0.62)) : full;
+  if (colour === RUNNABLE) return Math.max(1, Math.round(full * RUNNABLE_SHARE));
+  return colour === OTHER ? Math.max(1, Math.round(full * OTHER_SHARE)) : full;
 }
 
 function paintStateCuts(g: Surface, theme: Theme, b: Box, slant: number): void {

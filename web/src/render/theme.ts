@@ -127,7 +127,7 @@ function isGrey(bar = ''): boolean {
 /**
  * The custom properties that override the first reserved colours, in the order of those colours.
  */
-const STATE_COLOURS = ['unint', 'iowait', 'running', 'runnable', 'sleep'];
+const STATE_COLOURS = ['unint', 'iowait', 'running', 'runnable', 'sleep', 'other'];
 
 let generations = 0;
 

@@ -173,6 +173,9 @@ const REASONS: Partial<Record<string, string>> = {
   'Sleeping (idle)': 'had nothing to do',
   'Uninterruptible Sleep': 'blocked in the kernel',
   'Uninterruptible Sleep (I/O)': 'blocked on input or output',
+  Zombie: 'ended',
+  'Exit Dead': 'ended',
+  'Task Dead': 'ended',
 };
 
 function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
@@ -214,9 +217,10 @@ function stateLegend(v: Views): HTMLElement {
     h(
       'ul',
       { class: 'state-legend' },
-      ...STATES.filter((state) => state !== 'preempted' && state !== 'other').map((state) =>
-        h('li', null, stateSwatch(v, state), ` ${STATE_WORDS[state][0]}`),
-      ),
+      ...STATES.filter((state) => state !== 'preempted').map((state) => {
+        const [word, title] = STATE_WORDS[state];
+        return h('li', { title }, stateSwatch(v, state), ` ${word}`);
+      }),
     ),
   );
 }
