@@ -78,7 +78,7 @@ function busyTrace() {
   const events = [
     { ph: 'M', name: 'process_name', pid: 12345, args: { name: 'com.example.launcher' } },
     { ph: 'M', name: 'thread_name', ...thread, args: { name: 'CrRendererMain' } },
-    { ph: 'E', name: 'nothing', ...thread, ts: 0 },
+    ...Array(1_768).fill({ ph: 'E', name: 'nothing', ...thread, ts: 0 }),
     { ph: 's', name: 'flow', id: 1, ...thread, ts: 1 },
     { ph: 'f', name: 'flow', id: 1, bp: 'e', ...thread, ts: 20_001 },
   ];
@@ -103,7 +103,9 @@ const KINDS = 'main;work_[j];copy_[k] 5\nmain;wait_[i] 3\n';
 
 for (const size of SIZES) {
   test(`at ${size.width} px nothing is cut off in a trace that has everything`, async () => {
-    const { page } = await showFile('busy.json', busyTrace(), { options: { viewport: size } });
+    const { page } = await showFile('launcher-everything.json', busyTrace(), {
+      options: { viewport: size },
+    });
     for (const tab of BUSY_TABS) {
       await page.getByRole('tab', { name: tab }).click();
       await rested(page);
@@ -131,7 +133,7 @@ const scopeWords = (page) =>
   );
 
 test('the text about the range is readable, short, or absent', async () => {
-  const { page } = await showFile('busy.json', busyTrace(), {
+  const { page } = await showFile('launcher-everything.json', busyTrace(), {
     options: { viewport: { width: 1800, height: 800 } },
   });
   const seen = new Set();
@@ -149,7 +151,9 @@ test('the text about the range is readable, short, or absent', async () => {
 
 test('a narrow table keeps the figures that no other place shows', async () => {
   const viewport = { width: 900, height: 700 };
-  const { page } = await showFile('busy.json', busyTrace(), { options: { viewport } });
+  const { page } = await showFile('launcher-everything.json', busyTrace(), {
+    options: { viewport },
+  });
   await page.getByRole('tab', { name: 'Counters' }).click();
   const heads = () => page.locator('.counters [role=columnheader]').allInnerTexts();
   const names = (all) => all.map((head) => head.replace(/^[▾▴] /, ''));

@@ -22,6 +22,7 @@ import { Frames } from '../src/model/names';
 import { ProfileStore } from '../src/model/profileStore';
 import { SearchStore } from '../src/model/searchStore';
 import { Viewer } from '../src/model/viewer';
+import { sampledWords } from '../src/views/topBar';
 import { call, FRAMES, settle, tileEngine, track } from './fixtures';
 
 const FACTS: TraceFacts = {
@@ -181,10 +182,20 @@ test('samples lead where they are what was recorded, slices everywhere else', ()
   assert.equal(tab({ ...jfr, ...type('jdk.ExecutionSample', 'count') }), 'flame');
   assert.equal(tab({ ...jfr, ...type('jdk.ThreadSleep', 'nanoseconds') }), 'profile');
   assert.equal(tab({ ...jfr, samples: 0 }), 'profile');
+  assert.equal(tab({ format: 'Firefox Profiler', ...type('samples', 'count') }), 'flame');
   assert.equal(tab({ format: 'Trace Event Format', ...type('V8 Sample', '') }), 'profile');
   const states = { calls: 0, tracks: [{ ...track(3), kind: 'states' as const }] };
   assert.equal(tab({ ...states, ...type('cpu-clock', 'count') }), 'flame');
   assert.equal(tab({ ...states, ...type('sched:sched_switch', 'count') }), 'states');
+});
+
+test('a sampled trace names its interval where it is known', () => {
+  const words = (interval: number, inferred = false): string | null =>
+    sampledWords({ ...FACTS, sampled: { interval_ns: interval, inferred } }, 'ms');
+  assert.equal(words(2_000_000), 'sampled every 2.000 ms');
+  assert.equal(words(2_000_000, true), 'sampled (inferred), interval ≤ 2.000 ms');
+  assert.equal(words(0), 'sampled');
+  assert.equal(sampledWords({ ...FACTS, sampled: null }, 'ms'), null);
 });
 
 test('a range is whole nanoseconds inside the trace, or absent', () => {

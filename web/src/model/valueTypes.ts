@@ -10,10 +10,10 @@ type ValueFacts = Pick<TraceFacts, 'calls' | 'samples' | 'value_types'>;
 type UsualFacts = ValueFacts & Pick<TraceFacts, 'format' | 'tracks'>;
 
 /**
- * A profiler that writes slices beside its samples: pauses of the garbage collector, and threads
- * that wait.
+ * Profilers that write slices beside their samples: pauses of the garbage collector, threads that
+ * wait, and markers.
  */
-const PROFILER_WITH_SLICES = 'Java Flight Recorder';
+const PROFILERS_WITH_SLICES = ['Java Flight Recorder', 'Firefox Profiler'];
 
 /** Return the name and the unit of a value type. */
 export function valueTypeOf(facts: ValueFacts, number: number): { name: string; unit: string } {
@@ -35,8 +35,10 @@ export function valueNumberOf(facts: ValueFacts, name: string): number {
  */
 export function samplesFirst(facts: UsualFacts): boolean {
   if (facts.samples === 0) return false;
-  if (facts.calls > 0)
-    return facts.format === PROFILER_WITH_SLICES && valueTypeOf(facts, 0).unit !== 'nanoseconds';
+  if (facts.calls > 0) {
+    const profiler = PROFILERS_WITH_SLICES.includes(facts.format);
+    return profiler && valueTypeOf(facts, 0).unit !== 'nanoseconds';
+  }
   return samplesLead(facts);
 }
 

@@ -69,6 +69,7 @@ function thingWords(facts: TraceFacts): string[] {
 
 export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
   if (!facts.sampled) return null;
+  if (facts.sampled.interval_ns === 0) return 'sampled';
   const interval = formatTimeUnit(facts.sampled.interval_ns, unit);
   return facts.sampled.inferred === false
     ? `sampled every ${interval}`
