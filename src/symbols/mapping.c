@@ -212,18 +212,39 @@ static enum tv_status mapping_parse_lines(struct tv_mapping *m, struct tv_bytes 
     return TV_OK;
 }
 
+/* Bytes at the beginning that are searched for what no text contains. */
+#define MAPPING_PREFIX 4096
+
+/* Refuse a source that is no text or too large, without waiting for its end: a device such as
+ * /dev/zero has none. */
+static enum tv_status mapping_check_source(struct tv_source *source, struct tv_error *err)
+{
+    uint8_t prefix[MAPPING_PREFIX];
+    size_t got = 0;
+    enum tv_status status = tv_source_read(source, 0, prefix, sizeof prefix, &got, err);
+    if (status != TV_OK)
+        return status;
+    if (memchr(prefix, '\0', got))
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                       "expected a mapping file of R8 or ProGuard, found binary data");
+    if (tv_source_reaches(source, TV_MAPPING_LIMIT + 1))
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "a mapping file has at most %llu bytes",
+                       (unsigned long long)TV_MAPPING_LIMIT);
+    return TV_OK;
+}
+
 enum tv_status tv_mapping_read(struct tv_source *source, struct tv_mapping **mapping,
                                struct tv_error *err)
 {
+    enum tv_status status = mapping_check_source(source, err);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "%s", tv_source_name(source));
     uint64_t size = tv_source_size(source);
-    if (size > TV_MAPPING_LIMIT)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "a mapping file of %llu bytes is too large",
-                       (unsigned long long)size);
     struct tv_mapping *m = tv_alloc(1, sizeof *m);
     tv_map_init(&m->by_name);
     m->text = tv_alloc((size_t)size + 1, 1);
     size_t got = 0;
-    enum tv_status status = tv_source_read(source, 0, m->text, (size_t)size, &got, err);
+    status = tv_source_read(source, 0, m->text, (size_t)size, &got, err);
     if (status == TV_OK)
         status = mapping_parse_lines(m, (struct tv_bytes){m->text, got}, err);
     if (status != TV_OK) {

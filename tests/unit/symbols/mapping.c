@@ -135,5 +135,44 @@ static void survives_damage(void **state)
     }
 }
 
+/* Supply as many bytes as anybody asks for. */
+static enum tv_status grow_endlessly(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                                     struct tv_error *err)
+{
+    (void)context, (void)err;
+    *size = wanted;
+    *ended = false;
+    return TV_OK;
+}
+
+static enum tv_status fill_endlessly(void *context, uint64_t offset, void *buffer, size_t size,
+                                     struct tv_error *err)
+{
+    (void)offset, (void)err;
+    memset(buffer, *(const char *)context, size);
+    return TV_OK;
+}
+
+/* A device without an end is refused at the limit, and before it if it holds no text. */
+static void endless_files_are_refused(void **state)
+{
+    static const struct tv_source_growth growth = {.reads.read = fill_endlessly,
+                                                   .grow = grow_endlessly};
+    static const struct {
+        char byte;
+        enum tv_status status;
+    } devices[] = {{'\n', TV_ERR_LIMIT}, {'\0', TV_ERR_SYNTAX}};
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(devices); i++) {
+        char byte = devices[i].byte;
+        struct tv_source *source = tv_source_from_growth(&growth, &byte, "device");
+        struct tv_mapping *mapping;
+        struct tv_error err = {0};
+        assert_int_equal(tv_mapping_read(source, &mapping, &err), devices[i].status);
+        assert_non_null(strstr(err.message, "device: "));
+        tv_source_free(source);
+    }
+}
+
 UNIT_TESTS(mapping, cmocka_unit_test(finds_originals), cmocka_unit_test(refuses_other_texts),
-           cmocka_unit_test(survives_damage));
+           cmocka_unit_test(survives_damage), cmocka_unit_test(endless_files_are_refused));
