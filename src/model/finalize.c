@@ -213,8 +213,7 @@ static void finalize_check_saturation(const struct tv_trace *trace)
 }
 
 /* Check whether sums of sample weights can overflow, and sums of the times between single samples
- * of a thread; the last sample lasts as long as the one before (analysis/calltree/derived_trees.c).
- */
+ * of a thread; the last sample as in TV_SAMPLES_TIME (analysis/calltree/derived_trees.c). */
 static void finalize_check_sample_saturation(const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -236,8 +235,10 @@ static void finalize_check_sample_saturation(const struct tv_trace *trace)
         }
         of[thread].last = sample;
     }
-    for (size_t thread = 0; thread < threads; thread++)
-        tv_time_add(&times, of[thread].gap);
+    for (size_t thread = 0; thread < threads; thread++) {
+        tv_ns length = of[thread].last ? tv_trace_last_sample_length(trace, of[thread].last) : -1;
+        tv_time_add(&times, length >= 0 ? length : of[thread].gap);
+    }
     for (size_t i = 0; i < tables->sample_sums.count; i++) {
         int64_t weight = tables->sample_sums.rows[i].weight;
         tv_time_add(&weights, weight > 0 ? weight : 0);

@@ -127,7 +127,8 @@ struct tv_value_type {
     uint32_t input;
     bool preferred; /* the file says that this type is shown first */
     bool counted;   /* a weight is a number of samples: a row stands for as many */
-    uint8_t no_padding[2];
+    bool until_end; /* the last sample of a thread lasts until the end of the input */
+    uint8_t no_padding;
 };
 
 /* A stack, and how much of a value type belongs to it.  An input sample with several values is

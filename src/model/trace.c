@@ -441,6 +441,18 @@ static void around_consider(struct around_time *around, tv_ns at, tv_ns wall, tv
     }
 }
 
+tv_ns tv_trace_last_sample_length(const struct tv_trace *trace, const struct tv_sample *sample)
+{
+    assert(sample->type < trace->tables.value_types.count);
+    /* A subset may lack the samples after this one. */
+    if (trace->is_subset || !trace->tables.value_types.rows[sample->type].until_end)
+        return -1;
+    const struct tv_input *input = &trace->head->inputs[sample->input];
+    assert(input->tick_ns == 1);
+    tv_ns end = input->origin + input->last_wall;
+    return end >= sample->time ? end - sample->time : -1;
+}
+
 /* Consider both ends of a slice. The end of an open call is no record: nobody read the CPU clock
  * then. */
 static void around_consider_slice(struct around_time *around, tv_ns at,

@@ -162,6 +162,9 @@ static inline tv_ns tv_trace_time(const struct tv_trace *trace, uint32_t input, 
     return time + trace->offset[input];
 }
 
+/* Return how long a thread's last sample lasts according to the file; -1: it does not say. */
+tv_ns tv_trace_last_sample_length(const struct tv_trace *trace, const struct tv_sample *sample);
+
 /* Return the offset of the event that began a slice, in the input of the row, or TV_NO_OFFSET. */
 uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t index);
 

@@ -133,10 +133,13 @@ static void sample_add_by_time(struct sample_counting *counting)
         }
         counting->last[place] = i + 1;
     }
-    for (size_t place = 0; place < places; place++)
-        if (counting->last[place] > 0)
-            sample_add(counting, &tables->samples.rows[counting->last[place] - 1],
-                       counting->gap[place]);
+    for (size_t place = 0; place < places; place++) {
+        if (counting->last[place] == 0)
+            continue;
+        const struct tv_sample *last = &tables->samples.rows[counting->last[place] - 1];
+        tv_ns length = tv_trace_last_sample_length(counting->trace, last);
+        sample_add(counting, last, length >= 0 ? length : counting->gap[place]);
+    }
     tv_free(counting->last);
     tv_free(counting->gap);
 }

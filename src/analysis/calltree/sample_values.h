@@ -14,8 +14,8 @@
 enum tv_sample_measure {
     TV_SAMPLES_COUNT,  /* 1 per sample */
     TV_SAMPLES_WEIGHT, /* as the file says; 1 if it does not */
-    TV_SAMPLES_TIME, /* until the thread's next sample; the last one lasts as long as the one before
-                        it */
+    TV_SAMPLES_TIME, /* until the thread's next sample; the last one lasts as long as the file says
+                        (tv_trace_last_sample_length), or else as long as the one before it */
 };
 
 /* The samples that a question is about. */

@@ -247,6 +247,14 @@ static void chart_put_last(struct chart_drawing *d, struct chart_thread *thread,
     chart_put(d, thread, row, distance < thread->most ? distance : thread->most);
 }
 
+/* Return the end of a thread's last sample: as the file says, or else after one interval. */
+static tv_ns chart_last_end(const struct chart_drawing *d, const struct chart_thread *thread)
+{
+    size_t row = thread->last - 1;
+    tv_ns length = tv_trace_last_sample_length(d->trace, &d->trace->tables.samples.rows[row]);
+    return chart_end(chart_time(d, row), length >= 0 ? length : thread->most / 2);
+}
+
 static void chart_draw_all(struct chart_drawing *d)
 {
     d->chart->count = 0;
@@ -269,9 +277,8 @@ static void chart_draw_all(struct chart_drawing *d)
     }
     for (uint32_t i = 0; i < d->question->thread_count; i++) {
         struct chart_thread *thread = &d->threads[i];
-        /* Nothing tells how long the last sample lasts: one interval. */
         if (thread->last > 0)
-            chart_put_last(d, thread, chart_end(chart_time(d, thread->last - 1), thread->most / 2));
+            chart_put_last(d, thread, chart_last_end(d, thread));
         chart_end_bar(d, thread);
     }
 }

@@ -217,6 +217,12 @@ static void v8_cpu_deliver(struct v8_file *file)
     size_t late = tv_v8_samples_finish(&file->samples, &profile->trace->paths, file->end);
     if (late > 0)
         tv_profile_warn(profile, TV_DIAGNOSTIC_SAMPLES_SORTED, TV_NO_OFFSET);
+    profile->trace->tables.value_types.rows[number].until_end = true;
+    profile->trace->tables.value_types.rows[cpu].until_end = true;
+    if (file->samples.count > 0) {
+        const struct tv_v8_sample *last = &file->samples.rows[file->samples.count - 1];
+        tv_profile_reach(profile, last->time + last->length);
+    }
     for (size_t i = 0; i < file->samples.count; i++) {
         const struct tv_v8_sample *from = &file->samples.rows[i];
         struct tv_sample sample = {.time = from->time,
