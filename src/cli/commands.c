@@ -227,12 +227,18 @@ static bool command_line_wants_next(const char *word)
     return wants;
 }
 
+/* Is the letter r among the options of an argument, as in -r, -rq and -qr? */
+static bool command_line_has_letter_r(const char *word)
+{
+    return word[0] == '-' && word[1 + strspn(word + 1, "q")] == 'r';
+}
+
 int tv_commands_first_word(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] != '-' || argv[i][1] == '\0')
             return i;
-        if (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "--") == 0)
+        if (command_line_has_letter_r(argv[i]) || strcmp(argv[i], "--") == 0)
             break;
         i += command_line_wants_next(argv[i]);
     }
@@ -326,6 +332,17 @@ static bool command_line_is_mistyped(const char *word)
     return true;
 }
 
+/* Is -r among the arguments before a "--", alone or with other letters? */
+static bool command_line_wants_text(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (command_line_has_letter_r(argv[i]))
+            return true;
+        i += command_line_wants_next(argv[i]);
+    }
+    return false;
+}
+
 /* Is the word among the arguments before a "--"? */
 static bool command_line_has_word(int argc, char **argv, const char *word)
 {
@@ -339,7 +356,7 @@ static bool command_line_has_word(int argc, char **argv, const char *word)
 /* Run the viewer, -r or --version. */
 static int command_run_nameless(int argc, char **argv, int first)
 {
-    bool text = command_line_has_word(argc, argv, "-r");
+    bool text = command_line_wants_text(argc, argv);
     if (command_line_has_word(argc, argv, "--version"))
         return tv_command_version.run(&tv_command_version, NULL);
     if (!text && first < argc && command_line_is_mistyped(argv[first]))
