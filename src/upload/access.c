@@ -38,6 +38,9 @@
 /* Ten wrong passwords from one address, then one every ten seconds. */
 #define TRIES 10
 #define TRIES_A_SECOND 0.1
+/* A site gets an IPv6 /48, which is 65,536 networks of addresses: four times as many from all. */
+#define SITE_BYTES 6
+#define SITE_SHARE 4
 
 struct access_session {
     char secret[TV_ACCESS_SESSION + 1]; /* "": unused */
@@ -52,7 +55,8 @@ struct tv_access {
     size_t host_count;
     pthread_mutex_t lock; /* protects `sessions` */
     struct access_session sessions[SESSIONS];
-    struct tv_rate_limit guesses; /* wrong passwords, by client address */
+    struct tv_rate_limit guesses;      /* wrong passwords, by client address */
+    struct tv_rate_limit site_guesses; /* the same, by IPv6 /48 */
 };
 
 double tv_access_now(void)
@@ -93,6 +97,8 @@ enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_
         made->hosts[i] = access_copy_text(tv_bytes_of(options->hosts[i]));
     pthread_mutex_init(&made->lock, NULL);
     tv_rate_limit_init(&made->guesses, TRIES_A_SECOND, TRIES);
+    tv_rate_limit_init(&made->site_guesses, SITE_SHARE * TRIES_A_SECOND, SITE_SHARE * TRIES);
+    made->site_guesses.six = SITE_BYTES;
     *access = made;
     return TV_OK;
 }
@@ -104,6 +110,7 @@ void tv_access_free(struct tv_access *access)
     for (size_t i = 0; i < access->host_count; i++)
         tv_free(access->hosts[i]);
     tv_rate_limit_release(&access->guesses);
+    tv_rate_limit_release(&access->site_guesses);
     pthread_mutex_destroy(&access->lock);
     tv_passwords_free(access->passwords);
     tv_free(access->hosts);
@@ -254,6 +261,25 @@ static bool access_is_password(struct tv_access *access, struct tv_bytes text)
     return known;
 }
 
+/* Count a guess of the address and of its site. False: there were too many. A thread that waits for
+ * the site's other guesses may hold one of its address, but who holds one of the site never
+ * waits. */
+static bool access_begin_guess(struct tv_access *access, const char *peer)
+{
+    if (!tv_rate_limit_begin_check(&access->guesses, peer, tv_access_now()))
+        return false;
+    if (tv_rate_limit_begin_check(&access->site_guesses, peer, tv_access_now()))
+        return true;
+    tv_rate_limit_end_check(&access->guesses, peer, tv_access_now(), true);
+    return false;
+}
+
+static void access_end_guess(struct tv_access *access, const char *peer, bool right)
+{
+    tv_rate_limit_end_check(&access->site_guesses, peer, tv_access_now(), right);
+    tv_rate_limit_end_check(&access->guesses, peer, tv_access_now(), right);
+}
+
 /* Check "user:password" in base64. The guess is counted before the slow check, and returned if it
  * was right. */
 static enum tv_verdict access_check_password(struct tv_access *access, const char *peer,
@@ -262,10 +288,10 @@ static enum tv_verdict access_check_password(struct tv_access *access, const cha
     assert(peer != NULL);
     if (access->passwords == NULL)
         return TV_UNKNOWN_CLIENT;
-    if (!tv_rate_limit_begin_check(&access->guesses, peer, tv_access_now()))
+    if (!access_begin_guess(access, peer))
         return TV_TOO_MANY_TRIES;
     bool right = access_is_password(access, text);
-    tv_rate_limit_end_check(&access->guesses, peer, tv_access_now(), right);
+    access_end_guess(access, peer, right);
     return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 

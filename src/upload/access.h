@@ -111,6 +111,7 @@ struct tv_rate_limit {
     pthread_cond_t checked; /* a check has ended */
     double rate;            /* tokens per second that flow into a bucket */
     double burst;           /* capacity of a bucket */
+    size_t six;             /* bytes of an IPv6 address that identify a client: 8 for a /64 */
     struct tv_rate_bucket {
         uint8_t client[TV_CLIENT_KEY]; /* last byte 0: the bucket is unused */
         double left;                   /* tokens */

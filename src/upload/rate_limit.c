@@ -18,7 +18,8 @@
  * fails. Therefore a check takes its token first, and gets it back if the password was right. A
  * client whose bucket is empty only because of checks in progress waits for these.
  *
- * All addresses in an IPv6 /64 network are one client, as for connections (http/limiter.c).
+ * All addresses in an IPv6 /64 network are one client, as for connections (http/limiter.c).  Who
+ * has a larger network has many of these, so passwords have a second limit, by /48 (access.c).
  */
 #include "upload/access.h"
 
@@ -39,6 +40,7 @@ void tv_rate_limit_init(struct tv_rate_limit *limit, double rate, double burst)
     memset(limit, 0, sizeof *limit);
     limit->rate = rate;
     limit->burst = burst;
+    limit->six = 8;
     pthread_mutex_init(&limit->lock, NULL);
     pthread_cond_init(&limit->checked, NULL);
 }
@@ -88,6 +90,8 @@ static struct tv_rate_bucket *rate_limit_find_bucket(struct tv_rate_limit *limit
 {
     uint8_t client[TV_CLIENT_KEY];
     tv_client_key_make(peer, client);
+    if (client[15] == 6)
+        memset(client + limit->six, 0, 15 - limit->six);
     uint64_t hash = tv_hash_bytes((struct tv_bytes){client, sizeof client});
     struct tv_rate_bucket *fullest = NULL;
     for (size_t i = 0; i < NEIGHBOURS; i++) {

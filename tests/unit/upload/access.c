@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -212,6 +213,29 @@ static void guessed_passwords_are_limited(void **state)
     tv_access_free(access);
 }
 
+/* Who has an IPv6 /48 has 65,536 networks, each a client of its own. */
+static void many_networks_of_one_site_are_limited(void **state)
+{
+    (void)state;
+    struct tv_access *access = make_with_password();
+    unsigned checked = 0;
+    char peer[64];
+    struct tv_credentials client = {
+        .peer = peer, .host = "localhost", .authorization = "Basic YWRhOndyb25n"}; /* "ada:wrong" */
+    time_t begun = time(NULL);
+    for (unsigned network = 0; network < 200; network++) {
+        snprintf(peer, sizeof peer, "2001:db8:1:%x::1", network);
+        checked += tv_access_check(access, &client, TV_RIGHT_LIST) == TV_UNKNOWN_CLIENT;
+    }
+    assert_true(checked >= 40 && checked <= 41 + 2 * (unsigned)(time(NULL) - begun));
+    client.authorization = "Basic YWRhOnNlY3JldA=="; /* "ada:secret" */
+    snprintf(peer, sizeof peer, "2001:db8:2::1");
+    assert_int_equal(tv_access_check(access, &client, TV_RIGHT_LIST), TV_ADMITTED);
+    snprintf(peer, sizeof peer, "192.0.2.1");
+    assert_int_equal(tv_access_check(access, &client, TV_RIGHT_LIST), TV_ADMITTED);
+    tv_access_free(access);
+}
+
 /* ---- Passwords ---- */
 
 /* "secret", by `openssl passwd -6 -salt abcdefgh`. */
@@ -287,5 +311,6 @@ UNIT_TESTS(access, cmocka_unit_test(hosts_are_addresses_and_our_names),
            cmocka_unit_test(wrong_tokens_lock_nobody_out),
            cmocka_unit_test(short_tokens_are_refused),
            cmocka_unit_test(guessed_passwords_are_limited),
+           cmocka_unit_test(many_networks_of_one_site_are_limited),
            cmocka_unit_test(knows_users_by_their_passwords),
            cmocka_unit_test(names_the_malformed_line));
