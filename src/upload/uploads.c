@@ -233,13 +233,14 @@ void tv_upload_put(struct tv_upload_request *req, struct tv_answer *answer)
 /* Maximum length of an Upload-Metadata header. */
 #define LONGEST_METADATA 8192u
 
-/* Read a header with a number. False: it is there and is not a number. */
+/* Read a header with a number. False: it is there and is no number, or too large for a length (and
+ * for TV_STORE_SIZE_UNKNOWN). */
 static bool tus_read_number(const struct tv_request *request, const char *name, bool *there,
                             uint64_t *value)
 {
     const char *text = tv_request_header(request, name);
     *there = text != NULL;
-    return text == NULL || tv_parse_u64(tv_bytes_of(text), value);
+    return text == NULL || (tv_parse_u64(tv_bytes_of(text), value) && *value <= INT64_MAX);
 }
 
 /* Return true when the client speaks our version, or does not say which. */
