@@ -423,8 +423,7 @@ static bool http_ask_handler_to_begin(struct http_exchange *exchange,
                                       struct tv_answer *answer)
 {
     struct tv_handler *handler = &exchange->http->handler;
-    if (handler->begin == NULL)
-        return true;
+    assert(handler->begin != NULL);
     uint8_t *target = tv_alloc(exchange->target_length + 1, 1);
     memcpy(target, exchange->target, exchange->target_length);
     struct tv_request request = http_make_request(exchange, gathered, target);

@@ -175,8 +175,7 @@ struct tv_handler {
     void (*answer)(void *context, const struct tv_request *request, struct tv_answer *answer);
     /* Called for every request when its head has arrived, before a "100 Continue" is sent.  Fills
      * *body, which starts empty; if it stays empty, a small body is dropped and a large one
-     * refused. False: *answer refuses the request at once and the body is not read.  NULL: no
-     * request has a body. */
+     * refused. False: *answer refuses the request at once and the body is not read. */
     bool (*begin)(void *context, const struct tv_request *request, struct tv_body *body,
                   struct tv_answer *answer);
     /* For an access log, or NULL. */

@@ -320,8 +320,8 @@ static void limiter_admit(struct tv_limiter *limiter, int fd,
     }
 }
 
-/* Accept everybody who waits, so many at most that slow connections are checked in between. Without
- * descriptors it pauses instead of spinning. */
+/* Accept everybody who waits, so many at most that slow connections are checked in between. When
+ * that fails, as without descriptors, it pauses instead of spinning. */
 static void limiter_accept_all(struct tv_limiter *limiter, int listener)
 {
     for (unsigned i = 0; i < LINGERERS; i++) {
@@ -333,10 +333,12 @@ static void limiter_accept_all(struct tv_limiter *limiter, int listener)
             limiter_admit(limiter, fd, &address, size);
             continue;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            limiter->paused_until = (uint64_t)tv_monotonic_ms() + PAUSE_MS;
-        if (errno != ECONNABORTED && errno != EINTR)
+        if (errno == EAGAIN)
             return;
+        if (errno != ECONNABORTED && errno != EINTR) {
+            limiter->paused_until = (uint64_t)tv_monotonic_ms() + PAUSE_MS;
+            return;
+        }
     }
 }
 
@@ -456,9 +458,10 @@ static void limiter_poll_once(struct tv_limiter *limiter)
     }
     if (poll(polls, count, limiter_poll_timeout(limiter, lingering, paused)) < 0)
         return;
-    if (polls[0].revents != 0 && read(limiter->wake[0], buffer, sizeof buffer) < 0 &&
-        errno != EAGAIN)
-        return;
+    if (polls[0].revents != 0) {
+        ssize_t got = read(limiter->wake[0], buffer, sizeof buffer);
+        (void)got; /* the bytes only wake */
+    }
     for (size_t i = 0; i < lingering; i++)
         limiter_drain_lingerer(lingerers[i], polls[1 + limiter->options.count + i].revents != 0,
                                (uint64_t)tv_monotonic_ms());

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "http/internal.h"
 #include "wire.h"
 
@@ -230,7 +231,105 @@ static void reads_one_range(void **state)
     }
 }
 
+/* Make an answer from a source of eleven bytes. */
+static void make_from_source(struct tv_answer *answer)
+{
+    tv_answer_init(answer);
+    answer->source = tv_source_from_memory(TV_BYTES("from a file"), "file");
+    answer->ranges = true;
+}
+
+/* A part is only sent of a whole answer, and only if the client's version is known to be this
+ * one. */
+static void applies_ranges_where_they_are_meant(void **state)
+{
+    (void)state;
+    static const struct {
+        bool ranges;
+        enum tv_http_status status, result;
+        const char *tag, *condition;
+    } cases[] = {
+        {true, TV_HTTP_OK, TV_HTTP_PARTIAL, NULL, NULL},
+        {true, TV_HTTP_OK, TV_HTTP_PARTIAL, "\"1\"", "\"1\""},
+        {true, TV_HTTP_OK, TV_HTTP_OK, "\"1\"", "\"2\""},
+        {true, TV_HTTP_OK, TV_HTTP_OK, NULL, "\"1\""},
+        {true, TV_HTTP_NOT_FOUND, TV_HTTP_NOT_FOUND, NULL, NULL},
+        {false, TV_HTTP_OK, TV_HTTP_OK, NULL, NULL},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_answer answer;
+        uint64_t from, to;
+        make_from_source(&answer);
+        answer.ranges = cases[i].ranges;
+        answer.status = cases[i].status;
+        answer.tag = cases[i].tag;
+        tv_answer_apply_range(&answer, "bytes=5-", cases[i].condition, &from, &to);
+        assert_int_equal(answer.status, cases[i].result);
+        assert_int_equal(from, answer.status == TV_HTTP_PARTIAL ? 5 : 0);
+        assert_int_equal(to, 11);
+        tv_answer_release(&answer);
+    }
+}
+
+static enum tv_status read_nothing(void *context, uint8_t *buffer, size_t most, size_t *got)
+{
+    (void)context, (void)buffer, (void)most;
+    *got = 0;
+    return TV_OK;
+}
+
+static void count_close(void *context)
+{
+    ++*(int *)context;
+}
+
+/* A stream that was never sent is closed, if it wants to be. */
+static void releases_streams_that_were_not_sent(void **state)
+{
+    (void)state;
+    int closed = 0;
+    struct tv_answer answer;
+    tv_answer_init(&answer);
+    answer.stream = (struct tv_stream){.read = read_nothing, .context = &closed};
+    tv_answer_release(&answer);
+    assert_int_equal(closed, 0);
+    answer.stream =
+        (struct tv_stream){.read = read_nothing, .close = count_close, .context = &closed};
+    tv_answer_release(&answer);
+    assert_int_equal(closed, 1);
+}
+
+/* Answers in the middle of a body are written to the socket as they are. */
+static void writes_early_answers(void **state)
+{
+    (void)state;
+    static const char expected[] = "HTTP/1.1 507 Full\r\nContent-Length: 4\r\n"
+                                   "Content-Security-Policy: sandbox\r\n"
+                                   "Cache-Control: private\r\nETag: \"1\"\r\n";
+    struct tv_answer answer;
+    struct tv_out out;
+    tv_answer_init(&answer);
+    tv_out_init_memory(&out);
+    answer.status = TV_HTTP_INSUFFICIENT_STORAGE;
+    answer.policy = "sandbox";
+    answer.cache = "private";
+    answer.tag = "\"1\"";
+    answer.constant = TV_BYTES("full");
+    tv_answer_header(&answer, "X-Odd", "a\tb\x7f%c", '\n');
+    tv_answer_write(&answer, "Full", &out);
+    tv_out_text(&out, "");
+    struct tv_bytes text = {out.buffer, out.length};
+    assert_true(tv_bytes_starts_with(text, tv_bytes_of(expected)));
+    tv_out_char(&out, '\0');
+    assert_non_null(strstr((const char *)out.buffer, "\r\nX-Odd: a\tb??\r\n\r\nfull"));
+    tv_out_release(&out);
+    tv_answer_release(&answer);
+}
+
 UNIT_TESTS(answer, TEST(protects_every_answer), TEST(answers_head_without_the_body),
            TEST(lets_the_client_keep_what_has_a_tag), TEST(keeps_values_in_their_lines),
            TEST(sends_parts_of_a_source), TEST(sends_streams),
-           TEST(ends_a_stream_that_nobody_reads), cmocka_unit_test(reads_one_range));
+           TEST(ends_a_stream_that_nobody_reads), cmocka_unit_test(reads_one_range),
+           cmocka_unit_test(applies_ranges_where_they_are_meant),
+           cmocka_unit_test(releases_streams_that_were_not_sent),
+           cmocka_unit_test(writes_early_answers));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,6 +56,40 @@ static void rejects_too_many_connections(void **state)
         assert_int_equal(wire_read(w, fds[i]), 200);
     wait_for_connections(w, 0);
     assert_int_equal(wire_ask(w, "GET", "/x", ""), 200);
+}
+
+/* Without descriptors nobody is accepted, and as soon as there are some again those who waited
+ * are. */
+static void waits_for_descriptors(void **state)
+{
+    struct wire *w = *state;
+    struct rlimit before, none;
+    int gaps[64];
+    size_t filled = 0;
+    char text[512];
+    wire_start(w);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int fd = wire_connect(w), next = dup(fd);
+    close(next);
+    assert_int_equal(wire_ask(w, "GET", "/x", ""), 200); /* `fd` was accepted as well */
+    uint64_t accepted = counts_of(w).accepted;
+    int second = socket(AF_INET, SOCK_STREAM, 0);
+    none = (struct rlimit){.rlim_cur = (rlim_t)second + 1, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    while (filled < TV_COUNT(gaps) && (gaps[filled] = dup(second)) >= 0)
+        filled++;
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)w->port),
+                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    assert_int_equal(connect(second, (const struct sockaddr *)&to, sizeof to), 0);
+    usleep(100000);
+    assert_int_equal(counts_of(w).accepted, accepted);
+    while (filled > 0)
+        close(gaps[--filled]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    wire_send(second, text, wire_head(w, text, sizeof text, "GET /x", ""));
+    assert_int_equal(wire_read(w, second), 200);
+    close(fd);
 }
 
 static int connect_from(const struct wire *w, const char *source)
@@ -332,8 +367,8 @@ static void stops_while_connections_arrive(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make, wire_free)
 
 UNIT_TESTS(limiter, TEST(rejects_too_many_connections), TEST(leaves_room_for_other_clients),
-           TEST(few_clients_do_not_take_everything), TEST(cuts_endless_heads),
-           TEST(cuts_slow_bodies), TEST(cuts_slow_chunks), TEST(cuts_slow_readers),
-           TEST(waits_for_the_handler), TEST(cuts_idle_connections),
+           TEST(waits_for_descriptors), TEST(few_clients_do_not_take_everything),
+           TEST(cuts_endless_heads), TEST(cuts_slow_bodies), TEST(cuts_slow_chunks),
+           TEST(cuts_slow_readers), TEST(waits_for_the_handler), TEST(cuts_idle_connections),
            TEST(lets_rejected_clients_read_the_answer), TEST(stops_without_cutting_requests),
            TEST(closes_everything_at_the_end), TEST(stops_while_connections_arrive));

@@ -132,6 +132,25 @@ static void refuses_what_is_no_address(void **state)
     }
 }
 
+/* An address of another machine, and a name that is longer than any. */
+static void refuses_what_is_not_here(void **state)
+{
+    struct wire *w = *state;
+    char name[300];
+    const char *const wrong[] = {"192.0.2.1:0", name};
+    struct tv_handler handler = {.context = w};
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (size_t i = 0; i < TV_COUNT(wrong); i++) {
+        struct tv_http_options options = {.addresses = &wrong[i], .address_count = 1};
+        struct tv_http *http;
+        struct tv_error err = {0};
+        assert_int_equal(tv_http_new(&options, &handler, &http, &err),
+                         i == 0 ? TV_ERR_IO : TV_ERR_USAGE);
+        assert_non_null(strstr(err.message, "cannot listen on "));
+    }
+}
+
 /* If one of several addresses cannot be used, none stays open. */
 static void listens_everywhere_or_nowhere(void **state)
 {
@@ -154,4 +173,5 @@ static void listens_everywhere_or_nowhere(void **state)
 
 UNIT_TESTS(listen, TEST(listens_at_home_where_there_is_room), TEST(says_why_it_cannot_listen),
            TEST(listens_on_several_addresses), TEST(listens_by_ipv6),
-           TEST(refuses_what_is_no_address), TEST(listens_everywhere_or_nowhere));
+           TEST(refuses_what_is_no_address), TEST(refuses_what_is_not_here),
+           TEST(listens_everywhere_or_nowhere));

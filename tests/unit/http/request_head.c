@@ -85,6 +85,9 @@ static const struct head ambiguous[] = {
     HEAD("a NUL in a name", "GET / HTTP/1.1\r\nHost: x\r\nX\0: a\r\n" END),
     HEAD("a control character", "GET / HTTP/1.1\r\nHost: x\r\nX: a\x01\r\n" END),
     HEAD("a control character in the target", "GET /\x01 HTTP/1.1\r\nHost: x\r\n" END),
+    HEAD("a DEL in a value", "GET / HTTP/1.1\r\nHost: x\r\nX: a\x7f\r\n" END),
+    HEAD("a DEL in the target", "GET /\x7f HTTP/1.1\r\nHost: x\r\n" END),
+    HEAD("a version in between", "GET / HTTP/1.2\r\nHost: x\r\n" END),
     HEAD("a blank in the target", "GET /a b HTTP/1.1\r\nHost: x\r\n" END),
     HEAD("a tab in the target", "GET /a\tb HTTP/1.1\r\nHost: x\r\n" END),
     HEAD("two blanks", "GET  / HTTP/1.1\r\nHost: x\r\n" END),
@@ -94,6 +97,9 @@ static const struct head ambiguous[] = {
     HEAD("a star", "GET * HTTP/1.1\r\nHost: x\r\n" END),
     HEAD("a place to connect to", "CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n" END),
     HEAD("a method with a bracket", "G(T / HTTP/1.1\r\nHost: x\r\n" END),
+    HEAD("a method with a square one", "G[T / HTTP/1.1\r\nHost: x\r\n" END),
+    HEAD("a method with a curly one", "G{T / HTTP/1.1\r\nHost: x\r\n" END),
+    HEAD("a method with an equals sign", "G=T / HTTP/1.1\r\nHost: x\r\n" END),
     HEAD("two ranges", "GET / HTTP/1.1\r\nHost: x\r\nRange: bytes=0-1\r\n"
                        "Range: bytes=0-1\r\n" END),
     HEAD("two passwords", "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n"
@@ -154,6 +160,8 @@ static void takes_what_is_well_formed(void **state)
         HEAD("a tab in a value", "GET / HTTP/1.1\r\nHost: x\r\nX: a\tb\r\n" END),
         HEAD("UTF-8 in a value", "GET / HTTP/1.1\r\nHost: x\r\nX: \xc3\xa4\r\n" END),
         HEAD("UTF-8 in the target", "GET /\xc3\xa4 HTTP/1.1\r\nHost: x\r\n" END),
+        HEAD("all kinds of characters in names",
+             "get2|~ / HTTP/1.1\r\nHost: x\r\nX_0-9.a^`!#$%&'*+|~: a\r\n" END),
         HEAD("an address of IPv6", "GET / HTTP/1.1\r\nHost: [::1]:80\r\n" END),
         HEAD("lists in several lines",
              "GET / HTTP/1.1\r\nHost: x\r\nAccept: a\r\nAccept: b\r\n" END),
