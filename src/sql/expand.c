@@ -276,25 +276,46 @@ static const char *sql_take_word_of(const struct sql_expander *expander, const c
 /* The clauses that a text is in, by the depth of parentheses. */
 struct sql_clauses {
     uint64_t lists; /* bit d: the clause at depth d lists tables */
+    uint64_t joins; /* bit d: it is such a list in parentheses, of which DuckDB wants joins */
     unsigned depth;
     bool is_table; /* the next word is the name of a table */
 };
+
+static uint64_t sql_depth_bit(const struct sql_clauses *clauses)
+{
+    return clauses->depth < 64 ? UINT64_C(1) << clauses->depth : 0;
+}
+
+/* Is the parenthesis at `at`, in place of a table, around a list of tables, not around a query? */
+static bool sql_is_table_list(const char *at)
+{
+    static const char *const queries[] = {"select", "with", "values", "from", "table", "pivot"};
+    const char *first = tv_sql_skip_space(at + 1), *end = tv_sql_token_end(first);
+    bool is_list = *first == '(' || tv_sql_is_word(*first);
+    for (size_t i = 0; i < TV_COUNT(queries); i++)
+        is_list = is_list && !sql_is(first, end, queries[i]);
+    return is_list;
+}
 
 /* Note a token: names of tables follow FROM, JOIN, and a comma in their list. */
 static void sql_note_token(struct sql_clauses *clauses, const char *at, const char *next)
 {
     static const char *const ends[] = {"select", "where",   "group", "having",
                                        "window", "qualify", "order", "limit"};
-    bool begins = sql_is(at, next, "from") || sql_is(at, next, "join"), is_end = *at == '(';
+    bool is_list = *at == '(' && clauses->is_table && sql_is_table_list(at);
+    bool begins = sql_is(at, next, "from") || sql_is(at, next, "join") || is_list;
+    bool is_end = *at == '(';
     clauses->depth += *at == '(';
     clauses->depth -= *at == ')' && clauses->depth > 0;
-    uint64_t bit = clauses->depth < 64 ? UINT64_C(1) << clauses->depth : 0;
+    uint64_t bit = sql_depth_bit(clauses);
     for (size_t i = 0; i < TV_COUNT(ends); i++)
         is_end = is_end || sql_is(at, next, ends[i]);
     if (begins)
         clauses->lists |= bit;
     else if (is_end)
         clauses->lists &= ~bit;
+    if (is_end)
+        clauses->joins = is_list ? clauses->joins | bit : clauses->joins & ~bit;
     clauses->is_table = begins || (*at == ',' && clauses->lists & bit);
 }
 
@@ -312,6 +333,10 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
         next = sql_take_parameter(expander, token);
         if (!next && tv_sql_is_word(*token))
             next = sql_take_word_of(expander, token, end, clauses.is_table, &status);
+        if (!next && *token == ',' && clauses.joins & sql_depth_bit(&clauses)) {
+            tv_out_text(expander->out, " cross join");
+            next = token + 1;
+        }
         if (!next)
             sql_put(expander->out, token, next = tv_sql_token_end(token));
         sql_note_token(&clauses, token, next);

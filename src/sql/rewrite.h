@@ -67,6 +67,7 @@ int tv_sql_slice_name(const char *at, const char *end);
  *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
  *     a is b, a is not b        a is not distinct from b, a is distinct from b
  *     a regexp 'x'              a ~ '.*(?:x).*'
+ *     from (a, b)               from (a cross join b)
  *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with
  *                               thread_track or process_track: utid and upid are those of the
  *                               track, as Perfetto has them.  Not one that a query has created

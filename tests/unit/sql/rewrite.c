@@ -46,6 +46,23 @@ static void copies_other_statements(void **state)
     check_rewrite("/* never closed", "/* never closed");
 }
 
+static void joins_lists_of_tables(void **state)
+{
+    (void)state;
+    check_rewrite("select * from ((select 1, 2), (select 3) b) where 1 in (1, 2)",
+                  "select * from ((select 1, 2) cross join (select 3) b) where 1 in (1, 2)");
+    check_rewrite(
+        "select * from a, (b, c d) join (e, (f, g)) on true",
+        "select * from a, (b cross join c d) join (e cross join (f cross join g)) on true");
+    check_rewrite("select * from (select a, b from c, d), (values (1), (2)) e, f(1, 2)",
+                  "select * from (select a, b from c, d), (values (1), (2)) e, f(1, 2)");
+    check_rewrite("select * from ((select 1) union (select 2) order by 1, 2)",
+                  "select * from ((select 1) union (select 2) order by 1, 2)");
+    check_rewrite(
+        "with c as (select 1, 2) select (1, 2), a from (with d as (select 1, 2) select 3, 4)",
+        "with c as (select 1, 2) select (1, 2), a from (with d as (select 1, 2) select 3, 4)");
+}
+
 static void makes_temporary_things(void **state)
 {
     (void)state;
@@ -221,4 +238,4 @@ UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(bounds_nesting), cmocka_unit_test(bounds_what_macros_become),
            cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(compares_with_is),
            cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
-           cmocka_unit_test(joins_spans));
+           cmocka_unit_test(joins_lists_of_tables), cmocka_unit_test(joins_spans));
