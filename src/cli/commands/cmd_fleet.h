@@ -106,13 +106,15 @@ enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *q
 /* Return the word of --figure. */
 const char *tv_fleet_figure(const struct tv_settings *settings);
 
-/* ---- Actions: they set the exit code, TV_EXIT_OK at first (cmd_fleet_compare.c,
+/* ---- Actions: they set the exit code, TV_EXIT_OK at first (cmd_fleet_add.c, cmd_fleet_compare.c,
  * cmd_fleet_changes.c, cmd_fleet_folder.c) ---- */
 
 typedef enum tv_status tv_fleet_action(const struct tv_command *command,
                                        const struct tv_settings *settings, int *code,
                                        struct tv_error *err);
 
+tv_fleet_action tv_fleet_add;
+tv_fleet_action tv_fleet_rows;
 tv_fleet_action tv_fleet_regressions;
 tv_fleet_action tv_fleet_flamegraph;
 tv_fleet_action tv_fleet_changes;
