@@ -5,7 +5,7 @@
  *
  *     tv_alloc(size)  --budget set and size >= 16 KiB-->  swap file
  *                     --else-------------------------->  calloc
- *     tv_pages_alloc  --size < 64 KiB----------------->  tv_alloc
+ *     tv_pages_alloc  --size < 64 KiB----------------->  tv_alloc     (1 MiB: tv_memory_keep)
  *                     --else-------------------------->  mmap, huge pages from 2 MiB on
  */
 #include "base/memory.h"
@@ -20,10 +20,14 @@
 #include <sys/mman.h>
 #endif
 
+#include "base/heap.h"
 #include "base/swap.h"
 
 /* Initial capacity of a growing array. */
 #define FIRST_CAPACITY 16
+
+/* Free bytes of the heap that a process keeps after tv_memory_keep. */
+#define KEPT_BYTES (32 * 1024 * 1024)
 
 /* Skip atexit handlers: any thread may be here, with any data structure half changed. */
 void tv_memory_exhausted(void)
@@ -38,6 +42,9 @@ void tv_memory_exhausted(void)
  * raises it to 32 MiB when the first large array is freed; later arrays then come from the heap,
  * which cannot shrink while anything above them is alive. */
 #define LARGE_BLOCK (1024 * 1024)
+
+/* Free bytes of the heap that tv_memory_trim leaves alone. */
+static size_t trimmed_from = LARGE_BLOCK;
 
 __attribute__((constructor)) static void memory_fix_malloc_limits(void)
 {
@@ -112,7 +119,7 @@ void tv_memory_trim(void)
 #ifdef __GLIBC__
     /* malloc_trim returns every free page, and the next small trace would fault them all in again.
      */
-    if (mallinfo2().fordblks >= LARGE_BLOCK)
+    if (mallinfo2().fordblks >= trimmed_from)
         malloc_trim(0);
 #endif
 }
@@ -139,6 +146,10 @@ void tv_memory_prefetch(const void *bytes, size_t size)
 
 #ifdef __wasm__
 
+void tv_memory_keep(void)
+{
+}
+
 void *tv_pages_alloc(size_t size)
 {
     return tv_alloc(size, 1);
@@ -158,6 +169,18 @@ void tv_pages_free(void *memory, size_t size)
 /* A multiple of every ordinary page size. */
 #define SMALL_STEP ((size_t)64 * 1024)
 
+/* Smaller tables come from the heap: they must not take a page each. */
+static size_t pages_from = SMALL_STEP;
+
+void tv_memory_keep(void)
+{
+    pages_from = (size_t)1024 * 1024;
+#ifdef __GLIBC__
+    trimmed_from = KEPT_BYTES;
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+#endif
+}
+
 static size_t pages_round_up(size_t size)
 {
     size_t step = size >= HUGE_PAGE ? HUGE_PAGE : SMALL_STEP;
@@ -176,7 +199,7 @@ static void *pages_map(size_t size)
 
 void *tv_pages_alloc(size_t size)
 {
-    if (size < SMALL_STEP) /* small tables must not take a page each */
+    if (size < pages_from)
         return tv_alloc(size, 1);
     if (tv_swap_wants(size))
         return tv_swap_alloc(size, true);
@@ -199,7 +222,7 @@ void *tv_pages_alloc(size_t size)
 
 void tv_pages_free(void *memory, size_t size)
 {
-    if (size < SMALL_STEP || tv_swap_owns(memory))
+    if (size < pages_from || tv_swap_owns(memory))
         tv_free(memory);
     else if (memory != NULL)
         munmap(memory, pages_round_up(size));

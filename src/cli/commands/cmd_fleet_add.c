@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "cli/commands/cmd_fleet_server.h"
 #include "cli/confine.h"
@@ -216,6 +217,7 @@ enum tv_status tv_fleet_add(const struct tv_command *command, const struct tv_se
     struct tv_map known;
     struct tv_fleet_sender sender = {.socket = -1};
     struct fleet_reading reading = {.settings = settings, .known = &known};
+    tv_memory_keep();
     tv_map_init(&known);
     enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
     if (tv_fleet_is_server(settings->fleet.to))
