@@ -22,6 +22,9 @@
 #include "base/memory.h"
 #include "parquet/thrift.h"
 
+/* Limits of a row group: whichever is reached first ends it.  The row
+ * groups of DuckDB itself have as many rows, and its threads read one each; the
+ * limit of bytes bounds the memory of the writer. */
 #define GROUP_ROWS 122880u
 #define GROUP_BYTES ((size_t)64 << 20)
 /* Sizes of pages have 31 bits. */
@@ -85,6 +88,8 @@ struct tv_parquet {
 
 /* ---- Levels ---- */
 
+/* Write a run: its length shifted left by one, with the lowest bit 0, which
+ * says that the level is not packed in bits; then the level in one byte. */
 static void parquet_end_run(struct parquet_levels *levels)
 {
     if (levels->run == 0)
@@ -127,17 +132,21 @@ static struct parquet_column *parquet_begin_value(struct tv_parquet *parquet, si
     return to;
 }
 
+/* Write the lowest `size` bytes of a number, the least significant first. */
 static void parquet_put_bytes(struct tv_out *out, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         tv_out_char(out, (char)(value >> 8 * i));
 }
 
+/* Compare two values as the type's order of the format does: INT64 has a sign,
+ * the other integers have none. */
 static bool parquet_is_less(const struct parquet_column *column, int64_t a, int64_t b)
 {
     return column->column->type == TV_PARQUET_INT64 ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
+/* Append a value of BOOLEAN: eight to a byte, the first in the lowest bit. */
 static void parquet_put_bit(struct parquet_column *to, bool bit)
 {
     if (to->bits == 0)
@@ -166,6 +175,8 @@ void tv_parquet_put_huge(struct tv_parquet *parquet, size_t column, int64_t high
 {
     struct parquet_column *to = parquet_begin_value(parquet, column);
     assert(to->column->type == TV_PARQUET_HUGE);
+    /* The bytes of a DECIMAL of fixed length begin with the most significant
+     * one. */
     for (int i = 7; i >= 0; i--)
         tv_out_char(&to->values, (char)((uint64_t)high >> 8 * i));
     for (int i = 7; i >= 0; i--)
@@ -179,6 +190,8 @@ void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value
     tv_out_f64(&to->values, value);
 }
 
+/* Replace each byte that is not UTF-8 by U+FFFD: readers refuse files whose
+ * texts are not valid. */
 void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text)
 {
     while (text.length > 0) {
@@ -196,6 +209,7 @@ void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_by
 {
     struct parquet_column *to = parquet_begin_value(parquet, column);
     assert(to->column->type == TV_PARQUET_TEXT);
+    /* The length is written last, because cleaning can change it. */
     size_t start = to->values.length;
     tv_out_le32(&to->values, 0);
     tv_parquet_clean_text(&to->values, text);
@@ -206,6 +220,8 @@ void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_by
 
 /* ---- Pages ---- */
 
+/* Receive compressed bytes from libarchive, which calls this function with
+ * them. */
 static la_ssize_t parquet_take_packed(struct archive *archive, void *context, const void *bytes,
                                       size_t length)
 {
@@ -247,6 +263,9 @@ static void parquet_write(struct tv_parquet *parquet, const struct tv_out *bytes
     parquet->offset += bytes->length;
 }
 
+/* Write a PageHeader.  Its numbers are the fields of parquet.thrift: 1 type, 2
+ * and 3 sizes without and with compression, 5 DataPageHeader (1 number of
+ * values, 2 encoding of the values, 3 and 4 encodings of the levels). */
 static void parquet_put_page_header(struct tv_out *out, const struct parquet_page *page)
 {
     struct tv_thrift thrift = {.out = out};
@@ -295,6 +314,8 @@ static enum tv_status parquet_write_page(struct tv_parquet *parquet, struct parq
     return status;
 }
 
+/* End the row group: write a page for each column, in the order of the columns.
+ * An empty group is not written. */
 static enum tv_status parquet_write_group(struct tv_parquet *parquet, struct tv_error *err)
 {
     if (parquet->group_rows == 0)
@@ -313,6 +334,15 @@ static enum tv_status parquet_write_group(struct tv_parquet *parquet, struct tv_
 
 /* ---- Metadata ---- */
 
+/* Write the SchemaElements of a column.  A list is three levels deep, as the
+ * format demands:
+ *
+ *     required group NAME (LIST)
+ *       repeated group list
+ *         required element
+ *
+ * So a list without elements and a missing list are the same: the definition
+ * level of both is 0. */
 static void parquet_put_schema_column(struct tv_thrift *thrift,
                                       const struct tv_parquet_column *column)
 {
@@ -345,6 +375,8 @@ static void parquet_put_schema_column(struct tv_thrift *thrift,
     tv_thrift_end(thrift);
 }
 
+/* Write the schema as a list in depth-first order: the root with the number of
+ * its children, then each column with its groups. */
 static void parquet_put_schema(struct tv_thrift *thrift, const struct tv_parquet *parquet)
 {
     size_t elements = 1 + parquet->count;
@@ -374,6 +406,9 @@ static void parquet_put_range(struct tv_thrift *thrift, const struct parquet_pag
     tv_thrift_end(thrift);
 }
 
+/* Write a ColumnChunk: 2 its offset in the file, 3 ColumnMetaData (1 physical
+ * type, 2 encodings, 3 path in the schema, 4 codec, 5 number of values, 6 and 7
+ * sizes, 9 offset of the data page, 12 statistics). */
 static void parquet_put_chunk(struct tv_thrift *thrift, const struct parquet_column *column,
                               const struct parquet_page *page)
 {
@@ -402,6 +437,7 @@ static void parquet_put_chunk(struct tv_thrift *thrift, const struct parquet_col
     tv_thrift_end(thrift);
 }
 
+/* Write a RowGroup: 1 its columns, 2 its bytes without compression, 3 its rows. */
 static void parquet_put_group(struct tv_thrift *thrift, const struct tv_parquet *parquet,
                               const struct parquet_group *group)
 {
@@ -417,6 +453,8 @@ static void parquet_put_group(struct tv_thrift *thrift, const struct tv_parquet 
     tv_thrift_end(thrift);
 }
 
+/* Write the FileMetaData: 1 version, 2 schema, 3 rows, 4 row groups, 6 program,
+ * 7 orders of the columns. */
 static void parquet_put_metadata(const struct tv_parquet *parquet, struct tv_out *out)
 {
     struct tv_thrift thrift = {.out = out};
@@ -474,6 +512,8 @@ void tv_parquet_free(struct tv_parquet *parquet)
     tv_free(parquet);
 }
 
+/* Columns without a value in the row get a definition level of 0, and so NULL
+ * or an empty list. */
 enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *err)
 {
     size_t bytes = 0;
@@ -498,6 +538,8 @@ enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *e
     return parquet_write_group(parquet, err);
 }
 
+/* The metadata stand at the end, before their length, so that a file is written
+ * in one pass. */
 enum tv_status tv_parquet_finish(struct tv_parquet *parquet, struct tv_error *err)
 {
     struct tv_out metadata;

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thrift.c - a writer of Thrift's compact protocol, as far as Parquet needs it
+ * (thrift.h).
+ *
+ *     struct := field ... 0                  the 0 ends the struct
+ *     field  := (id - last id) << 4 | type   one byte, then the value
+ *     list   := count << 4 | type, elements  a count of 15 and more follows as a varint
+ *
+ * The id of a field is written as its distance from the field before it in the
+ * same struct.  So fields are written in the order of their ids, and each open
+ * struct remembers its last id: `last` is a stack with one entry per level.  A
+ * distance above 15 has a longer form, which no struct of Parquet needs.
+ *
+ * Integers are zigzag varints: 0, -1, 1, -2, ... become 0, 1, 2, 3, ..., so
+ * small negative numbers are short.
+ *
+ * Source: the specification thrift-compact-protocol.md of Apache Thrift.
+ */
 #include "parquet/thrift.h"
 
 #include <assert.h>
@@ -10,6 +28,8 @@ void tv_thrift_varint(struct tv_out *out, uint64_t value)
     tv_out_char(out, (char)value);
 }
 
+/* Write a signed integer as (value << 1) ^ (value >> 63), without shifting a
+ * negative number. */
 static void thrift_zigzag(struct tv_out *out, int64_t value)
 {
     tv_thrift_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
@@ -68,12 +88,15 @@ void tv_thrift_begin(struct tv_thrift *thrift, int id)
     tv_thrift_begin_item(thrift);
 }
 
+/* Open a struct that is an element of a list, or the outermost one: these have
+ * no id. */
 void tv_thrift_begin_item(struct tv_thrift *thrift)
 {
     assert(thrift->depth < TV_THRIFT_DEPTH);
     thrift->last[thrift->depth++] = 0;
 }
 
+/* Write the type STOP, which ends a struct. */
 void tv_thrift_end(struct tv_thrift *thrift)
 {
     assert(thrift->depth > 0);
