@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* absent.c - what to ask in place of Perfetto's tables and functions that are not here. */
+/*
+ * absent.c - what to ask in place of Perfetto's tables and functions that are
+ * not here.
+ *
+ * Queries copied from Perfetto's documentation fail here when they name a table
+ * that this program does not have.  DuckDB's own error would suggest a table
+ * with a similar name, which is mostly wrong.
+ */
 #include <string.h>
 #include <strings.h>
 
@@ -35,6 +42,7 @@ static const struct {
     {"to_realtime", "traceview info tells when the trace was recorded"},
 };
 
+/* Names of tables are compared regardless of case, as SQL does. */
 const char *tv_sql_absent_remedy(struct tv_bytes name)
 {
     for (size_t i = 0; i < TV_COUNT(absent); i++)

@@ -42,6 +42,7 @@ static void sql_answer_text(struct sql_answer *answer, struct tv_bytes text)
     tv_out_json(answer->out, text);
 }
 
+/* Write an integer of up to 128 bits, as a text if JavaScript would round it. */
 static void sql_answer_huge(struct tv_out *out, const struct tv_sql_value *value)
 {
     bool exact = value->integer == 0 && value->low <= (uint64_t)LARGEST_EXACT;
@@ -50,6 +51,8 @@ static void sql_answer_huge(struct tv_out *out, const struct tv_sql_value *value
     tv_out_text(out, exact ? "" : "\"");
 }
 
+/* Write a number; JSON has no words for those that are not finite, so they are
+ * texts. */
 static void sql_answer_real(struct tv_out *out, double real)
 {
     if (isfinite(real))
@@ -88,6 +91,7 @@ static void sql_answer_value(struct sql_answer *answer, struct tv_sql_value *val
 
 /* ---- Columns and rows ---- */
 
+/* Name the kind of a column for the page, which aligns and sorts by it. */
 static const char *sql_answer_type(int type)
 {
     switch (type) {
@@ -144,6 +148,8 @@ static void sql_answer_chunk(struct sql_answer *answer, const struct tv_sql_chun
     }
 }
 
+/* The row after the last one of the part is fetched, too: it tells that there
+ * are more. */
 enum tv_status tv_sql_write_answer(struct tv_out *out, duck_result *from,
                                    const struct tv_sql_bounds *bounds, struct tv_error *err)
 {
@@ -165,6 +171,7 @@ enum tv_status tv_sql_write_answer(struct tv_out *out, duck_result *from,
     return status;
 }
 
+/* Ids count the slices row by row, and then the instants (slices.c). */
 struct tv_sql_place tv_sql_find_place(const struct tv_trace *trace, uint64_t id)
 {
     struct tv_sql_place place = {TV_NONE, 0, TV_NONE};

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c - what all tables of a trace share (tables.h). */
+/*
+ * data.c - what all tables of a trace share (tables.h).
+ *
+ * The arrays here are made once when a trace is opened, so that a value of a
+ * column is found without a search:
+ *
+ *     first_id[row]        id of the first slice of a row; the last element is the number of slices
+ *     first_value[i]       number of the first value of a counter, over all counters
+ *     track_of[thread]     the track with the slices of a thread
+ *     facts_of_...         the row of the table of facts about a thread or process
+ *     name_of[frame]       number of a frame's name among the distinct names
+ *
+ * Many frames have the same name (the same function of several files or lines).
+ * The column `name` is an ENUM of the distinct ones, so DuckDB groups and
+ * compares names as small integers.
+ */
 #include <string.h>
 
 #include "analysis/findings/display_frames.h"
@@ -38,6 +53,8 @@ static void sql_list_names(struct tv_sql_data *data)
         data->names[i] = (const char *)tv_interner_get(data->interner, i).data;
 }
 
+/* Note the first track of each thread: the list is walked from its end, and
+ * earlier tracks replace later ones. */
 static void sql_list_thread_tracks(struct tv_sql_data *data)
 {
     const struct tv_trace *trace = data->trace;
@@ -57,6 +74,7 @@ static void sql_list_facts(struct tv_sql_data *data)
     data->facts_of_thread = tv_alloc((size_t)info->thread_count + 1, sizeof *data->facts_of_thread);
     data->facts_of_process =
         tv_alloc((size_t)info->process_count + 1, sizeof *data->facts_of_process);
+    /* Bytes of 0xff make TV_NONE. */
     memset(data->facts_of_thread, 0xff, info->thread_count * sizeof *data->facts_of_thread);
     memset(data->facts_of_process, 0xff, info->process_count * sizeof *data->facts_of_process);
     for (size_t i = tables->task_facts.count; i-- > 0;) {

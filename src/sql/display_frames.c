@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * display_frames.c - the table of the frames of a display, as `traceview frames` lists them.
+ * display_frames.c - the table of the frames of a display, as `traceview
+ * frames` lists them.
  *
- * To find them takes a pass over all calls, so it happens in the first query that scans the table.
+ * To find them takes a pass over all calls, so it happens in the first query
+ * that scans the table.  Hence `slow_count`: planning a query does not ask for
+ * the number of rows.
  */
 #include "analysis/findings/display_frames.h"
 
@@ -50,6 +53,8 @@ static const struct tv_sql_column display_columns[] = {
     [DISPLAY_REASON] = {"reason", TV_SQL_TEXT},
 };
 
+/* The first call finds the frames; the cache locks itself, so scans of several
+ * threads may call it. */
 static uint64_t sql_display_count(const struct tv_sql_data *data)
 {
     return tv_display_cache_get(data->display)->count;

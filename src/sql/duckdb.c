@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * duckdb.c - opening DuckDB's library at run time (duckdb.h).
+ *
+ * DuckDB is larger than this program and changes quickly, so it is not linked.
+ * The library is looked for in this order: TRACEVIEW_DUCKDB alone if it is set;
+ * beside the program and two folders above; the folder of the installation; the
+ * system's search path.
+ *
+ * A library runs with the rights of the user.  A file that others may write is
+ * therefore refused, with the remedy.  The system's own search path is trusted
+ * as it is.
+ */
 #include "sql/duckdb.h"
 
 #include <dlfcn.h>
@@ -25,6 +37,8 @@ static bool duck_is_trusted(const char *path)
            (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+/* Open a library file.  NULL if it does not exist, or, with the reason in
+ * `refused`, if it is not trusted. */
 static void *duck_open_file(const char *path, struct tv_error *refused)
 {
     if (access(path, R_OK) != 0)
@@ -58,6 +72,7 @@ static void *duck_open_beside(struct tv_error *refused)
     return library;
 }
 
+/* Return the first library of the places above; NULL if there is none. */
 static void *duck_find(struct tv_error *refused)
 {
     const char *named = getenv("TRACEVIEW_DUCKDB");

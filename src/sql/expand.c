@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expand.c - words of PerfettoSQL inside of a statement (rewrite.h). */
+/*
+ * expand.c - words of PerfettoSQL inside of a statement (rewrite.h).
+ *
+ * A statement is read token by token.  A token is copied, unless it begins one
+ * of these:
+ *
+ *     name!(a, b)         the body of the macro, with its arguments in place of $x and $y
+ *     min(a, b)           least(a, b): DuckDB's min and max are aggregates alone
+ *     x like "text"       x like 'text': SQLite takes a text in double quotes, DuckDB a column
+ *     x is y              x is not distinct from y
+ *     x regexp 'r'        x ~ '...': a regular expression that is found anywhere in x
+ *     utid != 0           a comparison with our idle task
+ *     from slice          from track_slice, in statements that join tables of tracks
+ *
+ * Macros nest, so expanding is recursive.  Two limits keep a hostile statement
+ * small: the depth (TV_SQL_MAX_DEPTH) and the length of the answer
+ * (TV_SQL_MAX_TEXT), because macros that call others twice double the text at
+ * every level.
+ */
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
@@ -20,6 +38,7 @@ struct sql_expander {
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
                                       const char *end);
 
+/* Are the characters from `at` to `end` a word, regardless of case? */
 static bool sql_is(const char *at, const char *end, const char *word)
 {
     return strlen(word) == (size_t)(end - at) && strncasecmp(at, word, (size_t)(end - at)) == 0;
@@ -30,6 +49,7 @@ static void sql_put(struct tv_out *out, const char *from, const char *to)
     tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)from, (size_t)(to - from)});
 }
 
+/* Return the macro with a name; NULL if there is none. */
 static const struct tv_sql_macro *sql_find_macro(const struct tv_sql_macros *macros,
                                                  const char *name, const char *end)
 {
@@ -75,6 +95,9 @@ static enum tv_status sql_expand_call(const struct sql_expander *expander,
     if (++inside.depth > TV_SQL_MAX_DEPTH)
         status = tv_fail(expander->err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "SQL: macros call each other more than %d deep", TV_SQL_MAX_DEPTH);
+    /* Arguments are expanded where the macro is called, before the body: they
+     * may name parameters of the macro around this one.  All texts lie in one
+     * buffer, which can move while it grows, so their ends are kept as lengths. */
     for (const char *at = tv_sql_skip_space(list + 1); status == TV_OK && at < last; at++) {
         const char *next = sql_element_end(at, last);
         if (count == macro->parameter_count)

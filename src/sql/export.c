@@ -134,6 +134,8 @@ static void export_free_vector(struct tv_sql_vector *vector)
     *vector = (struct tv_sql_vector){.data = NULL};
 }
 
+/* Free what belongs to one table, so that the next one can begin; the data of
+ * the trace stay. */
 static void export_end_table(struct tv_sql_exporter *exporter)
 {
     for (size_t i = 0; i < MAX_COLUMNS; i++) {
@@ -170,6 +172,7 @@ static size_t export_size_of(enum tv_sql_type type)
     }
 }
 
+/* Make a column for one chunk; it is filled again for every chunk. */
 static struct tv_sql_vector export_make_vector(enum tv_sql_type type)
 {
     return (struct tv_sql_vector){.data = tv_alloc(TV_SQL_ROWS, export_size_of(type)),
@@ -194,6 +197,7 @@ static const struct tv_sql_vector *export_fill(struct tv_sql_exporter *exporter,
     return vector;
 }
 
+/* Return the number of a column, which the table must have. */
 static uint32_t export_find_column(const struct tv_sql_table *table, const char *name)
 {
     uint32_t column = 0;
@@ -219,6 +223,7 @@ static int64_t export_integer(const struct tv_sql_exporter *exporter, const char
 
 /* ---- The threads that ran ---- */
 
+/* Sort the list by time, through an array of keys. */
 static void export_sort_running(struct tv_sql_exporter *exporter)
 {
     size_t count = exporter->running_count;
@@ -274,6 +279,7 @@ static const struct export_running *export_find_running(const struct tv_sql_expo
 
 /* ---- Columns that follow from others ---- */
 
+/* Put a number; NULL if it is negative, which means unknown here. */
 static void export_put_known(struct tv_sql_vector *vector, uint64_t row, int64_t value)
 {
     if (value < 0)
@@ -299,6 +305,7 @@ static void export_put_running(const struct tv_sql_exporter *exporter, enum expo
     }
 }
 
+/* Put the name or the number of the thread or process that the row belongs to. */
 static void export_put_thread(const struct tv_sql_exporter *exporter, enum export_special special,
                               struct tv_sql_vector *vector, uint64_t row)
 {
@@ -317,6 +324,7 @@ static void export_put_thread(const struct tv_sql_exporter *exporter, enum expor
         tv_sql_put_integer(vector, row, (int64_t)info->processes[number].id);
 }
 
+/* Put the kind of a slice in the words of the macro slice_kind (prelude.c). */
 static void export_put_kind(struct tv_sql_vector *vector, uint64_t row, int64_t kind)
 {
     tv_sql_put_text(vector, row,
@@ -347,6 +355,8 @@ static void export_put_special(const struct tv_sql_exporter *exporter, struct ex
     }
 }
 
+/* Return the type of a column that follows from others: names and letters are
+ * texts, the rest are integers. */
 static enum tv_sql_type export_special_type(enum export_special special)
 {
     return special == EXPORT_KIND || special == EXPORT_THREAD_NAME ||
@@ -357,6 +367,7 @@ static enum tv_sql_type export_special_type(enum export_special special)
 
 /* ---- Tables, continued ---- */
 
+/* Return the table of tables.c with a name. */
 static const struct tv_sql_table *export_find_base(const char *name)
 {
     size_t number = 0;
@@ -366,6 +377,8 @@ static const struct tv_sql_table *export_find_base(const char *name)
     return tv_sql_tables[number];
 }
 
+/* Add a column to the table that is written.  The table of processors needs the
+ * states of all threads first. */
 static void export_add_output(struct tv_sql_exporter *exporter, const struct export_column *column)
 {
     struct export_output *output = &exporter->outputs[exporter->output_count++];
@@ -407,6 +420,7 @@ void tv_sql_exporter_begin(struct tv_sql_exporter *exporter, const char *name)
     exporter->base = export_find_base(exporter->table.base);
     exporter->count = exporter->base->count(&exporter->data);
     exporter->scratch.count = 0;
+    /* Columns that only help the views are left out. */
     const struct tv_sql_table *slices = export_find_base("any_slice");
     for (uint32_t i = 0; i < exporter->base->column_count && exporter->table.whole; i++) {
         struct export_column column = {exporter->base->columns[i].name, EXPORT_BASE, NULL};
@@ -446,6 +460,7 @@ void tv_sql_exporter_columns(struct tv_sql_exporter *exporter, struct tv_sql_col
     }
 }
 
+/* Does a table have the rows of a kind of track? */
 static bool export_wants_kind(enum export_rows rows, int64_t kind)
 {
     switch (rows) {
@@ -495,6 +510,8 @@ static uint32_t export_read_rows(struct tv_sql_exporter *exporter, uint64_t firs
     uint32_t found = export_choose_rows(exporter, first, count, chosen);
     if (found == 0)
         return 0;
+    /* Every column is filled, also those that are not written: others may
+     * follow from them. */
     for (uint32_t i = 0; i < exporter->base->column_count; i++) {
         (void)export_fill(exporter, i, first, count);
         if (found < count)

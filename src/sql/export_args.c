@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_args.c - the table of arguments without DuckDB: a row for each value in the JSON of each
- * event, which tv_describe made, so that it is valid.
+ * export_args.c - the table of arguments without DuckDB: a row for each value
+ * in the JSON of each event, which tv_describe made, so that it is valid.
  *
- * Numbers are those of DuckDB: integers of 64 bits, with a sign or without; all others are doubles.
+ *     event 7:  {"args": {"a": [1, {"b": true}]}}
+ *
+ *     arg_set_id  key           flat_key   value
+ *              7  args.a[0]     args.a     1
+ *              7  args.a[1].b   args.a.b   true
+ *
+ * The same table exists for queries as a view over DuckDB's JSON functions
+ * (prelude.c); a test compares both.  So numbers are those of DuckDB: integers
+ * of 64 bits, with a sign or without; all others are doubles.
+ *
+ * The parser walks the text of one event and appends rows as it meets values.
+ * `key` is the path to the value: a member or an element appends its part, and
+ * cuts it off again afterwards.  Rows of an event are never split between
+ * chunks, so a chunk may have more than TV_SQL_ROWS rows.
  */
 #include <assert.h>
 #include <math.h>
@@ -195,6 +208,7 @@ static bool args_take(struct tv_sql_arguments *arguments, char c)
     return true;
 }
 
+/* Take the four digits of \u; U+FFFD if there are none. */
 static unsigned args_take_hex(struct tv_sql_arguments *arguments)
 {
     uint64_t unit = 0;
@@ -205,6 +219,7 @@ static unsigned args_take_hex(struct tv_sql_arguments *arguments)
     return (unsigned)unit;
 }
 
+/* Append a character as UTF-8. */
 static void args_put_character(struct tv_out *out, unsigned c)
 {
     if (c < 0x80) {
@@ -229,6 +244,7 @@ static void args_take_escape(struct tv_sql_arguments *arguments, struct tv_out *
         return;
     }
     unsigned unit = args_take_hex(arguments);
+    /* A character above U+FFFF is two escapes, a high and a low surrogate. */
     if (unit >= 0xd800 && unit < 0xdc00 && arguments->end - arguments->at >= 6 &&
         memcmp(arguments->at, "\\u", 2) == 0) {
         arguments->at += 2;
@@ -352,6 +368,7 @@ static void args_add_word(struct tv_sql_arguments *arguments)
                   *start == 't' ? TV_BYTES("true") : TV_BYTES("false"));
 }
 
+/* Add the row of a string. */
 static void args_add_string(struct tv_sql_arguments *arguments)
 {
     struct tv_out text;
@@ -378,6 +395,7 @@ static void args_add_value(struct tv_sql_arguments *arguments);
 /* Add the rows of an object or array, whose bracket was taken. */
 static void args_add_members(struct tv_sql_arguments *arguments, bool object)
 {
+    /* The key of the object itself: each member appends to it. */
     size_t key = arguments->key.length;
     for (uint64_t i = 0; !args_take(arguments, object ? '}' : ']'); i++) {
         if (arguments->at >= arguments->end || (i > 0 && !args_take(arguments, ',')))

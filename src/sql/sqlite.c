@@ -34,6 +34,8 @@ static bool sqlite_open(sqlite3 **database)
                SQLITE_OK;
 }
 
+/* Return the affinity of a column.  SQLite has no type for truth values: they
+ * are 0 and 1. */
 static const char *sqlite_type(const struct tv_sql_result_column *column)
 {
     switch (column->type) {
@@ -64,6 +66,7 @@ static sqlite3_stmt *sqlite_prepare(const struct sqlite_table *table,
                       sqlite_type(&columns->items[i]));
         tv_out_text(&values, i > 0 ? ", ?" : "?");
     }
+    /* The length of 2 includes the NUL that ends the statement. */
     tv_out_bytes(&create, (struct tv_bytes){(const uint8_t *)")", 2});
     tv_out_bytes(&values, (struct tv_bytes){(const uint8_t *)")", 2});
     if (sqlite3_exec(table->database, (const char *)create.buffer, NULL, NULL, NULL) == SQLITE_OK)
@@ -73,6 +76,8 @@ static sqlite3_stmt *sqlite_prepare(const struct sqlite_table *table,
     return insert;
 }
 
+/* Bind a value to a parameter of the statement.  Texts are copied (TRANSIENT),
+ * because the next row reuses their memory. */
 static void sqlite_bind(sqlite3_stmt *insert, int place, struct tv_sql_value *value)
 {
     switch (value->kind) {
@@ -98,6 +103,7 @@ static void sqlite_bind(sqlite3_stmt *insert, int place, struct tv_sql_value *va
     }
 }
 
+/* Insert the rows of a chunk; false after an error, which the database has. */
 static bool sqlite_insert_rows(sqlite3_stmt *insert, const struct tv_sql_columns *columns,
                                const struct tv_sql_chunk *chunk)
 {
@@ -136,6 +142,7 @@ static enum tv_status sqlite_fill(const struct sqlite_table *table,
     return status;
 }
 
+/* Write the pages of the database as they lie in memory. */
 static enum tv_status sqlite_write(sqlite3 *database, struct tv_out *out, struct tv_error *err)
 {
     sqlite3_int64 size = 0;

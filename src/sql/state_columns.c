@@ -60,6 +60,8 @@ static struct tv_bytes sql_state_letters(struct tv_bytes name)
     return name;
 }
 
+/* Put the letters of the state with a path, whose frame is named after the
+ * state. */
 static void sql_put_letters(const struct tv_trace *trace, uint32_t path, uint64_t i,
                             struct tv_sql_vector *vector)
 {
@@ -85,6 +87,8 @@ static void sql_put_end_state(const struct tv_trace *trace, struct tv_slice_plac
 
 /* ---- Processors ---- */
 
+/* The tracks of processors are named "CPU 3" and the like; the model keeps no
+ * number beside the name. */
 int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track)
 {
     struct tv_bytes name = tv_trace_info_text(trace->head, trace->tracks[track].name);

@@ -22,6 +22,7 @@ struct sql_result {
     uint64_t rows;
 };
 
+/* Can values of a type be decoded here? */
 static bool sql_is_known(int type)
 {
     return (type >= DUCK_BOOLEAN && type <= DUCK_DOUBLE) || type == DUCK_HUGEINT ||
@@ -122,6 +123,8 @@ void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)
         tv_out_char(out, digits[--count]);
 }
 
+/* In JSON, tv_json_put_double writes null for numbers that are not finite;
+ * texts name them. */
 static void sql_put_double(struct tv_out *out, double value, bool json)
 {
     if (json)
@@ -132,6 +135,8 @@ static void sql_put_double(struct tv_out *out, double value, bool json)
         tv_out_text(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
+/* Write a text so that it stays one cell of the format: quoted in CSV, escaped
+ * in JSON, on one line elsewhere. */
 static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, struct tv_bytes text)
 {
     switch (format) {
@@ -147,6 +152,8 @@ static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, st
     }
 }
 
+/* Write the value of a column.  NULL is empty in CSV, null in JSON, and a word
+ * in tables for people. */
 static void sql_put_value(const struct sql_result *result, struct tv_out *out,
                           const struct tv_sql_result_column *column, const void *data,
                           const uint64_t *validity, uint64_t row)
@@ -178,6 +185,8 @@ static void sql_put_value(const struct sql_result *result, struct tv_out *out,
 
 /* ---- Rows ---- */
 
+/* Write a row as cells with a text before, between and after them.  With
+ * several traces, the first cell is the file's name. */
 static void sql_write_separated(struct sql_result *result, const struct tv_sql_chunk *chunk,
                                 uint64_t row, const char *before, const char *between,
                                 const char *behind)
@@ -196,6 +205,8 @@ static void sql_write_separated(struct sql_result *result, const struct tv_sql_c
     tv_out_text(out, behind);
 }
 
+/* Write a row as a JSON object: an element of the array, or a line of its own
+ * (JSONL). */
 static void sql_write_object(struct sql_result *result, const struct tv_sql_chunk *chunk,
                              uint64_t row)
 {
@@ -233,6 +244,8 @@ static void sql_write_row(struct sql_result *result, const struct tv_sql_chunk *
     result->rows++;
 }
 
+/* Write the line with the names of the columns.  With several traces it is
+ * written once, before the rows of the first one. */
 static void sql_write_heading(struct sql_result *result)
 {
     enum tv_sql_format format = result->output->format;
@@ -259,6 +272,8 @@ static void sql_write_heading(struct sql_result *result)
     tv_out_char(out, '\n');
 }
 
+/* List the columns of DuckDB's result.  The names belong to the result; the
+ * logical types are ours to destroy. */
 static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck_result *from,
                                             struct tv_error *err)
 {
@@ -324,6 +339,8 @@ void tv_sql_columns_release(struct tv_sql_columns *columns)
     columns->items = NULL;
 }
 
+/* Write the rows up to the limit.  The result is a stream: rows that nobody
+ * fetches are never computed. */
 static void sql_write_rows(struct sql_result *result, const struct tv_sql_rows *from)
 {
     uint64_t most = result->output->max_rows > 0 ? result->output->max_rows : UINT64_MAX;
@@ -338,6 +355,8 @@ static void sql_write_rows(struct sql_result *result, const struct tv_sql_rows *
 
 /* ---- Parquet ---- */
 
+/* Return the type of a column in a Parquet file; all smaller integers become
+ * INT64. */
 static enum tv_parquet_type sql_parquet_type(int type)
 {
     switch (type) {
@@ -410,6 +429,8 @@ static enum tv_status sql_write_parquet_rows(struct sql_result *result,
     return status;
 }
 
+/* Write a file with the rows.  No column of a query is a list: sql_is_known
+ * refuses them. */
 static enum tv_status sql_write_parquet(struct sql_result *result, const struct tv_sql_rows *from,
                                         struct tv_error *err)
 {

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vector.c - putting values into a column of the answer (tables.h). */
+/*
+ * vector.c - putting values into a column of the answer (tables.h).
+ *
+ * A column is an array of values, and a bit for each row that says whether the
+ * value is valid.  Two kinds of memory have this layout:
+ *
+ *     DuckDB's vectors   texts are copied into them; names are indices of an ENUM;
+ *                        the bits exist only from the first NULL on
+ *     plain vectors      those of an export without DuckDB (export.c): texts and names
+ *                        are references to memory that outlives the chunk
+ */
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +37,7 @@ void tv_sql_put_index(struct tv_sql_vector *vector, uint64_t i, uint32_t index)
         tv_sql_put_integer(vector, i, index);
 }
 
+/* A NaN is a value of a counter that the file does not have. */
 void tv_sql_put_real(struct tv_sql_vector *vector, uint64_t i, double value)
 {
     ((double *)vector->data)[i] = value;
@@ -85,6 +96,7 @@ void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vecto
         tv_sql_put_text(vector, i, data->names[number]);
         return;
     }
+    /* DuckDB stores an ENUM in as few bytes as its number of words allows. */
     switch (vector->name_bytes) {
     case 1:
         ((uint8_t *)vector->data)[i] = (uint8_t)number;
