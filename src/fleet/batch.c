@@ -2,12 +2,28 @@
 /*
  * batch.c - from traces to rows (fleet.h).
  *
- * A sketch counts the calls of a method by their length: bucket 0 has those of 0 ns, bucket b those
- * from 1.02^(b-1) up to 1.02^b ns.  The middle of a bucket is within 1 % of everything in it, and
- * sketches of many traces are added up bucket by bucket.
+ *     trace --> call tree --> profile --> rows of `method`, and their names
+ *        |          '---------------> rows of `path`
+ *        |-> slices ----------------> sketches: calls of a method by length
+ *        '-> details.c -------------> rows of the detail tables
  *
- * Paths that took less than a given share of their trace are left out; their time stays in the self
- * time of their caller.
+ * A batch collects the rows of many traces in memory. tv_fleet_batch_close
+ * sorts each table, so that equal keys lie together: they compress well, and
+ * row groups can be skipped by their smallest and largest key.  The number of a
+ * batch is a hash of its traces; the same traces give the same batch.
+ *
+ * Numbers of traces, methods and paths are the first 8 bytes of a SHA-256.  Two
+ * programs that know nothing of each other give one method the same number.
+ * With 64 bits, two of a million methods collide with a probability of about
+ * 3e-8.
+ *
+ * A sketch counts the calls of a method by their length: bucket 0 has those of
+ * 0 ns, bucket b those from 1.02^(b-1) up to 1.02^b ns.  The middle of a bucket
+ * is within 1 % of everything in it, and sketches of many traces are added up
+ * bucket by bucket.
+ *
+ * Paths that took less than a given share of their trace are left out; their
+ * time stays in the self time of their caller.
  */
 #include "fleet/batch.h"
 
@@ -27,9 +43,12 @@
 #include "writers/compare/described_run.h"
 #include "writers/text/names.h"
 
+/* A batch of this size is written: more would take more memory, less would make
+ * many small files. */
 #define BATCH_TRACES 1000u
 #define BATCH_ROWS ((size_t)1 << 20)
 #define BATCH_BUCKETS ((size_t)1 << 23)
+/* Bucket 2206 has the longest time of 63 bits, so 12 bits hold every bucket. */
 #define BUCKET_BITS 12u
 #define SLICES_AT_ONCE 1024u
 
@@ -97,6 +116,8 @@ static uint64_t fleet_method_number(const struct tv_trace_info *info, const stru
     return tv_fleet_hash_number(&hash);
 }
 
+/* Return the number of a path: the hash of the numbers of its caller's path and
+ * of its method. */
 static uint64_t fleet_path_number(uint64_t parent, uint64_t method, struct tv_out *scratch)
 {
     struct tv_fleet_hash hash;
@@ -172,6 +193,8 @@ struct fleet_lengths {
     size_t count, room;
 };
 
+/* Return the bucket of a length: the smallest b such that the length is below
+ * 1.02^b. */
 static uint32_t fleet_bucket_of(tv_ns length)
 {
     static const double step = 0.019802627296179712; /* ln 1.02 */
@@ -234,6 +257,8 @@ static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
     tv_map_release(&rows);
 }
 
+/* Count a call.  The entry's member `index` is its count: entries are sorted by
+ * their key, the count goes along. */
 static void fleet_count_length(struct fleet_lengths *lengths, uint32_t row, tv_ns length)
 {
     uint64_t key = (uint64_t)row << BUCKET_BITS | fleet_bucket_of(length);
@@ -288,6 +313,8 @@ static void fleet_add_sketches(struct tv_fleet_batch *batch, size_t first,
     }
 }
 
+/* Make the sketches of the methods of one trace, whose rows begin at `first`,
+ * and note their longest calls. */
 static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
                               const struct tv_trace *trace, const struct fleet_frames *frames)
 {
@@ -356,6 +383,8 @@ static void fleet_add_paths(struct tv_fleet_batch *batch, const struct tv_fleet_
 
 /* ---- The row of the trace itself ---- */
 
+/* Set a label of a trace: its column if it has one, else an entry of the lists.
+ * A later value replaces an earlier one. */
 static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *row,
                             struct tv_bytes key, struct tv_bytes value)
 {
@@ -415,6 +444,7 @@ static void fleet_add_recording(struct tv_fleet_batch *batch, struct fleet_trace
     row->unit = tv_interner_add(batch->strings, tv_sample_figures_unit(info, &profile->figures));
 }
 
+/* Add the row of the table `trace`. */
 static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace, const struct tv_profile *profile)
 {
@@ -572,6 +602,7 @@ uint64_t tv_fleet_number_of(const uint64_t *traces, size_t count)
     return tv_fleet_hash_number(&hash);
 }
 
+/* Write the number of a trace as the list of a batch has it. */
 static void fleet_write_id(uint64_t number, struct tv_out *out)
 {
     tv_out_le32(out, (uint32_t)number);

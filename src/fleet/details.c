@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * details.c - rows of threads, value types of samples, findings, display frames, and slices that
- * were asked for by name.
+ * details.c - rows of threads, value types of samples, findings, display
+ * frames, and slices that were asked for by name.
  *
- * These tables are alike, so their rows have one form (struct fleet_detail).
+ * These tables are alike, so their rows have one form (struct fleet_detail): a
+ * trace, up to three texts, perhaps a method, and up to seven numbers. tables.c
+ * knows how many a table uses.  The enums here are the places of the numbers,
+ * in the order of the table's columns.
+ *
+ * Each table has one row for a key within a trace, although a trace has many of
+ * the things: threads of a pool, frames of one name, display frames of a
+ * process.  A map from the key to the row finds it.  A number that a trace
+ * cannot know stays FLEET_UNKNOWN, which is written as NULL: 0 would say that
+ * nothing happened.
  */
 #include "fleet/batch.h"
 
@@ -21,6 +30,8 @@
 
 #define SLICES_AT_ONCE 1024u
 
+/* Append a row without texts, whose numbers are unknown.  The pointer is valid
+ * until the next row is added. */
 static struct fleet_detail *fleet_add_detail(struct tv_fleet_batch *batch,
                                              enum tv_fleet_table table, uint64_t trace)
 {
@@ -35,6 +46,7 @@ static struct fleet_detail *fleet_add_detail(struct tv_fleet_batch *batch,
     return row;
 }
 
+/* Copy a text of the trace into the batch. */
 static uint32_t fleet_copy_text(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                                 uint32_t string)
 {
@@ -124,6 +136,7 @@ static void fleet_count_calls(struct fleet_threads *threads)
     tv_call_tree_free(tree);
 }
 
+/* Add a time of a state to a sum that is unknown so far, or not. */
 static void fleet_add_state(int64_t *sum, tv_ns time)
 {
     if (*sum == FLEET_UNKNOWN)
@@ -153,6 +166,7 @@ static void fleet_add_states(struct fleet_threads *threads)
     tv_states_free(states);
 }
 
+/* Add the rows of the threads that have calls or states. */
 static void fleet_add_threads(struct tv_fleet_batch *batch, uint64_t number,
                               const struct tv_trace *trace)
 {
@@ -207,6 +221,8 @@ static void fleet_add_value(struct tv_fleet_batch *batch, const struct fleet_num
     tv_call_tree_free(tree);
 }
 
+/* Add the rows of every value type: one stack may have weighed bytes as well as
+ * objects. */
 static void fleet_add_samples(struct tv_fleet_batch *batch, const struct fleet_numbers *numbers,
                               const struct tv_trace *trace)
 {
@@ -220,6 +236,7 @@ static void fleet_add_samples(struct tv_fleet_batch *batch, const struct fleet_n
 
 enum { FINDING_COUNT, FINDING_TOTAL };
 
+/* Add a row for each rule that found something. */
 static void fleet_add_findings(struct tv_fleet_batch *batch, uint64_t number,
                                const struct tv_trace *trace, const struct tv_call_tree *tree)
 {

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch.c - the rows of a fleet in ClickHouse that a question needs (fetch.h).
+ *
+ *     question --> SELECT of each table --> rows --> a folder of Parquet files --> questions.c
+ *
+ * The server filters as much as it can do cheaply and surely: by labels of
+ * traces, names of methods, and columns.  It is never asked for the answer
+ * itself.  So there is one implementation of every question, and this file only
+ * decides how much travels.
+ *
+ * Labels and patterns are texts of the user.  They enter a statement in single
+ * quotes, where ClickHouse, unlike DuckDB, takes a backslash as an escape
+ * (fetch_put_text).
+ */
 #include "fleet/fetch.h"
 
 #include <assert.h>
@@ -148,6 +162,8 @@ static enum tv_status fetch_put_method_names(struct tv_out *sql, const struct tv
     return status;
 }
 
+/* Append the rows of `method`: those of the named methods, in the traces of the
+ * question. */
 static enum tv_status fetch_put_methods(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
                                         struct tv_error *err)
 {
@@ -170,6 +186,7 @@ static enum tv_status fetch_put_methods(struct tv_out *sql, const struct tv_flee
     return status;
 }
 
+/* Append the rows of `path` of the two groups of traces. */
 static enum tv_status fetch_put_paths(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
                                       struct tv_error *err)
 {
@@ -193,6 +210,8 @@ static bool fetch_needs(const struct tv_fleet_fetch *fetch, enum tv_fleet_table 
     return fetch->figure[0] == 'p' ? column->list : strcmp(name, fetch->figure) == 0;
 }
 
+/* The statement is SELECT columns, then FROM with the conditions of the table,
+ * then the format that tsv.c reads. */
 size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
                           enum tv_fleet_table table,
                           struct tv_parquet_column columns[TV_FLEET_FETCH_COLUMNS],

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - rows of a folder in a new batch or a rollup, and what is wrong with a batch.
+ * merge.c - rows of a folder in a new batch or a rollup, and what is wrong with
+ * a batch.
  *
- * DuckDB reads the rows, in the order of the tables, and we write them: it may not write files.  A
- * list comes as a text, "LENGTH:VALUE" for each value, with the length in bytes, so that no value
- * needs to be escaped.
+ *     files of several batches --> DuckDB: SELECT ... ORDER BY --> rows --> our writer --> one file
+ *
+ * DuckDB reads the rows, in the order of the tables, and we write them: it may
+ * not write files.  A list comes as a text, "LENGTH:VALUE" for each value, with
+ * the length in bytes, so that no value needs to be escaped.
+ *
+ * A rollup sums up the traces of a batch that is going to be removed, by labels
+ * and month.  It is written before the batch disappears, and the view `rollup`
+ * shows it only afterwards, so no trace counts twice or never.
+ *
+ * The statements name files through the variable `folder`, and batches by their
+ * numbers alone: no text of a file or of a user becomes part of a statement.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -148,6 +158,8 @@ static enum tv_status merge_put_list(struct fleet_merging *merging, size_t colum
     return TV_OK;
 }
 
+/* Write a value.  The number of the batch is the new one; a value that is NULL
+ * is not put. */
 static enum tv_status merge_put_value(struct fleet_merging *merging, size_t column,
                                       const struct tv_sql_value *value, struct tv_error *err)
 {
@@ -164,6 +176,7 @@ static enum tv_status merge_put_value(struct fleet_merging *merging, size_t colu
     return TV_OK;
 }
 
+/* Write the row that DuckDB found. */
 static enum tv_status merge_take_row(void *context, const struct tv_sql_value *values,
                                      struct tv_error *err)
 {
@@ -236,6 +249,16 @@ static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *roll
     tv_out_text(sql, " r join old on r.trace = old.trace and r.batch = old.batch), ");
 }
 
+/* The statement is a chain of common tables:
+ *
+ *     old      traces of the batch, with the number of their group (month and labels)
+ *     m        methods of these traces
+ *     part     one row for each group
+ *     bucket   the sketches of a group and method, added up by key
+ *     sketch   the sums as two lists again
+ *     total    the other figures, added up
+ *     name     names of the methods
+ */
 enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
                                      struct tv_out *out, struct tv_error *err)
 {

@@ -2,9 +2,18 @@
 /*
  * questions.c - the views of a fleet's folder, and the questions as SQL.
  *
- * Files of a batch count when the batch's own file of traces is there: it is written last.  Two
- * writers may have added one trace at the same time; its first batch counts.  The variables
- * TABLE_files have the files of each table.
+ *     FOLDER/TABLE/BATCH.parquet --> TABLE_file --> TABLE --> question
+ *                                    all rows       rows that count
+ *
+ * Files of a batch count when the batch's own file of traces is there: it is
+ * written last.  Two writers may have added one trace at the same time; its
+ * first batch counts.  The variables TABLE_files have the files of each table.
+ * Files of older versions lack columns: a SELECT without rows, but with all
+ * columns, is united with them by name.
+ *
+ * Texts of the user enter a statement only in single quotes
+ * (tv_fleet_put_text), and as a name of a column only if the column is one of
+ * ours (tv_fleet_label_column).
  */
 #include <string.h>
 
@@ -171,6 +180,9 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     return status;
 }
 
+/* A trend has a row for each label: how many traces, and the middle and the
+ * deciles of their figure, in the order in which the first trace of each label
+ * began. */
 enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
                                   struct tv_error *err)
 {
@@ -188,6 +200,9 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
     return status;
 }
 
+/* The common tables: `run` has the traces, `version` the latest labels, `kept`
+ * the traces with them, `large` the methods with the largest sums, `cell` the
+ * median of each method and label. */
 enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,
                                    struct tv_error *err)
 {
@@ -215,6 +230,9 @@ enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_que
     return status;
 }
 
+/* A trace is compared with the median of all.  The deviation is a robust one:
+ * 1.4826 times the median absolute deviation estimates the standard deviation
+ * of a normal distribution, and a few outliers do not move it. */
 enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err)
 {
@@ -275,6 +293,8 @@ static void fleet_prepare_paths(struct tv_out *sql)
         TV_FLEET_MAX_PATHS, TV_FLEET_MAX_CELLS);
 }
 
+/* The temporary tables are those of the queries that follow on the same
+ * connection. */
 enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
                                  struct tv_error *err)
 {
@@ -314,6 +334,8 @@ const char tv_fleet_run_cells[] =
 
 /* ---- Series ---- */
 
+/* Versions are at most 1000, the latest ones, and methods at most 20000, those
+ * with the largest sums: the series are held in memory afterwards. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    unsigned least, struct tv_error *err)
 {
@@ -405,11 +427,14 @@ static const char *fleet_condition_figure(const struct tv_gate_rule *rule)
     return rule->clock == TV_GATE_CPU ? cpu[rule->figure] : wall[rule->figure];
 }
 
+/* Is a limit one on a figure itself, not on a change between two groups? */
 static bool fleet_is_absolute(const struct tv_gate_limit *limit)
 {
     return limit->way == TV_GATE_NO_LIMIT || (!limit->is_change && !limit->is_relative);
 }
 
+/* Append the comparison of a value with a limit; 17 digits give the same double
+ * back. */
 static void fleet_put_limit(struct tv_out *sql, const char *value,
                             const struct tv_gate_limit *limit)
 {
@@ -465,6 +490,9 @@ static enum tv_status fleet_put_condition(struct tv_out *sql, const char *text,
     return TV_OK;
 }
 
+/* Each condition is a table of its own, with a row for each trace that meets
+ * it; joining them all gives the traces that meet every condition.  The first
+ * one has plain names, "figure" and "slice", the others a number behind. */
 enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditions, size_t count,
                                   const char *where, struct tv_error *err)
 {

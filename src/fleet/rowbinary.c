@@ -1,4 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rowbinary.c - the tables of a fleet in ClickHouse (rowbinary.h).
+ *
+ * A row in RowBinary is its values, one after another, without names or a mark
+ * between rows:
+ *
+ *     number          1, 4 or 8 bytes, little-endian
+ *     text            length as a varint, bytes
+ *     Nullable(X)     0 and the value, or 1
+ *     Array(X)        number of values as a varint, values
+ *
+ * So every column must be written, in its order.  A row of a batch puts only
+ * the values that it has, and rowbinary_skip_to fills the gaps.  The values of
+ * a list wait in `list` until their number is known.
+ *
+ * The tables are ReplacingMergeTrees: a row with the same sorting key as
+ * another one replaces it, at some later time.  An INSERT that is repeated
+ * after a failure is therefore harmless.  Questions must leave the copies out
+ * themselves (fetch.c).
+ */
 #include "fleet/rowbinary.h"
 
 #include <assert.h>
@@ -23,6 +43,7 @@ static bool rowbinary_is_nullable(const struct tv_parquet_column *column)
            strcmp(column->name, "id") != 0;
 }
 
+/* Append the definition of a column: name and type. */
 static void rowbinary_put_column(struct tv_out *sql, const struct tv_parquet_column *column)
 {
     static const char *const types[] = {
@@ -78,6 +99,9 @@ void tv_fleet_put_create_rollup(struct tv_out *sql)
                      "version, device, scenario, side, label_keys, label_values, unit)");
 }
 
+/* The statement reads the methods of the traces, which may be the largest part
+ * of the table.  So the inner SELECT names the columns, and the month lets
+ * ClickHouse skip all other partitions. */
 void tv_fleet_put_roll_up(struct tv_out *sql, uint64_t batch, uint32_t month)
 {
     /* The columns of the table in their order; a join has two sides only, so names come last. */
@@ -152,6 +176,8 @@ bool tv_fleet_put_alter(struct tv_out *sql, enum tv_fleet_table table, struct tv
     return any;
 }
 
+/* Months are counted off from 1970; every fourth year until 2100 is a leap
+ * year. */
 uint32_t tv_fleet_month(int64_t time_us)
 {
     static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -196,6 +222,7 @@ static void rowbinary_put_length(struct tv_out *out, uint64_t length)
     tv_out_char(out, (char)length);
 }
 
+/* Return the bytes of a number of a column's type. */
 static size_t rowbinary_size(const struct tv_parquet_column *column)
 {
     return column->type == TV_PARQUET_BOOLEAN ? 1 : column->type == TV_PARQUET_UINT32 ? 4 : 8;

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - the columns of a fleet's tables, and writing them in each form. */
+/*
+ * tables.c - the columns of a fleet's tables, and writing them in each form.
+ *
+ * A function fleet_put_TABLE writes one row of a batch by column numbers; the
+ * columns stand in an array above it.  The numbers in the function are indices
+ * of that array, so both change together.  Three forms are written by the same
+ * functions:
+ *
+ *     Parquet     a file of the folder       a column that is not put is NULL
+ *     RowBinary   an INSERT of ClickHouse    likewise; the writer fills the gaps (rowbinary.c)
+ *     JSON lines  for people and other tools a column that is not put has no member
+ *
+ * Values are put in the order of the columns, and those of a list one after
+ * another: RowBinary and JSON are written as they come.
+ *
+ * Files of older versions lack newer columns; readers of the folder find
+ * columns by name and take NULL for those (tv_fleet_put_file_view).
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -8,7 +25,7 @@
 #include "fleet/rowbinary.h"
 #include "writers/text/names.h"
 
-/* A table that is being written: one of the three is set. */
+/* A table that is being written: one of `parquet`, `binary` and `json` is set. */
 struct fleet_writer {
     const struct tv_parquet_column *columns;
     size_t count;
@@ -48,6 +65,8 @@ static void fleet_begin_value(struct fleet_writer *to, size_t column)
         tv_out_char(to->json, '[');
 }
 
+/* Put a number, a truth value, or one more value of a list.  Unsigned numbers
+ * have the bits of `value`. */
 static void fleet_put_i64(struct fleet_writer *to, size_t column, int64_t value)
 {
     if (to->parquet) {
@@ -73,6 +92,7 @@ static void fleet_put_u64(struct fleet_writer *to, size_t column, uint64_t value
     fleet_put_i64(to, column, (int64_t)value);
 }
 
+/* Put a text that is not NULL, or one more value of a list. */
 static void fleet_put_bytes(struct fleet_writer *to, size_t column, struct tv_bytes text)
 {
     if (to->parquet) {
@@ -105,6 +125,7 @@ static uint32_t fleet_row_month(const struct fleet_writer *to)
     return tv_fleet_month(trace->recorded_us != 0 ? trace->recorded_us : trace->added_us);
 }
 
+/* End a row; the columns that were not put are NULL. */
 static enum tv_status fleet_end_row(struct fleet_writer *to, struct tv_error *err)
 {
     if (to->parquet)
@@ -151,6 +172,8 @@ static const struct tv_parquet_column fleet_method_columns[] = {
     {"keys", TV_PARQUET_UINT32, true},      {"counts", TV_PARQUET_UINT32, true},
 };
 
+/* Put a row of `method`.  The sketch is two lists of one length: the keys of
+ * its buckets and their counts. */
 static void fleet_put_method(struct fleet_writer *to, size_t row)
 {
     const struct fleet_method *method = &to->batch->methods[row];
@@ -181,6 +204,7 @@ static const struct tv_parquet_column fleet_path_columns[] = {
     {"incl_cpu", TV_PARQUET_INT64, false}, {"self_cpu", TV_PARQUET_INT64, false},
 };
 
+/* Put a row of `path`; one without a caller has no parent. */
 static void fleet_put_path(struct fleet_writer *to, size_t row)
 {
     const struct fleet_path *path = &to->batch->paths[row];
@@ -259,6 +283,7 @@ static const struct {
 } fleet_detail_forms[TV_FLEET_TRACE - TV_FLEET_THREAD] = {
     {2, false}, {2, true}, {2, false}, {1, false}, {3, true}};
 
+/* Put a row of a detail table, whose columns follow from the form of the table. */
 static void fleet_put_detail(struct fleet_writer *to, size_t row)
 {
     size_t table = (size_t)(to->table - TV_FLEET_THREAD), column = 2;
@@ -289,6 +314,7 @@ static const struct tv_parquet_column fleet_rollup_columns[] = {
     {"keys", TV_PARQUET_UINT32, true},     {"counts", TV_PARQUET_UINT64, true},
 };
 
+/* Put a hash as hexadecimal digits. */
 static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct tv_fleet_hash *hash)
 {
     uint8_t digits[2 * TV_FLEET_HASH];
@@ -297,6 +323,8 @@ static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct 
     fleet_put_bytes(to, column, (struct tv_bytes){digits, sizeof digits});
 }
 
+/* Put a row of `trace`.  Labels with a column of their own are in it, the
+ * others in two lists of one length. */
 static void fleet_put_trace(struct fleet_writer *to, size_t row)
 {
     const struct fleet_trace *trace = &to->batch->traces[row];
@@ -377,6 +405,7 @@ size_t tv_fleet_column_count(enum tv_fleet_table table)
     return fleet_tables[table].count;
 }
 
+/* Return the number of rows of a table; a NULL batch has none. */
 static size_t fleet_row_count(const struct tv_fleet_batch *batch, enum tv_fleet_table table)
 {
     if (!batch)

@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tsv.c - an answer of ClickHouse as a Parquet file (tsv.h).
+ *
+ *     parts of the answer --> lines --> values without escapes --> columns of the file
+ *                             ^ at most 64 MiB
+ *
+ * The server is not trusted: it may be another program, or answer with an error
+ * in the middle of the rows.  So a line has a limit, each value must be what
+ * the type of its column says, and each row must have all columns.  Anything
+ * else fails with an error that does not repeat what the server said.
+ *
+ * The columns come from one of two places.  For a table of a fleet they are
+ * given, and the first line must name them; ClickHouse has no NULL in texts and
+ * keys, so an empty text and the key 0 are turned back into NULL.  For a query
+ * of the user they are those of the two first lines.
+ *
+ * The specification is "TabSeparatedWithNamesAndTypes" in ClickHouse's
+ * documentation of formats.
+ */
 #include "fleet/tsv.h"
 
 #include <stdlib.h>
@@ -71,6 +90,7 @@ static struct tv_bytes tsv_unescape(struct tv_fleet_tsv *tsv, struct tv_bytes te
     return (struct tv_bytes){tsv->text.buffer, tsv->text.length};
 }
 
+/* Put an integer, which must fit the type of its column. */
 static enum tv_status tsv_put_number(struct tv_fleet_tsv *tsv, size_t column, struct tv_bytes text,
                                      struct tv_error *err)
 {
@@ -87,6 +107,7 @@ static enum tv_status tsv_put_number(struct tv_fleet_tsv *tsv, size_t column, st
     return TV_OK;
 }
 
+/* Put a number; strtod reads nan and inf as ClickHouse writes them. */
 static enum tv_status tsv_put_real(struct tv_fleet_tsv *tsv, size_t column, struct tv_bytes text,
                                    struct tv_error *err)
 {
@@ -142,6 +163,7 @@ static enum tv_status tsv_put_list(struct tv_fleet_tsv *tsv, size_t column, stru
     return TV_OK;
 }
 
+/* Put a value; one that is NULL is not put. */
 static enum tv_status tsv_put_value(struct tv_fleet_tsv *tsv, size_t column, struct tv_bytes value,
                                     struct tv_error *err)
 {
@@ -201,6 +223,8 @@ static enum tv_status tsv_take_names(struct tv_fleet_tsv *tsv, struct tv_bytes l
     return TV_OK;
 }
 
+/* Take the second line and begin the file.  The types of given columns are
+ * known, so theirs are not read. */
 static enum tv_status tsv_take_types(struct tv_fleet_tsv *tsv, struct tv_bytes line,
                                      struct tv_error *err)
 {
@@ -220,6 +244,7 @@ static enum tv_status tsv_take_types(struct tv_fleet_tsv *tsv, struct tv_bytes l
     return TV_OK;
 }
 
+/* Take a line: the names, the types, or the values of a row. */
 static enum tv_status tsv_take_line(struct tv_fleet_tsv *tsv, struct tv_bytes line,
                                     struct tv_error *err)
 {
@@ -241,6 +266,8 @@ static enum tv_status tsv_take_line(struct tv_fleet_tsv *tsv, struct tv_bytes li
     return status == TV_OK ? tv_parquet_end_row(tsv->parquet, err) : status;
 }
 
+/* A line that is whole in `bytes` is read where it lies; only one that is split
+ * between parts is copied. */
 enum tv_status tv_fleet_tsv_take(struct tv_fleet_tsv *tsv, struct tv_bytes bytes,
                                  struct tv_error *err)
 {
