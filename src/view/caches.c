@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Caches of a view: filtered views by the text of their filter, and call trees by selection.
+ * caches.c - caches of a view: filtered views by the text of their filter, and
+ * call trees by selection.
  *
- * Filtered views: making one takes long, so it happens outside the lock of the list, under a lock
- * of its own.  Questions with the same filter wait for the one that makes the view; other
- * questions go on.  `askers` keeps a view in use from being evicted.
+ *     filter --> filtered view --> selection --> call tree --> compensated --> transformed
+ *     a text     4 of them         from, to,     whole, last   less            changed
+ *                                  tracks
+ *
+ * Filtered views: making one takes long, so it happens outside the lock of the
+ * list, under a lock of its own.  Questions with the same filter wait for the
+ * one that makes the view; other questions go on.  `askers` keeps a view in use
+ * from being evicted: it is changed under the lock of the list alone, and a
+ * view with askers is never freed.  The list is in the order of last use.
+ *
+ * Call trees: see below.  A tree belongs to one question until it leaves, so
+ * its lock is held while the answer is written.
  */
 #include <assert.h>
 #include <string.h>
@@ -79,6 +89,8 @@ static struct tv_filtered *filtered_find(struct tv_filtered_views *views, struct
     found = *link;
     if (!found)
         return NULL;
+    /* The order of the list is that of use, the latest first; evicting goes
+     * from its end. */
     *link = found->next;
     found->next = views->first;
     views->first = found;
@@ -90,6 +102,8 @@ static struct tv_filtered *filtered_find(struct tv_filtered_views *views, struct
 static struct tv_filtered *filtered_add(struct tv_filtered_views *views, struct tv_bytes text,
                                         const struct tv_filter *filter)
 {
+    /* The view counts as asked for already, so that it is not evicted before it
+     * is made. */
     struct tv_filtered *added = tv_alloc(1, sizeof *added);
     uint8_t *copy = tv_alloc(text.length + 1, 1);
     memcpy(copy, text.data, text.length);
@@ -110,6 +124,8 @@ static void filtered_evict(struct tv_filtered_views *views)
     struct tv_filtered **link = &views->first;
     while (*link) {
         struct tv_filtered *filtered = *link;
+        /* The first view always stays: the page asks several questions about
+         * one filter. */
         bool used = filtered->askers > 0;
         /* a view in use may not be built yet */
         uint64_t own = used || !filtered->trace ? 0 : filtered->trace->slice_count;
@@ -126,7 +142,9 @@ static void filtered_evict(struct tv_filtered_views *views)
 
 /* ---- Building a view ---- */
 
-/* Order the tracks as in the whole trace. */
+/* Order the tracks as in the whole trace.  A filter removes tracks, but does
+ * not reorder them: both traces have the same tracks in the same order, except
+ * those that were removed. */
 static void filtered_order_tracks(struct tv_view *view, const struct tv_view *whole)
 {
     uint32_t count = view->trace->track_count, at = 0, put = 0;
@@ -180,6 +198,7 @@ enum tv_status tv_filtered_enter(struct tv_filtered_views *views, struct tv_byte
         filtered_evict(views);
     }
     tv_lock_leave(&views->lock);
+    /* The first asker makes the view; all others wait here for it. */
     tv_lock_enter(&found->making);
     if (!found->view)
         filtered_build(found, views->whole);
@@ -215,6 +234,8 @@ static void filtered_write_same(struct tv_out *out, const struct tv_trace *from,
         tv_out_text(out, "{\"slice\":null}");
 }
 
+/* Answer api/same: where a slice is after the filter has changed, so that it
+ * stays selected. */
 enum tv_status tv_view_same(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
@@ -411,6 +432,8 @@ static void tree_cache_keep_changed(struct tv_tree_cache *cache, struct tv_call_
     tree_cache_set_selection(cache, &cache->changed, selection);
 }
 
+/* Changes are applied in this order: the cost of recording is subtracted, then
+ * the stacks are transformed. */
 enum tv_status tv_trees_enter_changed(struct tv_tree_cache *cache,
                                       const struct tv_selection *selection,
                                       const struct tv_tree_changes *changes,

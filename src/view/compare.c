@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.c - api/diff: the comparison of open traces (compare.h).
+ *
+ *     runs --> filter? --> tree or profile --> table of runs --> matched --> comparison --> JSON
+ *              cached views                    a column a run    by name
+ *
+ * Each run is one open trace.  The answer is that of `traceview diff --format
+ * json`, written by the same function: so a figure on the screen is the one in
+ * a terminal.  The number of rows, of frames and of bytes is bounded, because a
+ * server answers in memory.
+ */
 #include "view/compare.h"
 
 #include <assert.h>
@@ -150,7 +161,8 @@ static enum tv_status view_compare_add_filtered(struct tv_run_table *table,
     return status;
 }
 
-/* Write the comparison of a matched table. */
+/* Write the comparison of a matched table.  An answer that grows beyond
+ * COMPARE_BYTES is taken back and replaced by an error which names the command. */
 static enum tv_status view_compare_write(const struct tv_run_table *table,
                                          const struct view_comparing *comparing, struct tv_out *out,
                                          struct tv_error *err)

@@ -43,6 +43,7 @@ static int collation_weight(uint8_t c)
     return mark ? FIRST_MARK + (int)(mark - marks) : c % FIRST_MARK;
 }
 
+/* Is there a digit at a place of the text? */
 static bool is_digit_at(struct tv_bytes text, size_t at)
 {
     return at < text.length && text.data[at] >= '0' && text.data[at] <= '9';
@@ -59,6 +60,8 @@ static struct tv_bytes collation_take_number(struct tv_bytes text, size_t *at)
     return (struct tv_bytes){text.data + first, *at - first};
 }
 
+/* Compare digits without leading zeros: the longer number is the larger one,
+ * whatever its length. */
 static int collation_compare_numbers(struct tv_bytes a, struct tv_bytes b)
 {
     if (a.length != b.length)
@@ -80,6 +83,7 @@ int tv_collate(struct tv_bytes a, struct tv_bytes b)
         if (order)
             return order;
     }
+    /* A name that is the beginning of another one comes first. */
     if (i < a.length || j < b.length)
         return i < a.length ? 1 : -1;
     /* lower case letters have the higher bytes */
@@ -145,6 +149,8 @@ static void track_sum_calls(const struct tv_trace *trace, struct tv_view_track *
     struct track_runs now = {NULL, 0, 0}, next = {NULL, 0, 0};
     if (t->row_count > 0)
         track_runs_add(&now, 0, trace->rows[t->first_row].count);
+    /* Level by level: the children of the calls in `now` are collected in
+     * `next`, whose memory is reused. */
     for (uint32_t row = t->first_row; now.count > 0; row++) {
         for (size_t i = 0; i < now.count; i++)
             track_sum_run(trace, row, now.rows[i], track, &next);
@@ -156,6 +162,7 @@ static void track_sum_calls(const struct tv_trace *trace, struct tv_view_track *
     tv_free(next.rows);
 }
 
+/* The busiest track comes first; of equal ones, that with the lower number. */
 static int track_compare_by_cpu(const void *left, const void *right)
 {
     const struct tv_view_track *a = left, *b = right;
@@ -174,6 +181,7 @@ static int track_compare_by_wall(const void *left, const void *right)
 
 /* ---- By owner ---- */
 
+/* Compare two numbers as qsort wants it: -1, 0 or 1. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Work of a thread.  Of two threads, the first figure that differs decides. */
@@ -453,6 +461,7 @@ static void order_tracks_by_owner(struct tv_view *view)
     tv_free(threads);
 }
 
+/* Write numbers with commas between them. */
 static void order_write_indices(struct tv_out *out, const uint32_t *indices, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -475,6 +484,8 @@ void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
     tv_out_text(out, "]}");
 }
 
+/* Traces of formats with an assembly are ordered by owner: they have processes
+ * and sort indices of their own. */
 void tv_view_order_tracks(struct tv_view *view)
 {
     const struct tv_trace_info *head = view->trace->head;

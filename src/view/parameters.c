@@ -55,6 +55,7 @@ enum tv_status tv_parameter_required(const struct tv_parameters *parameters, con
     return tv_parameter_integer(parameters, name, bounds, 0, value, err);
 }
 
+/* The first choice is the default, so endpoints list it first. */
 enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const char *name,
                                    const char *const *choices, unsigned *value,
                                    struct tv_error *err)
@@ -175,6 +176,8 @@ enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* The default end is one nanosecond after the last event: ranges do not contain
+ * their end. */
 enum tv_status tv_parameter_window(const struct tv_parameters *parameters,
                                    const struct tv_trace *trace, int64_t most,
                                    struct tv_view_window *window, struct tv_error *err)
@@ -280,6 +283,8 @@ enum tv_status tv_parameter_numbers(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* The letters are r for a row of slices, i for the innermost calls of a track,
+ * and w for its waits. */
 enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
                                  const struct tv_trace *trace, uint32_t limit,
                                  struct tv_tile_row **rows, uint32_t *count, struct tv_error *err)

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace, the view and the error are written by the loading thread before it sets `state`; all
- * others read `state` first.  No lock is needed.
+ * session.c - the life of one trace: loading, then ready or failed (session.h).
+ *
+ *     EMPTY      LOADING ------------> READY     trace and view can be asked
+ *     (no        |  progress, sketch
+ *     session)   '-------------------> FAILED    the error, with the bytes around it
+ *
+ * The trace, the view and the error are written by the loading thread before it
+ * sets `state` (release); all others read `state` first (acquire).  After that,
+ * nothing of them changes.  So no lock is needed, and a question never sees a
+ * part of a trace.
+ *
+ * While loading, other threads read only the progress and the sketch, which are
+ * made for that.
  */
 #include "view/session.h"
 
@@ -72,7 +83,8 @@ void tv_session_free(struct tv_session *session)
     tv_free(session);
 }
 
-/* Hand the sources to the loader. */
+/* Hand the sources to the loader.  The loader takes ownership of the sources,
+ * also when it fails: they are forgotten here before it is called. */
 static enum tv_status session_load_trace(struct tv_session *session)
 {
     assert(tv_session_state(session) == TV_SESSION_LOADING);
@@ -116,6 +128,8 @@ enum tv_session_state tv_session_state(const struct tv_session *session)
     return (enum tv_session_state)atomic_load_explicit(&session->state, memory_order_acquire);
 }
 
+/* WELL_READ bytes of a file without a sketch still mean that it is a trace;
+ * while a packed file is unpacked, bytes say nothing. */
 bool tv_session_is_sketched(const struct tv_session *session)
 {
     return tv_sketch_any(session->progress.sketch) ||
@@ -158,6 +172,7 @@ bool tv_session_has(const struct tv_session *session, uint32_t number)
     return false;
 }
 
+/* The page chooses its advice by these words (docs/view-protocol.md). */
 const char *tv_session_error_kind(enum tv_status status)
 {
     switch (status) {

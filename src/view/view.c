@@ -28,6 +28,8 @@
 #define BOUND_SHOWN_MAX ((uint64_t)512 << 20) /* no browser parses a longer text */
 #define BOUND_FILE 64
 
+/* A page asks for a question by its name.  `command` goes into the error of an
+ * answer that is too long. */
 static const struct {
     const char *name;
     tv_view_function *answer;
@@ -113,6 +115,8 @@ static uint32_t *view_find_thread_tracks(const struct tv_trace *trace)
     return tracks;
 }
 
+/* The order matters: ranks need the call trees, the order of tracks needs
+ * clocks, and a filtered view is made from all of these. */
 struct tv_view *tv_view_new(const struct tv_trace *trace)
 {
     struct tv_view *view = tv_alloc(1, sizeof *view);
@@ -189,6 +193,8 @@ bool tv_view_find_question(struct tv_bytes name, enum tv_answer_type *type)
     return i < TV_COUNT(questions);
 }
 
+/* Answers that are saved as a file may be larger than those that a page holds
+ * in memory. */
 bool tv_view_is_large(struct tv_bytes name)
 {
     size_t i = view_find_question(name);
@@ -202,6 +208,7 @@ uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
     const struct tv_trace_info *head = view->trace->head;
     uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MAX;
     uint64_t each = tv_view_is_large(name) ? BOUND_FILE : BOUND_SHOWN;
+    /* The sizes are those of the unpacked files. */
     for (uint32_t i = 0; i < head->input_count; i++)
         bytes += head->inputs[i].bytes;
     return bytes < (most - BOUND_MIN) / each ? BOUND_MIN + bytes * each : most;
@@ -222,6 +229,8 @@ static enum tv_status view_answer_within(const struct tv_view *view, size_t ques
         status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "the answer has more than %llu MiB%s%s%s",
                          (unsigned long long)(bound >> 20), command ? ": \"traceview " : "",
                          command ? command : "", command ? "\" writes all of it" : "");
+    /* Bytes that were sent cannot be taken back; the host breaks the
+     * connection. */
     if (out->total > 0)
         return status;
     tv_out_set_limit(out, 0);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about the call tree of a selection: the method table, relations, and tree tables.
+ * call_trees.c - questions about the call tree of a selection: the method
+ * table, relations, and tree tables.
+ *
+ *     parameters --> selection --> cached tree --> profile     --> api/profile      methods
+ *                '-> changes ---------'       |--> relations   --> api/relations    callers
+ *                                             '--> tree lines  --> api/tree         opened lines
+ *
+ * The same three questions exist about samples (sample_...).  A tree of samples
+ * is counted for each question, not cached: it is a pass over the table of
+ * samples.  Its measure (samples, weight or time) takes the place of wall
+ * times, so its answers have one clock.
  */
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_lines.h"
@@ -125,6 +135,7 @@ static enum tv_status view_count_cut(const struct tv_view *view,
     return TV_OK;
 }
 
+/* Answer api/profile: a row for each method that was called. */
 enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
@@ -163,6 +174,7 @@ static enum tv_status view_count_samples(const struct tv_view *view,
     return tv_view_transform_tree(changes, tree, err);
 }
 
+/* Answer api/sample_profile. */
 enum tv_status tv_view_sample_profile(const struct tv_view *view,
                                       const struct tv_parameters *parameters, struct tv_out *out,
                                       struct tv_error *err)
@@ -227,6 +239,8 @@ static enum tv_status view_relations_read_frame(const struct tv_view *view,
                                  err);
 }
 
+/* Answer api/relations: callers and callees of one method.  The tree is left
+ * before the answer is written, because the relations are a copy. */
 enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct tv_out *out, struct tv_error *err)
 {
@@ -247,6 +261,7 @@ enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_par
     return TV_OK;
 }
 
+/* Answer api/sample_relations. */
 enum tv_status tv_view_sample_relations(const struct tv_view *view,
                                         const struct tv_parameters *parameters, struct tv_out *out,
                                         struct tv_error *err)
@@ -308,6 +323,7 @@ static enum tv_status view_tree_read_names(const struct tv_parameters *parameter
 {
     struct tv_bytes list = tv_parameter_text(parameters, "nodes");
     size_t capacity = 0;
+    /* Without the parameter, the root alone is open. */
     if (!list.data)
         list = TV_BYTES("0");
     while (list.length > 0) {
@@ -364,6 +380,7 @@ static void view_tree_reveal(struct tree_request *asked, const struct tv_call_tr
     }
 }
 
+/* The figures of a line that have columns. */
 enum tree_figure { INCL_WALL, SELF_WALL, INCL_CPU, SELF_CPU, CALLS, OUTER_CALLS };
 
 /* Return one figure of a line. */
@@ -466,6 +483,7 @@ static struct tv_tree_lines *view_tree_find_lines(struct tree_request *asked,
     return tv_tree_lines_of(tree, &asked->question);
 }
 
+/* Answer api/tree: the children of the opened lines. */
 enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
@@ -486,6 +504,8 @@ enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_paramete
     return status;
 }
 
+/* Answer api/sample_tree.  Samples of a recursive function are counted once in
+ * each line. */
 enum tv_status tv_view_sample_tree(const struct tv_view *view,
                                    const struct tv_parameters *parameters, struct tv_out *out,
                                    struct tv_error *err)

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters: their list, their values in a range at the resolution of a screen, figures of a range,
- * and the way to the next change, peak or trough.
+ * counters.c - questions about counters: their list, their values in a range at
+ * the resolution of a screen, figures of a range, and the way to the next
+ * change, peak or trough.
+ *
+ * A counter has series that change together.  Samples are more than pixels in
+ * most ranges; then those of one pixel become a group with four values:
+ *
+ *     samples   . ..:.   .      group: first, last    joins the lines of neighbouring pixels
+ *     pixel     |     |         lowest, highest       no peak disappears
+ *
+ * The sample before the range is the first group, because its value still holds
+ * where the range begins.
  */
 #include <assert.h>
 #include <math.h>
@@ -71,6 +81,8 @@ static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint
     const struct tv_tables *tables = &trace->tables;
     const struct tv_counter *counter = &tables->counters.rows[number];
     bool of_process = counter->process < trace->head->process_count;
+    /* The bounds are those of the whole trace, so that the scale of a graph
+     * does not move while somebody scrolls. */
     double low, high;
     counter_find_bounds(trace, counter, &low, &high);
     tv_out_format(out, "{\"counter\":%u,\"name\":", number);
@@ -106,6 +118,8 @@ static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint
     tv_out_format(out, ",\"colour\":%u}", counter->colour);
 }
 
+/* Answer api/counters: every counter with its bounds, which takes a pass over
+ * all samples. */
 enum tv_status tv_view_counters(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
@@ -166,6 +180,8 @@ static void counter_choose_samples(struct shown_counter *shown)
     shown->last = tv_counter_samples_before(shown->trace, shown->counter, shown->to, false);
     shown->first -= shown->first > 0;
     size_t most_groups = shown->last - shown->first;
+    /* One group for each pixel, one for the sample before the range, and one
+     * for rounding at its end. */
     if (most_groups > (size_t)shown->pixels + 2)
         most_groups = (size_t)shown->pixels + 2;
     shown->begin = tv_alloc(most_groups + 1, sizeof *shown->begin);
@@ -248,6 +264,8 @@ static enum tv_status counter_read_numbers(const struct tv_parameters *parameter
     return TV_OK;
 }
 
+/* Answer api/counter_values in columns: for each counter a head, the times of
+ * its groups, and one or four values for each group and series. */
 enum tv_status tv_view_counter_values(const struct tv_view *view,
                                       const struct tv_parameters *parameters, struct tv_out *out,
                                       struct tv_error *err)
@@ -323,6 +341,8 @@ static void counter_write_figures(struct tv_out *out, const struct tv_trace *tra
     tv_out_text(out, "]}");
 }
 
+/* Answer api/counter_figures: what `traceview counters` prints about a range,
+ * and the values at one time. */
 enum tv_status tv_view_counter_figures(const struct tv_view *view,
                                        const struct tv_parameters *parameters, struct tv_out *out,
                                        struct tv_error *err)
@@ -380,6 +400,8 @@ static enum tv_status counter_read_step(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* Answer api/counter_step: the next change, peak or trough of a series, or
+ * null. */
 enum tv_status tv_view_counter_step(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)

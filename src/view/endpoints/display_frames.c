@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of a display: figures and late frames of a selection, and all frames as marks of the time
- * line.  The frames of the whole trace are found when somebody first asks.
+ * display_frames.c - frames of a display: figures and late frames of a
+ * selection, and all frames as marks of the time line.
+ *
+ * The frames of the whole trace are found when somebody first asks, and then
+ * cached; those of a part are found for each question.  Arrays that have one
+ * place more than there are processes keep the frames of no process in the last
+ * one.
  */
 #include "analysis/findings/display_frames.h"
 
@@ -93,6 +98,7 @@ static void display_write_deadlines(struct tv_out *out, const struct tv_display_
     tv_free(firsts);
 }
 
+/* Write the deadline of a frame, or null if it had none. */
 static void display_write_deadline(struct tv_out *out, const struct tv_display_frame *frame)
 {
     tv_out_char(out, ',');
@@ -144,11 +150,14 @@ static void display_write(struct tv_out *out, const struct tv_display_frames *fr
     tv_out_char(out, '}');
 }
 
+/* Is the selection the whole trace, so that the cached frames answer? */
 static bool display_is_whole(const struct tv_selection *selection)
 {
     return selection->from == INT64_MIN && selection->to == INT64_MAX && !selection->tracks;
 }
 
+/* Answer api/display_frames: figures by process, deadlines, and the late
+ * frames. */
 enum tv_status tv_view_display_frames(const struct tv_view *view,
                                       const struct tv_parameters *parameters, struct tv_out *out,
                                       struct tv_error *err)
@@ -199,6 +208,8 @@ static void display_write_marks(struct tv_out *out, const char *name,
     tv_out_char(out, ']');
 }
 
+/* Answer api/display_marks.  Frames that were late and those on time are merged
+ * apart, so that no late frame hides in a mark of others. */
 enum tv_status tv_view_display_marks(const struct tv_view *view,
                                      const struct tv_parameters *parameters, struct tv_out *out,
                                      struct tv_error *err)

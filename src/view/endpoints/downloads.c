@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * downloads.c - what people take away: flame graphs and collapsed stacks, with the bytes of the
- * commands of these names; a selection as a file; and the facts that a list of traces shows.
+ * downloads.c - what people take away: flame graphs and collapsed stacks, with
+ * the bytes of the commands of these names; a selection as a file; and the
+ * facts that a list of traces shows.
+ *
+ *     api/flamegraph, api/collapsed   call tree, folded by name --> SVG or text
+ *     api/save                        selection --> excerpt --> trace file, or a report
+ *     api/facts                       figures for a catalogue of traces
+ *
+ * The files are the same as those of `traceview flamegraph`, `collapse`, `cut`
+ * and `html`, because the same writers make them.  A host may stream an answer,
+ * which cannot be taken back, so its length is measured before the first byte.
  */
 #include <string.h>
 
@@ -82,6 +91,8 @@ static enum tv_status download_make_tree(const struct tv_view *view,
         tv_parameter_release_selection(&selection);
         return TV_OK;
     }
+    /* A thread or asynchronous slices alone select tracks by their own; then
+     * the tracks of the parameters do not count. */
     bool async = !selection.tracks && tv_trace_has_only_async(trace);
     if (thread >= 0 || async) {
         tv_parameter_release_selection(&selection);
@@ -137,6 +148,7 @@ static enum tv_status download_write_svg(const struct tv_view *view,
                    (unsigned long long)(bound >> 20));
 }
 
+/* Answer api/flamegraph: an SVG image. */
 enum tv_status tv_view_flamegraph(const struct tv_view *view,
                                   const struct tv_parameters *parameters, struct tv_out *out,
                                   struct tv_error *err)
@@ -163,6 +175,8 @@ enum tv_status tv_view_flamegraph(const struct tv_view *view,
     return status;
 }
 
+/* Answer api/collapsed: a line for each stack.  The text is measured first,
+ * which takes no memory. */
 enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct tv_out *out, struct tv_error *err)
 {
@@ -313,6 +327,7 @@ static void facts_write_findings(struct tv_out *out, const struct tv_view *view)
     tv_findings_free(findings);
 }
 
+/* Answer api/facts, which the upload server stores in its catalogue. */
 enum tv_status tv_view_facts(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -549,6 +564,8 @@ static enum tv_status save_write_report(const struct tv_view *view,
     return status;
 }
 
+/* Answer api/save: a selection as Trace Event JSON, as a method trace, or as a
+ * report. */
 enum tv_status tv_view_save(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {

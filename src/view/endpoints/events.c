@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events: facts of any event, rows of the timeline beside tracks, joined ids, and the input files.
+ * events.c - facts of any event, rows of the timeline beside tracks, joined
+ * ids, and the input files.
  *
- * An event has a place: its kind and one or two numbers, whose meaning depends on the kind (for a
- * slice its row and index, for an instant its number in the table).  Searches and the
- * lookup by file offset answer with places; the facts are what a list shows of each.
+ * An event has a place: its kind and one or two numbers, whose meaning depends
+ * on the kind (for a slice its row and index, for an instant its number in the
+ * table).  Searches and the lookup by file offset answer with places; the facts
+ * are what a list shows of each.
  *
- * Tables hold times in nanoseconds of their input's clock.  tv_trace_time moves them to the axis of
- * the trace, which all answers use.
+ * Tables hold times in nanoseconds of their input's clock. tv_trace_time moves
+ * them to the axis of the trace, which all answers use.
  */
 #include <assert.h>
 
@@ -81,6 +83,7 @@ static void event_facts_set_object(const struct tv_view *view, uint32_t number,
     about->name = object->type;
 }
 
+/* Set the facts of a sample; its name is that of its value or event. */
 static void event_facts_set_sample(const struct tv_view *view, const struct tv_sample *sample,
                                    struct tv_event_facts *about)
 {
@@ -112,6 +115,7 @@ static void event_facts_set_flow(const struct tv_view *view, const struct tv_flo
     about->frame = flow->frame;
 }
 
+/* Set the facts of a memory dump, whose name is its level of detail. */
 static void event_facts_set_dump(const struct tv_view *view, const struct tv_memory_dump *dump,
                                  struct tv_event_facts *about)
 {
@@ -327,6 +331,8 @@ static void view_rows_write_memory(struct tv_out *out, const struct tv_trace *tr
     tv_free(dumps);
 }
 
+/* Answer api/beside: which rows there are; api/objects, api/samples and others
+ * draw them. */
 enum tv_status tv_view_beside(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -435,6 +441,8 @@ void tv_view_write_joins(struct tv_out *out, const struct tv_trace *trace, uint3
 
 #define MAX_BYTES 4096
 
+/* Answer api/health: the problems of the inputs, as `traceview check` writes
+ * them. */
 enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -473,6 +481,7 @@ static enum tv_status view_file_read_place(const struct tv_parameters *parameter
     return TV_OK;
 }
 
+/* Answer api/at: the event at an offset, or the next one. */
 enum tv_status tv_view_at(const struct tv_view *view, const struct tv_parameters *parameters,
                           struct tv_out *out, struct tv_error *err)
 {
@@ -510,6 +519,7 @@ static void view_file_write_hex(struct tv_out *out, const uint8_t *bytes, size_t
     }
 }
 
+/* Answer api/bytes: a few bytes of an input, for the view of a problem. */
 enum tv_status tv_view_bytes(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {

@@ -115,6 +115,7 @@ static void view_finding_write_rule(struct tv_out *out, const struct tv_trace *t
     tv_out_release(&text);
 }
 
+/* Answer api/findings: every rule with its limits, its reason, and its result. */
 enum tv_status tv_view_findings(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {

@@ -28,6 +28,7 @@ enum view_flame_order { LEFT_HEAVY, BY_NAME, IN_TIME };
 /* The tree of a frame that is shown: what it calls, or who calls it. */
 enum view_flame_side { CALLEES, CALLERS };
 
+/* The parameters of a flame graph, valid and complete. */
 struct flame_request {
     struct tv_flame_options layout;
     enum view_flame_order order;
@@ -261,6 +262,7 @@ static enum tv_status view_flame_of_all(const struct tv_view *view,
     return TV_OK;
 }
 
+/* Answer api/flame. */
 enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -349,6 +351,7 @@ static enum tv_status view_flame_of_samples(const struct tv_view *view,
     return status;
 }
 
+/* Answer api/sample_flame. */
 enum tv_status tv_view_sample_flame(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)

@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows are sorted by radix sort: the keys are integers, and digits that all of them share cost
- * nothing.  A tree with 64 children per node holds the latest end of each subtree, so that flows
- * that ended before a range are skipped in large steps.
+ * flows.c - flows: those at a slice, their categories, and arrows for a screen.
+ *
+ * A trace may have millions of flows.  The index sorts them three times, by
+ * radix sort: the keys are integers, and digits that all of them share cost
+ * nothing.
+ *
+ *     by_from, by_to   row and index of an end   --> the flows at a slice: a binary search
+ *     by_start         the earlier of two times  --> the flows that touch a range: see below
+ *
+ * A flow touches [from, to) if it starts before `to` and ends at or after
+ * `from`.  The starts are sorted, the ends are not.  A tree with 64 children
+ * per node holds the latest end of each subtree, so that flows that ended
+ * before a range are skipped in large steps:
+ *
+ *     latest[2]   |          max          |        ends before `from`: skip 4096 flows
+ *     latest[1]   |  max  |  max  |  max  |        skip 64
+ *     latest[0]   | | | | | | | | | | | | |        skip one, or return it
  */
 #include <assert.h>
 #include <string.h>
@@ -32,6 +46,7 @@ static uint32_t *flow_index_sort(const struct tv_flow_index *index, flow_key_fun
     return order;
 }
 
+/* Return the key of an end: its row, then its index. */
 static uint64_t flow_end_key(const struct tv_flow_end *end)
 {
     return (uint64_t)end->row << 32 | end->index;
@@ -244,6 +259,7 @@ bool tv_flow_index_category(const struct tv_flow_index *index, struct tv_bytes *
 
 #define FLOW_LIMIT 200 /* in each direction */
 
+/* Is an end at this slice or instant? */
 static bool view_flow_is_at(const struct tv_flow_end *end, uint32_t row, uint32_t index)
 {
     return end->row == row && end->index == index;
@@ -312,6 +328,8 @@ static enum tv_status view_flows_read_place(const struct tv_parameters *paramete
     return status;
 }
 
+/* Answer api/flows: the flows at a slice or instant, at most FLOW_LIMIT in each
+ * direction, and their numbers. */
 enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -333,6 +351,7 @@ enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_paramet
     return TV_OK;
 }
 
+/* Answer api/flow: one flow with its events. */
 enum tv_status tv_view_flow(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
@@ -351,6 +370,7 @@ enum tv_status tv_view_flow(const struct tv_view *view, const struct tv_paramete
     return TV_OK;
 }
 
+/* Answer api/flow_categories: the categories with the numbers of their flows. */
 enum tv_status tv_view_flow_categories(const struct tv_view *view,
                                        const struct tv_parameters *parameters, struct tv_out *out,
                                        struct tv_error *err)
@@ -389,6 +409,7 @@ struct arrow_key {
     uint32_t from, to, from_pixel, to_pixel;
 };
 
+/* One arrow on the screen: flows whose ends are in the same places. */
 struct arrow {
     struct arrow_key key;
     uint32_t flow; /* the first one */
@@ -547,6 +568,7 @@ static struct arrow_key arrow_make_key(const struct arrow_set *joining, const st
     return key;
 }
 
+/* Is an end on one of the chosen tracks? */
 static bool arrow_end_is_wanted(const struct arrow_set *joining, const struct tv_flow_end *end)
 {
     const struct tv_trace *trace = joining->index->trace;
@@ -555,6 +577,7 @@ static bool arrow_end_is_wanted(const struct arrow_set *joining, const struct tv
                             : joining->tracks[track];
 }
 
+/* Is a flow of a chosen category, with an end on a chosen track? */
 static bool arrow_is_wanted(const struct arrow_set *joining, const struct tv_flow *flow)
 {
     return (!joining->frames || joining->frames[flow->frame]) &&
@@ -650,6 +673,7 @@ static enum tv_status arrows_read_categories(const struct tv_parameters *paramet
     return TV_OK;
 }
 
+/* Answer api/arrows: the flows that touch a range, merged. */
 enum tv_status tv_view_arrows(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {

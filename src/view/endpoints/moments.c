@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that are points in time: instants, samples and memory dumps, merged by pixel.
+ * moments.c - events that are points in time: instants, samples and memory
+ * dumps, merged by pixel.
+ *
+ * A trace has millions of points, a screen two thousand pixels.  An owner is
+ * what is drawn in one line (a thread, a process, a lane).  Points of one owner
+ * in one pixel become a mark with a count:
+ *
+ *     owner 7   . .. .      . .        -->   3     1     2       marks
+ *               |----|----|----|----|        pixels
+ *
+ * The mark remembers the first of its points, which answers a click.  The
+ * answer has at most TV_PIXEL_ROWS marks; `left_out` says how many points got
+ * none.  The points of an owner are added in the order of time, so only its last
+ * mark can grow: `open` has it.
  */
 #include <assert.h>
 #include <math.h>
@@ -10,6 +23,8 @@
 #include "base/memory.h"
 #include "view/internal.h"
 
+/* Pixels: something at least so wide is drawn as a bar of its own and never
+ * merged. */
 #define WIDE 2
 
 void tv_pixels_init(struct tv_pixels *pixels, const struct tv_view_window *window, size_t owners)
@@ -118,6 +133,7 @@ static void view_instant_write_row(struct tv_out *out, const struct tv_trace *tr
     tv_out_format(out, ",%u,%u]", row->count, instant->colour);
 }
 
+/* Answer api/instants: the instants of a range as marks. */
 enum tv_status tv_view_instants(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
@@ -133,6 +149,7 @@ enum tv_status tv_view_instants(const struct tv_view *view, const struct tv_para
     return tv_view_moments_write(view, parameters, &instants, out, err);
 }
 
+/* Answer api/instant: one instant with its event. */
 enum tv_status tv_view_instant(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
@@ -194,6 +211,7 @@ static void view_sample_write_row(struct tv_out *out, const struct tv_trace *tra
     tv_out_char(out, ']');
 }
 
+/* Answer api/samples: the samples of a range as marks. */
 enum tv_status tv_view_samples(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
@@ -231,6 +249,8 @@ static uint32_t view_sample_neighbour(const struct tv_trace *trace, size_t numbe
     return TV_NONE;
 }
 
+/* Answer api/sample: one sample with its stack, and its neighbours in the
+ * thread. */
 enum tv_status tv_view_sample(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -290,6 +310,7 @@ static void view_dump_write_row(struct tv_out *out, const struct tv_trace *trace
     tv_out_char(out, ']');
 }
 
+/* Answer api/memory_dumps: the dumps of a range as marks. */
 enum tv_status tv_view_memory_dumps(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)
@@ -361,6 +382,8 @@ static void view_dump_write_together(struct tv_out *out, const struct tv_trace *
     tv_out_char(out, ']');
 }
 
+/* Answer api/memory_dump: the figures of one dump, and the main ones of the
+ * processes dumped together with it. */
 enum tv_status tv_view_memory_dump(const struct tv_view *view,
                                    const struct tv_parameters *parameters, struct tv_out *out,
                                    struct tv_error *err)

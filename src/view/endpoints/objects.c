@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects with their snapshots and the contexts that refer to them.  An object is a bar in a lane
- * of the row of its process and type; a snapshot is a mark on it.
+ * objects.c - objects with their snapshots and the contexts that refer to them.
+ *
+ *     process, type    lane 0   |--- 0x12 ---|   |-- 0x34 --|       an object is a bar
+ *                               *    *  *        *                  a snapshot is a mark on it
+ *                      lane 1       |----- 0x20 -----|
+ *
+ * The rows and lanes are those of the whole trace (struct tv_object_index), so
+ * an object does not jump to another lane while somebody scrolls.  A lane is
+ * free again when its object was deleted.
+ *
+ * Ids are the text of the file.  They have a meaning only together with a
+ * process, a scope and a time, because programs reuse addresses.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -14,6 +24,7 @@
 #include "model/trace.h"
 #include "view/internal.h"
 
+/* An object with the keys by which it is sorted. */
 struct sortable_object {
     const struct tv_trace *trace;
     const struct tv_object *object;
@@ -153,6 +164,7 @@ struct shown_objects {
     struct tv_pixels objects, snapshots;
 };
 
+/* Return the time of a snapshot on the axis of the trace. */
 static tv_ns view_snapshot_time(const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[number];
@@ -251,6 +263,7 @@ static void view_objects_write(struct tv_out *out, const struct shown_objects *s
     tv_out_char(out, '}');
 }
 
+/* Answer api/objects: the bars and marks of some rows in a range. */
 enum tv_status tv_view_objects(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
@@ -317,6 +330,7 @@ static void view_object_write(struct tv_out *out, const struct tv_trace *trace, 
     tv_out_char(out, '}');
 }
 
+/* Answer api/object: all facts of one object. */
 enum tv_status tv_view_object(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -340,6 +354,8 @@ static enum tv_status view_object_read_snapshot(const struct tv_trace *trace,
     return status;
 }
 
+/* Answer api/snapshot: the state of an object, valid until the next snapshot or
+ * the object's end. */
 enum tv_status tv_view_snapshot(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
@@ -378,6 +394,8 @@ struct tv_bytes tv_view_process_name(const struct tv_trace_info *head, uint32_t 
     return (struct tv_bytes){(const uint8_t *)room, (size_t)length};
 }
 
+/* Answer api/reference: the snapshot that an id inside a snapshot means; the
+ * process may be named, else it is that of the snapshot. */
 enum tv_status tv_view_reference(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct tv_out *out, struct tv_error *err)
 {

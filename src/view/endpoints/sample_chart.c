@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_chart.c - the stacks of sampled threads over time.
+ * sample_chart.c - api/sample_chart: the stacks of sampled threads over time.
+ *
+ * A box is a run of neighbouring samples of a thread that have the same frame
+ * at the same depth.  The layout is analysis (tv_chart_draw); here parameters
+ * become its question, and boxes become JSON.
  */
 #include "analysis/timeline/sample_chart.h"
 
@@ -27,6 +31,8 @@ static void view_chart_write(struct tv_out *out, const struct tv_chart *chart)
     tv_out_char(out, '}');
 }
 
+/* Answer api/sample_chart.  Samples without times, as in most profiles, have no
+ * chart. */
 enum tv_status tv_view_sample_chart(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)

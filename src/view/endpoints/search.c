@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Search in names, categories and arguments, in steps of bounded work.
+ * search.c - search in names, categories and arguments, in steps of bounded
+ * work.
  *
- *   cursor   slices -> instants -> counters -> ... -> metadata -> arguments -> over
- *            '---------- in memory: names, categories -------'   input files
+ *     cursor   slices -> instants -> counters -> ... -> metadata -> arguments -> over
+ *              '---------- in memory: names, categories -------'   input files
  *
- * Names are in memory and are compared once per frame.  Each step ends after a number of hits or an
- * amount of work; its cursor tells where the next step begins.
+ * Names are in memory.  Each frame is compared once, and the hits of a row are
+ * then found by looking at the path column: a slice costs one load.  Arguments
+ * are in the files (search_arguments.c).
+ *
+ * Each step ends after a number of hits or an amount of work; its cursor tells
+ * where the next step begins.  The server keeps no state between steps, and a
+ * page that stops asking has cancelled the search.  A cursor is a letter and
+ * two numbers, "s.5.1200": the phase, the row or number, and the place in it.
+ * It comes back from a page, so it is checked as any parameter: a place beyond
+ * the end ends its phase.
  */
 #include "view/endpoints/search.h"
 
@@ -30,6 +39,8 @@
 /* Bytes of a metadata value in an answer. */
 #define MAX_VALUE 96
 
+/* The letters of enum tv_view_phase, in its order; the phase after the last one
+ * has none. */
 static const char phase_letters[] = "sicofmtda";
 
 /* Write the category as a JSON string if it is what matches. */
@@ -285,6 +296,7 @@ static bool search_step_samples(struct tv_view_search *search)
     return true;
 }
 
+/* Threads come first, then processes, in one sequence of numbers. */
 static bool search_step_threads(struct tv_view_search *search)
 {
     const struct tv_trace_info *head = search->trace->head;
@@ -492,6 +504,8 @@ static enum tv_status search_read_question(const struct tv_parameters *parameter
     return TV_OK;
 }
 
+/* Answer api/search: the hits of one step, where to go on, and how much of the
+ * work is done. */
 enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -520,6 +534,7 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
     return TV_OK;
 }
 
+/* Answer api/search_frames: the frames whose names match, for highlighting. */
 enum tv_status tv_view_search_frames(const struct tv_view *view,
                                      const struct tv_parameters *parameters, struct tv_out *out,
                                      struct tv_error *err)
@@ -593,6 +608,8 @@ static void search_write_next(const struct tv_view_search *search, const struct 
     tv_out_text(search->out, any && wrapped ? ",\"wrapped\":true}" : ",\"wrapped\":false}");
 }
 
+/* Answer api/search_step: the next matching call from a place on, and which of
+ * how many it is.  After the last one the search goes on at the first one. */
 enum tv_status tv_view_search_step(const struct tv_view *view,
                                    const struct tv_parameters *parameters, struct tv_out *out,
                                    struct tv_error *err)

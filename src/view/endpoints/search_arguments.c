@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Search in arguments, which only the input file holds: its bytes are scanned for the text in
- * every way that JSON can spell it, one pass over the offset columns turns the places into events,
- * and these events are read again to see if the text is really in their arguments.
+ * search_arguments.c - search in arguments, which only the input file holds.
+ *
+ *     file       ......draw......draw....     1. scan for the text, in every spelling of JSON
+ *     places         ^         ^
+ *     events     {      }  {         }        2. one pass over the offset columns finds the events
+ *     arguments  "name":"draw"  "x":"draw"    3. read each event again: is it an argument?
+ *                               ^ a hit
+ *
+ * Scanning bytes is fast, and most events need not be parsed.  It finds too
+ * much (the text in a name, or between two values), never too little.  An event
+ * whose name matches was found in memory already, and is not a hit again.
+ *
+ * A step scans STEP_BYTES and reads STEP_EVENTS events at most.  An event that
+ * begins in one step and matches in the next one as well is found once:
+ * argument_was_seen scans its beginning again.
  */
 #include <assert.h>
 
@@ -217,6 +229,7 @@ static bool argument_was_seen(const struct tv_text_search *query, struct tv_sour
     return places.count > 0;
 }
 
+/* Are two places the same event? */
 static bool event_place_equal(const struct tv_event_place *a, const struct tv_event_place *b)
 {
     return a->kind == b->kind && a->a == b->a && a->b == b->b && a->offset == b->offset;

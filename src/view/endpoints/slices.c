@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about slices: one call, its neighbours and what it made, and statistics by name.
+ * slices.c - questions about slices: one call, its neighbours and what it made,
+ * and statistics by name.
+ *
+ * A slice is named by its row and its index in the row, which are valid for one
+ * filter.  Its answer is made from the columns of the rows around it; only its
+ * arguments come from the file, where its event is parsed again
+ * (tv_view_write_event).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -29,6 +35,7 @@ static void view_slice_write_place(struct tv_out *out, const char *key, bool the
     tv_out_char(out, ']');
 }
 
+/* A slice with what several members of its answer need. */
 struct slice_facts {
     const struct tv_view *view;
     uint32_t row, index;
@@ -88,6 +95,8 @@ static tv_ns view_slice_waited(const struct slice_facts *call)
         tv_ns start = wait->start * tick + offset;
         if (start >= end)
             break;
+        /* Waits are sorted by time.  A wait belongs to the calls that were
+         * open, so to those of its depth and above. */
         if (wait->depth >= row->depth && start >= call->slice.start)
             tv_time_add(&sum, tv_time_times(wait->length, tick));
     }
@@ -119,6 +128,8 @@ static void view_slice_write_path(struct tv_out *out, const struct slice_facts *
     const struct tv_trace *trace = call->view->trace;
     uint32_t depth = trace->rows[call->row].depth, recursion = 0;
     uint32_t *indices = tv_alloc((size_t)depth + 1, sizeof *indices);
+    /* From the call up: the parent of a slice is in the row before, which has
+     * one depth less. */
     indices[depth] = call->index;
     for (uint32_t i = depth; i > 0; i--)
         indices[i - 1] = tv_slice_parent(trace, call->row - (depth - i), indices[i]);
@@ -220,6 +231,7 @@ static enum tv_status view_slice_find(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* Answer api/slice: all about one slice. */
 enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -298,6 +310,8 @@ static struct inside_name *view_inside_names(const struct slice_facts *call, siz
     return names;
 }
 
+/* Answer api/inside: the children of a slice by name, at most INSIDE_LIMIT of
+ * them; `left_out` counts the rest. */
 enum tv_status tv_view_inside(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -324,6 +338,8 @@ enum tv_status tv_view_inside(const struct tv_view *view, const struct tv_parame
     return TV_OK;
 }
 
+/* Answer api/step: the next or previous call of a method, as [row, index] or
+ * null. */
 enum tv_status tv_view_step(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
@@ -441,6 +457,7 @@ static void view_statistics_answer_all(const struct tv_view *view,
     tv_statistics_free(statistics);
 }
 
+/* Answer api/statistics: a row for each frame, or one frame with its histogram. */
 enum tv_status tv_view_statistics(const struct tv_view *view,
                                   const struct tv_parameters *parameters, struct tv_out *out,
                                   struct tv_error *err)

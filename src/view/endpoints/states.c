@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Thread states and processor slices: tables of a selection, and facts of one slice beyond those
- * that every slice has.
+ * states.c - thread states and processor slices: tables of a selection, and
+ * facts of one slice beyond those that every slice has.
+ *
+ *     thread      | sleeping | runnable | running |        one row of states
+ *                            ^wakeup    ^switch
+ *     processor   |   other thread      | thread  |        one row of what it ran
+ *
+ * A state and a processor's slice that begin with the same event belong
+ * together.  A wait for a processor starts with a wakeup and ends with a run;
+ * what ran meanwhile on that processor is "instead".
  */
 #include <assert.h>
 
@@ -11,6 +19,7 @@
 
 #define INSTEAD_LIMIT 200 /* slices that are listed */
 
+/* Return the name of a thread. */
 static struct tv_bytes view_thread_name(const struct tv_trace *trace, uint32_t thread)
 {
     return tv_trace_info_text(trace->head, trace->head->threads[thread].name);
@@ -111,6 +120,7 @@ static void view_states_write(struct tv_out *out, const struct tv_trace *trace,
     tv_out_text(out, "]}");
 }
 
+/* Answer api/states: the times of threads and processors in a selection. */
 enum tv_status tv_view_states(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
@@ -381,6 +391,8 @@ static void view_state_answer_slice(struct tv_out *out, const struct tv_trace *t
     tv_out_char(out, '}');
 }
 
+/* Answer api/state: about a thread's state, a processor's slice, or the states
+ * during any other slice. */
 enum tv_status tv_view_state(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about the timeline: tiles, extents, the activity overview, and colours of frames.
+ * timeline.c - questions about the timeline: tiles, extents, the activity
+ * overview, and colours of frames.
+ *
+ * A tile is 512 pixels of one row at one resolution
+ * (analysis/timeline/tiles.h).  A page asks for those that it shows and caches
+ * them, so scrolling asks only for new ones.  A question has at most
+ * TILE_LIMIT tiles.
  */
 #include <assert.h>
 
@@ -18,6 +24,8 @@
 
 #define TILE_LIMIT 4096
 
+/* One question for tiles: `numbers` tiles of each row, from number `from` on.
+ * The tiles are numbered row by row, and each worker draws a consecutive part. */
 struct view_tiles_job {
     const struct tv_view *view;
     struct tv_tile_row *rows;
@@ -168,6 +176,7 @@ static enum tv_status view_tiles_read_numbers(struct view_tiles_job *job,
     return TV_OK;
 }
 
+/* Answer api/tiles. */
 enum tv_status tv_view_tiles(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -211,6 +220,8 @@ static tv_ns view_extents_pixel(const struct tv_trace *trace, const struct tv_se
     return to > from ? (to - from) / pixels : 1;
 }
 
+/* Answer api/extents: where the calls of a method are, on each track; those
+ * that are less than a pixel apart are one. */
 enum tv_status tv_view_extents(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
@@ -247,6 +258,8 @@ enum tv_status tv_view_extents(const struct tv_view *view, const struct tv_param
  * buckets. */
 #define HEIGHTS_LIMIT ((int64_t)8 << 20)
 
+/* Answer api/activity: how busy each track was, for the overview above the
+ * timeline. */
 enum tv_status tv_view_activity(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trace is: its inputs, tracks and frames.
+ * trace_info.c - api/trace and api/frames: what the trace is.
+ *
+ * api/trace is the first question of a page.  Its answer has everything that
+ * does not depend on a range: inputs, clocks, processes, threads, tracks,
+ * problems, counts.  Numbers of tracks, rows, frames and threads in all other
+ * answers are indices into these lists.
+ *
+ * Every function writes one or more members of the object, with the comma
+ * before them.
  */
 #include <assert.h>
 #include <string.h>
@@ -34,6 +42,8 @@ static struct tv_bytes view_page_name(struct tv_bytes name)
     return (struct tv_bytes){name.data, end - mark.length};
 }
 
+/* Inputs without events and inputs with a zero of their own do not describe the
+ * whole; the first input is taken if there is no other. */
 const struct tv_input *tv_view_main_input(const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -279,6 +289,7 @@ static void view_trace_write_track(struct tv_out *out, const struct tv_view *vie
     tv_out_char(out, '}');
 }
 
+/* Write the tracks in the order in which the page shows them. */
 static void view_trace_write_tracks(struct tv_out *out, const struct tv_view *view)
 {
     tv_out_text(out, ",\"tracks\":[");
@@ -345,7 +356,9 @@ static void view_trace_write_facts(struct tv_out *out, const struct tv_trace *tr
 }
 
 /* Write the threads without slices; together with those that have tracks they are all threads. */
-/* A thread does not become idle because of a filter. */
+/* Write the threads without slices; together with those that have tracks they
+ * are all threads.  They are those of the whole trace: a thread does not become
+ * idle because of a filter. */
 static void view_trace_write_idle_threads(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_trace *trace = view->whole ? view->whole->trace : view->trace;
@@ -395,6 +408,7 @@ static void view_trace_write_diagnostic(struct tv_out *out, const struct tv_diag
     tv_out_text(out, "]}");
 }
 
+/* Write the kinds of diagnostics that occurred. */
 static void view_trace_write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     bool any = false;
@@ -423,6 +437,8 @@ static void view_trace_write_share(struct tv_out *out, const struct tv_trace *tr
 /* Write the formats to save in, the most complete one first. */
 static void view_trace_write_saves(struct tv_out *out, const struct tv_trace *trace)
 {
+    /* JSON that is rewritten from the file's own events is complete; of other
+     * traces a method trace is, where it is possible. */
     bool file = tv_excerpt_can_be_method_trace(trace), events = tv_rewrite_can(trace);
     tv_out_text(out, ",\"saves\":[");
     tv_out_text(out, file && !events ? "\"trace\"," : "");
@@ -443,6 +459,7 @@ static void view_trace_write_dense(struct tv_out *out, const struct tv_trace *tr
     tv_out_char(out, '}');
 }
 
+/* Answer api/trace.  It cannot fail, and takes no parameters but the filter. */
 enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -496,6 +513,8 @@ static void view_frame_write_rest(struct tv_out *out, const struct tv_trace_info
         tv_member_number(out, ",", frame->kind);
 }
 
+/* Answer api/frames: each frame as an array, with as many members as it needs.
+ * The colours are those of the whole trace, so that a filter recolours nothing. */
 enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
