@@ -123,8 +123,8 @@ void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)
         tv_out_char(out, digits[--count]);
 }
 
-/* In JSON, tv_json_put_double writes null for numbers that are not finite;
- * texts name them. */
+/* Write a number.  In JSON, tv_json_put_double writes null for NaN and a text
+ * for infinity; elsewhere words name them. */
 static void sql_put_double(struct tv_out *out, double value, bool json)
 {
     if (json)

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * change_svg.c - the differential flame graph (change_svg.h).
+ *
+ * The layout is that of any flame graph; its frames are rows of a table of runs
+ * instead of frames of a trace.  The picture is drawn by tv_flame_svg_write,
+ * which asks the functions here for name, figures, colour and mark.
+ *
+ *     width    the figure of a path, in one side or the larger one
+ *     colour   red: surely more, blue: surely less, the darker the more; grey: not sure
+ *     border   only in new runs (+)
+ *     hatched  only in base runs (-)
+ *
+ * Colour never is the only sign: marks and the title of a frame say the same in
+ * words.
+ */
 #include "writers/compare/change_svg.h"
 
 #include <assert.h>
@@ -28,6 +43,7 @@ static const struct tv_compared_row *change_svg_row(const struct tv_change_flame
     return &graph->comparison->rows[graph->place[frame->frame]];
 }
 
+/* Write the short name of a row, on one line. */
 static void change_svg_put_name(struct tv_out *out, const void *of,
                                 const struct tv_flame_frame *frame)
 {
@@ -74,6 +90,7 @@ static void change_svg_put_sides(struct tv_out *out, const struct tv_comparison 
     tv_out_release(&text);
 }
 
+/* Write the totals of both sides and their change. */
 static void change_svg_put_total(struct tv_out *out, const struct tv_comparison *comparison)
 {
     struct tv_relative_change change = tv_comparison_total_change(comparison);
@@ -106,6 +123,8 @@ static void change_svg_put_reason(struct tv_out *out, const struct tv_comparison
         tv_out_text(out, "\nnot sure");
 }
 
+/* Write the title of a frame: its figure, its inclusive figure, its calls, and
+ * why it has no colour. */
 static void change_svg_put_figures(struct tv_out *out, const void *of,
                                    const struct tv_flame_frame *frame)
 {
@@ -151,6 +170,7 @@ static int change_svg_lightness(double change)
     return LIGHTEST - (int)((LIGHTEST - DARKEST) * (size < 1 ? size : 1) + 0.5);
 }
 
+/* Write the attributes of a frame's rectangle. */
 static void change_svg_put_look(struct tv_out *out, const void *of,
                                 const struct tv_flame_frame *frame)
 {
@@ -177,6 +197,7 @@ static void change_svg_put_look(struct tv_out *out, const void *of,
     }
 }
 
+/* Return the sign before a frame's name, or "". */
 static const char *change_svg_mark(const void *of, const struct tv_flame_frame *frame)
 {
     const struct tv_change_flame *graph = of;
@@ -188,6 +209,7 @@ static const char *change_svg_mark(const void *of, const struct tv_flame_frame *
 
 /* ---- The heading ---- */
 
+/* Write what the colours mean, in words that suit times or weights. */
 static void change_svg_put_legend(struct tv_out *out, const struct tv_comparison *comparison)
 {
     static const char *const times[] = {"own time", "time with callees", "calls", "time per call"};
@@ -206,6 +228,8 @@ static void change_svg_put_legend(struct tv_out *out, const struct tv_comparison
     tv_out_text(out, "; + (border): only in new runs, - (hatched): only in base runs");
 }
 
+/* Write a line of the heading: the runs and the total, the legend, or what the
+ * test promises. */
 static void change_svg_put_line(struct tv_out *out, const void *of, unsigned line)
 {
     const struct tv_change_flame *graph = of;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_calls_html.c - the calls of a row of the HTML report (compare_report.h), as the viewer
- * shows those of a selected method: the same buckets, percentiles and slowest calls.
+ * compare_calls_html.c - the calls of a row of the HTML report
+ * (compare_report.h), as the viewer shows those of a selected method: the same
+ * buckets, percentiles and slowest calls.
+ *
+ *     share of a side   base new
+ *                       |#  |    +    |         a bucket has a bar for each side
+ *                       1 ms     2 ms           lengths, logarithmic
+ *
+ * Bars are shares of their side, because the sides may have different numbers
+ * of runs.
  */
 #include <assert.h>
 #include <math.h>
@@ -31,6 +39,8 @@ static void calls_put_length(struct tv_out *out, double ns)
         tv_out_format(out, "%.3f s", ns / 1e9);
 }
 
+/* Write a length, rounded in the text and exact in <data>; "-" if there is
+ * none. */
 static void calls_put_data(struct tv_out *out, double ns)
 {
     if (!isfinite(ns)) {
@@ -68,6 +78,7 @@ struct calls_histogram {
     uint32_t first, end;              /* buckets from the first call to the last of any side */
 };
 
+/* Return the share of a side's calls that are in a bucket. */
 static double calls_share(const struct calls_histogram *histogram, uint32_t side, uint32_t bucket)
 {
     return (double)histogram->side[side].buckets[bucket] / histogram->calls[side];
@@ -119,6 +130,8 @@ static void calls_put_bucket(struct tv_out *out, const struct calls_histogram *h
     tv_out_text(out, "</g>");
 }
 
+/* Draw the buckets from left to right, and a label at as many as have room for
+ * one. */
 static void calls_put_histogram(struct tv_out *out, const struct calls_histogram *histogram)
 {
     uint32_t count = histogram->end - histogram->first;
@@ -148,6 +161,7 @@ static void calls_put_histogram(struct tv_out *out, const struct calls_histogram
 
 /* ---- Percentiles and the slowest ---- */
 
+/* Write the table of percentiles; those of a side are medians over its runs. */
 static void calls_put_percentiles(struct tv_out *out, const struct tv_side_calls *side)
 {
     const struct {
@@ -194,6 +208,8 @@ static void calls_put_range(struct tv_out *out, const struct tv_compared_call *c
     tv_out_text(out, "ms</code>");
 }
 
+/* Write the slowest calls of a side, each with its run, its track and the range
+ * that shows it. */
 static void calls_put_slowest(struct tv_out *out, const struct tv_compared_calls *calls,
                               const struct tv_side_calls *side, const char *name)
 {

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_ci.c - the verdicts of rules for the tools that run checks (compare_report.h). */
+/*
+ * compare_ci.c - the verdicts of rules for the tools that run checks
+ * (compare_report.h).
+ *
+ *     format   reader                  a rule that fired      a rule without a verdict
+ *     JUnit    nearly every CI         a failed test case     an error of its test case
+ *     SARIF    code scanning           one result a row       a failure of the tool
+ *     GitHub   annotations of a step   one error a row        an error, before all others
+ *     GitLab   metrics report          gauge 1                no sample
+ *
+ * A rule that cannot be judged must never look like one that passed.
+ */
 #include <assert.h>
 #include <stdio.h>
 
@@ -27,6 +38,7 @@ static void compare_list_hits(struct tv_out *out, const struct tv_compare_report
     }
 }
 
+/* Each rule is a test case. */
 void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *report)
 {
     struct tv_junit junit;
@@ -111,11 +123,14 @@ static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_re
     tv_out_release(&form);
 }
 
+/* The fingerprint of a result is its name without generated numbers, so that a
+ * result is recognized in later runs. */
 void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *report)
 {
     struct tv_sarif sarif;
     tv_sarif_init(&sarif);
     for (uint32_t i = 0; i < report->rule_count; i++) {
+        /* Names of rules may be equal or empty, so rules are numbered. */
         char id[24];
         snprintf(id, sizeof id, "rule-%u", i + 1);
         tv_sarif_add_rule(&sarif, tv_bytes_of(id), compare_rule_title(&report->rules[i]));
@@ -178,6 +193,7 @@ void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report 
 
 /* ---- OpenMetrics text, which GitLab reads as a metrics report ---- */
 
+/* Write text as the value of a label. */
 static void compare_put_label(struct tv_out *out, struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -191,6 +207,8 @@ static void compare_put_label(struct tv_out *out, struct tv_bytes text)
     }
 }
 
+/* Figures follow the verdicts, at most `limit` methods: a merge request shows
+ * them next to those of its target. */
 void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report *report)
 {
     const struct tv_comparison *comparison = report->comparison;

@@ -109,6 +109,8 @@ static bool html_begin_data(struct tv_out *out, double value)
     return true;
 }
 
+/* Write the cell of a figure: rounded in its unit, with the exact number in
+ * <data>. */
 static void html_put_figure(struct tv_out *out, const struct tv_comparison *comparison,
                             enum tv_run_figure figure, double value)
 {
@@ -191,6 +193,7 @@ static void html_put_name(struct tv_out *out, const struct tv_compare_report *re
     tv_out_text(out, "</details>\n");
 }
 
+/* Write the row of a compared method, path, class, package or thread. */
 static void html_put_row(struct tv_out *out, const struct tv_compare_report *report,
                          uint32_t number)
 {
@@ -207,6 +210,8 @@ static void html_put_row(struct tv_out *out, const struct tv_compare_report *rep
     html_put_name(out, report, number);
 }
 
+/* Write the row of the total, which stays above all others whatever sorts the
+ * table. */
 static void html_put_total(struct tv_out *out, const struct tv_comparison *comparison)
 {
     struct tv_relative_change change = tv_comparison_total_change(comparison);
@@ -219,6 +224,8 @@ static void html_put_total(struct tv_out *out, const struct tv_comparison *compa
     tv_out_text(out, "<td><td>(total of all threads)\n");
 }
 
+/* Write the table, and below it what marks and colours mean.  Closing tags of
+ * rows and cells are left out, as HTML allows: a report has many of them. */
 static void html_put_table(struct tv_out *out, const struct tv_compare_report *report)
 {
     const struct tv_comparison *comparison = report->comparison;
@@ -251,6 +258,8 @@ static void html_put_table(struct tv_out *out, const struct tv_compare_report *r
     }
 }
 
+/* Write the runs, each with its total and the factor that its rows have in
+ * common (changes.h). */
 static void html_put_runs(struct tv_out *out, const struct tv_comparison *comparison)
 {
     static const char *const sides[] = {"base", "new", "baseline"};

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump.c - calls as dmtracedump prints them, from a sink or from a finished trace.
+ * dump.c - calls as dmtracedump prints them, from a sink or from a finished
+ * trace.
+ *
+ *     reader --> sink: events in the order of the file --.
+ *                                                        |--> dump_write_event --> a line
+ *     trace --> calls merged by time --------------------'
+ *
+ * The sink prints while the file is read, so a dump of any size takes little
+ * memory.  It has one pass and one chunk, because lines must come in order.
+ * The stack of each thread serves two things: the depth of a line, and the
+ * method of an exit that does not name it.
  */
 #include "writers/dump/dump.h"
 
@@ -45,6 +55,7 @@ struct tv_dump {
     bool asked, mute; /* options.start was called, and returned false */
 };
 
+/* Free what belongs to one input. */
 static void dump_release_input(struct tv_dump *dump)
 {
     if (!dump->threads)
@@ -57,6 +68,7 @@ static void dump_release_input(struct tv_dump *dump)
     dump->thread_count = 0;
 }
 
+/* Order pairs of (id, number). */
 static int dump_compare_ids(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
@@ -86,6 +98,7 @@ static void dump_write_threads(struct tv_dump *dump, const char *more)
     tv_free(sorted);
 }
 
+/* Write version, threads and the heading of the lines, as dmtracedump does. */
 static void dump_write_head(struct tv_dump *dump)
 {
     tv_out_text(dump->out, "VERSION: ");
@@ -161,6 +174,8 @@ static void dump_sink_begin(struct tv_sink *sink, struct tv_trace_info *head, ui
 /* Pop the call that ends, and those above it whose exits are missing. Return its frame. */
 static uint32_t dump_thread_pop(struct dump_thread *t, uint32_t frame)
 {
+    /* A damaged file could make every exit search a deep stack; 1024 calls are
+     * enough for exits that were lost. */
     uint32_t limit = t->open < 1024 ? t->open : 1024;
     if (frame == TV_ANY_FRAME)
         return t->open > 0 ? t->stack[--t->open] : TV_NONE;
@@ -183,6 +198,8 @@ static void dump_thread_push(struct dump_thread *t, uint32_t frame)
     t->stack[t->open++] = frame;
 }
 
+/* Write a dot for each level; a negative depth, after exits without entries,
+ * has a minus sign. */
 static void dump_write_dots(struct tv_out *out, int64_t depth)
 {
     size_t count = depth < 0 ? 0 : depth < DOTS_LIMIT ? (size_t)depth : DOTS_LIMIT;
@@ -227,6 +244,7 @@ static void dump_write_event(struct tv_dump *dump, const struct tv_event *event)
         t->depth--;
 }
 
+/* Print a batch of events. */
 static void dump_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
                            const struct tv_batch *batch)
 {
@@ -238,6 +256,7 @@ static void dump_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
         dump_write_event(dump, &batch->events[i]);
 }
 
+/* There is one chunk, so nothing is stitched. */
 static enum tv_stitch_result dump_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;

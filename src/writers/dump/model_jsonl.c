@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_jsonl.c - the model as JSON lines: the writers of members, then head, tracks and slices.
- * tables_jsonl.c writes the tables.
+ * model_jsonl.c - the model as JSON lines: the writers of members, then head,
+ * tracks and slices. tables_jsonl.c writes the tables.
+ *
+ * Every line is an object whose first member is its type, in this order: trace,
+ * inputs, metadata, processes, threads, frames, tracks, slices and waits,
+ * tables, diagnostics.  A slice follows the slice that called it.  Numbers of
+ * frames, threads and tracks are those of the whole trace, also when a
+ * selection leaves some of them out.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -60,6 +66,7 @@ void tv_jsonl_event(struct tv_out *out, const struct tv_trace *trace, uint32_t i
     tv_out_release(&event);
 }
 
+/* Add what an asynchronous slice has beyond others. */
 static void jsonl_add_async(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_async_extra *extra)
 {
@@ -144,6 +151,7 @@ static void model_jsonl_write_process(struct tv_out *out, const struct tv_trace_
     tv_jsonl_end(out);
 }
 
+/* Write a thread; "listed" is false if the file uses its id without naming it. */
 static void model_jsonl_write_thread(struct tv_out *out, const struct tv_trace_info *head,
                                      uint32_t id)
 {
@@ -163,6 +171,7 @@ static void model_jsonl_write_thread(struct tv_out *out, const struct tv_trace_i
     tv_jsonl_end(out);
 }
 
+/* Write the selected processes, and the threads in them. */
 static void model_jsonl_write_processes(struct tv_out *out, const struct tv_trace_info *head,
                                         const struct tv_subset *keep)
 {
@@ -174,6 +183,7 @@ static void model_jsonl_write_processes(struct tv_out *out, const struct tv_trac
             model_jsonl_write_thread(out, head, i);
 }
 
+/* Write all frames: slices refer to them by number. */
 static void model_jsonl_write_frames(struct tv_out *out, const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->frame_count; i++) {
@@ -222,6 +232,7 @@ static void model_jsonl_write_tracks(struct tv_out *out, const struct tv_trace *
     }
 }
 
+/* Write the names of the flags that are set, as an array. */
 static void model_jsonl_write_flags(struct tv_out *out, uint32_t flags)
 {
     static const struct {
@@ -326,6 +337,8 @@ static void model_jsonl_write_diagnostics(struct tv_out *out, const struct tv_di
     }
 }
 
+/* Events are read again while they are written; a file that has changed
+ * meanwhile makes the output fail. */
 void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_subset *keep)
 {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tables_jsonl.c - rows of the tables beside the slices, as JSON lines.
+ *
+ * Times are moved to the axis of the trace.  Owners are numbers of threads,
+ * processes and tracks, as in the lines of model_jsonl.c.  A selection of
+ * threads or processes leaves out the rows of others; one of categories leaves
+ * out tables that have none.
  */
 #include "writers/dump/jsonl.h"
 
@@ -237,6 +242,7 @@ static void tables_jsonl_write_samples(struct tv_out *out, const struct tv_trace
     }
 }
 
+/* Write the table of stack frames, each with the stack that it stands for. */
 static void tables_jsonl_write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
                                             const struct tv_subset *keep)
 {
@@ -273,6 +279,7 @@ static void tables_jsonl_write_figures(struct tv_out *out, const struct tv_trace
     tv_out_char(out, ']');
 }
 
+/* Write the memory dumps with all their figures. */
 static void tables_jsonl_write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
                                             const struct tv_subset *keep)
 {
@@ -291,6 +298,7 @@ static void tables_jsonl_write_memory_dumps(struct tv_out *out, const struct tv_
     }
 }
 
+/* Write the contexts of threads. */
 static void tables_jsonl_write_contexts(struct tv_out *out, const struct tv_trace *trace,
                                         const struct tv_subset *keep)
 {
@@ -309,6 +317,7 @@ static void tables_jsonl_write_contexts(struct tv_out *out, const struct tv_trac
     }
 }
 
+/* Write the marks by which clocks of several inputs were aligned. */
 static void tables_jsonl_write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
 {
     for (size_t i = 0; i < trace->tables.clock_syncs.count; i++) {

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame_svg_page.c - the style and the script of every flame graph: zoom, search, keyboard,
- * light and dark.
+ * flame_svg_page.c - the style and the script of every flame graph: zoom,
+ * search, keyboard, light and dark.
  *
- * The script reads everything from the picture: a frame's position from its rectangle, its
- * figures from its title.
+ * The script reads everything from the picture: a frame's position from its
+ * rectangle, its level from data-l, its name and figures from its title.  So a
+ * picture without scripts is complete, and the script holds for every kind of
+ * flame graph.
+ *
+ *     frames    [{g, rect, text, level, x, w, name, says}]     x and w: shares of the whole, 0 to 1
+ *     zoom      the frame that fills the width; frames[0] is everything
+ *     hits      what the search found; `step` goes through it
+ *
+ * A frame is shown if it lies inside the zoomed one, or above it: its callers,
+ * which are drawn over the whole width.  Everything is redrawn by moving the
+ * same elements (`place`); the labels are fitted again.
  */
 #include "writers/stacks/flame_svg.h"
 

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof.c - writes a trace as a pprof profile.
+ * pprof.c - writes a trace as a pprof profile (the message Profile of pprof's
+ * profile.proto).
  *
  *     samples, or call trees --> (thread, path) -> values --> Sample    stack of locations, labels
  *                                    frames of the paths  --> Location  of one Line
  *                                                         --> Function  without the sampled line
  *                                    modules              --> Mapping
+ *                                    all texts            --> string table
  *
- * Locations, functions and mappings are numbered when a sample first needs them, and written after
- * the samples; the strings come last.
+ * Locations, functions and mappings are numbered when a sample first needs
+ * them, and written after the samples; the strings come last.  In protobuf, the
+ * fields of a message may come in any order.
+ *
+ * A profile has one Sample for a stack, with one value for each value type:
+ * samples that differ only in time are added up.  That loses times and order,
+ * which is counted as a loss.
+ *
+ * Field numbers of Profile: 1 sample_type, 2 sample, 3 mapping, 4 location, 5
+ * function, 6 string_table, 9 time_nanos, 10 duration_nanos, 11 period_type, 12
+ * period, 14 default_sample_type.
  */
 #include "writers/stacks/pprof.h"
 
@@ -55,11 +66,13 @@ struct pprof_writer {
 
 /* ---- Strings and value types ---- */
 
+/* Return the number of a text in the string table; 0 is "". */
 static uint32_t pprof_writer_string(struct pprof_writer *writer, struct tv_bytes text)
 {
     return tv_interner_add(writer->strings, text);
 }
 
+/* Write a ValueType as a field of the profile. */
 static void pprof_put_value_type(struct pprof_writer *writer, uint32_t field, struct tv_bytes name,
                                  struct tv_bytes unit)
 {
@@ -91,6 +104,7 @@ static void pprof_writer_add(struct pprof_writer *writer, struct pprof_stack sta
 
 /* ---- Frames ---- */
 
+/* Return the id of a module, from 1 on. */
 static uint32_t pprof_writer_mapping(struct pprof_writer *writer, uint32_t module)
 {
     uint32_t id = tv_map_add(&writer->mappings, module, (uint32_t)writer->mapping_count + 1);
@@ -107,6 +121,7 @@ static uint32_t pprof_writer_function(struct pprof_writer *writer, const struct 
 {
     const struct tv_trace_info *head = writer->trace->head;
     struct pprof_out_function function;
+    /* The struct is compared as bytes, so its padding must be zero. */
     memset(&function, 0, sizeof function);
     writer->text.length = 0;
     tv_names_method(&writer->text, head, frame);
@@ -119,6 +134,7 @@ static uint32_t pprof_writer_function(struct pprof_writer *writer, const struct 
                            (struct tv_bytes){(const uint8_t *)&function, sizeof function});
 }
 
+/* Return the id of a frame's location, from 1 on. */
 static uint32_t pprof_writer_location(struct pprof_writer *writer, uint32_t frame)
 {
     uint32_t id = tv_map_add(&writer->locations, frame, (uint32_t)writer->location_count + 1);
@@ -130,6 +146,8 @@ static uint32_t pprof_writer_location(struct pprof_writer *writer, uint32_t fram
     return id;
 }
 
+/* Write the locations.  Each has one line: inlined frames are frames of their
+ * own here. */
 static void pprof_write_locations(struct pprof_writer *writer)
 {
     for (size_t i = 0; i < writer->location_count; i++) {
@@ -144,6 +162,7 @@ static void pprof_write_locations(struct pprof_writer *writer)
     }
 }
 
+/* Write the functions, which are numbered from 1 on, as interned texts are. */
 static void pprof_write_functions(struct pprof_writer *writer)
 {
     for (uint32_t i = 1; i < tv_interner_count(writer->function_keys); i++) {
@@ -174,6 +193,7 @@ static void pprof_write_mappings(struct pprof_writer *writer)
 
 /* ---- Samples ---- */
 
+/* Add a label with a text to the open sample; an empty text is none. */
 static void pprof_put_text_label(struct pprof_writer *writer, struct tv_bytes key,
                                  struct tv_bytes text)
 {
@@ -184,6 +204,7 @@ static void pprof_put_text_label(struct pprof_writer *writer, struct tv_bytes ke
     tv_protobuf_put_message(&writer->message, 3, &writer->inner);
 }
 
+/* Add a label with a number; 0 means unknown. */
 static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes key,
                                    uint64_t number)
 {
@@ -194,6 +215,7 @@ static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes 
     tv_protobuf_put_message(&writer->message, 3, &writer->inner);
 }
 
+/* Add the labels of a thread.  Our reader of pprof knows them by these keys. */
 static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
 {
     const struct tv_trace_info *head = writer->trace->head;
@@ -210,6 +232,7 @@ static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
     pprof_put_number_label(writer, TV_BYTES("process_id"), process->id);
 }
 
+/* Write the stacks, the innermost frame first, as the format wants. */
 static void pprof_write_samples(struct pprof_writer *writer)
 {
     const struct tv_path_node *nodes = writer->trace->paths.nodes;
@@ -240,6 +263,7 @@ static uint32_t pprof_type_position(const struct tv_sample_values *values, size_
     return (uint32_t)(number == at ? last : number > at ? number - 1 : number);
 }
 
+/* Return the place of a value type by its name. */
 static size_t pprof_find_value(const struct tv_sample_values *values, uint32_t name)
 {
     size_t number = 0;
@@ -264,6 +288,7 @@ static void pprof_write_value_types(struct pprof_writer *writer,
                             pprof_writer_string(writer, tv_trace_info_text(head, shown->name)));
 }
 
+/* Add up the samples by stack and value type. */
 static void pprof_collect_samples(struct pprof_writer *writer,
                                   const struct tv_sample_values *values,
                                   struct tv_pprof_losses *losses)
@@ -286,6 +311,8 @@ static void pprof_collect_samples(struct pprof_writer *writer,
 
 enum { CALL_COUNT, CALL_WALL, CALL_CPU };
 
+/* Add the calls of a thread: each path with its own time, without that of its
+ * callees. */
 static void pprof_collect_tree(struct pprof_writer *writer, const struct tv_call_tree *tree,
                                uint32_t thread, const uint32_t *positions)
 {
@@ -368,6 +395,7 @@ static void pprof_write_header(struct pprof_writer *writer)
     }
 }
 
+/* Write the string table; the first one must be "". */
 static void pprof_write_strings(struct pprof_writer *writer)
 {
     for (uint32_t i = 0; i < tv_interner_count(writer->strings); i++)

@@ -27,6 +27,7 @@ static uint64_t method_edges_key_of(uint32_t context, uint32_t frame, enum tv_ed
     return (uint64_t)context << 34 | (uint64_t)group << 32 | frame;
 }
 
+/* Add the cost of a node to an edge, which is made if need be. */
 static void method_edges_add(struct tv_method_edges *edges, uint32_t context, uint32_t frame,
                              enum tv_edge_group group, const struct tv_path_cost *cost)
 {
@@ -60,6 +61,7 @@ static void method_edges_add_node(struct tv_method_edges *edges, const struct tv
                          recursive[parent] ? TV_EDGE_RECURSIVE_CHILD : TV_EDGE_CHILD, cost);
 }
 
+/* Order edges by context and group, then the costliest first, then by name. */
 static int method_edges_compare(const void *left, const void *right)
 {
     const struct tv_method_edge *a = left, *b = right;
@@ -94,6 +96,8 @@ static void method_edges_rank_names(struct tv_method_edges *edges, const struct 
     qsort(sorted, head->frame_count, sizeof *sorted, method_edges_compare_names);
     for (uint32_t i = 0; i < head->frame_count; i++)
         rank[sorted[i].frame] = i;
+    /* Count the edges of each context, then add up the counts: `first` becomes
+     * the start of each list. */
     for (size_t i = 0; i < edges->count; i++)
         edges->edges[i].rank =
             edges->edges[i].frame == TV_NONE ? TV_NONE : rank[edges->edges[i].frame];
@@ -150,6 +154,7 @@ struct callgraph {
     struct tv_value_scale scale;
 };
 
+/* Return the inclusive time of a method, which must be in the profile. */
 static int64_t callgraph_inclusive_time(const struct callgraph *g, uint32_t frame)
 {
     const struct tv_method_cost *method = &g->profile->methods[g->row[frame] - 1];
@@ -168,6 +173,7 @@ static bool callgraph_reaches_threshold(const struct callgraph *g, int64_t part,
     return share * (double)WHOLE_PERCENT >= (double)g->options->threshold;
 }
 
+/* Write the name of a method as a string of the DOT language. */
 static void callgraph_add_label(struct tv_out *out, const struct tv_trace_info *head,
                                 uint32_t frame)
 {
@@ -199,6 +205,8 @@ static void callgraph_add_figure(const struct callgraph *g, int64_t figure)
         tv_out_format(g->out, " %s", g->scale.unit.name);
 }
 
+/* Draw a method: its rank, its name, its inclusive and exclusive time, its
+ * calls. */
 static void callgraph_write_node(const struct callgraph *g, uint32_t frame)
 {
     const struct tv_method_cost *method = &g->profile->methods[g->row[frame] - 1];
@@ -228,6 +236,7 @@ static void callgraph_add_node(struct callgraph *g, uint32_t frame)
     callgraph_write_node(g, frame);
 }
 
+/* Draw an arrow with its share of the caller's time; node 0 is "(toplevel)". */
 static void callgraph_write_edge(const struct callgraph *g, const struct tv_method_edge *edge,
                                  int64_t whole)
 {
@@ -272,6 +281,8 @@ static void callgraph_write_callees(struct callgraph *g, uint32_t frame)
     }
 }
 
+/* Methods that no edge above the threshold reaches are not drawn, so the graph
+ * shows what matters from the top. */
 void tv_callgraph_write(struct tv_out *out, const struct tv_call_tree *tree,
                         struct tv_profile *profile, const struct tv_callgraph_options *options)
 {
@@ -353,6 +364,8 @@ static void relations_write_index(struct tv_out *out, int width, uint32_t index)
     tv_out_format(out, "%*.*s", width, (int)length, text);
 }
 
+/* Write the line of a caller or callee: share, row, calls of all calls, time,
+ * name. */
 static void relations_write_edge(const struct relations_writer *w,
                                  const struct tv_method_edge *edge, int64_t whole)
 {
@@ -380,6 +393,7 @@ static void relations_write_edge(const struct relations_writer *w,
     tv_out_char(out, '\n');
 }
 
+/* Write the line of the method itself, which is not indented. */
 static void relations_write_method(const struct relations_writer *w,
                                    const struct tv_method_cost *row, int64_t whole)
 {
@@ -404,6 +418,7 @@ static void relations_write_method(const struct relations_writer *w,
     tv_out_char(out, '\n');
 }
 
+/* Write the method's own time as if it were a callee. */
 static void relations_write_exclusive(const struct relations_writer *w,
                                       const struct tv_method_cost *row, int64_t whole)
 {
@@ -445,6 +460,7 @@ static void relations_write_block(const struct relations_writer *w,
         relations_write_edge(w, edge, incl);
 }
 
+/* Write the heading and a block for each method. */
 static void relations_write_text(const struct relations_writer *w,
                                  const struct tv_profile_rows *rows)
 {
@@ -467,6 +483,8 @@ static void relations_write_text(const struct relations_writer *w,
 
 /* ---- JSON ---- */
 
+/* Write an edge as an object.  "of_calls" is the number of all calls of the
+ * callee. */
 static void relations_json_edge(const struct relations_writer *w, const struct tv_method_edge *edge)
 {
     struct tv_out *out = w->out;
@@ -507,6 +525,7 @@ static void relations_json_group(const struct relations_writer *w, uint32_t cont
     tv_out_char(w->out, ']');
 }
 
+/* Write an array: the members of a method in the profile, and its four lists. */
 static void relations_write_json(const struct relations_writer *w,
                                  const struct tv_profile_rows *rows)
 {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters_table.c - what counters did in a range, as text, CSV and JSON. */
+/*
+ * counters_table.c - what counters did in a range, as text, CSV and JSON.
+ *
+ * A row is one series of one counter.  Values are doubles: an unknown one is
+ * "-" in text, empty in CSV and null in JSON; infinite ones are words.  Times
+ * are nanoseconds on the axis of the trace in CSV and JSON.
+ */
 #include "writers/tables/tables.h"
 
 #include <assert.h>
@@ -14,6 +20,7 @@ struct counters_table {
     const struct tv_counters_table_options *options;
 };
 
+/* Return the counter that a row belongs to. */
 static const struct tv_counter *counters_counter_of(const struct counters_table *t,
                                                     const struct tv_series_figures *row)
 {
@@ -26,6 +33,7 @@ static struct tv_bytes counters_text(const struct counters_table *t, uint32_t st
     return tv_trace_info_text(t->trace->head, string);
 }
 
+/* Return the name of a row's series. */
 static struct tv_bytes counters_series_name(const struct counters_table *t,
                                             const struct tv_series_figures *row)
 {
@@ -42,6 +50,7 @@ static const struct tv_process *counters_process_of(const struct counters_table 
     return process < head->process_count ? &head->processes[process] : NULL;
 }
 
+/* Return the name of the file that a row's counter is from. */
 static struct tv_bytes counters_file_of(const struct counters_table *t,
                                         const struct tv_series_figures *row)
 {
@@ -78,6 +87,8 @@ static void counters_write_name(const struct counters_table *t, struct tv_out *o
         tv_out_format(out, "[%llu]", (unsigned long long)process->id);
 }
 
+/* Write the table for people, whose columns give way on a narrow screen in the
+ * order of their rank. */
 static void counters_write_text(const struct counters_table *t,
                                 const struct tv_counter_figures *figures, size_t count)
 {
@@ -140,6 +151,7 @@ static void counters_csv_point(const struct counters_table *t, const struct tv_c
         tv_out_i64(t->out, point->time);
 }
 
+/* Write a line of CSV. */
 static void counters_csv_row(const struct counters_table *t, const struct tv_series_figures *row)
 {
     const struct tv_process *process = counters_process_of(t, row);
@@ -208,6 +220,7 @@ void tv_counter_row_json(struct tv_out *out, const struct tv_series_figures *row
     counters_json_point(out, "max", "max_at_ns", &row->high);
 }
 
+/* Write a series as a JSON object. */
 static void counters_json_row(const struct counters_table *t, const struct tv_series_figures *row)
 {
     const struct tv_process *process = counters_process_of(t, row);

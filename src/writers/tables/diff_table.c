@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_table.c - two profiles side by side as text, CSV and JSON. `diff_figures` lists the
- * compared figures once for all formats.
+ * diff_table.c - two profiles side by side as text, CSV and JSON.
+ *
+ * Methods are in three groups: in both profiles, in A only, in B only.  Only
+ * the first group has differences.  In text, each figure has a table of its
+ * own, in which the methods may have an order of their own; in CSV and JSON a
+ * method is one row with all figures.  `figures` lists the compared figures once
+ * for all formats; profiles of samples have `sample_figures`.
  */
 #include "writers/tables/tables.h"
 
@@ -38,6 +43,7 @@ static const struct diff_figure sample_figures[] = {
     {"Self", "self", TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall), TV_ORDER_EXCL_WALL},
 };
 
+/* Return a figure of a method by its offset. */
 static int64_t diff_figure_of(const struct tv_method_cost *cost, const struct diff_figure *figure)
 {
     int64_t value;
@@ -75,6 +81,7 @@ static uint32_t diff_first_of(const struct tv_diff *diff, enum diff_group group)
     return group == ONLY_A ? diff->both : diff->both + diff->only_a;
 }
 
+/* Return how many methods of a group are written. */
 static uint32_t diff_count_of(const struct diff_table *t, enum diff_group group)
 {
     const uint32_t counts[] = {t->diff->both, t->diff->only_a, t->diff->only_b};
@@ -90,6 +97,7 @@ static const struct tv_trace_info *diff_head_of(const struct tv_diff *diff, enum
     return group == ONLY_B ? diff->b->head : diff->a->head;
 }
 
+/* Return all calls of a method, the recursive ones included. */
 static uint64_t diff_calls_of(const struct tv_method_cost *cost)
 {
     return cost->calls + cost->recursive_calls;
@@ -108,6 +116,8 @@ static bool diff_write_ratio(struct tv_out *out, int64_t a, int64_t b)
 
 /* ---- Text: a table for each figure ---- */
 
+/* Return the unit of times: the finer one if the profiles differ in their
+ * decimals. */
 static struct tv_figure_unit diff_unit_of(const struct diff_table *t)
 {
     struct tv_figure_unit unit = tv_figures_unit(t->diff->a->head);
@@ -141,6 +151,7 @@ static const char *diff_title(const struct diff_table *t, const char *of_calls,
     return t->sampled ? of_samples : of_calls;
 }
 
+/* Write the name of a method, which ends its row. */
 static void diff_text_name(const struct diff_table *t, struct tv_text_table *table,
                            enum diff_group group, const struct tv_diff_method *method)
 {
@@ -159,6 +170,7 @@ static const struct tv_text_column both_columns[] = {
     {"calls-b", "Calls B", 11, 4, 0},
 };
 
+/* Write the row of a method that is in both profiles. */
 static void diff_text_both(const struct diff_table *t, struct tv_text_table *table,
                            const struct diff_figure *figure, const struct tv_diff_method *method)
 {
@@ -176,6 +188,7 @@ static void diff_text_both(const struct diff_table *t, struct tv_text_table *tab
     diff_text_name(t, table, BOTH, method);
 }
 
+/* Say how many methods of a group the limit left out. */
 static void diff_text_rest(const struct diff_table *t, enum diff_group group)
 {
     const uint32_t counts[] = {t->diff->both, t->diff->only_a, t->diff->only_b};
@@ -205,6 +218,8 @@ static void diff_text_figure(const struct diff_table *t, const struct diff_figur
     tv_out_char(t->out, '\n');
 }
 
+/* Add the columns for methods of one profile: a figure each, without
+ * differences. */
 static void diff_add_single_columns(const struct diff_table *t, struct tv_text_table *table)
 {
     static const char *const titles[] = {"Incl CPU ms", "Excl CPU ms", "Incl Real ms",
@@ -243,6 +258,7 @@ static void diff_text_single(const struct diff_table *t, enum diff_group group)
     diff_text_rest(t, group);
 }
 
+/* Say if the times of a side are estimates. */
 static void diff_note_side(const struct diff_table *t, const char *side,
                            const struct tv_profile *profile)
 {
@@ -252,6 +268,8 @@ static void diff_note_side(const struct diff_table *t, const char *side,
     tv_figures_note(t->out, profile->head);
 }
 
+/* Write the notes, a table for each figure of a common clock, and the methods
+ * of one side. */
 static void diff_write_text(const struct diff_table *t)
 {
     diff_note_side(t, "A: ", t->diff->a);
@@ -270,11 +288,13 @@ static void diff_write_text(const struct diff_table *t)
 
 /* ---- CSV ---- */
 
+/* Return the start of the keys for numbers of calls. */
 static const char *diff_calls_key(const struct diff_table *t)
 {
     return t->sampled ? "samples" : "calls";
 }
 
+/* Write a comma and a number, or nothing after the comma. */
 static void diff_csv_number(struct tv_out *out, bool there, int64_t value)
 {
     tv_out_char(out, ',');
@@ -282,6 +302,7 @@ static void diff_csv_number(struct tv_out *out, bool there, int64_t value)
         tv_out_i64(out, value);
 }
 
+/* Write a line of CSV; figures that a group or a clock does not have are empty. */
 static void diff_csv_row(const struct diff_table *t, enum diff_group group,
                          const struct tv_diff_method *method)
 {
@@ -312,6 +333,7 @@ static void diff_csv_row(const struct diff_table *t, enum diff_group group,
     tv_out_char(t->out, '\n');
 }
 
+/* Write the heading and the lines of all groups. */
 static void diff_write_csv(const struct diff_table *t)
 {
     tv_out_format(t->out, "in,class,method,signature,%s_a,%s_b", diff_calls_key(t),
@@ -329,6 +351,7 @@ static void diff_write_csv(const struct diff_table *t)
 
 /* ---- JSON ---- */
 
+/* Write a member whose key has two parts; null if there is no number. */
 static void diff_json_number(struct tv_out *out, const char *key, const char *end, bool there,
                              int64_t value)
 {
@@ -339,6 +362,7 @@ static void diff_json_number(struct tv_out *out, const char *key, const char *en
         tv_out_text(out, "null");
 }
 
+/* Write a method as a JSON object; it has all members, whatever its group is. */
 static void diff_json_row(const struct diff_table *t, enum diff_group group,
                           const struct tv_diff_method *method)
 {
@@ -364,6 +388,7 @@ static void diff_json_row(const struct diff_table *t, enum diff_group group,
     tv_out_char(t->out, '}');
 }
 
+/* Write an array with the methods of all groups. */
 static void diff_write_json(const struct diff_table *t)
 {
     bool any = false;

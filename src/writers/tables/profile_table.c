@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_table.c - the method table as text, CSV, JSON and Markdown.
+ *
+ * Two tables of columns describe everything that is written:
+ *
+ *     fields    CSV and JSON            exact: nanoseconds, separate class, name and signature
+ *     columns   text and Markdown       rounded: milliseconds, percent, one name
+ *
+ * A row of either table names the member of struct tv_method_cost that it
+ * shows, by its offset.  So a new column is one line here.  The keys of
+ * `fields` never change, because scripts read them.
+ *
+ * Context switches are a row among the methods ("(context switch)"), as they
+ * were in Traceview; its frame is TV_NONE.  A profile of samples has other
+ * columns (value_table.c).
  */
 #include "writers/tables/tables.h"
 
@@ -85,6 +98,7 @@ void tv_profile_row_name(struct tv_out *out, const struct tv_trace_info *head, u
 
 /* ---- CSV and JSON: one table of fields ---- */
 
+/* Return the frame of a row; that of the context switches has no texts. */
 static struct tv_frame profile_table_frame_of(const struct tv_trace_info *head, uint32_t frame)
 {
     if (frame == TV_NONE)
@@ -103,6 +117,7 @@ static void profile_table_add_source(struct tv_out *out, const struct tv_trace_i
         tv_out_format(out, ":%d", (int)frame->line);
 }
 
+/* Return the name of a row's method. */
 static struct tv_bytes profile_table_method_text(const struct tv_trace_info *head, uint32_t index,
                                                  const struct tv_frame *frame)
 {
@@ -148,12 +163,15 @@ struct profile_value {
     int64_t time;
 };
 
+/* Has the table this field?  The cost of compensation only where it was
+ * subtracted. */
 static bool profile_field_is_written(const struct profile_field *field,
                                      const struct tv_profile *profile)
 {
     return field->kind != FIELD_COMPENSATED || profile->compensation.cost > 0;
 }
 
+/* Return the key of a field: formats with categories have no classes. */
 static const char *profile_field_key(const struct profile_field *field,
                                      const struct tv_profile *profile)
 {
@@ -235,6 +253,7 @@ void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
     tv_out_release(&source);
 }
 
+/* Write an array of objects. */
 static void profile_table_write_json(struct tv_out *out, const struct tv_profile *profile,
                                      const struct tv_profile_rows *rows)
 {
@@ -249,6 +268,7 @@ static void profile_table_write_json(struct tv_out *out, const struct tv_profile
 
 /* ---- CSV ---- */
 
+/* Write a line of CSV; a value that is missing is empty. */
 static void profile_table_csv_row(struct tv_out *out, const struct tv_profile *profile,
                                   const struct tv_method_cost *row)
 {
@@ -270,6 +290,7 @@ static void profile_table_csv_row(struct tv_out *out, const struct tv_profile *p
     tv_out_release(&source);
 }
 
+/* Write the heading and the lines. */
 static void profile_table_write_csv(struct tv_out *out, const struct tv_profile *profile,
                                     const struct tv_profile_rows *rows)
 {
@@ -465,6 +486,7 @@ void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *hea
     tv_out_release(&name);
 }
 
+/* Write a line of Markdown. */
 static void profile_table_markdown_row(struct tv_out *out, const struct tv_profile *profile,
                                        const struct tv_method_cost *row, uint32_t rank)
 {
@@ -481,6 +503,7 @@ static void profile_table_markdown_row(struct tv_out *out, const struct tv_profi
     tv_out_text(out, " |\n");
 }
 
+/* Write the notes and the table; a note needs an empty line before the table. */
 static void profile_table_write_markdown(struct tv_out *out, const struct tv_profile *profile,
                                          const struct tv_profile_rows *rows)
 {

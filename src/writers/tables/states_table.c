@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * states_table.c - the time of threads by state and by processor, as text, TSV, CSV and JSON.
+ * states_table.c - the time of threads by state and by processor, as text, TSV,
+ * CSV and JSON.
+ *
+ *     states of threads    a row for each thread: running, runnable, ... as times and shares
+ *     processors           a row for each thread that ran: time on each processor
+ *                          or, with many processors, a row for each processor
+ *
+ * Shares in the first table are of the time in which the states of a thread are
+ * known, in the second one of the range.  TSV and CSV have one line for each
+ * thread, with both in it.
  */
 #include "writers/tables/tables.h"
 
@@ -25,6 +34,8 @@ struct states_table {
 #define THREAD_WIDTH 20 /* width of the names beside the columns */
 #define TOP_THREADS 3
 
+/* Return the name of a thread.  Some are known by the name alone, which
+ * processors ran. */
 static struct tv_bytes states_name_of(const struct states_table *t,
                                       const struct tv_thread_states *thread)
 {
@@ -42,6 +53,8 @@ static const struct tv_process *states_process_of(const struct states_table *t,
     return process < head->process_count ? &head->processes[process] : NULL;
 }
 
+/* Return how long a thread ran on a processor.  Both are indices of the lists
+ * in struct tv_states. */
 static tv_ns states_time_on_cpu(const struct states_table *t, uint32_t thread, uint32_t cpu)
 {
     return tv_states_ran(t->states, thread, cpu);
@@ -49,11 +62,13 @@ static tv_ns states_time_on_cpu(const struct states_table *t, uint32_t thread, u
 
 /* ---- Inputs ---- */
 
+/* Return the input of a thread; TV_NONE if only its name is known. */
 static uint32_t states_input_of(const struct states_table *t, const struct tv_thread_states *thread)
 {
     return thread->thread == TV_NONE ? TV_NONE : t->trace->head->threads[thread->thread].input;
 }
 
+/* Return the name of an input, or "". */
 static struct tv_bytes states_input_name(const struct states_table *t, uint32_t input)
 {
     const struct tv_trace_info *head = t->trace->head;
@@ -61,6 +76,7 @@ static struct tv_bytes states_input_name(const struct states_table *t, uint32_t 
                                      : TV_BYTES("");
 }
 
+/* Return the input that a processor belongs to. */
 static uint32_t states_cpu_input(const struct states_table *t, uint32_t cpu)
 {
     return t->trace->tracks[t->states->cpus[cpu].track].input;
@@ -84,11 +100,13 @@ static bool states_has_several_inputs(const struct states_table *t)
     return several;
 }
 
+/* Return the number by which the input names a processor. */
 static uint32_t states_cpu_number(const struct states_table *t, uint32_t cpu)
 {
     return tv_cpu_number(t->trace, t->states->cpus[cpu].track);
 }
 
+/* Return the length of the range. */
 static tv_ns states_span_of(const struct states_table *t)
 {
     return t->states->to - t->states->from;
@@ -105,6 +123,7 @@ static tv_ns states_idle_of(const struct states_table *t, uint32_t cpu)
 
 /* ---- Text ---- */
 
+/* Write "[id] name". */
 static void states_text_thread_id(struct tv_out *out, const struct states_table *t,
                                   const struct tv_thread_states *thread)
 {
@@ -114,6 +133,7 @@ static void states_text_thread_id(struct tv_out *out, const struct states_table 
     tv_names_line(out, states_name_of(t, thread));
 }
 
+/* Write the file of a row, if rows are from several. */
 static void states_text_input(struct tv_out *out, const struct states_table *t, uint32_t input)
 {
     if (!t->several || input == TV_NONE)
@@ -122,6 +142,7 @@ static void states_text_input(struct tv_out *out, const struct states_table *t, 
     tv_names_line(out, states_input_name(t, input));
 }
 
+/* Write who a row is about, which ends the row. */
 static void states_text_name(const struct states_table *t, struct tv_text_table *table,
                              const struct tv_thread_states *thread)
 {
@@ -184,6 +205,7 @@ static void states_text_states(const struct states_table *t)
     tv_text_table_end(&table);
 }
 
+/* Write a time and its share of the range. */
 static void states_text_share(const struct states_table *t, struct tv_text_table *table, tv_ns time)
 {
     tv_text_table_figure(table, states_unit_of(t), time);
@@ -248,6 +270,8 @@ static void states_text_cpu_columns(const struct states_table *t)
 /* Append the threads that ran longest on a processor to its line. */
 static void states_text_top(struct tv_out *out, const struct states_table *t, uint32_t cpu)
 {
+    /* Selecting the largest three takes as many passes; the threads stay in
+     * their order. */
     tv_ns last = INT64_MAX;
     uint32_t shown = 0, last_thread = 0;
     for (bool more = true; more && shown < TOP_THREADS; shown++) {
@@ -296,6 +320,7 @@ static void states_text_cpu_lines(const struct states_table *t)
     tv_text_table_end(&table);
 }
 
+/* Is any thread known by more than its name? */
 static bool states_has_states(const struct tv_states *states)
 {
     for (uint32_t i = 0; i < states->thread_count; i++)
@@ -339,6 +364,7 @@ static void states_write_text(const struct states_table *t)
 
 /* ---- TSV and CSV ---- */
 
+/* Write a text as the format wants it: on one line, or quoted. */
 static void states_tsv_text(const struct states_table *t, bool tabs, struct tv_bytes text)
 {
     if (tabs)
@@ -366,6 +392,7 @@ static void states_tsv_cpu(const struct states_table *t, bool tabs, uint32_t cpu
     states_tsv_text(t, tabs, tv_bytes_of(name));
 }
 
+/* Write the names of the columns. */
 static void states_tsv_head(const struct states_table *t, char between)
 {
     bool tabs = between == '\t';
@@ -382,6 +409,7 @@ static void states_tsv_head(const struct states_table *t, char between)
     tv_out_char(t->out, '\n');
 }
 
+/* Write the columns that say whose line it is. */
 static void states_tsv_owner(const struct states_table *t, bool tabs,
                              const struct tv_thread_states *thread)
 {
@@ -424,6 +452,7 @@ static void states_write_tsv(const struct states_table *t, bool tabs)
 
 /* ---- JSON ---- */
 
+/* Begin the object of a thread with the members that say which one it is. */
 static void states_json_owner(const struct states_table *t, const struct tv_thread_states *thread)
 {
     const struct tv_trace_info *head = t->trace->head;
@@ -444,6 +473,7 @@ static void states_json_owner(const struct states_table *t, const struct tv_thre
     tv_json_put_text(t->out, ", ", "thread", states_name_of(t, thread));
 }
 
+/* Write the object of a thread. */
 static void states_json_thread(const struct states_table *t, uint32_t number)
 {
     const struct tv_thread_states *thread = &t->states->threads[number];

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree_table.c - a call tree as indented text or JSON.
+ *
+ * The lines are the frames of a flame graph that was laid out in depth-first
+ * order: the depth of a frame becomes its indentation, its width the time of
+ * its line.  Frames that are too narrow are not in the layout; a last line says
+ * how much time they have.
  */
 #include "writers/tables/tables.h"
 
@@ -31,6 +36,8 @@ struct tree_text_scale {
     char total[60], self[60]; /* titles of samples */
 };
 
+/* Choose units and titles: milliseconds for calls, the unit of the value for
+ * samples. */
 static void tree_text_choose_scale(struct tree_text_scale *scale, const struct tv_trace_info *head,
                                    const struct tv_flame *flame,
                                    const struct tv_tree_text_options *options)
@@ -65,6 +72,8 @@ static struct tv_text_column tree_text_column(const struct tree_text_scale *scal
     return column;
 }
 
+/* Write a line.  The width of a frame is its inclusive time from the top down,
+ * and its self time from the bottom up. */
 static void tree_text_text_line(struct tv_text_table *table, const struct tv_trace_info *head,
                                 const struct tree_text_scale *scale, const struct tv_flame *flame,
                                 const struct tv_flame_frame *frame, bool bottom_up)
@@ -81,6 +90,8 @@ static void tree_text_text_line(struct tv_text_table *table, const struct tv_tra
     tv_text_table_end_row(table);
 }
 
+/* Write a line as an object; its depth tells the tree, since lines come in
+ * depth-first order. */
 static void tree_text_json_line(struct tv_out *out, const struct tv_trace_info *head,
                                 const struct tv_flame_frame *frame,
                                 const struct tv_tree_text_options *options)
@@ -98,6 +109,7 @@ static void tree_text_json_line(struct tv_out *out, const struct tv_trace_info *
     tv_out_char(out, '}');
 }
 
+/* Is a frame within the depth that was asked for? */
 static bool tree_text_is_shown(const struct tv_flame_frame *frame,
                                const struct tv_tree_text_options *options)
 {
@@ -137,6 +149,7 @@ static void tree_text_write_unshown(struct tv_out *out, const struct tree_text_s
                          : " in calls that are too small to be shown (see --min-percent)\n");
 }
 
+/* Write notes, lines, and the time that no line shows. */
 static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info *head,
                                  const struct tv_flame *flame,
                                  const struct tv_tree_text_options *options)
@@ -164,6 +177,7 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
     tree_text_write_unshown(out, &scale, flame);
 }
 
+/* Write an array of lines. */
 static void tree_text_write_json(struct tv_out *out, const struct tv_trace_info *head,
                                  const struct tv_flame *flame,
                                  const struct tv_tree_text_options *options)

@@ -22,6 +22,7 @@ static void value_table_add_name(struct tv_out *out, const struct tv_trace_info 
 
 /* ---- JSON ---- */
 
+/* Write the name as a member. */
 static void value_table_json_name(struct tv_out *out, const struct tv_trace_info *head,
                                   uint32_t frame)
 {
@@ -45,6 +46,7 @@ void tv_value_row_json(struct tv_out *out, const struct tv_profile *profile,
     tv_json_put_u64(out, ", ", "samples", row->calls);
 }
 
+/* Write an array of objects, a function each. */
 static void value_table_write_json(struct tv_out *out, const struct tv_profile *profile,
                                    const struct tv_profile_rows *rows)
 {
@@ -59,6 +61,7 @@ static void value_table_write_json(struct tv_out *out, const struct tv_profile *
 
 /* ---- CSV ---- */
 
+/* Write a line of CSV with exact weights and shares of the whole. */
 static void value_table_csv_row(struct tv_out *out, const struct tv_profile *profile,
                                 const struct tv_method_cost *row)
 {
@@ -89,6 +92,7 @@ static void value_table_csv_row(struct tv_out *out, const struct tv_profile *pro
     tv_out_char(out, '\n');
 }
 
+/* Write the heading and the lines. */
 static void value_table_write_csv(struct tv_out *out, const struct tv_profile *profile,
                                   const struct tv_profile_rows *rows)
 {
@@ -108,6 +112,7 @@ struct value_titles {
     char total[VALUE_TITLE], self[VALUE_TITLE];
 };
 
+/* Choose the unit by the total, and put it into the titles. */
 static void value_titles_make(struct value_titles *titles, const struct tv_profile *profile)
 {
     tv_value_scale_choose(&titles->scale, profile->head, &profile->figures, profile->figures.total);
@@ -128,6 +133,7 @@ static void value_table_named(struct tv_out *out, const struct tv_trace_info *he
     tv_out_char(out, ')');
 }
 
+/* Write a row of the table for people. */
 static void value_table_text_row(struct tv_text_table *table, const struct tv_profile *profile,
                                  const struct value_titles *titles,
                                  const struct tv_method_cost *row, uint32_t rank)
@@ -143,6 +149,7 @@ static void value_table_text_row(struct tv_text_table *table, const struct tv_pr
     tv_text_table_end_row(table);
 }
 
+/* Write what is counted, the table, and how many functions are left out. */
 static void value_table_write_text(struct tv_out *out, const struct tv_profile *profile,
                                    const struct tv_profile_rows *rows)
 {
@@ -164,6 +171,7 @@ static void value_table_write_text(struct tv_out *out, const struct tv_profile *
     tv_text_table_write_rest(out, rows->left_out);
 }
 
+/* Write a line of Markdown. */
 static void value_table_markdown_row(struct tv_out *out, const struct tv_profile *profile,
                                      const struct value_titles *titles,
                                      const struct tv_method_cost *row, uint32_t rank)
@@ -184,6 +192,7 @@ static void value_table_markdown_row(struct tv_out *out, const struct tv_profile
     tv_out_text(out, " |\n");
 }
 
+/* Write what is counted and the table. */
 static void value_table_write_markdown(struct tv_out *out, const struct tv_profile *profile,
                                        const struct tv_profile_rows *rows)
 {

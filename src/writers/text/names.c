@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - names, figures, JSON members and remarks that several writers have in common.
+ * names.c - names, figures, JSON members and remarks that several writers have
+ * in common.
+ *
+ * Names are texts of a file and may have any bytes.  In tables for people, a
+ * control character (a line break, an escape of a terminal) becomes a blank, so
+ * that a name stays on its line and cannot command the terminal.  CSV and JSON
+ * have rules of their own and get the bytes as they are.
  */
 #include "writers/text/names.h"
 
@@ -21,6 +27,10 @@ static bool names_are_plain_bytes(const uint8_t *at)
     static const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
+    /* The highest bit of a byte is set in the first term for a byte that is not
+     * ASCII, in the second one for DEL (0x7f + 1), in the third one for a byte
+     * below a blank.  Carries reach neighbouring bytes only when a byte was
+     * found. */
     return ((bytes | (bytes + ones) | (bytes - ones * ' ')) & ones << 7) == 0;
 }
 
@@ -122,6 +132,7 @@ const char *tv_names_frame_kind(enum tv_frame_kind kind)
     return names[kind];
 }
 
+/* The words are those of the key "clock" in method traces. */
 const char *tv_names_clocks(unsigned clocks)
 {
     if ((clocks & TV_CLOCK_WALL) && (clocks & TV_CLOCK_CPU))
@@ -207,6 +218,8 @@ void tv_name_cache_release(struct tv_name_cache *names)
     tv_out_release(&names->text);
 }
 
+/* A name is made when it is first needed; all lie in one buffer, which may
+ * move, so their places are kept as offsets. */
 struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame)
 {
     assert(frame < names->head->frame_count);
@@ -291,6 +304,8 @@ void tv_json_put_double(struct tv_out *out, double value)
         tv_out_text(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
         return;
     }
+    /* The fewest digits from which the same double is read: 15 always survive,
+     * 17 always suffice. */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         double back = strtod(text, NULL);

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* value_scale.c - the units in which weights of samples are written. */
+/*
+ * value_scale.c - the units in which weights of samples are written.
+ *
+ * A weight is an integer in the unit of its file: "nanoseconds", "bytes",
+ * "count", or any other text.  Known units are converted to the smallest of
+ * their kind (`times`), and written in the largest unit in which the largest
+ * weight of a table is at least 1.  So all figures of a table have the same
+ * unit, which stands in its heading.  A unit that is not known is written
+ * behind the number as it is.
+ */
 #include <assert.h>
 #include <stdio.h>
 
@@ -61,6 +70,7 @@ static struct tv_figure_unit value_scale_step(const struct tv_figure_unit *units
     return units[at];
 }
 
+/* The text of an unknown unit is copied into the scale, cut off at its size. */
 void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, int64_t largest)
 {
     assert(largest >= 0);

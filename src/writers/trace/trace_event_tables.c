@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_event_tables.c - Trace Event JSON from the tables of a trace.
+ * trace_event_tables.c - Trace Event JSON from the tables of a trace: instants
+ * (i), counters (C), flows (s, f) and samples (P). trace_event.c writes the
+ * slices.
+ *
+ * A flow in this format has no reference to its slices: each end has a thread
+ * and a time, and a reader binds it to the slice around that time or to the
+ * next one.  So an end is written so that the reader finds the same slice:
+ *
+ *     |---- slice ----|           time inside       "bp":"e": the slice around it
+ *           ^ end
+ *       ^ end  |- slice -|        time before       without "bp": the next slice
+ *              |- slice -|        same time         the end's event comes first in the file
+ *              ^ end
+ *
+ * Some rows have no event in this format, and some lose a part; `losses` counts
+ * both.
  */
 #include <assert.h>
 #include <math.h>
@@ -11,6 +26,7 @@
 #include "writers/text/names.h"
 #include "writers/trace/trace_event_parts.h"
 
+/* Is an instant part of the excerpt? */
 static bool trace_event_wants_instant(const struct tv_trace_events *events,
                                       const struct tv_instant *instant)
 {
@@ -18,6 +34,7 @@ static bool trace_event_wants_instant(const struct tv_trace_events *events,
            tv_subset_has_instant(events->selection->keep, events->trace->head, instant);
 }
 
+/* Write an instant.  Its scope decides whose it is. */
 static void trace_event_add_instant(const struct tv_trace_events *events,
                                     const struct tv_instant *instant)
 {
@@ -61,6 +78,7 @@ static void trace_event_add_values(const struct tv_trace_events *events,
     tv_out_text(events->out, "}}");
 }
 
+/* Write an event for each sample of a counter. */
 static void trace_event_add_counter(const struct tv_trace_events *events,
                                     const struct tv_counter *counter)
 {
@@ -80,6 +98,7 @@ static void trace_event_add_counter(const struct tv_trace_events *events,
     events->losses->ownerless += counter->process == TV_NONE;
 }
 
+/* Is a counter part of the excerpt? */
 static bool trace_event_wants_counter(const struct tv_trace_events *events,
                                       const struct tv_counter *counter)
 {
@@ -142,6 +161,8 @@ static void trace_event_add_flow_end(const struct tv_trace_events *events, size_
     tv_out_char(events->out, '}');
 }
 
+/* Write both ends of a flow if it belongs to this pass: before the slices, or
+ * after them.  A flow with one end outside of the excerpt is a loss. */
 static void trace_event_add_flow(const struct tv_trace_events *events, size_t number,
                                  bool before_slices)
 {
@@ -159,6 +180,7 @@ static void trace_event_add_flow(const struct tv_trace_events *events, size_t nu
     events->losses->flows += from != to;
 }
 
+/* Is an event within the limit that keeps an excerpt small? */
 static bool trace_event_is_early(const struct tv_trace_events *events, uint32_t input,
                                  uint64_t offset)
 {
@@ -179,6 +201,7 @@ void tv_trace_events_flows(const struct tv_trace_events *events, bool before_sli
 
 /* ---- Samples ---- */
 
+/* Write the names of a stack, the outermost frame first. */
 static void trace_event_add_stack(const struct tv_trace_events *events, uint32_t path)
 {
     const struct tv_trace *trace = events->trace;
@@ -231,6 +254,8 @@ static void trace_event_add_sample(const struct tv_trace_events *events,
 
 /* ---- Losses ---- */
 
+/* The macros add the rows of a table to a sum: those of the excerpt's inputs,
+ * and of its threads. */
 #define COUNT_ROWS(events, table, sum)                                                             \
     for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
     (sum) += tv_trace_events_has_input(events, (events)->trace->tables.table.rows[i].input)

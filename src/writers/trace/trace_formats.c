@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_formats.c - the formats that `convert` writes. */
+/*
+ * trace_formats.c - the formats that `convert` writes.
+ *
+ *     trace --> selection --> format_write_...  --> bytes of the file
+ *                                               '-> lines: what the format could not hold
+ *
+ * A format is a row of `formats`: its name, the endings of its files, whether
+ * it is binary or a method trace, and the function that calls its writer.
+ * `variant` tells a function which of its formats is wanted.  Losses are put
+ * into words here, so that every format says what it lost in the same way.
+ */
 #include "writers/trace/trace_formats.h"
 
 #include <string.h>
@@ -9,6 +19,7 @@
 #include "writers/trace/excerpt.h"
 #include "writers/trace/sample_files.h"
 
+/* Write an Android method trace of the version that the format names. */
 static enum tv_status format_write_method_trace(const struct tv_trace_format *format,
                                                 const struct tv_trace_conversion *conversion,
                                                 struct tv_out *out, struct tv_out *lines,
@@ -60,6 +71,8 @@ static enum tv_status format_write_json(const struct tv_trace_format *format,
     return status;
 }
 
+/* Write a pprof profile.  A selection is cut out of the trace first, because
+ * the writer knows no selections. */
 static enum tv_status format_write_pprof(const struct tv_trace_format *format,
                                          const struct tv_trace_conversion *conversion,
                                          struct tv_out *out, struct tv_out *lines,
@@ -76,6 +89,7 @@ static enum tv_status format_write_pprof(const struct tv_trace_format *format,
     return TV_OK;
 }
 
+/* Write a Perfetto trace; a selection is cut out first. */
 static enum tv_status format_write_perfetto(const struct tv_trace_format *format,
                                             const struct tv_trace_conversion *conversion,
                                             struct tv_out *out, struct tv_out *lines,
@@ -127,6 +141,8 @@ static size_t format_match_ending(const char *path, const char *ending)
     return end < length && strcmp(path + length - end, ending) == 0 ? end : 0;
 }
 
+/* The longest ending wins: "x.speedscope.json" is a speedscope profile,
+ * "x.json" Trace Event JSON. */
 const struct tv_trace_format *tv_trace_format_of_file(const char *path)
 {
     const struct tv_trace_format *found = NULL;
