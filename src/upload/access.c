@@ -42,6 +42,7 @@
 #define SITE_BYTES 6
 #define SITE_SHARE 4
 
+/* A browser that has shown the token. */
 struct access_session {
     char secret[TV_ACCESS_SESSION + 1]; /* "": unused */
     double begun;                       /* seconds of tv_access_now */
@@ -64,6 +65,7 @@ double tv_access_now(void)
     return (double)tv_monotonic_ns() / 1e9;
 }
 
+/* Copy a text with a NUL at its end. */
 static char *access_copy_text(struct tv_bytes text)
 {
     char *copy = tv_alloc(text.length + 1, 1);
@@ -156,6 +158,7 @@ static bool access_is_ip_address(const char *name)
     return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
 }
 
+/* Is the Host header one of ours: an address, localhost, or a name of --host? */
 static bool access_is_our_host(const struct tv_access *access, const char *host)
 {
     char name[256];
@@ -210,6 +213,7 @@ static struct access_session *access_find_session(struct tv_access *access, cons
     return found != NULL && tv_access_now() - found->begun < SESSION_SECONDS ? found : NULL;
 }
 
+/* Does the cookie name a session? */
 static bool access_has_session(struct tv_access *access, const char *cookies)
 {
     pthread_mutex_lock(&access->lock);
@@ -218,6 +222,7 @@ static bool access_has_session(struct tv_access *access, const char *cookies)
     return has;
 }
 
+/* Keep a new session, in the place of the oldest one. */
 static void access_begin_session(struct tv_access *access, const char *secret)
 {
     assert(strlen(secret) == TV_ACCESS_SESSION);
@@ -242,11 +247,14 @@ void tv_access_logout(struct tv_access *access, const char *cookie)
 
 /* ---- Credentials ---- */
 
+/* Is a text the token?  Servers without a token have none that is right. */
 static bool access_is_token(const struct tv_access *access, struct tv_bytes token)
 {
     return access->token != NULL && tv_secret_equal(tv_bytes_of(access->token), token);
 }
 
+/* Is a text in base64 the name and password of a user?  The decoded bytes are
+ * overwritten afterwards. */
 static bool access_is_password(struct tv_access *access, struct tv_bytes text)
 {
     struct tv_base64 state = {0};
@@ -309,6 +317,8 @@ static enum tv_verdict access_check_authorization(struct tv_access *access,
     return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 
+/* Check the session first: it costs least, and a page sends it with every
+ * request. */
 static enum tv_verdict access_check_credentials(struct tv_access *access,
                                                 const struct tv_credentials *client)
 {
@@ -331,6 +341,7 @@ enum tv_verdict tv_access_check(struct tv_access *access, const struct tv_creden
     return access_check_credentials(access, client);
 }
 
+/* A right token becomes a session, so that the browser need not keep the token. */
 enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
                                 char session[TV_ACCESS_SESSION + 1])
 {
@@ -341,10 +352,13 @@ enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
     return TV_ADMITTED;
 }
 
+/* ---- Passwords: the file of --htpasswd ---- */
+
 #define LARGEST_FILE ((size_t)1 << 20)
 /* Maximum length of "user:password". */
 #define LONGEST 512u
 
+/* A line of the file. */
 struct password_user {
     struct tv_bytes name;
     char *hash;
@@ -382,12 +396,15 @@ static struct crypt_data *passwords_hash(const char *password, const char *hash,
     return work;
 }
 
+/* Overwrite and free what hashing has left in memory. */
 static void passwords_wipe_hash(struct crypt_data *work)
 {
     explicit_bzero(work, sizeof *work);
     tv_free(work);
 }
 
+/* Does crypt know the method of a hash?  Hashes without "$" are of DES, which
+ * is too weak. */
 static bool passwords_is_hash(const char *hash)
 {
     const char *made;
@@ -397,6 +414,7 @@ static bool passwords_is_hash(const char *hash)
     return known;
 }
 
+/* Add the user of a line; empty lines and comments have none. */
 static enum tv_status passwords_add_line(struct tv_passwords *passwords, struct tv_bytes line,
                                          uint64_t offset, struct tv_error *err)
 {
@@ -445,6 +463,7 @@ enum tv_status tv_passwords_read(const char *path, struct tv_passwords **passwor
     return status;
 }
 
+/* Return the user with a name; NULL if there is none. */
 static struct password_user *passwords_find_user(struct tv_passwords *passwords,
                                                  struct tv_bytes name)
 {
@@ -454,6 +473,8 @@ static struct password_user *passwords_find_user(struct tv_passwords *passwords,
     return NULL;
 }
 
+/* Was this the last right password?  Hashing takes long on purpose, and a page
+ * sends it with every request. */
 static bool passwords_was_right(struct tv_passwords *passwords, const struct password_user *user,
                                 struct tv_bytes both)
 {
@@ -463,6 +484,7 @@ static bool passwords_was_right(struct tv_passwords *passwords, const struct pas
     return known;
 }
 
+/* Hash a password as the line says, and compare. */
 static bool passwords_fits_hash(const char *hash, const char *password)
 {
     assert(hash[0] == '$');
@@ -521,6 +543,7 @@ void tv_upload_login(struct tv_upload_request *req, struct tv_answer *answer)
                      session, req->secure ? "; Secure" : "");
 }
 
+/* Answer POST /logout: the session ends here and in the browser. */
 void tv_upload_logout(struct tv_upload_request *req, struct tv_answer *answer)
 {
     tv_access_logout(req->server->access, tv_request_header(req->http, "Cookie"));

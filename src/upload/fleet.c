@@ -2,13 +2,23 @@
 /*
  * fleet.c - adds the traces of the upload server to its fleet.
  *
- * One thread runs `traceview fleet add` for up to MAX_TOGETHER traces with equal labels at a time.
- * The child reads the originals in the folder `traces` of the store, so that the URI of a row is
- * the id of the trace.  Then the ids are appended to the file FOLDER/served.ids.
+ *     reading.c --push--> waiting --> group: traces with equal labels --> `traceview fleet add`
+ *                            ^                                             |
+ *     store: traces that                                                   '-> FOLDER/served.ids
+ *     were read before ------'
  *
- * A server that is killed between the two adds these traces again after its next start, and
- * `fleet add` skips what the fleet has.  A start also adds traces that were read before the server
- * had a fleet.  A trace that could not be added is tried alone, and again after the next start.
+ * One thread runs `traceview fleet add` for up to MAX_TOGETHER traces with
+ * equal labels at a time.  The child reads the originals in the folder `traces`
+ * of the store, so that the URI of a row is the id of the trace.  Then the ids
+ * are appended to the file FOLDER/served.ids.
+ *
+ * A server that is killed between the two adds these traces again after its
+ * next start, and `fleet add` skips what the fleet has.  A start also adds
+ * traces that were read before the server had a fleet.  A trace that could not
+ * be added is tried alone, and again after the next start.
+ *
+ * When nothing waits, the thread looks for change points, and prepares the
+ * answers that the page asks for first.
  */
 #include <assert.h>
 #include <errno.h>
@@ -69,6 +79,7 @@ static uint64_t fleet_id_key(const char *id)
 
 /* ---- The list of traces that were added ---- */
 
+/* Write the path of the list; "" if it would be too long. */
 static void fleet_write_ids_path(const struct tv_fleet_queue *queue, char path[PATH_MAX])
 {
     if ((size_t)snprintf(path, PATH_MAX, "%s/served.ids", queue->folder) >= PATH_MAX)
@@ -189,6 +200,7 @@ static bool fleet_read_labels(struct tv_upload_server *server, const char *id,
     return true;
 }
 
+/* Has the group exactly these labels? */
 static bool fleet_has_labels(const struct fleet_group *group, const char *const *labels,
                              size_t count)
 {
@@ -289,6 +301,7 @@ static void fleet_run_action(struct tv_fleet_queue *queue, const char *action,
     tv_out_release(&out);
 }
 
+/* Log why traces were not added: the message of the process, or how it ended. */
 static void fleet_log_failure(struct tv_fleet_queue *queue, const char *id,
                               const struct tv_fleet_result *result)
 {
@@ -307,6 +320,8 @@ static void fleet_log_failure(struct tv_fleet_queue *queue, const char *id,
     tv_log_end(&line);
 }
 
+/* Count traces for /metrics, and remember that there is something new to look
+ * at. */
 static void fleet_count_traces(struct tv_fleet_queue *queue, size_t added, size_t failed)
 {
     pthread_mutex_lock(&queue->lock);
@@ -344,6 +359,7 @@ static void fleet_add_group(struct tv_fleet_queue *queue, const struct fleet_gro
         (void)fleet_add_some(queue, group, i, 1);
 }
 
+/* The traces of the group are no longer on their way. */
 static void fleet_end_group(struct tv_fleet_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -392,6 +408,7 @@ static void fleet_prepare(struct tv_fleet_queue *queue)
     tv_fleet_prepare_answers(queue, &queue->ends);
 }
 
+/* The thread of the queue. */
 static void *fleet_run_queue(void *context)
 {
     struct tv_fleet_queue *queue = context;
@@ -416,6 +433,8 @@ static void *fleet_run_queue(void *context)
 
 /* ---- Life cycle ---- */
 
+/* Make the folder of the fleet, and find both folders as absolute paths: the
+ * child has another working directory. */
 static enum tv_status fleet_set_folders(struct tv_fleet_queue *queue, const char *folder,
                                         struct tv_error *err)
 {
@@ -435,6 +454,7 @@ static enum tv_status fleet_set_folders(struct tv_fleet_queue *queue, const char
     return TV_OK;
 }
 
+/* Free what the queue holds; its thread has ended or was never started. */
 static void fleet_queue_release(struct tv_fleet_queue *queue)
 {
     tv_fleet_webhook_free(queue->points.webhook);
@@ -484,6 +504,7 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
     return TV_OK;
 }
 
+/* The thread ends its child when it sees `ends`. */
 void tv_fleet_queue_free(struct tv_fleet_queue *queue)
 {
     if (!queue)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet_process.c - runs `traceview fleet` as a child in a process group of its own, and bounds its
- * time and its output.
+ * fleet_process.c - runs `traceview fleet` as a child in a process group of its
+ * own, and bounds its time and its output.
+ *
+ *     server --spawn--> child --stdout--> answer, at most most_bytes
+ *                             --stderr--> message, its beginning
+ *            <--kill the group after `seconds`, or when `stop` is set
  *
  * The child gets no descriptor of the server: all of them are close-on-exec.
+ * It has the signals of a program that a shell starts.  Its group has its own
+ * children too, so that killing it leaves nothing behind.
  */
 #define _GNU_SOURCE /* pipe2, environ, posix_spawn_file_actions_addchdir_np */
 #include "upload/fleet.h"
@@ -32,6 +38,7 @@ struct fleet_child {
     size_t told; /* bytes of the message */
 };
 
+/* Start the child with these ends of pipes; return 0 or an error number. */
 static int fleet_start_process(const struct tv_fleet_process *process, int output, int errors,
                                pid_t *pid)
 {
@@ -67,6 +74,7 @@ static int fleet_start_process(const struct tv_fleet_process *process, int outpu
     return error;
 }
 
+/* Close an end of a pipe, once. */
 static void fleet_close_end(int *fd)
 {
     if (*fd >= 0)
@@ -74,6 +82,8 @@ static void fleet_close_end(int *fd)
     *fd = -1;
 }
 
+/* Start the child and keep our ends of its pipes; false if it cannot be
+ * started. */
 static bool fleet_open_child(const struct tv_fleet_process *process, struct fleet_child *child)
 {
     int output[2] = {-1, -1}, errors[2] = {-1, -1};

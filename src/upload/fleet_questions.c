@@ -32,11 +32,13 @@
 /* Arguments of every question, before its own. */
 #define COMMON_ARGUMENTS 11u
 
+/* A parameter of a question, and the option that it becomes. */
 struct fleet_parameter {
     const char *name, *option; /* option NULL: the argument after the options */
     bool needed;
 };
 
+/* A question that clients may ask. */
 struct fleet_question_kind {
     const char *name, *action;
     const char *rows;  /* most of them; NULL: the action has no such option */
@@ -98,6 +100,7 @@ static const struct fleet_question_kind fleet_question_kinds[] = {
                     {"where", "--where", false}}},
 };
 
+/* Return a question by its name; NULL if there is none. */
 static const struct fleet_question_kind *fleet_find_question(struct tv_bytes name)
 {
     for (size_t i = 0; i < TV_COUNT(fleet_question_kinds); i++)
@@ -108,6 +111,7 @@ static const struct fleet_question_kind *fleet_find_question(struct tv_bytes nam
 
 /* ---- Arguments of the command ---- */
 
+/* The arguments of `traceview`, for posix_spawn. */
 struct fleet_arguments {
     const char *items[MAX_ARGUMENTS];
     size_t count;
@@ -115,12 +119,14 @@ struct fleet_arguments {
     struct tv_arena *arena;
 };
 
+/* Append an argument, which must live as long as the list. */
 static void fleet_add_argument(struct fleet_arguments *arguments, const char *word)
 {
     assert(arguments->count + 1 < MAX_ARGUMENTS);
     arguments->items[arguments->count++] = word;
 }
 
+/* Copy a value with a NUL at its end; a NUL inside of it ends it earlier. */
 static char *fleet_copy_value(struct tv_arena *arena, struct tv_bytes value)
 {
     char *text = tv_arena_alloc(arena, value.length + 1, 1);
@@ -130,6 +136,7 @@ static char *fleet_copy_value(struct tv_arena *arena, struct tv_bytes value)
     return text;
 }
 
+/* Return a parameter by its name; NULL if the question has none. */
 static const struct fleet_parameter *fleet_find_parameter(const struct fleet_question_kind *kind,
                                                           struct tv_bytes name)
 {
@@ -244,6 +251,8 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
                          message[0] ? message : "the question cannot be answered");
 }
 
+/* Run the command, unless as many as may run do so.  Without an answer, `end`
+ * is TV_FLEET_NOT_STARTED and the refusal is written. */
 static void fleet_run_question(const struct fleet_arguments *arguments, struct tv_answer *answer,
                                struct tv_fleet_result *result)
 {
@@ -268,6 +277,7 @@ static void fleet_run_question(const struct fleet_arguments *arguments, struct t
     }
 }
 
+/* Answer from the cache, or by running the command; complete answers are kept. */
 static void fleet_answer_question(struct tv_fleet_cache *cache,
                                   const struct fleet_arguments *arguments, struct tv_answer *answer)
 {
@@ -307,6 +317,7 @@ static bool fleet_is_there(struct tv_upload_request *req, struct tv_answer *answ
     return false;
 }
 
+/* Answer GET /api/fleet/QUESTION. */
 void tv_upload_ask_fleet(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const struct fleet_question_kind *kind = fleet_find_question(req->rest);
@@ -373,6 +384,7 @@ static void fleet_prepare_answer(struct tv_fleet_queue *queue, const char *name,
     tv_arena_release(&arena);
 }
 
+/* Write a text with every byte as a percent escape. */
 static void fleet_put_percent(struct tv_out *out, const char *text)
 {
     for (; *text; text++)
@@ -410,6 +422,8 @@ static bool fleet_write_last_versions(const struct tv_out *versions, struct tv_o
     return found;
 }
 
+/* Ask in the order in which the page asks: each answer is shown as soon as it
+ * is there. */
 void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop)
 {
     struct tv_out versions, sides, answer;

@@ -15,6 +15,8 @@
 #include "upload/internal.h"
 #include "viewer/viewer.h"
 
+/* Answer with a page that is inside the program.  Its tag is a hash of its
+ * bytes, so browsers load it once. */
 static void pages_answer_page(struct tv_upload_request *req, const char *start, const char *end,
                               struct tv_answer *answer)
 {
@@ -46,6 +48,7 @@ void tv_upload_view_page(struct tv_upload_request *req, struct tv_answer *answer
     pages_answer_page(req, tv_page, tv_page_end, answer);
 }
 
+/* Answer with the same address and a slash: links in the page are relative. */
 void tv_upload_redirect_to_folder(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const struct tv_bytes path = req->http->path;
@@ -70,6 +73,7 @@ void tv_upload_add_file_name(struct tv_answer *answer, const char *name)
     tv_answer_header(answer, "Content-Disposition", "attachment; filename*=UTF-8''%s", text);
 }
 
+/* Answer with the file as it was uploaded; parts of it may be asked for. */
 void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_store *store = req->server->store;
@@ -95,6 +99,7 @@ void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *ans
 
 /* ---- Server info ---- */
 
+/* Write a limit, or null if there is none. */
 static void info_write_limit(struct tv_out *out, const char *name, uint64_t value)
 {
     if (value > 0)
@@ -103,6 +108,8 @@ static void info_write_limit(struct tv_out *out, const char *name, uint64_t valu
         tv_out_format(out, "\"%s\":null", name);
 }
 
+/* Would the client be admitted with a right?  The answer has no consequence, so
+ * Origin does not matter. */
 static bool info_client_may(struct tv_upload_request *req, enum tv_right right)
 {
     const struct tv_credentials client = {
@@ -114,6 +121,7 @@ static bool info_client_may(struct tv_upload_request *req, enum tv_right right)
     return tv_access_check(req->server->access, &client, right) == TV_ADMITTED;
 }
 
+/* Write what confines the engines: the limits of resources always hold. */
 static void info_write_sandbox(const struct tv_upload_server *server, struct tv_out *out)
 {
     const unsigned parts = tv_engines_sandbox(server->engines);
@@ -140,6 +148,7 @@ static void info_write_sample(const struct tv_upload_server *server, bool lists,
         tv_out_text(&answer->body, ",\"sample\":null");
 }
 
+/* Answer GET /api/hub: what the page must know before it shows anything. */
 void tv_upload_server_info(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const struct tv_upload_server *server = req->server;
@@ -180,6 +189,7 @@ void tv_upload_server_info(struct tv_upload_request *req, struct tv_answer *answ
                   lists && server->fleet != NULL ? "true" : "false");
 }
 
+/* Answer GET /healthz: the server runs.  It touches neither store nor engines. */
 void tv_upload_server_health(struct tv_upload_request *req, struct tv_answer *answer)
 {
     (void)req;
@@ -197,6 +207,7 @@ void tv_upload_server_openapi(struct tv_upload_request *req, struct tv_answer *a
 
 /* ---- Metrics ---- */
 
+/* Write a metric without labels. */
 static void metrics_write(struct tv_out *out, const char *name, const char *type, const char *help,
                           uint64_t value)
 {
@@ -204,6 +215,7 @@ static void metrics_write(struct tv_out *out, const char *name, const char *type
                   name, help, name, type, name, value);
 }
 
+/* Write what HTTP counts. */
 static void metrics_write_http(const struct tv_upload_server *server, struct tv_out *out)
 {
     const struct tv_http_counts http = tv_http_count(server->http);
@@ -228,6 +240,7 @@ static void metrics_write_http(const struct tv_upload_server *server, struct tv_
                   server->counts.refused_clients);
 }
 
+/* Write what is stored, and what happened to uploads. */
 static void metrics_write_store(const struct tv_upload_server *server, struct tv_out *out)
 {
     const struct tv_store_totals totals = tv_store_totals(server->store);
@@ -252,6 +265,7 @@ static void metrics_write_store(const struct tv_upload_server *server, struct tv
                   totals.upload_bytes);
 }
 
+/* Write what the engines do. */
 static void metrics_write_engines(const struct tv_upload_server *server, struct tv_out *out)
 {
     struct tv_engines_counts counts;
@@ -268,6 +282,7 @@ static void metrics_write_engines(const struct tv_upload_server *server, struct 
                   server->counts.unreadable);
 }
 
+/* Write what the fleet's queue does, if there is one. */
 static void metrics_write_fleet(const struct tv_upload_server *server, struct tv_out *out)
 {
     if (server->fleet == NULL)
@@ -289,6 +304,8 @@ static void metrics_write_fleet(const struct tv_upload_server *server, struct tv
                   "Change points that the webhook did not accept.", counts.unsent);
 }
 
+/* Answer GET /metrics.  Counters begin at 0 with each start, as Prometheus
+ * expects. */
 void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_out *out = &answer->body;

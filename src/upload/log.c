@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log.c - log lines in logfmt or JSON, and times as text.
+ *
+ *     time=2026-11-29T12:00:00Z level=info event=upload.done trace=4f... client=192.0.2.7
+ *     {"time":"2026-11-29T12:00:00Z","level":"info","event":"upload.done",...}
+ *
+ * A line is built in memory and written with one call, so lines of several
+ * threads do not mix.  Texts of clients are quoted and escaped in both forms:
+ * none can forge a line of its own.
  */
 #include "upload/log.h"
 
@@ -22,6 +29,7 @@ static bool log_is_plain(const char *value)
     return value[0] != '\0';
 }
 
+/* Begin a member of the line. */
 static void log_add_name(struct tv_log_line *line, const char *name)
 {
     assert(line->wanted);
@@ -51,6 +59,7 @@ void tv_log_number(struct tv_log_line *line, const char *name, uint64_t value)
     tv_out_u64(&line->out, value);
 }
 
+/* The functions do nothing for a line that nobody wants. */
 void tv_log_begin(struct tv_log_line *line, const struct tv_log *log, enum tv_log_level level,
                   const char *event)
 {
@@ -108,6 +117,7 @@ static bool iso_take_number(struct tv_bytes *text, size_t digits, char behind, i
     return true;
 }
 
+/* Take "12:34:56Z". */
 static bool iso_take_time(struct tv_bytes *text, struct tm *parts)
 {
     return iso_take_number(text, 2, ':', &parts->tm_hour) &&
@@ -120,6 +130,7 @@ static bool iso_is_within(int value, int least, int most)
     return value >= least && value <= most;
 }
 
+/* The year 2026-02-31 is accepted as the 3rd of March: timegm normalizes days. */
 bool tv_iso_parse(struct tv_bytes text, int64_t *seconds)
 {
     struct tm parts = {0};

@@ -52,11 +52,14 @@ void tv_upload_write_base_url(const struct tv_upload_request *req, struct tv_out
     tv_out_text(out, host != NULL ? host : "localhost");
 }
 
+/* A body that is kept in memory: a token, or the JSON of a change. */
 struct small_body {
     size_t most, length;
     uint8_t text[];
 };
 
+/* Append a piece of the body, or refuse it: a body may have announced no
+ * length. */
 static enum tv_status small_body_take(void *context, struct tv_bytes piece,
                                       struct tv_answer *answer)
 {
@@ -70,6 +73,7 @@ static enum tv_status small_body_take(void *context, struct tv_bytes piece,
     return TV_OK;
 }
 
+/* Free the body.  It may be a token, so its bytes are overwritten. */
 static void small_body_end(void *context, bool whole)
 {
     struct small_body *body = context;
@@ -138,6 +142,7 @@ static const struct tv_route upload_routes[] = {
     {TV_HTTP_OTHER, NULL, TV_RIGHT_NONE, NULL, NULL},
 };
 
+/* Is a segment an id: 32 hexadecimal digits in lower case? */
 static bool route_is_id(struct tv_bytes text)
 {
     if (text.length != TV_STORE_ID_DIGITS)
@@ -166,6 +171,8 @@ static bool route_fits_segment(struct tv_bytes pattern, struct tv_bytes part,
     return tv_bytes_equal(pattern, part);
 }
 
+/* Compare a path with a pattern, segment by segment; both begin with "/", so
+ * the first segment is empty. */
 static bool route_fits(const char *pattern, struct tv_bytes path, struct tv_upload_request *req)
 {
     struct tv_bytes parts = tv_bytes_of(pattern), wanted, part;
@@ -217,6 +224,7 @@ const struct tv_route *tv_route_find(enum tv_http_method method, struct tv_bytes
 
 /* ---- Requests ---- */
 
+/* Is the peer a proxy whose X-Forwarded headers are believed (--proxy)? */
 static bool upload_is_proxy(const struct tv_upload_server *server, const char *peer)
 {
     for (size_t i = 0; i < server->options.proxy_count; i++)
@@ -253,11 +261,14 @@ static struct tv_upload_request upload_make_request(struct tv_upload_server *ser
     return req;
 }
 
+/* May a method change something?  Then the request must come from our own page,
+ * or from no page. */
 static bool upload_is_change(enum tv_http_method method)
 {
     return method != TV_HTTP_GET && method != TV_HTTP_HEAD && method != TV_HTTP_OPTIONS;
 }
 
+/* Ask access.c about the headers of the request. */
 static enum tv_verdict upload_check_access(const struct tv_upload_request *req, enum tv_right right)
 {
     const struct tv_request *request = req->http;
@@ -273,6 +284,7 @@ static enum tv_verdict upload_check_access(const struct tv_upload_request *req, 
     return tv_access_check(req->server->access, &client, right);
 }
 
+/* Refuse a client with the reason and what to do. */
 static void upload_refuse_client(const struct tv_upload_request *req, enum tv_verdict verdict,
                                  struct tv_answer *answer)
 {
@@ -302,6 +314,7 @@ static void upload_refuse_client(const struct tv_upload_request *req, enum tv_ve
     }
 }
 
+/* Take a token of the client; false: it has sent too many requests. */
 static bool upload_check_rate(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_upload_server *server = req->server;
@@ -341,6 +354,8 @@ static const struct tv_route *upload_admit(struct tv_upload_request *req, struct
     return NULL;
 }
 
+/* Called when the headers have arrived, before the body: nobody reads the body
+ * of a request that is refused. */
 static bool upload_begin_request(void *context, const struct tv_request *request,
                                  struct tv_body *body, struct tv_answer *answer)
 {
@@ -351,6 +366,8 @@ static bool upload_begin_request(void *context, const struct tv_request *request
     return route->begin == NULL || route->begin(&req, body, answer);
 }
 
+/* Called when the body is complete.  The request was admitted, so its route
+ * exists. */
 static void upload_answer_request(void *context, const struct tv_request *request,
                                   struct tv_answer *answer)
 {
@@ -362,6 +379,8 @@ static void upload_answer_request(void *context, const struct tv_request *reques
     route->answer(&req, answer);
 }
 
+/* Called after each answer: count it, and log it, as an error if it is one of
+ * ours. */
 static void upload_log_request(void *context, const struct tv_http_note *note)
 {
     struct tv_upload_server *server = context;
@@ -384,6 +403,7 @@ static void upload_log_request(void *context, const struct tv_http_note *note)
 
 /* ---- Life cycle ---- */
 
+/* Log what the store cleaned up. */
 static void upload_log_store(void *context, const char *text)
 {
     struct tv_upload_server *server = context;
@@ -401,6 +421,7 @@ static enum tv_status upload_open_store(struct tv_upload_server *server, struct 
     return tv_store_open(server->options.folder, &options, &server->store, err);
 }
 
+/* Start the engines; parts of the sandbox that this kernel lacks are warnings. */
 static enum tv_status upload_start_engines(struct tv_upload_server *server, struct tv_error *err)
 {
     struct tv_engines_options options = server->options.engines;
@@ -422,6 +443,8 @@ static enum tv_status upload_start_engines(struct tv_upload_server *server, stru
     return TV_OK;
 }
 
+/* Start the parts in order; after an error, tv_upload_server_free stops those
+ * that run. */
 static enum tv_status upload_start(struct tv_upload_server *server, struct tv_error *err)
 {
     const struct tv_handler handler = {.answer = upload_answer_request,
@@ -467,6 +490,7 @@ const char *tv_upload_server_address(const struct tv_upload_server *server, size
     return tv_http_address(server->http, index);
 }
 
+/* Let requests end for a while, so that uploads are not cut without need. */
 void tv_upload_server_stop(struct tv_upload_server *server, unsigned timeout_ms)
 {
     assert(server->http != NULL);
@@ -482,6 +506,7 @@ void tv_upload_server_free(struct tv_upload_server *server)
 {
     if (server == NULL)
         return;
+    /* In reverse order: no request may reach a part that is gone. */
     tv_http_free(server->http);
     tv_reading_queue_stop(server->reading);
     tv_fleet_queue_free(server->fleet);

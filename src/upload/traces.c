@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * traces.c - lists, shows, changes and deletes traces (docs/openapi.json, "Trace" and
- * "TraceInList").
+ * traces.c - lists, shows, changes and deletes traces (docs/openapi.json,
+ * "Trace" and "TraceInList").
+ *
+ *     GET /api/traces?q=...    query --> store: a page of rows --> JSON without facts
+ *     GET /api/traces/ID       one row --> JSON with facts: threads, health, findings
+ *     PATCH                    JSON --> change --> store
+ *     DELETE, POST .../read    the engine of the trace ends, too
+ *
+ * The facts of a trace are the JSON that its engine answered to api/facts
+ * (reading.c).  They were checked when they were stored, and are copied as they
+ * are.
  */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -15,6 +24,7 @@
 #include "upload/internal.h"
 #include "upload/log.h"
 
+/* Write a member with a text, or null. */
 static void json_write_text(struct tv_out *out, const char *name, const char *text)
 {
     tv_out_format(out, ",\"%s\":", name);
@@ -24,12 +34,14 @@ static void json_write_text(struct tv_out *out, const char *name, const char *te
         tv_out_text(out, "null");
 }
 
+/* Write a member with a time in ISO 8601, or null. */
 static void json_write_time(struct tv_out *out, const char *name, int64_t ms)
 {
     char text[TV_ISO_TIME];
     json_write_text(out, name, ms == TV_STORE_NEVER ? NULL : tv_iso_time(ms / 1000, text));
 }
 
+/* Write a member with a list of texts. */
 static void json_write_texts(struct tv_out *out, const char *name, const char *const *texts,
                              size_t count)
 {
@@ -42,6 +54,7 @@ static void json_write_texts(struct tv_out *out, const char *name, const char *c
     tv_out_char(out, ']');
 }
 
+/* Write why a trace cannot be read, where, and what to do. */
 static void json_write_trace_error(struct tv_out *out, const struct tv_store_trace *trace)
 {
     tv_out_text(out, ",\"error\":");
@@ -59,6 +72,7 @@ static void json_write_trace_error(struct tv_out *out, const struct tv_store_tra
     tv_out_char(out, '}');
 }
 
+/* Write how far a trace is: its progress is known only while it is being read. */
 static void json_write_trace_state(const struct tv_upload_server *server,
                                    const struct tv_store_trace *trace, struct tv_out *out)
 {
@@ -79,6 +93,7 @@ static void json_write_trace_state(const struct tv_upload_server *server,
     json_write_trace_error(out, trace);
 }
 
+/* Write the columns of the catalogue about the contents; unknown ones are null. */
 static void json_write_trace_figures(const struct tv_store_trace *trace, struct tv_out *out)
 {
     json_write_text(out, "format", trace->format);
@@ -123,10 +138,12 @@ static void json_write_trace(const struct tv_upload_server *server,
     tv_out_char(out, '}');
 }
 
+/* Bytes of the JSON of a change: names, notes and labels are shorter. */
 #define LARGEST_CHANGE ((size_t)64 * 1024)
 
 /* ---- The list ---- */
 
+/* Parse a date, or a date and a time. */
 static bool list_parse_time(struct tv_bytes text, int64_t *ms)
 {
     int64_t seconds;
@@ -155,6 +172,7 @@ static bool list_parse_sort(struct tv_bytes word, enum tv_store_sort *sort)
     return false;
 }
 
+/* Parse the number of traces on a page; more than a page has is a page. */
 static bool list_parse_limit(struct tv_bytes text, uint32_t *limit)
 {
     uint64_t number;
@@ -192,6 +210,7 @@ static bool list_take_parameter(struct tv_bytes name, struct tv_bytes value,
     return true;
 }
 
+/* Write the traces, how many there are in all, and where the next page begins. */
 static void list_write_page(const struct tv_upload_server *server, const struct tv_store_page *page,
                             struct tv_out *out)
 {
@@ -211,6 +230,8 @@ static void list_write_page(const struct tv_upload_server *server, const struct 
     tv_out_char(out, '}');
 }
 
+/* Answer GET /api/traces.  An unknown parameter is refused: a typing error must
+ * not show all traces. */
 void tv_upload_list_traces(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_store_query wanted = {.descending = true};
@@ -242,6 +263,7 @@ void tv_upload_list_traces(struct tv_upload_request *req, struct tv_answer *answ
 
 /* ---- One trace ---- */
 
+/* Answer GET /api/traces/ID. */
 void tv_upload_get_trace(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_store_trace trace;
@@ -257,6 +279,8 @@ void tv_upload_get_trace(struct tv_upload_request *req, struct tv_answer *answer
     json_write_trace(req->server, &trace, false, &answer->body);
 }
 
+/* Answer DELETE.  The store forgets the trace first, so that no new engine
+ * starts for it. */
 void tv_upload_delete_trace(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_upload_server *server = req->server;
@@ -281,6 +305,8 @@ static bool trace_is_idle(const struct tv_store_trace *trace)
     return trace->state == TV_STORE_READY || trace->state == TV_STORE_UNREADABLE;
 }
 
+/* Answer POST /api/traces/ID/read; a trace that is being read or waits stays as
+ * it is. */
 void tv_upload_reread_trace(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_upload_server *server = req->server;
@@ -308,6 +334,8 @@ struct trace_change {
     struct tv_store_change is;
 };
 
+/* Take the list of labels.  One too many is kept for the store, which refuses
+ * it with a reason. */
 static bool change_take_labels(const cJSON *list, struct trace_change *change)
 {
     const cJSON *item;
@@ -324,6 +352,7 @@ static bool change_take_labels(const cJSON *list, struct trace_change *change)
     return true;
 }
 
+/* Take one member of the object; false if its name or type is wrong. */
 static bool change_take_member(const cJSON *item, struct trace_change *change)
 {
     if (strcmp(item->string, "labels") == 0)
@@ -341,6 +370,7 @@ static bool change_take_member(const cJSON *item, struct trace_change *change)
     return true;
 }
 
+/* Take all members; those that are missing do not change. */
 static bool change_read_json(const cJSON *json, struct trace_change *change)
 {
     const cJSON *item;
@@ -360,6 +390,7 @@ bool tv_upload_change_trace_begin(struct tv_upload_request *req, struct tv_body 
     return tv_small_body_begin(req, LARGEST_CHANGE, body, answer);
 }
 
+/* Answer PATCH with the changed trace. */
 void tv_upload_change_trace(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const struct tv_bytes text = tv_small_body_text(req->http->body);

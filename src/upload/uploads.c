@@ -34,6 +34,7 @@ struct upload_body {
     bool finished;                /* it has become a trace */
 };
 
+/* Make the state of a body that is about to come. */
 static struct upload_body *upload_body_new(struct tv_upload_server *server, bool single)
 {
     struct upload_body *in = tv_alloc(1, sizeof *in);
@@ -58,6 +59,7 @@ static void upload_body_free(struct upload_body *in)
     tv_free(in);
 }
 
+/* Write bytes of the body into the store; an error ends the request. */
 static enum tv_status upload_body_take(void *context, struct tv_bytes chunk,
                                        struct tv_answer *answer)
 {
@@ -74,6 +76,7 @@ static enum tv_status upload_body_take(void *context, struct tv_bytes chunk,
     return TV_ERR_IO;
 }
 
+/* Called when the body has ended, complete or not. */
 static void upload_body_end_request(void *context, bool whole)
 {
     (void)whole;
@@ -150,6 +153,7 @@ static size_t put_find_labels(const struct tv_query *query, struct tv_bytes *lab
     return count;
 }
 
+/* Create the upload of a PUT and begin its only chunk. */
 static enum tv_store_status put_begin_upload(struct tv_upload_request *req, struct tv_bytes name,
                                              const struct tv_query *query, struct upload_body *in,
                                              struct tv_error *err)
@@ -188,6 +192,8 @@ static bool put_begin_body(struct tv_upload_request *req, struct tv_bytes name,
     return false;
 }
 
+/* Check the request before its body comes, so that curl learns of a mistake at
+ * once. */
 bool tv_upload_put_begin(struct tv_upload_request *req, struct tv_body *body,
                          struct tv_answer *answer)
 {
@@ -210,6 +216,8 @@ bool tv_upload_put_begin(struct tv_upload_request *req, struct tv_body *body,
     return begun;
 }
 
+/* Answer with the address of the trace: what a terminal shows is all that
+ * somebody needs. */
 void tv_upload_put(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct upload_body *in = req->http->body;
@@ -256,6 +264,7 @@ static bool tus_check_version(struct tv_upload_request *req, struct tv_answer *a
     return false;
 }
 
+/* Answer which version and extensions of tus this server has. */
 void tv_upload_tus_options(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const uint64_t most = req->server->options.store.max_upload_bytes;
@@ -276,6 +285,8 @@ struct tus_metadata {
     size_t label_count;
 };
 
+/* Decode the pairs; keys that nobody knows are ignored.  A decoded value is
+ * shorter than its base64, so all of them fit into one buffer. */
 static bool tus_read_metadata(const char *header, struct tus_metadata *metadata)
 {
     struct tv_bytes rest = tv_bytes_of(header != NULL ? header : ""), pair;
@@ -310,6 +321,7 @@ static void tus_add_expiry(struct tv_answer *answer, int64_t expires_ms)
         tv_answer_header(answer, "Upload-Expires", "%s", text);
 }
 
+/* Create the upload and answer with its address. */
 static void tus_make_upload(struct tv_upload_request *req, struct tus_metadata *metadata,
                             uint64_t bytes, struct tv_answer *answer)
 {
@@ -336,6 +348,7 @@ static void tus_make_upload(struct tv_upload_request *req, struct tus_metadata *
     tus_add_expiry(answer, made.expires_ms);
 }
 
+/* Answer POST: the length is either known now or announced later. */
 void tv_upload_tus_create(struct tv_upload_request *req, struct tv_answer *answer)
 {
     const struct tv_request *request = req->http;
@@ -361,6 +374,7 @@ void tv_upload_tus_create(struct tv_upload_request *req, struct tv_answer *answe
     tv_free(metadata.text);
 }
 
+/* Add the headers about how far an upload is; a finished one names its trace. */
 static void tus_describe_upload(const struct tv_store_upload *upload, struct tv_answer *answer)
 {
     tv_answer_header(answer, "Upload-Offset", "%" PRIu64, upload->held);
@@ -373,6 +387,7 @@ static void tus_describe_upload(const struct tv_store_upload *upload, struct tv_
     tus_add_expiry(answer, upload->expires_ms);
 }
 
+/* Answer where a client resumes. */
 void tv_upload_tus_head(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_store_upload upload;
@@ -403,6 +418,7 @@ static enum tv_store_status tus_announce_length(struct tv_upload_request *req,
     return tv_store_chunk_announce(chunk, bytes, err);
 }
 
+/* Check the headers of a chunk. */
 static bool tus_check_patch(struct tv_upload_request *req, uint64_t *offset,
                             struct tv_answer *answer)
 {
@@ -446,6 +462,7 @@ bool tv_upload_tus_patch_begin(struct tv_upload_request *req, struct tv_body *bo
     return false;
 }
 
+/* Answer a chunk; the last one makes a trace of the upload. */
 void tv_upload_tus_patch(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct upload_body *in = req->http->body;
@@ -469,6 +486,7 @@ void tv_upload_tus_patch(struct tv_upload_request *req, struct tv_answer *answer
     tus_describe_upload(&upload, answer);
 }
 
+/* Answer the end of an upload that the client gives up. */
 void tv_upload_tus_delete(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_error err = {0};
@@ -481,11 +499,14 @@ void tv_upload_tus_delete(struct tv_upload_request *req, struct tv_answer *answe
         answer->status = TV_HTTP_NO_CONTENT;
 }
 
+/* ---- The sample trace ---- */
+
 #define LABEL "sample"
 #define SAMPLE_BLOCK ((size_t)256 * 1024)
 /* Traces with the label that are compared. Users may give the label to their own traces. */
 #define MAX_LABELLED 100u
 
+/* Have two files the same bytes? */
 static bool sample_has_same_bytes(struct tv_source *one, struct tv_source *other)
 {
     struct tv_error err;
@@ -503,6 +524,7 @@ static bool sample_has_same_bytes(struct tv_source *one, struct tv_source *other
     return same;
 }
 
+/* Is a trace of the store the sample?  Its size is compared before its bytes. */
 static bool sample_is_trace(struct tv_upload_server *server, const struct tv_store_trace *trace,
                             struct tv_source *file)
 {
@@ -519,8 +541,6 @@ static bool sample_is_trace(struct tv_upload_server *server, const struct tv_sto
     tv_source_free(kept);
     return same;
 }
-
-/* ---- The sample trace ---- */
 
 /* Find the sample among the traces with its label, by comparing the bytes. */
 static bool sample_find(struct tv_upload_server *server, struct tv_source *file)
@@ -542,6 +562,7 @@ static bool sample_find(struct tv_upload_server *server, struct tv_source *file)
     return found;
 }
 
+/* Copy the file into a chunk. */
 static enum tv_store_status sample_copy(struct tv_store_chunk *chunk, struct tv_source *file,
                                         struct tv_error *err)
 {
@@ -590,6 +611,8 @@ static enum tv_store_status sample_upload(struct tv_upload_server *server, struc
     return status;
 }
 
+/* A server that was started before has the sample already; a deleted one comes
+ * back with the next start. */
 void tv_sample_install(struct tv_upload_server *server)
 {
     struct tv_source *file;
