@@ -446,9 +446,10 @@ static void fleet_put_limit(struct tv_out *sql, const char *value,
 /* Return whether a condition needs the figures of one trace only. */
 static bool fleet_is_condition(const struct tv_gate_rule *rule)
 {
-    return rule->p <= 0 && rule->runs == 0 && rule->low.way == TV_GATE_NO_LIMIT &&
-           rule->share.way == TV_GATE_NO_LIMIT && fleet_is_absolute(&rule->change) &&
-           fleet_is_absolute(&rule->time) && fleet_is_absolute(&rule->calls);
+    return !tv_gate_rule_needs_calls(rule) && rule->p <= 0 && rule->runs == 0 &&
+           rule->low.way == TV_GATE_NO_LIMIT && rule->share.way == TV_GATE_NO_LIMIT &&
+           fleet_is_absolute(&rule->change) && fleet_is_absolute(&rule->time) &&
+           fleet_is_absolute(&rule->calls);
 }
 
 /* Append a limit after another condition, if there is one. */

@@ -634,7 +634,8 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
                                   const struct tv_run_table *table,
                                   const struct tv_comparison_options *options, struct tv_error *err)
 {
-    *comparison = (struct tv_comparison){.table = table, .figure = options->figure};
+    *comparison = (struct tv_comparison){
+        .table = table, .figure = options->figure, .least_share = options->least_share};
     comparison_count_runs(comparison);
     if (comparison->base_runs == 0 || comparison->new_runs == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no run on this side",

@@ -57,8 +57,9 @@ struct tv_comparison {
     bool moved; /* one side was recorded on a machine, or after a start of it, that the other lacks
                  */
     bool mixed; /* base and new runs have different formats, which do not count the same things */
-    bool obfuscated; /* a base or new run has names that differ from build to build */
-    bool can_test;   /* both sides have at least two runs */
+    bool obfuscated;    /* a base or new run has names that differ from build to build */
+    bool can_test;      /* both sides have at least two runs */
+    double least_share; /* of the options */
     bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart, moved or mixed, and
                     names that fit */
 };

@@ -121,7 +121,66 @@ static enum tv_status gate_take_limit(struct gate_parser *parser, struct tv_gate
     return TV_OK;
 }
 
-/* Take the name in parentheses; names may contain parentheses in pairs. */
+/* Fields of what a rule looks at. */
+static const char *const gate_fields[] = {"name:", "class:", "path:", "thread:"};
+enum gate_field {
+    GATE_NAME,
+    GATE_CLASS,
+    GATE_PATH,
+    GATE_THREAD,
+    GATE_NO_FIELD,
+};
+
+/* Return the field that a text begins with. */
+static enum gate_field gate_field_at(struct tv_bytes text)
+{
+    size_t field = 0;
+    while (field < GATE_NO_FIELD && !tv_bytes_starts_with(text, tv_bytes_of(gate_fields[field])))
+        field++;
+    return (enum gate_field)field;
+}
+
+/* Return the length of the value that a text begins with: up to its closing quote, or to a blank
+ * before the next field.  Names may have blanks. */
+static size_t gate_value_length(struct tv_bytes text)
+{
+    size_t length = 0;
+    bool quoted = text.length > 0 && text.data[0] == '"';
+    for (length = quoted; length < text.length; length++) {
+        struct tv_bytes rest = {text.data + length, text.length - length};
+        if (quoted
+                ? rest.data[0] == '"'
+                : length > 0 && tv_is_blank(rest.data[-1]) && gate_field_at(rest) != GATE_NO_FIELD)
+            break;
+    }
+    return quoted && length < text.length ? length + 1 : length;
+}
+
+/* Split "class:com.app.* thread:main" into the parts of a rule.  Return false if a part is there
+ * twice or empty. */
+static bool gate_split_what(struct tv_bytes what, struct tv_gate_rule *rule)
+{
+    while (what.length > 0) {
+        enum gate_field field = gate_field_at(what);
+        size_t skipped = field == GATE_NO_FIELD ? 0 : strlen(gate_fields[field]);
+        struct tv_bytes *to = field == GATE_THREAD ? &rule->thread : &rule->pattern;
+        what.data += skipped;
+        what.length -= skipped;
+        size_t length = gate_value_length(what);
+        struct tv_bytes value = tv_bytes_trim((struct tv_bytes){what.data, length});
+        if (value.length >= 2 && value.data[0] == '"' && value.data[value.length - 1] == '"')
+            value = (struct tv_bytes){value.data + 1, value.length - 2};
+        if (to->length > 0 || value.length == 0)
+            return false;
+        *to = value;
+        rule->of_class = rule->of_class || field == GATE_CLASS;
+        rule->of_path = rule->of_path || field == GATE_PATH;
+        what = tv_bytes_trim((struct tv_bytes){what.data + length, what.length - length});
+    }
+    return true;
+}
+
+/* Take what is in parentheses; names may contain parentheses in pairs. */
 static enum tv_status gate_take_pattern(struct gate_parser *parser, struct tv_gate_rule *rule)
 {
     size_t depth = 1, length = 0;
@@ -135,17 +194,11 @@ static enum tv_status gate_take_pattern(struct gate_parser *parser, struct tv_ga
     }
     if (depth > 0)
         return gate_fail(parser, "a closing )");
-    rule->pattern = tv_bytes_trim((struct tv_bytes){parser->rest.data, length});
+    struct tv_bytes what = tv_bytes_trim((struct tv_bytes){parser->rest.data, length});
+    if (!gate_split_what(what, rule))
+        return gate_fail(parser, "one of NAME, class:NAME and path:NAMES, and thread:NAME");
     parser->rest.data += length + 1;
     parser->rest.length -= length + 1;
-    if (tv_bytes_starts_with(rule->pattern, TV_BYTES("class:"))) {
-        rule->of_class = true;
-        rule->pattern.data += 6;
-        rule->pattern.length -= 6;
-    }
-    if (tv_bytes_starts_with(rule->pattern, TV_BYTES("path:")) ||
-        tv_bytes_starts_with(rule->pattern, TV_BYTES("thread:")))
-        return gate_fail(parser, "a name or class:NAME (use --by path or --by thread for others)");
     return TV_OK;
 }
 
@@ -277,11 +330,11 @@ static bool gate_matches(const struct tv_gate_rule *rule, const struct tv_run_ta
         return tv_glob_matches(tv_run_text(table, row->class_name), rule->pattern);
     tv_out_init_memory(&name);
     tv_run_row_name(&name, table, row);
-    struct tv_bytes whole = {name.buffer, name.length}, bare = whole;
-    size_t signature = tv_run_text(table, row->signature).length;
-    if (signature > 0) /* a pattern need not spell the signature */
-        bare.length -= signature + 1;
-    bool matches = tv_glob_matches(whole, rule->pattern) || tv_glob_matches(bare, rule->pattern);
+    bool matches = tv_glob_matches((struct tv_bytes){name.buffer, name.length}, rule->pattern);
+    name.length = 0;
+    tv_run_row_bare_name(&name, table, row); /* a pattern need not spell signatures */
+    matches =
+        matches || tv_glob_matches((struct tv_bytes){name.buffer, name.length}, rule->pattern);
     tv_out_release(&name);
     return matches;
 }
@@ -298,7 +351,8 @@ static const char *gate_choose_comparison(const struct tv_comparison *comparison
     if (comparison->figure == figure && same_clock)
         return NULL;
     struct tv_error err;
-    struct tv_comparison_options options = {.figure = figure, .least_share = 0.0005};
+    struct tv_comparison_options options = {.figure = figure,
+                                            .least_share = comparison->least_share};
     options.clock = rule->clock == TV_GATE_CPU || (same_clock && comparison->cpu) ? TV_COMPARE_CPU
                                                                                   : TV_COMPARE_WALL;
     if (tv_comparison_init(&one->own, comparison->table, &options, &err) != TV_OK)
@@ -524,6 +578,9 @@ static void gate_list_candidates(const struct tv_gate_rule *rule, struct gate_ca
 /* Tell why a rule about methods has nothing to look at; NULL: it has. */
 static const char *gate_refuse_rows(const struct tv_gate_rule *rule, const struct gate_case *one)
 {
+    if (rule->figure == TV_GATE_TOTAL && rule->thread.length > 0 &&
+        one->comparison->base_total == 0 && one->comparison->new_total == 0)
+        return "it names threads that no run has: correct the name, or say --allow-none";
     if (rule->figure >= TV_GATE_TOTAL)
         return NULL;
     if (one->count == 0)
@@ -613,13 +670,14 @@ static void gate_raise_by_rules(const struct tv_gate_rule *rules, struct gate_ca
     tv_free(order);
 }
 
-void tv_gate_judge(const struct tv_comparison *comparison, const struct tv_gate_rule *rules,
+void tv_gate_judge(const struct tv_comparison *const *comparisons, const struct tv_gate_rule *rules,
                    uint32_t count, bool allow_none, struct tv_gate_result *results)
 {
     struct gate_case *cases = tv_alloc(count, sizeof *cases);
     for (uint32_t i = 0; i < count; i++) {
-        results[i] = (struct tv_gate_result){.fired = false};
-        results[i].reason = gate_open(comparison, &rules[i], allow_none, &cases[i], &results[i]);
+        results[i] = (struct tv_gate_result){.comparison = comparisons[i]};
+        results[i].reason =
+            gate_open(comparisons[i], &rules[i], allow_none, &cases[i], &results[i]);
     }
     gate_raise_by_rules(rules, cases, count);
     for (uint32_t i = 0; i < count; i++) {

@@ -5,7 +5,8 @@
  *     rule   = figure [ "(" what ")" ] [ change ] { "and" guard }
  *     figure = ["sum"] excl | incl | calls | mean | p50 | p90 | p95 | p99 | max, with " cpu" or
  *              " wall" after it; total | new | gone
- *     what   = a name with "*" for any text, or "class:" and a class
+ *     what   = [ name | "name:" name | "class:" class | "path:" path ] [ "thread:" thread ], each
+ *              with "*" for any text; a value with " class:" or the like in it is in quotes
  *     change = ( ">" | ">=" | "<" ) ( "+" | "-" ) number ( "%" | "ns" | "us" | "ms" | "s" | "" )
  *              without a sign: of the new side alone
  *     guard  = "p" "<" number | "low" ">" change | "share" ">" percent | "time" ">" length
@@ -47,8 +48,9 @@ struct tv_gate_rule {
     bool sum;
     enum tv_gate_figure figure;
     enum { TV_GATE_BEST_CLOCK, TV_GATE_WALL, TV_GATE_CPU } clock;
-    bool of_class;
+    bool of_class, of_path;  /* the pattern is one of classes, or of call paths "root;...;name" */
     struct tv_bytes pattern; /* empty: everything */
+    struct tv_bytes thread;  /* pattern of names or ids; empty: calls of all threads */
     struct tv_gate_limit change, low, share, time, calls;
     double p; /* 0: no p */
     uint32_t runs;
@@ -61,6 +63,7 @@ struct tv_gate_hit {
 };
 
 struct tv_gate_result {
+    const struct tv_comparison *comparison; /* whose rows the hits name */
     bool fired;
     const char *reason; /* why it cannot be judged, and what to do; or NULL */
     uint32_t looked_at; /* rows that the pattern matched */
@@ -72,9 +75,17 @@ struct tv_gate_result {
 enum tv_status tv_gate_rule_parse(struct tv_bytes text, struct tv_gate_rule *rule,
                                   struct tv_error *err) TV_MUST_CHECK;
 
+/* Tell whether a rule is about paths or threads, which the figures of methods do not have. */
+static inline bool tv_gate_rule_needs_calls(const struct tv_gate_rule *rule)
+{
+    return rule->of_path || rule->thread.length > 0;
+}
+
 /* Judge all rules together: p counts for the rows that a rule looks at, and for the number of rules
- * with p (Holm).  `allow_none`: a pattern may match nothing. */
-void tv_gate_judge(const struct tv_comparison *comparison, const struct tv_gate_rule *rules,
+ * with p (Holm).  comparisons[i] is that of rules[i]: by path for a rule about paths, and of the
+ * calls of its threads; all of them outlive the results.  `allow_none`: a pattern may match
+ * nothing. */
+void tv_gate_judge(const struct tv_comparison *const *comparisons, const struct tv_gate_rule *rules,
                    uint32_t count, bool allow_none, struct tv_gate_result *results);
 void tv_gate_results_release(struct tv_gate_result *results, uint32_t count);
 

@@ -78,10 +78,17 @@ int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b)
 /* Paths of so many rows need no memory of their own. */
 #define FEW_CALLERS ((size_t)64)
 
-/* Write the names of a row's callers and its own, on the base side or as they are. */
+enum row_names {
+    ROW_AS_IT_IS,
+    ROW_OF_BASE,
+    ROW_BARE, /* without signatures */
+};
+
+/* Write the names of a row's callers and its own. */
 static void run_row_put_path(struct tv_out *out, const struct tv_run_table *table,
-                             const struct tv_run_row *row, bool of_base)
+                             const struct tv_run_row *row, enum row_names names)
 {
+    bool of_base = names == ROW_OF_BASE;
     const struct tv_run_row *few[FEW_CALLERS], **path = few, **more = NULL, *at = row;
     size_t count = 0, capacity = 0;
     for (bool whole = false; !whole;) {
@@ -100,6 +107,8 @@ static void run_row_put_path(struct tv_out *out, const struct tv_run_table *tabl
         at = path[--count];
         if (of_base && at->old_name != TV_EMPTY_STRING)
             tv_out_bytes(out, tv_run_text(table, at->old_name));
+        else if (names == ROW_BARE)
+            tv_run_row_short_name(out, table, at);
         else
             tv_run_row_own_name(out, table, at);
         if (count > 0)
@@ -111,13 +120,19 @@ static void run_row_put_path(struct tv_out *out, const struct tv_run_table *tabl
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row)
 {
-    run_row_put_path(out, table, row, false);
+    run_row_put_path(out, table, row, ROW_AS_IT_IS);
+}
+
+void tv_run_row_bare_name(struct tv_out *out, const struct tv_run_table *table,
+                          const struct tv_run_row *row)
+{
+    run_row_put_path(out, table, row, ROW_BARE);
 }
 
 void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
                           const struct tv_run_row *row)
 {
-    run_row_put_path(out, table, row, true);
+    run_row_put_path(out, table, row, ROW_OF_BASE);
 }
 
 /* ---- Filling ---- */

@@ -170,6 +170,10 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row);
 
+/* Append that name without signatures. */
+void tv_run_row_bare_name(struct tv_out *out, const struct tv_run_table *table,
+                          const struct tv_run_row *row);
+
 /* Append the full name of a matched row on the base side. */
 void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
                           const struct tv_run_row *row);

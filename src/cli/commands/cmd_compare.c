@@ -16,16 +16,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "cli/commands/cmd_view.h"
 #include "cli/commands/compare_rules.h"
 #include "cli/input/expand.h"
 #include "cli/input/measure.h"
 #include "cli/output/output.h"
-#include "viewer/viewer.h"
 #include "writers/compare/compare_report.h"
 #include "writers/compare/described_run.h"
 #include "writers/stacks/flame_svg.h"
@@ -162,12 +161,19 @@ static struct tv_settings compare_settings_of(const struct tv_settings *settings
     return own;
 }
 
-/* The table of the rows that are asked for, and that of the call paths for the flame graph. */
+/* The table of the rows that are asked for, and that of the call paths for the flame graph and for
+ * rules about paths. */
 struct compare_tables {
     struct tv_run_table rows, paths;
-    bool pictured;                 /* `paths` is filled, unless `rows` are paths already */
-    bool has_lengths;              /* rows have the lengths of calls, for --figure or a rule */
-    struct tv_tree_memory *memory; /* of the runs' trees, while runs are read */
+    bool reads_files; /* not only figures of methods, which have no paths and threads */
+    bool has_paths;   /* `paths` is filled, unless `rows` are paths already */
+    bool has_lengths; /* rows have the lengths of calls, for --figure or a rule */
+    struct tv_tree_memory *memory;     /* of the runs' trees, while runs are read */
+    struct tv_bytes thread;            /* only calls of threads with such names; empty: of all */
+    struct compare_tables *of_threads; /* [thread_count] for each pattern of the rules */
+    uint32_t thread_count;
+    struct tv_comparison compared_rows, compared_paths; /* made when they are needed */
+    bool has_compared_rows, has_compared_paths;
 };
 
 static bool compare_is_by_tree(const struct tv_run_table *table)
@@ -215,8 +221,88 @@ static void compare_add_measured(struct compare_tables *tables, struct tv_run *r
         tv_run_table_add_tree(&tables->rows, run, measured->tree);
     else
         tv_run_table_add_profile(&tables->rows, run, profile);
-    if (tables->pictured && tables->rows.by != TV_ROWS_BY_PATH)
+    if (tables->has_paths && tables->rows.by != TV_ROWS_BY_PATH)
         tv_run_table_add_tree(&tables->paths, run, measured->tree);
+}
+
+/* Add a run that lacks the threads of the tables: it has the same figures as the whole run, all
+ * zero. */
+static void compare_add_nothing(struct compare_tables *tables, const struct tv_run_table *whole)
+{
+    struct tv_run run = whole->runs[whole->run_count - 1];
+    struct tv_bytes value = tv_run_text(whole, run.value), unit = tv_run_text(whole, run.unit);
+    run.total_wall = run.total_cpu = 0;
+    tv_run_table_begin_run(&tables->rows, &run, value, unit);
+    if (tables->has_paths && tables->rows.by != TV_ROWS_BY_PATH)
+        tv_run_table_begin_run(&tables->paths, &run, value, unit);
+}
+
+/* Measure a run and add it to the tables.  The caller releases *measured after TV_OK. */
+static enum tv_status compare_measure_run(const struct tv_settings *own, enum tv_run_side side,
+                                          uint32_t session, struct compare_tables *tables,
+                                          struct tv_measured *measured, struct tv_error *err)
+{
+    struct tv_profile *profile = NULL;
+    const struct tv_run_table *table = &tables->rows;
+    bool by_tree = compare_is_by_tree(table) || tables->has_paths || tables->has_lengths;
+    unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
+                     (tables->has_lengths ? TV_MEASURE_TRACE : 0);
+    enum tv_status status = by_tree
+                                ? tv_measure_next_tree(own, flags, tables->memory, measured, err)
+                                : tv_measure_profile(own, measured, &profile, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_run run = tv_run_describe(own->files.items[0], side, session, measured->head);
+    /* Exact costs of functions, which only a trace can have, change the totals. */
+    if (by_tree && (measured->trace || !compare_is_by_tree(table)))
+        profile = tv_profile_of_tree(measured->tree);
+    if (by_tree && measured->trace)
+        tv_profile_use_function_costs(profile, measured->trace);
+    compare_add_measured(tables, &run, measured, profile);
+    if (tables->has_lengths && !profile->figures.sampled)
+        status = compare_add_lengths(own, &tables->rows, measured, err);
+    tv_profile_free(profile);
+    if (status != TV_OK)
+        tv_measured_release(measured);
+    return status;
+}
+
+/* Check that a file can be read again. */
+static enum tv_status compare_check_regular(const char *file, struct tv_error *err)
+{
+    struct stat info;
+    if (strcmp(file, "-") != 0 && tv_file_stat(file, &info) == 0 && S_ISREG(info.st_mode))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "not a regular file, so it was read once");
+}
+
+static bool compare_has_thread(const struct tv_trace_info *head, struct tv_bytes pattern)
+{
+    for (uint32_t thread = 0; thread < head->thread_count; thread++)
+        if (tv_thread_matches(head, thread, pattern))
+            return true;
+    return false;
+}
+
+/* Read a run again for the calls of some threads. */
+static enum tv_status compare_add_thread(const struct tv_settings *whole, enum tv_run_side side,
+                                         uint32_t session, struct compare_tables *tables,
+                                         struct tv_error *err)
+{
+    struct tv_settings own = *whole;
+    struct tv_measured measured;
+    char *word = tv_alloc(tables->thread.length + 1, 1);
+    const char *words[] = {word};
+    memcpy(word, tables->thread.data, tables->thread.length);
+    own.select.threads = (struct tv_words){words, 1, 1};
+    own.quiet = true; /* the first reading has told about it */
+    enum tv_status status = compare_check_regular(own.files.items[0], err);
+    if (status == TV_OK)
+        status = compare_measure_run(&own, side, session, tables, &measured, err);
+    if (status == TV_OK)
+        tv_measured_release(&measured);
+    tv_free(word);
+    return status;
 }
 
 static enum tv_status compare_add_run(const struct tv_settings *settings, const char *const *file,
@@ -225,27 +311,19 @@ static enum tv_status compare_add_run(const struct tv_settings *settings, const 
 {
     struct tv_settings own = compare_settings_of(settings, file, side);
     struct tv_measured measured;
-    struct tv_profile *profile = NULL;
-    const struct tv_run_table *table = &tables->rows;
-    bool by_tree = compare_is_by_tree(table) || tables->pictured || tables->has_lengths;
-    unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
-                     (tables->has_lengths ? TV_MEASURE_TRACE : 0);
-    enum tv_status status = by_tree
-                                ? tv_measure_next_tree(&own, flags, tables->memory, &measured, err)
-                                : tv_measure_profile(&own, &measured, &profile, err);
+    enum tv_status status = compare_measure_run(&own, side, session, tables, &measured, err);
     if (status != TV_OK)
         return status;
-    struct tv_run run = tv_run_describe(*file, side, session, measured.head);
-    /* Exact costs of functions, which only a trace can have, change the totals. */
-    if (by_tree && (measured.trace || !compare_is_by_tree(table)))
-        profile = tv_profile_of_tree(measured.tree);
-    if (by_tree && measured.trace)
-        tv_profile_use_function_costs(profile, measured.trace);
-    compare_add_measured(tables, &run, &measured, profile);
-    if (tables->has_lengths && !profile->figures.sampled)
-        status = compare_add_lengths(&own, &tables->rows, &measured, err);
-    tv_profile_free(profile);
+    bool *has = tv_alloc(tables->thread_count, sizeof *has);
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        has[i] = compare_has_thread(measured.head, tables->of_threads[i].thread);
     tv_measured_release(&measured);
+    for (uint32_t i = 0; i < tables->thread_count && status == TV_OK; i++)
+        if (has[i])
+            status = compare_add_thread(&own, side, session, &tables->of_threads[i], err);
+        else
+            compare_add_nothing(&tables->of_threads[i], &tables->rows);
+    tv_free(has);
     return status;
 }
 
@@ -317,18 +395,73 @@ static enum tv_status compare_read_renames(const struct tv_settings *settings,
     return TV_OK;
 }
 
-/* Decide whether lengths of calls are needed, and check that rows can have them. */
-static enum tv_status compare_choose_lengths(const struct tv_settings *settings,
-                                             const struct tv_compare_rules *rules,
-                                             struct compare_tables *tables, struct tv_error *err)
+/* Return the tables of the threads that a rule is about. */
+static struct compare_tables *compare_tables_of_rule(struct compare_tables *tables,
+                                                     const struct tv_gate_rule *rule)
 {
-    bool wanted = settings->compare.figure >= TV_FIGURE_P50;
-    for (uint32_t i = 0; i < rules->count; i++)
-        wanted = wanted ||
-                 (rules->rules[i].figure >= TV_GATE_P50 && rules->rules[i].figure <= TV_GATE_MAX);
-    tables->has_lengths = wanted;
-    if (!wanted)
+    if (rule->thread.length == 0)
+        return tables;
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        if (tv_bytes_equal(tables->of_threads[i].thread, rule->thread))
+            return &tables->of_threads[i];
+    return NULL;
+}
+
+/* Make tables for the threads that rules are about, and tell what is needed of each. */
+static void compare_plan_tables(const struct tv_settings *settings,
+                                const struct tv_compare_rules *rules, struct compare_tables *tables)
+{
+    enum tv_rows_by by = tables->rows.by == TV_ROWS_BY_THREAD ? TV_ROWS_BY_METHOD : tables->rows.by;
+    tables->has_lengths = settings->compare.figure >= TV_FIGURE_P50;
+    tables->of_threads = tv_alloc(rules->count, sizeof *tables->of_threads);
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct tv_gate_rule *rule = &rules->rules[i];
+        struct compare_tables *own = compare_tables_of_rule(tables, rule);
+        if (!own) {
+            own = &tables->of_threads[tables->thread_count++];
+            own->thread = rule->thread;
+            own->has_lengths = tables->has_lengths;
+            tv_run_table_init(&own->rows, by, tables->rows.names);
+            tv_run_table_init(&own->paths, TV_ROWS_BY_PATH, tables->rows.names);
+        }
+        own->has_paths = own->has_paths || rule->of_path;
+        own->has_lengths =
+            own->has_lengths || (rule->figure >= TV_GATE_P50 && rule->figure <= TV_GATE_MAX);
+    }
+}
+
+/* Check that there can be rows for a rule. */
+static enum tv_status compare_check_rule(const struct tv_settings *settings,
+                                         const struct tv_gate_rule *rule, bool reads_files,
+                                         struct tv_error *err)
+{
+    const char *reason = NULL;
+    if (!reads_files && tv_gate_rule_needs_calls(rule))
+        reason = "path: and thread: need the traces: use diff";
+    else if (rule->of_path && rule->figure >= TV_GATE_P50 && rule->figure <= TV_GATE_MAX)
+        reason = "p50, p90, p95, p99 and max are of all calls of a method: remove path:";
+    else if (rule->thread.length > 0 && settings->select.threads.count > 0)
+        reason = "thread: cannot be combined with --thread";
+    if (!reason)
         return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "rule \"%.*s\": %s", (int)rule->text.length,
+                   (const char *)rule->text.data, reason);
+}
+
+/* Check that rows can have what rules and --figure ask for. */
+static enum tv_status compare_check_tables(const struct tv_settings *settings,
+                                           const struct tv_compare_rules *rules,
+                                           const struct compare_tables *tables,
+                                           struct tv_error *err)
+{
+    bool lengths = tables->has_lengths;
+    enum tv_status status = TV_OK;
+    for (uint32_t i = 0; i < rules->count && status == TV_OK; i++)
+        status = compare_check_rule(settings, &rules->rules[i], tables->reads_files, err);
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        lengths = lengths || tables->of_threads[i].has_lengths;
+    if (!lengths || status != TV_OK)
+        return status;
     const char *other = tables->rows.by != TV_ROWS_BY_METHOD     ? "--by"
                         : tables->rows.names == TV_NAMES_GROUPED ? "--names grouped"
                         : settings->select.filter                ? "--filter"
@@ -341,27 +474,45 @@ static enum tv_status compare_choose_lengths(const struct tv_settings *settings,
                    "p50, p90, p95, p99 and max are of all calls of a method: remove %s", other);
 }
 
+/* Match the rows of the tables. */
+static void compare_match(struct compare_tables *tables, const struct tv_run_table *renames)
+{
+    struct tv_run_table *const both[] = {&tables->rows, &tables->paths};
+    for (size_t i = 0; i < TV_COUNT(both); i++) {
+        both[i]->renames = renames->renames;
+        both[i]->rename_count = renames->rename_count;
+        tv_run_table_match(both[i]);
+    }
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        compare_match(&tables->of_threads[i], renames);
+}
+
+/* Let all trees use one memory. */
+static void compare_share_memory(struct compare_tables *tables, struct tv_tree_memory *memory)
+{
+    tables->memory = memory;
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        tables->of_threads[i].memory = memory;
+}
+
 static enum tv_status compare_read_runs(const struct tv_settings *settings,
                                         struct compare_tables *tables, struct tv_error *err)
 {
     const struct tv_compare_settings *compare = &settings->compare;
-    struct tv_run_table *rows = &tables->rows, *paths = &tables->paths;
+    struct tv_run_table *rows = &tables->rows;
+    struct tv_tree_memory *memory = tv_tree_memory_new();
     char *text;
     enum tv_status status = compare_read_renames(settings, rows, &text, err);
-    tables->memory = tv_tree_memory_new();
+    compare_share_memory(tables, memory);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->base, TV_RUN_BASE, tables, err);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->new, TV_RUN_NEW, tables, err);
     if (status == TV_OK)
         status = compare_read_side(settings, &compare->history, TV_RUN_HISTORY, tables, err);
-    tv_tree_memory_free(tables->memory);
-    if (status == TV_OK) {
-        paths->renames = rows->renames;
-        paths->rename_count = rows->rename_count;
-        tv_run_table_match(rows);
-        tv_run_table_match(paths);
-    }
+    tv_tree_memory_free(memory);
+    if (status == TV_OK)
+        compare_match(tables, rows);
     tv_free(rows->renames);
     tv_free(text);
     return status;
@@ -413,11 +564,10 @@ static enum tv_status compare_add_calls(const struct tv_settings *settings, uint
     struct tv_settings own = compare_settings_of(settings, &r->name, r->side);
     struct tv_measured measured;
     struct tv_measured_calls selected;
-    struct stat info;
-    if (strcmp(r->name, "-") == 0 || tv_file_stat(r->name, &info) != 0 || !S_ISREG(info.st_mode))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "not a regular file, so it was read once");
     own.quiet = true; /* the first reading has told about it */
-    enum tv_status status = tv_measure_tree(&own, TV_MEASURE_TRACE, &measured, err);
+    enum tv_status status = compare_check_regular(r->name, err);
+    if (status == TV_OK)
+        status = tv_measure_tree(&own, TV_MEASURE_TRACE, &measured, err);
     if (status != TV_OK)
         return status;
     status = tv_measured_calls_init(&selected, &own, &measured, err);
@@ -537,70 +687,120 @@ static enum tv_status compare_write_with_calls(const struct tv_settings *setting
     return status;
 }
 
+/* Compare the rows of tables, or their paths, unless that was done. */
+static enum tv_status compare_make(const struct tv_settings *settings,
+                                   struct compare_tables *tables, bool of_paths,
+                                   const struct tv_comparison **comparison, struct tv_error *err)
+{
+    struct tv_comparison_options options = compare_choose_options(settings);
+    bool paths = of_paths && tables->rows.by != TV_ROWS_BY_PATH;
+    bool *has = paths ? &tables->has_compared_paths : &tables->has_compared_rows;
+    struct tv_comparison *made = paths ? &tables->compared_paths : &tables->compared_rows;
+    if (paths && options.figure >= TV_FIGURE_P50) /* paths have none */
+        options.figure = TV_FIGURE_EXCL;
+    *comparison = made;
+    if (*has)
+        return TV_OK;
+    enum tv_status status =
+        tv_comparison_init(made, paths ? &tables->paths : &tables->rows, &options, err);
+    *has = status == TV_OK;
+    return status;
+}
+
+/* Compare what each rule is about. */
+static enum tv_status compare_make_for_rules(const struct tv_settings *settings,
+                                             const struct tv_compare_rules *rules,
+                                             struct compare_tables *tables,
+                                             const struct tv_comparison **comparisons,
+                                             struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (uint32_t i = 0; i < rules->count && status == TV_OK; i++) {
+        const struct tv_gate_rule *rule = &rules->rules[i];
+        status = compare_make(settings, compare_tables_of_rule(tables, rule), rule->of_path,
+                              &comparisons[i], err);
+    }
+    return status;
+}
+
 /* Write the reports, with a flame graph if one is asked for. */
 static enum tv_status compare_write_pictured(const struct tv_settings *settings,
-                                             const struct compare_tables *tables,
+                                             struct compare_tables *tables,
                                              struct tv_compare_report *report, struct tv_error *err)
 {
-    struct tv_comparison by_path = {.rows = NULL};
-    struct tv_comparison_options options = compare_choose_options(settings);
+    const struct tv_comparison *by_path;
     struct tv_change_flame graph;
     struct tv_out title;
-    enum tv_status status = TV_OK;
-    if (!tables->pictured)
+    if (!compare_has_picture(settings))
         return compare_write(settings, report, err);
-    bool shared = tables->rows.by == TV_ROWS_BY_PATH;
-    if (options.figure >= TV_FIGURE_P50) /* paths have none */
-        options.figure = TV_FIGURE_EXCL;
-    if (!shared)
-        status = tv_comparison_init(&by_path, &tables->paths, &options, err);
+    enum tv_status status = compare_make(settings, tables, true, &by_path, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&title);
     compare_put_title(&title, settings);
-    tv_change_flame_init(&graph, shared ? report->comparison : &by_path,
-                         (enum tv_change_width)settings->compare.width, 0.1 / TV_FLAME_SVG_INNER);
+    tv_change_flame_init(&graph, by_path, (enum tv_change_width)settings->compare.width,
+                         0.1 / TV_FLAME_SVG_INNER);
     report->graph = &graph;
     report->title = (const char *)title.buffer;
     status = compare_write_with_calls(settings, report, err);
     tv_change_flame_release(&graph);
     tv_out_release(&title);
-    if (!shared)
-        tv_comparison_release(&by_path);
     return status;
 }
 
+/* Return the exit code of rules. */
+static int compare_exit_code(const struct tv_gate_result *results, uint32_t count)
+{
+    int code = TV_EXIT_OK;
+    for (uint32_t i = 0; i < count; i++)
+        if (results[i].reason && code != TV_EXIT_FIRED)
+            code = TV_EXIT_USAGE;
+        else if (results[i].fired)
+            code = TV_EXIT_FIRED;
+    return code;
+}
+
 static enum tv_status compare_judge_and_write(const struct tv_settings *settings,
-                                              const struct compare_tables *tables,
+                                              struct compare_tables *tables,
                                               const struct tv_compare_rules *rules, double alpha,
                                               int *code, struct tv_error *err)
 {
-    struct tv_comparison comparison;
-    struct tv_comparison_options options = compare_choose_options(settings);
-    enum tv_status status = tv_comparison_init(&comparison, &tables->rows, &options, err);
-    if (status != TV_OK)
-        return status;
+    const struct tv_comparison *comparison;
+    const struct tv_comparison **of_rules = tv_alloc(rules->count, sizeof *of_rules);
     struct tv_gate_result *results = tv_alloc(rules->count, sizeof *results);
-    tv_gate_judge(&comparison, rules->rules, rules->count, settings->compare.allow_none, results);
-    *code = TV_EXIT_OK;
-    for (uint32_t i = 0; i < rules->count; i++)
-        if (results[i].reason && *code != TV_EXIT_FIRED)
-            *code = TV_EXIT_USAGE;
-        else if (results[i].fired)
-            *code = TV_EXIT_FIRED;
-    struct tv_compare_report report = {
-        .comparison = &comparison,
-        .rules = rules->rules,
-        .results = results,
-        .rule_count = rules->count,
-        .alpha = alpha,
-        .plan_runs = (uint32_t)settings->compare.plan,
-    };
-    status = compare_write_pictured(settings, tables, &report, err);
+    enum tv_status status = compare_make(settings, tables, false, &comparison, err);
+    if (status == TV_OK)
+        status = compare_make_for_rules(settings, rules, tables, of_rules, err);
+    if (status == TV_OK) {
+        tv_gate_judge(of_rules, rules->rules, rules->count, settings->compare.allow_none, results);
+        *code = compare_exit_code(results, rules->count);
+        struct tv_compare_report report = {
+            .comparison = comparison,
+            .rules = rules->rules,
+            .results = results,
+            .rule_count = rules->count,
+            .alpha = alpha,
+            .plan_runs = (uint32_t)settings->compare.plan,
+        };
+        status = compare_write_pictured(settings, tables, &report, err);
+    }
     tv_gate_results_release(results, rules->count);
     tv_free(results);
-    tv_comparison_release(&comparison);
+    tv_free((void *)(uintptr_t)of_rules);
     return status;
+}
+
+static void compare_tables_release(struct compare_tables *tables)
+{
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        compare_tables_release(&tables->of_threads[i]);
+    tv_free(tables->of_threads);
+    if (tables->has_compared_rows)
+        tv_comparison_release(&tables->compared_rows);
+    if (tables->has_compared_paths)
+        tv_comparison_release(&tables->compared_paths);
+    tv_run_table_release(&tables->rows);
+    tv_run_table_release(&tables->paths);
 }
 
 /* Reads the runs of the command line into the tables. */
@@ -628,8 +828,10 @@ static int compare_run_filled(const struct tv_command *command, const struct tv_
     enum tv_status status = compare_check_options(settings, &alpha, &err);
     if (status == TV_OK)
         status = tv_compare_rules_parse(settings, &rules, &err);
-    if (status == TV_OK)
-        status = compare_choose_lengths(settings, &rules, tables, &err);
+    if (status == TV_OK) {
+        compare_plan_tables(settings, &rules, tables);
+        status = compare_check_tables(settings, &rules, tables, &err);
+    }
     if (status == TV_OK)
         status = fill(context, &tables->rows, &err);
     if (status == TV_OK)
@@ -643,21 +845,21 @@ static const enum tv_names_match compare_names[] = {TV_NAMES_SIMILAR, TV_NAMES_E
 
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct compare_tables tables = {.pictured = compare_has_picture(settings)};
+    struct compare_tables tables = {.reads_files = true,
+                                    .has_paths = compare_has_picture(settings)};
     struct compare_reading reading = {settings, &tables};
     enum tv_names_match names = compare_names[settings->compare.names];
     tv_run_table_init(&tables.rows, (enum tv_rows_by)settings->compare.by, names);
     tv_run_table_init(&tables.paths, TV_ROWS_BY_PATH, names);
     int code = compare_run_filled(command, settings, &tables, compare_fill_from_files, &reading);
-    tv_run_table_release(&tables.rows);
-    tv_run_table_release(&tables.paths);
+    compare_tables_release(&tables);
     return code;
 }
 
 int tv_compare_run_rows(const struct tv_command *command, const struct tv_settings *settings,
                         tv_compare_fill *fill, void *context)
 {
-    struct compare_tables tables = {.pictured = false};
+    struct compare_tables tables = {.reads_files = false};
     struct tv_error err = {0};
     if (compare_has_picture(settings)) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -666,82 +868,6 @@ int tv_compare_run_rows(const struct tv_command *command, const struct tv_settin
     }
     tv_run_table_init(&tables.rows, TV_ROWS_BY_METHOD, compare_names[settings->compare.names]);
     int code = compare_run_filled(command, settings, &tables, fill, context);
-    tv_run_table_release(&tables.rows);
-    return code;
-}
-
-/* ---- The viewer ---- */
-
-/* Return an option that the page does not have; NULL: it has all of them. */
-static const char *compare_find_unshown(const struct tv_settings *settings)
-{
-    const struct tv_compare_settings *compare = &settings->compare;
-    const struct {
-        bool given;
-        const char *option;
-    } unshown[] = {
-        {settings->table.format != 0, "--format"},
-        {settings->output != NULL, "--output"},
-        {compare->reports.count > 0, "--report"},
-        {compare->fail_if.count > 0, "--fail-if"},
-        {compare->rules != NULL, "--rules"},
-        {compare->plan > 0, "--plan"},
-        {compare->baseline_dir != NULL, "--baseline-dir"},
-        {compare->rename != NULL, "--rename"},
-        {compare->base_mapping || compare->new_mapping, "--base-mapping and --new-mapping"},
-        {compare->base_range || compare->new_range || settings->select.ranges.count > 0, "ranges"},
-        {compare->figure > TV_FIGURE_MEAN, "percentiles"},
-        {compare->names != 0, "--names"},
-        {settings->stacks.value != NULL, "--value"},
-    };
-    for (size_t i = 0; i < TV_COUNT(unshown); i++)
-        if (unshown[i].given)
-            return unshown[i].option;
-    return NULL;
-}
-
-/* Write a parameter of the page's address: numbers of files, one for each run. */
-static void compare_put_runs(struct tv_out *out, const char *name, size_t first, size_t end)
-{
-    for (size_t i = first; i < end; i++)
-        tv_out_format(out, "%s%zu", i > first ? "/" : name, i);
-}
-
-int tv_compare_open(const struct tv_command *command, const struct tv_settings *settings)
-{
-    static const char *const by[] = {"method", "path", "class", "package", "thread"};
-    static const char *const figures[] = {"excl", "incl", "calls", "mean"};
-    static const char *const widths[] = {"larger", "base", "new"};
-    const struct tv_compare_settings *compare = &settings->compare;
-    const char *unshown = compare_find_unshown(settings);
-    size_t fresh = compare->new.count, count = fresh + compare->base.count;
-    struct tv_error err = {0};
-    if (unshown)
-        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--open: the page has no %s", unshown);
-    else if (count > TV_OPEN_TRACES)
-        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                "--open: expected at most %u runs, found %zu; --format html compares more",
-                TV_OPEN_TRACES, count);
-    if (err.status != TV_OK)
-        return tv_command_failed(command, &err);
-    struct tv_settings own = *settings;
-    struct tv_words files = {NULL, 0, 0};
-    struct tv_out place;
-    compare_append_words(&files, &compare->new); /* the page opens the first file */
-    compare_append_words(&files, &compare->base);
-    own.files = files;
-    tv_out_init_memory(&place);
-    tv_out_text(&place, "tab=compare");
-    compare_put_runs(&place, "&base=", fresh, count);
-    compare_put_runs(&place, "&new=", 1, fresh);
-    tv_out_format(&place, "&compare=%s,%s",
-                  compare->by == TV_ROWS_BY_PATH ? "flame" : by[compare->by],
-                  figures[compare->figure]);
-    if (compare->width != 0)
-        tv_out_format(&place, ",width.%s", widths[compare->width]);
-    tv_out_char(&place, '\0');
-    int code = tv_command_run_viewer(command, &own, 1, (const char *)place.buffer);
-    tv_out_release(&place);
-    tv_free(files.items);
+    compare_tables_release(&tables);
     return code;
 }

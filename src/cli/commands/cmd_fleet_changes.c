@@ -273,6 +273,14 @@ static void changes_put_points(struct tv_out *sql, const struct changes_series *
 
 /* ---- Rules ---- */
 
+/* Does a rule have more than a relative change and p? */
+static bool changes_has_other_guards(const struct tv_gate_rule *rule)
+{
+    return rule->sum || rule->runs > 0 || !rule->change.is_change || !rule->change.is_relative ||
+           rule->low.way != TV_GATE_NO_LIMIT || rule->share.way != TV_GATE_NO_LIMIT ||
+           rule->time.way != TV_GATE_NO_LIMIT || rule->calls.way != TV_GATE_NO_LIMIT;
+}
+
 /* Parse a rule; it must be about the change of the figure that is looked at. */
 static enum tv_status changes_parse_rule(const char *text, const char *figure,
                                          struct tv_gate_rule *rule, struct tv_error *err)
@@ -280,6 +288,9 @@ static enum tv_status changes_parse_rule(const char *text, const char *figure,
     static const char *const wall[] = {"excl", "incl", "calls", "", "p50", "", "p95", "p99", "max"};
     static const char *const cpu[] = {"excl_cpu", "incl_cpu", "", "", "", "", "", "", ""};
     enum tv_status status = tv_gate_rule_parse(tv_bytes_of(text), rule, err);
+    if (status == TV_OK && tv_gate_rule_needs_calls(rule))
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "%s: path: and thread: need the traces: use diff", text);
     if (status != TV_OK)
         return status;
     bool is_same = rule->figure <= TV_GATE_MAX &&
@@ -288,9 +299,7 @@ static enum tv_status changes_parse_rule(const char *text, const char *figure,
     if (!is_same)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "%s: changes looks at %s: choose another with --figure", text, figure);
-    if (rule->sum || rule->runs > 0 || !rule->change.is_change || !rule->change.is_relative ||
-        rule->low.way != TV_GATE_NO_LIMIT || rule->share.way != TV_GATE_NO_LIMIT ||
-        rule->time.way != TV_GATE_NO_LIMIT || rule->calls.way != TV_GATE_NO_LIMIT)
+    if (changes_has_other_guards(rule))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "%s: change points have a change and p: '%s(*) > +5%% and p < 0.001'", text,
                        figure);

@@ -33,7 +33,7 @@ static void compare_list_hits(struct tv_out *out, const struct tv_compare_report
 {
     const struct tv_gate_result *result = &report->results[number];
     for (uint32_t i = 0; i < result->hit_count; i++) {
-        tv_compare_put_hit(out, report, &report->rules[number], &result->hits[i]);
+        tv_compare_put_hit(out, report, number, &result->hits[i]);
         tv_out_char(out, '\n');
     }
 }
@@ -89,8 +89,8 @@ static void compare_put_refusal(struct tv_out *out, const struct tv_gate_rule *r
 static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_report *report,
                               uint32_t number, struct tv_bytes id)
 {
-    const struct tv_run_table *table = report->comparison->table;
     const struct tv_gate_result *result = &report->results[number];
+    const struct tv_run_table *table = result->comparison->table;
     struct tv_out message, name, form;
     tv_out_init_memory(&message);
     tv_out_init_memory(&name);
@@ -98,7 +98,7 @@ static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_re
     for (uint32_t i = 0; i < result->hit_count; i++) {
         const struct tv_gate_hit *hit = &result->hits[i];
         message.length = name.length = form.length = 0;
-        tv_compare_put_hit(&message, report, &report->rules[number], hit);
+        tv_compare_put_hit(&message, report, number, hit);
         if (hit->row != TV_NONE)
             tv_run_row_name(&name, table, &table->rows[hit->row]);
         else
@@ -180,7 +180,7 @@ void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report 
         const struct tv_gate_result *result = &report->results[i];
         for (uint32_t k = 0; k < result->hit_count; k++) {
             text.length = 0;
-            tv_compare_put_hit(&text, report, &report->rules[i], &result->hits[k]);
+            tv_compare_put_hit(&text, report, i, &result->hits[k]);
             compare_annotate(out, &text, &count);
         }
     }

@@ -200,22 +200,24 @@ static bool compare_has_plain_names(const struct tv_run_table *table)
     return plain;
 }
 
-void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report,
-                        const struct tv_gate_rule *rule, const struct tv_gate_hit *hit)
+void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report, uint32_t number,
+                        const struct tv_gate_hit *hit)
 {
+    const struct tv_gate_rule *rule = &report->rules[number];
+    const struct tv_comparison *comparison = report->results[number].comparison;
     enum tv_run_figure figure =
         rule->figure <= TV_GATE_MAX ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
     if (hit->row != TV_NONE)
-        compare_put_name(out, report->comparison, hit->row);
+        compare_put_name(out, comparison, hit->row);
     else if (rule->sum)
         tv_out_format(out, "sum of %.*s", (int)rule->pattern.length,
                       (const char *)rule->pattern.data);
     else
         tv_out_text(out, "total");
     tv_out_text(out, ": ");
-    tv_compare_put_figure(out, report->comparison, figure, hit->base);
+    tv_compare_put_figure(out, comparison, figure, hit->base);
     tv_out_text(out, " -> ");
-    tv_compare_put_figure(out, report->comparison, figure, hit->new);
+    tv_compare_put_figure(out, comparison, figure, hit->new);
     tv_out_text(out, " (");
     tv_compare_put_change(out, hit->change);
     if (rule->p > 0) {
@@ -388,7 +390,7 @@ void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *rep
     tv_out_char(out, '\n');
     for (uint32_t i = 0; i < result->hit_count && i < MARKDOWN_ROWS; i++) {
         tv_out_text(out, "    ");
-        tv_compare_put_hit(out, report, rule, &result->hits[i]);
+        tv_compare_put_hit(out, report, number, &result->hits[i]);
         tv_out_char(out, '\n');
     }
     if (result->hit_count > MARKDOWN_ROWS)
@@ -762,8 +764,8 @@ static void compare_json_rule(struct tv_out *out, const struct tv_compare_report
         struct tv_out name;
         tv_out_init_memory(&name);
         if (hit->row != TV_NONE)
-            tv_run_row_name(&name, report->comparison->table,
-                            &report->comparison->table->rows[hit->row]);
+            tv_run_row_name(&name, result->comparison->table,
+                            &result->comparison->table->rows[hit->row]);
         else
             tv_out_text(&name, rule->sum ? "(sum)" : "(total)");
         tv_out_text(out, i > 0 ? ", {" : "{");

@@ -200,6 +200,18 @@ static void rules_are_parsed(void **state)
     assert_false(rule.change.is_change);
     assert_near(rule.change.number, 16.7e6, 1e-9);
     assert_int_equal(rule.runs, 5);
+    assert_int_equal(tv_gate_rule_parse(TV_BYTES("excl(class:com.app.* thread:\"a path:b\") > 1ms"),
+                                        &rule, &err),
+                     TV_OK);
+    assert_true(rule.of_class && !rule.of_path);
+    assert_true(tv_bytes_equal(rule.pattern, TV_BYTES("com.app.*")));
+    assert_true(tv_bytes_equal(rule.thread, TV_BYTES("a path:b")));
+    assert_int_equal(
+        tv_gate_rule_parse(TV_BYTES("excl(thread:a b path:run (I)V;*;do it) > 1ms"), &rule, &err),
+        TV_OK);
+    assert_true(rule.of_path && !rule.of_class);
+    assert_true(tv_bytes_equal(rule.pattern, TV_BYTES("run (I)V;*;do it")));
+    assert_true(tv_bytes_equal(rule.thread, TV_BYTES("a b")));
 }
 
 static void wrong_rules_are_refused(void **state)
@@ -214,6 +226,9 @@ static void wrong_rules_are_refused(void **state)
         {"excl(x) > +5% and p < 2", "expected p < and a number up to 0.5"},
         {"excl(x) > 5ms and p < 0.01", "a change such as"},
         {"sum total > +5%", "expected sum excl"},
+        {"excl(a path:b) > 5ms", "character 6: expected one of NAME"},
+        {"excl(thread:a thread:b) > 5ms", "character 6: expected one of NAME"},
+        {"excl(class:) > 5ms", "character 6: expected one of NAME"},
     };
     (void)state;
     for (size_t i = 0; i < TV_COUNT(wrong); i++) {
