@@ -194,7 +194,8 @@ struct tv_settings {
     const char *at; /* counters: a time; NULL: none */
     bool late;      /* frames: only late ones */
     bool split_threads;
-    bool regression; /* -r */
+    bool collapse_diff; /* `collapse`: two files */
+    bool regression;    /* -r */
     bool strict, no_findings;
     struct tv_words fail_on;
     uint64_t threshold;

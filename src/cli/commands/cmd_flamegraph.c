@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_flamegraph.c - `flamegraph` (one SVG file) and `collapse` (the input of other flame graph
  * tools). */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,6 +178,8 @@ static const struct tv_option collapse_options[] = {
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTIONS_TRANSFORMS,
+    TV_OPTION("diff", NULL, TV_OPTION_FLAG, collapse_diff,
+              "two files: each line has the self times of both, for differential flame graphs"),
     TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, table.unit,
               "unit of the times: whole microseconds or nanoseconds (default: us)"),
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
@@ -292,9 +295,111 @@ static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
     return status;
 }
 
+/* ---- collapse --diff ---- */
+
+/* One of the two traces. */
+struct collapse_side {
+    struct tv_measured measured;
+    struct tv_name_tree *stacks;
+    struct collapse_counting counting;
+};
+
+/* Measure a file and merge its stacks by name. */
+static enum tv_status cmd_collapse_read_side(const struct tv_settings *settings, size_t number,
+                                             struct collapse_side *side, struct tv_error *err)
+{
+    assert(number < settings->files.count);
+    struct tv_settings own = *settings;
+    struct tv_measured *measured = &side->measured;
+    own.files = (struct tv_words){&settings->files.items[number], 1, 1};
+    enum tv_status status = tv_measure_tree(&own, TV_MEASURE_FOLD_NAMES, measured, err);
+    if (status != TV_OK)
+        return status;
+    status = cmd_collapse_choose_unit(&own, measured->tree, &side->counting.unit, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(&own, measured->tree->clocks, &side->counting.cpu, err);
+    if (status == TV_OK) {
+        struct tv_name_tree_options names = {.cpu = side->counting.cpu, .thread = TV_NONE};
+        side->stacks = tv_name_tree_new(measured->tree, &names);
+        cmd_collapse_report_negative(&own, measured->tree);
+    }
+    return status;
+}
+
+static void cmd_collapse_release_side(struct collapse_side *side)
+{
+    tv_name_tree_free(side->stacks);
+    tv_measured_release(&side->measured);
+}
+
+/* Check that the numbers of both traces mean the same. */
+static enum tv_status cmd_collapse_check_sides(const struct collapse_side *a,
+                                               const struct collapse_side *b, struct tv_error *err)
+{
+    const struct tv_call_tree *old = a->measured.tree, *fresh = b->measured.tree;
+    if (old->figures.sampled != fresh->figures.sampled)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "one trace has calls and the other has samples: they cannot be compared");
+    struct tv_bytes of_a = tv_sample_figures_unit(old->head, &old->figures);
+    struct tv_bytes of_b = tv_sample_figures_unit(fresh->head, &fresh->figures);
+    if (old->figures.sampled && !tv_bytes_equal(of_a, of_b))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the samples are in %.*s and in %.*s: choose a value that both have with "
+                       "--value",
+                       (int)of_a.length, (const char *)of_a.data, (int)of_b.length,
+                       (const char *)of_b.data);
+    if (a->counting.cpu != b->counting.cpu)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "one trace has only CPU times: choose a clock that both have with --clock");
+    return TV_OK;
+}
+
+/* Write each chain of either trace with its self time in both. */
+static int cmd_collapse_run_diff(const struct tv_command *command,
+                                 const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct collapse_side a = {.stacks = NULL}, b = {.stacks = NULL};
+    struct tv_output output;
+    enum tv_status status = cmd_collapse_read_side(settings, 0, &a, &err);
+    if (status == TV_OK)
+        status = cmd_collapse_read_side(settings, 1, &b, &err);
+    if (status == TV_OK)
+        status = cmd_collapse_check_sides(&a, &b, &err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, settings->quiet, &err);
+    if (status == TV_OK) {
+        struct tv_name_tree *stacks = tv_name_tree_join(a.stacks, b.stacks);
+        tv_collapsed_write(&output.out, stacks, a.counting.unit, tv_settings_jobs(settings));
+        struct tv_collapsed_omitted rest = tv_collapsed_find_omitted(stacks, a.counting.unit);
+        tv_name_tree_free(stacks);
+        status = tv_output_close(&output, &err);
+        if (status == TV_OK)
+            cmd_collapse_report_rest(settings, &rest);
+    }
+    cmd_collapse_release_side(&a);
+    cmd_collapse_release_side(&b);
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+/* Check how many files there are before any is read. */
+static enum tv_status cmd_collapse_prepare(struct tv_settings *settings, struct tv_error *err)
+{
+    size_t wanted = settings->collapse_diff ? 2 : 1;
+    if (settings->files.count != wanted)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected %s",
+                       settings->collapse_diff ? "two files with --diff" : "one file, or --diff");
+    if (settings->collapse_diff && settings->split_threads)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--diff cannot be combined with --split-threads");
+    return TV_OK;
+}
+
 static int cmd_collapse_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->collapse_diff)
+        return cmd_collapse_run_diff(command, settings);
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
     return tv_measure_run(command, settings, flags, cmd_collapse_write);
@@ -303,11 +408,12 @@ static int cmd_collapse_run(const struct tv_command *command, const struct tv_se
 const struct tv_command tv_command_collapse = {
     .name = "collapse",
     .summary = "write collapsed stacks: one call chain per line, with its self time",
-    .arguments = "[OPTION]... FILE",
+    .arguments = "[OPTION]... FILE | --diff A B",
     .details = "Each line has the frames from the root, joined by ';', a space and the self time.",
     .options = collapse_options,
     .min_files = 1,
-    .max_files = 1,
+    .max_files = 2,
     .reads_traces = true,
+    .prepare = cmd_collapse_prepare,
     .run = cmd_collapse_run,
 };

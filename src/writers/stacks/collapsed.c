@@ -54,6 +54,8 @@ void tv_name_tree_free(struct tv_name_tree *tree)
     tv_pages_free(tree->parent, tree->count * sizeof *tree->parent);
     tv_pages_free(tree->name, tree->count * sizeof *tree->name);
     tv_pages_free(tree->self, tree->count * sizeof *tree->self);
+    if (tree->other)
+        tv_pages_free(tree->other, tree->count * sizeof *tree->other);
     tv_interner_free(tree->names);
     tv_free(tree);
 }
@@ -192,6 +194,40 @@ struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
     return names;
 }
 
+/* Add the chains of a tree to `paths`, and return the path of each node. */
+static uint32_t *name_tree_add_paths(const struct tv_name_tree *tree, struct tv_interner *names,
+                                     struct tv_paths *paths)
+{
+    uint32_t *map = tv_alloc(tree->count, sizeof *map);
+    map[TV_ROOT_PATH] = TV_ROOT_PATH;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        assert(tree->parent[i] < i);
+        map[i] = tv_paths_child(paths, map[tree->parent[i]],
+                                tv_interner_add(names, tv_name_tree_text(tree, i)));
+    }
+    return map;
+}
+
+struct tv_name_tree *tv_name_tree_join(const struct tv_name_tree *a, const struct tv_name_tree *b)
+{
+    struct tv_interner *names = tv_interner_new();
+    struct tv_paths paths;
+    tv_paths_init(&paths);
+    uint32_t *of_a = name_tree_add_paths(a, names, &paths);
+    uint32_t *of_b = name_tree_add_paths(b, names, &paths);
+    struct tv_name_tree *joined = name_tree_from_paths(&paths);
+    joined->names = names;
+    joined->other = tv_pages_alloc(tv_size_mul(joined->count, sizeof *joined->other));
+    for (uint32_t i = 1; i < a->count; i++)
+        tv_time_add(&joined->self[of_a[i]], a->self[i]);
+    for (uint32_t i = 1; i < b->count; i++)
+        tv_time_add(&joined->other[of_b[i]], b->self[i]);
+    tv_paths_release(&paths);
+    tv_free(of_a);
+    tv_free(of_b);
+    return joined;
+}
+
 /* ---- Order of the lines ---- */
 
 #define US 1000
@@ -265,16 +301,22 @@ static void collapsed_rank_names(struct collapsed_listing *l)
     }
 }
 
-static bool collapsed_has_line(const struct collapsed_listing *l, uint32_t node)
+/* Does a number round to more than zero? */
+static bool collapsed_shows(struct tv_collapsed_unit unit, int64_t self)
 {
-    int64_t self = l->tree->self[node];
-    return l->unit.fractions ? self > 0 : self >= l->unit.ns;
+    return unit.fractions ? self > 0 : self >= unit.ns;
 }
 
-static void collapsed_write_number(struct tv_out *out, const struct collapsed_listing *l,
-                                   uint32_t node)
+static bool collapsed_has_line(const struct collapsed_listing *l, uint32_t node)
 {
-    int64_t self = l->tree->self[node], rest = self % l->unit.ns, part = l->unit.ns / 10;
+    return collapsed_shows(l->unit, l->tree->self[node]) ||
+           (l->tree->other && collapsed_shows(l->unit, l->tree->other[node]));
+}
+
+static void collapsed_write_self(struct tv_out *out, const struct collapsed_listing *l,
+                                 int64_t self)
+{
+    int64_t rest = self % l->unit.ns, part = l->unit.ns / 10;
     tv_out_i64(out, self / l->unit.ns);
     if (!l->unit.fractions || rest == 0)
         return;
@@ -283,6 +325,16 @@ static void collapsed_write_number(struct tv_out *out, const struct collapsed_li
         tv_out_char(out, (char)('0' + rest / part));
         rest %= part;
     }
+}
+
+static void collapsed_write_number(struct tv_out *out, const struct collapsed_listing *l,
+                                   uint32_t node)
+{
+    collapsed_write_self(out, l, l->tree->self[node]);
+    if (!l->tree->other)
+        return;
+    tv_out_char(out, ' ');
+    collapsed_write_self(out, l, l->tree->other[node]);
 }
 
 static uint32_t collapsed_node_of(uint64_t item)
@@ -610,10 +662,14 @@ struct tv_collapsed_omitted tv_collapsed_find_omitted(const struct tv_name_tree 
                                                       struct tv_collapsed_unit unit)
 {
     struct tv_collapsed_omitted rest = {0, 0};
+    const struct collapsed_listing l = {.tree = tree, .unit = unit};
     for (uint32_t i = 1; i < tree->count && !unit.fractions; i++) {
-        bool small = tree->self[i] > 0 && tree->self[i] < unit.ns;
+        int64_t self = tree->self[i];
+        if (tree->other)
+            tv_time_add(&self, tree->other[i]);
+        bool small = self > 0 && !collapsed_has_line(&l, i);
         rest.chains += small;
-        tv_time_add(&rest.ns, small ? tree->self[i] : 0);
+        tv_time_add(&rest.ns, small ? self : 0);
     }
     return rest;
 }

@@ -3,7 +3,8 @@
  * collapsed.h - collapsed stacks, "root;caller;callee 1234", one line a call chain, and the tree
  * of names that they are written from.
  *
- * Lines are sorted bytewise; chains whose number is zero are omitted.
+ * Lines are sorted bytewise; chains whose number is zero are omitted.  Lines of two traces have two
+ * numbers, "root;caller;callee 1234 1300", of which one may be zero.
  */
 #ifndef TV_WRITERS_STACKS_COLLAPSED_H
 #define TV_WRITERS_STACKS_COLLAPSED_H
@@ -24,6 +25,7 @@ struct tv_name_tree {
     uint32_t *parent; /* [count] number of the parent */
     uint32_t *name;   /* [count] number in `names` */
     int64_t *self;    /* [count] self time or weight, of the selected clock */
+    int64_t *other;   /* [count] that of a second trace, a second number in the lines; or NULL */
     struct tv_interner *names;
 };
 
@@ -36,6 +38,9 @@ struct tv_name_tree_options {
 struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
                                       const struct tv_name_tree_options *options);
 void tv_name_tree_free(struct tv_name_tree *tree);
+
+/* Return the tree of all chains of two trees, whose `other` are the self times of the second. */
+struct tv_name_tree *tv_name_tree_join(const struct tv_name_tree *a, const struct tv_name_tree *b);
 
 /* Return the name of a node. */
 static inline struct tv_bytes tv_name_tree_text(const struct tv_name_tree *tree, uint32_t node)
