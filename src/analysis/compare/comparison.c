@@ -145,6 +145,16 @@ static void comparison_count_runs(struct tv_comparison *comparison)
     }
 }
 
+/* Find what a reading of the clock costs at least. */
+static void comparison_find_clock_cost(struct tv_comparison *comparison)
+{
+    for (uint32_t run = 0; run < comparison->table->run_count; run++) {
+        double cost = (double)comparison->table->runs[run].clock_cost;
+        if (cost > 0 && (comparison->clock_cost == 0 || cost < comparison->clock_cost))
+            comparison->clock_cost = cost;
+    }
+}
+
 /* Choose the clock: CPU where all runs have it. */
 static enum tv_status comparison_choose_clock(struct tv_comparison *comparison,
                                               const struct tv_comparison_options *options,
@@ -359,6 +369,20 @@ static bool comparison_is_inlined(const struct tv_comparison *comparison,
            fabs(whole) <= gone / 2;
 }
 
+/* Is half or more of a row's time that of reading the clock, once a call?  The finding
+ * hot-tiny-calls has the same bound.  Own time tells it; of times with callees, that time does. */
+static bool comparison_is_tiny(const struct tv_comparison *comparison, const struct tv_run_row *row,
+                               enum tv_run_side side)
+{
+    enum tv_run_figure figure =
+        comparison->figure == TV_FIGURE_EXCL || comparison->figure == TV_FIGURE_CALLS
+            ? TV_FIGURE_EXCL
+            : TV_FIGURE_INCL;
+    double calls = tv_comparison_median(comparison, row, side, TV_FIGURE_CALLS);
+    double time = tv_comparison_median(comparison, row, side, figure);
+    return calls > 0 && calls * comparison->clock_cost >= time / 2;
+}
+
 /* Can the row be tested: is it in every run, large enough, and always above 0? */
 static bool comparison_is_testable(const struct tv_comparison *comparison,
                                    const struct tv_compared_row *compared, double least_share)
@@ -431,6 +455,9 @@ static void comparison_list_rows(struct tv_comparison *comparison, double least_
         compared->share = whole > 0 ? (base.excl > fresh.excl ? base.excl : fresh.excl) / whole : 0;
         compared->p = compared->p_raw = 1;
         comparison_note_calls(comparison, compared);
+        compared->tiny =
+            comparison->clock_cost > 0 && (comparison_is_tiny(comparison, row, TV_RUN_BASE) ||
+                                           comparison_is_tiny(comparison, row, TV_RUN_NEW));
         compared->inlined = comparison_is_inlined(comparison, row);
         compared->tested = comparison_is_testable(comparison, compared, least_share);
         comparison->tested += compared->tested;
@@ -645,6 +672,8 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
         status = comparison_choose_clock(comparison, options, err);
     if (status != TV_OK)
         return status;
+    if (!comparison->weighs)
+        comparison_find_clock_cost(comparison);
     comparison->apart = comparison_is_apart(table);
     comparison->moved = comparison_is_moved(table);
     comparison_check_names(comparison);

@@ -33,6 +33,7 @@ struct tv_compared_row {
     uint64_t base_calls, new_calls; /* medians */
     bool exact_calls;               /* calls are counted, and do not vary within a side */
     bool calls_differ;              /* exact, and other on the new side: certain */
+    bool tiny; /* recording its calls makes up half or more of its time: that cannot be compared */
     bool inlined;    /* a path that is gone, whose time its caller seems to have now */
     bool tested;     /* it has a change with p */
     uint32_t change; /* index in the changes, if tested */
@@ -45,7 +46,8 @@ struct tv_comparison {
     bool cpu;    /* times are CPU times */
     bool weighs; /* figures are weights of samples: value and unit are strings of the table */
     uint32_t value, unit;
-    bool wall_noted; /* not all runs have a CPU clock: wall times vary more */
+    double clock_cost; /* the smallest of a reading of the clock that runs state, ns; 0: none */
+    bool wall_noted;   /* not all runs have a CPU clock: wall times vary more */
     uint32_t base_runs, new_runs, history_runs;
     uint32_t count;
     struct tv_compared_row *rows; /* tested rows by p and size of change, then the others */

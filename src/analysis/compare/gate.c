@@ -311,7 +311,7 @@ struct gate_case {
     struct tv_comparison own;               /* if it is not the caller's */
     bool owns;
     struct gate_candidate *candidates;
-    uint32_t count;
+    uint32_t count, tiny;
     double least_p;
 };
 
@@ -382,6 +382,10 @@ static void gate_list_rows(const struct tv_gate_rule *rule, struct gate_case *on
         const struct tv_run_row *named = &comparison->table->rows[row->row];
         if (!gate_matches(rule, comparison->table, named))
             continue;
+        if (row->tiny && !rule->sum && rule->figure != TV_GATE_CALLS) {
+            one->tiny++;
+            continue;
+        }
         struct gate_candidate *candidate = &one->candidates[one->count];
         *candidate = (struct gate_candidate){
             .hit = {row->row, row->base, row->new, row->new / row->base - 1, 1},
@@ -583,6 +587,8 @@ static const char *gate_refuse_rows(const struct tv_gate_rule *rule, const struc
         return "it names threads that no run has: correct the name, or say --allow-none";
     if (rule->figure >= TV_GATE_TOTAL)
         return NULL;
+    if (one->count == 0 && one->tiny > 0)
+        return "recording its calls makes up half or more of their time: use a rule about calls";
     if (one->count == 0)
         return "its pattern matches nothing: correct the name, or say --allow-none";
     if (rule->change.is_change && !gate_has_both_sides(rule, one))
@@ -602,6 +608,7 @@ static const char *gate_open(const struct tv_comparison *comparison,
         return reason;
     gate_list_candidates(rule, one);
     result->looked_at = one->count;
+    result->tiny = one->tiny;
     reason = allow_none ? NULL : gate_refuse_rows(rule, one);
     if (reason)
         return reason;

@@ -67,6 +67,7 @@ struct tv_gate_result {
     bool fired;
     const char *reason; /* why it cannot be judged, and what to do; or NULL */
     uint32_t looked_at; /* rows that the pattern matched */
+    uint32_t tiny;      /* rows that it matched, too, but whose times cannot be compared */
     uint32_t hit_count;
     struct tv_gate_hit *hits;
 };

@@ -237,6 +237,14 @@ static void compare_add_nothing(struct compare_tables *tables, const struct tv_r
         tv_run_table_begin_run(&tables->paths, &run, value, unit);
 }
 
+/* Do the tables need more of a run than the figures of its methods? */
+static bool compare_needs_trees(const struct tv_settings *settings,
+                                const struct compare_tables *tables)
+{
+    return compare_is_by_tree(&tables->rows) || tables->has_paths || tables->has_lengths ||
+           settings->stacks.compensate;
+}
+
 /* Measure a run and add it to the tables.  The caller releases *measured after TV_OK. */
 static enum tv_status compare_measure_run(const struct tv_settings *own, enum tv_run_side side,
                                           uint32_t session, struct compare_tables *tables,
@@ -244,7 +252,7 @@ static enum tv_status compare_measure_run(const struct tv_settings *own, enum tv
 {
     struct tv_profile *profile = NULL;
     const struct tv_run_table *table = &tables->rows;
-    bool by_tree = compare_is_by_tree(table) || tables->has_paths || tables->has_lengths;
+    bool by_tree = compare_needs_trees(own, tables);
     unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
                      (tables->has_lengths ? TV_MEASURE_TRACE : 0);
     enum tv_status status = by_tree
@@ -467,6 +475,7 @@ static enum tv_status compare_check_tables(const struct tv_settings *settings,
                         : settings->select.filter                ? "--filter"
                         : settings->select.categories.count > 0  ? "--category"
                         : settings->stacks.value                 ? "--value"
+                        : settings->stacks.compensate            ? "--compensate"
                                                                  : NULL;
     if (!other)
         return TV_OK;
@@ -586,7 +595,8 @@ static bool compare_has_calls(const struct tv_settings *settings,
     const struct tv_run_table *table = comparison->table;
     return !comparison->weighs && table->by == TV_ROWS_BY_METHOD &&
            table->names != TV_NAMES_GROUPED && !settings->select.filter &&
-           settings->select.categories.count == 0 && !settings->stacks.value;
+           settings->select.categories.count == 0 && !settings->stacks.value &&
+           !settings->stacks.compensate;
 }
 
 /* Read all runs again for the calls of the rows that have changed most certainly: only now these

@@ -28,6 +28,7 @@ static const char *compare_find_unshown(const struct tv_settings *settings)
         {compare->figure > TV_FIGURE_MEAN, "percentiles"},
         {compare->names != 0, "--names"},
         {settings->stacks.value != NULL, "--value"},
+        {settings->stacks.compensate, "--compensate"},
     };
     for (size_t i = 0; i < TV_COUNT(unshown); i++)
         if (unshown[i].given)

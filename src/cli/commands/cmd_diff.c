@@ -24,6 +24,7 @@ static const struct tv_option diff_options[] = {
         "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_DIFF_COLUMNS "|" TV_COMPARE_COLUMNS),
     TV_OPTION_VALUE,
+    TV_OPTION_COMPENSATE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION("range", "A:B", TV_OPTION_LIST, select.ranges,
@@ -99,7 +100,13 @@ static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, siz
     own.files = (struct tv_words){&settings->files.items[number], 1, 1};
     if (ranges->count > 0)
         own.select.range = ranges->items[number < ranges->count ? number : 0];
-    enum tv_status status = tv_measure_profile(&own, &side->measured, &side->profile, err);
+    enum tv_status status = TV_OK;
+    if (settings->stacks.compensate) {
+        status = tv_measure_tree(&own, 0, &side->measured, err);
+        side->profile = status == TV_OK ? tv_profile_of_tree(side->measured.tree) : NULL;
+    } else {
+        status = tv_measure_profile(&own, &side->measured, &side->profile, err);
+    }
     if (status == TV_ERR_USAGE) /* other errors name the file already */
         tv_error_prefix(err, "%s", own.files.items[0]);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_report.c - a comparison as text and Markdown, and the parts that all formats share.
+ * compare_report.c - a comparison as text, CSV and JSON, and the parts that all formats share.
  *
  *     heading   how many runs, what is compared, and how far p can be trusted (tv_compare_promise)
  *     total     of all threads, from the figures as they were recorded
@@ -22,9 +22,8 @@
 #include "writers/compare/change_svg.h"
 #include "writers/text/text_table.h"
 
-/* Longest text of a Markdown report: comments on pull requests take 65,536 bytes. */
-#define MARKDOWN_BYTES 60000u
-#define MARKDOWN_ROWS 20u
+/* Rows that a verdict lists. */
+#define MAX_VERDICT_ROWS 20u
 
 /* Suggestions of renamed methods in a text and in JSON. */
 #define RENAME_LINES 10u
@@ -171,11 +170,10 @@ const char *tv_compare_mark(const struct tv_comparison *comparison,
         return "=";
     if (named->match == TV_MATCH_SIMILAR)
         return "~";
-    return row->calls_differ ? "!" : "";
+    return row->calls_differ ? "!" : row->tiny ? "t" : "";
 }
 
-static void compare_put_name(struct tv_out *out, const struct tv_comparison *comparison,
-                             uint32_t row)
+void tv_compare_put_name(struct tv_out *out, const struct tv_comparison *comparison, uint32_t row)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -208,7 +206,7 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
     enum tv_run_figure figure =
         rule->figure <= TV_GATE_MAX ? (enum tv_run_figure)rule->figure : TV_FIGURE_EXCL;
     if (hit->row != TV_NONE)
-        compare_put_name(out, comparison, hit->row);
+        tv_compare_put_name(out, comparison, hit->row);
     else if (rule->sum)
         tv_out_format(out, "sum of %.*s", (int)rule->pattern.length,
                       (const char *)rule->pattern.data);
@@ -228,8 +226,7 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
     tv_out_char(out, ')');
 }
 
-/* Return how many rows to write. */
-static uint32_t compare_row_count(const struct tv_compare_report *report, uint64_t limit)
+uint32_t tv_compare_row_count(const struct tv_compare_report *report, uint64_t limit)
 {
     uint32_t count = report->comparison->count;
     return limit > 0 && limit < count ? (uint32_t)limit : count;
@@ -307,9 +304,7 @@ static void compare_text_test(struct tv_text_table *table, const struct tv_compa
         tv_out_char(cell, '-');
 }
 
-/* Write the change of a row, or that it is new or gone. */
-static void compare_put_row_change(struct tv_out *out, const struct tv_compared_row *row,
-                                   double change)
+void tv_compare_put_row_change(struct tv_out *out, const struct tv_compared_row *row, double change)
 {
     if (row->new == 0 && row->base > 0)
         tv_out_text(out, "gone");
@@ -325,7 +320,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
     tv_out_text(tv_text_table_cell(table), tv_compare_mark(comparison, row));
     tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->base);
     tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->new);
-    compare_put_row_change(tv_text_table_cell(table), row, change.change);
+    tv_compare_put_row_change(tv_text_table_cell(table), row, change.change);
     if (report->plan_runs > 0) {
         struct tv_out *cell = tv_text_table_cell(table);
         double least =
@@ -349,7 +344,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
     if (plain)
         tv_run_row_name(name, comparison->table, &comparison->table->rows[row->row]);
     else
-        compare_put_name(name, comparison, row->row);
+        tv_compare_put_name(name, comparison, row->row);
     tv_text_table_end_row(table);
 }
 
@@ -387,14 +382,17 @@ void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *rep
                   (int)rule->text.length, (const char *)rule->text.data);
     if (result->reason)
         tv_out_format(out, " (%s)", result->reason);
+    else if (result->tiny > 0)
+        tv_out_format(out, " (without %u %s of tiny calls)", result->tiny,
+                      tv_plural(result->tiny, "row", "rows"));
     tv_out_char(out, '\n');
-    for (uint32_t i = 0; i < result->hit_count && i < MARKDOWN_ROWS; i++) {
+    for (uint32_t i = 0; i < result->hit_count && i < MAX_VERDICT_ROWS; i++) {
         tv_out_text(out, "    ");
         tv_compare_put_hit(out, report, number, &result->hits[i]);
         tv_out_char(out, '\n');
     }
-    if (result->hit_count > MARKDOWN_ROWS)
-        tv_out_format(out, "    and %u more\n", result->hit_count - MARKDOWN_ROWS);
+    if (result->hit_count > MAX_VERDICT_ROWS)
+        tv_out_format(out, "    and %u more\n", result->hit_count - MAX_VERDICT_ROWS);
 }
 
 const char *tv_compare_rows_title(const struct tv_comparison *comparison)
@@ -426,9 +424,9 @@ static void compare_text_renames(struct tv_out *out, const struct tv_comparison 
         tv_out_text(out, "\nRenamed? If so, give these lines with --rename FILE:\n");
     for (size_t i = 0; i < count && i < RENAME_LINES; i++) {
         tv_out_text(out, "    ");
-        compare_put_name(out, comparison, renames[i].old);
+        tv_compare_put_name(out, comparison, renames[i].old);
         tv_out_text(out, " = ");
-        compare_put_name(out, comparison, renames[i].fresh);
+        tv_compare_put_name(out, comparison, renames[i].fresh);
         tv_out_char(out, '\n');
     }
     if (count > RENAME_LINES)
@@ -436,10 +434,23 @@ static void compare_text_renames(struct tv_out *out, const struct tv_comparison 
     tv_free(renames);
 }
 
+/* Explain the mark of tiny calls if there is one. */
+static void compare_text_tiny(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    uint32_t tiny = 0;
+    for (uint32_t i = 0; i < comparison->count; i++)
+        tiny += comparison->rows[i].tiny;
+    if (tiny > 0)
+        tv_out_format(out,
+                      "\n%u %s marked \"t\" or so: recording the calls makes up half or more of "
+                      "the time, so only calls can be compared\n",
+                      tiny, tv_plural(tiny, "row is", "rows are"));
+}
+
 static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)
 {
     struct tv_text_table table;
-    uint32_t count = compare_row_count(report, report->limit);
+    uint32_t count = tv_compare_row_count(report, report->limit);
     tv_compare_put_heading(out, report);
     tv_text_table_begin(&table, out, tv_compare_rows_title(report->comparison));
     compare_text_columns(&table, report);
@@ -457,6 +468,7 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     }
     tv_text_table_end(&table);
     compare_text_rest(out, report->comparison, report->comparison->count - count);
+    compare_text_tiny(out, report->comparison);
     compare_text_renames(out, report->comparison);
     if (report->rule_count > 0)
         tv_out_char(out, '\n');
@@ -464,117 +476,19 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
         tv_compare_put_rule(out, report, i);
 }
 
-/* ---- Markdown ---- */
-
-/* Write a text of a trace into a cell of a table.  The escapes keep it from ending the cell and
- * from beginning a tag, code or emphasis. */
-static void compare_put_cell(struct tv_out *out, struct tv_bytes text)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        char c = (char)text.data[i];
-        if (c == '|' || c == '\\' || c == '`' || c == '<' || c == '*' || c == '_')
-            tv_out_char(out, '\\');
-        tv_out_char(out, c == '\n' || c == '\r' ? ' ' : c);
-    }
-}
-
-/* Write a figure, whose unit can be a text of the file. */
-static void compare_markdown_figure(struct tv_out *out, const struct tv_comparison *comparison,
-                                    enum tv_run_figure figure, double value)
-{
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_compare_put_figure(&text, comparison, figure, value);
-    compare_put_cell(out, (struct tv_bytes){text.buffer, text.length});
-    tv_out_release(&text);
-}
-
-static void compare_markdown_row(struct tv_out *out, const struct tv_compare_report *report,
-                                 const struct tv_compared_row *row)
-{
-    const struct tv_comparison *comparison = report->comparison;
-    struct tv_relative_change change = tv_comparison_change(comparison, row);
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    compare_put_name(&name, comparison, row->row);
-    tv_out_format(out, "| %s ", tv_compare_mark(comparison, row));
-    compare_put_cell(out, (struct tv_bytes){name.buffer, name.length < 300 ? name.length : 300});
-    tv_out_text(out, " | ");
-    compare_markdown_figure(out, comparison, comparison->figure, row->base);
-    tv_out_text(out, " | ");
-    compare_markdown_figure(out, comparison, comparison->figure, row->new);
-    tv_out_text(out, " | ");
-    compare_put_row_change(out, row, change.change);
-    tv_out_text(out, " | ");
-    if (row->tested && comparison->can_test)
-        tv_compare_put_p(out, row->p);
-    else
-        tv_out_char(out, '-');
-    tv_out_text(out, " |\n");
-    tv_out_release(&name);
-}
-
-/* Write rows until the text is as long as a comment may be. */
-static void compare_markdown_table(struct tv_out *out, const struct tv_compare_report *report,
-                                   uint32_t from, uint32_t to)
-{
-    tv_out_text(out, "| | base | new | change | p |\n|---|--:|--:|--:|--:|\n");
-    for (uint32_t i = from; i < to && out->length < MARKDOWN_BYTES; i++)
-        compare_markdown_row(out, report, &report->comparison->rows[i]);
-}
-
-static void compare_write_markdown(struct tv_out *to, const struct tv_compare_report *report)
-{
-    const struct tv_comparison *comparison = report->comparison;
-    uint32_t count = compare_row_count(report, report->limit);
-    struct tv_out text, *out = &text;
-    tv_out_init_memory(&text);
-    tv_out_format(out, "### traceview: %u base and %u new runs, ", comparison->base_runs,
-                  comparison->new_runs);
-    struct tv_out kind;
-    tv_out_init_memory(&kind);
-    tv_compare_put_kind(&kind, comparison);
-    compare_put_cell(out, (struct tv_bytes){kind.buffer, kind.length});
-    tv_out_release(&kind);
-    tv_out_text(out, "\n\n");
-    for (uint32_t i = 0; i < report->rule_count && out->length < MARKDOWN_BYTES; i++) {
-        const struct tv_gate_result *result = &report->results[i];
-        tv_out_format(out, "- **%s** `%.*s`%s%s\n",
-                      result->reason  ? "cannot be judged"
-                      : result->fired ? "fired"
-                                      : "ok",
-                      (int)report->rules[i].text.length, (const char *)report->rules[i].text.data,
-                      result->reason ? ": " : "", result->reason ? result->reason : "");
-    }
-    tv_out_text(out, "\nTotal: ");
-    compare_markdown_figure(out, comparison, TV_FIGURE_EXCL, comparison->base_total);
-    tv_out_text(out, " -> ");
-    compare_markdown_figure(out, comparison, TV_FIGURE_EXCL, comparison->new_total);
-    tv_out_format(out, ". %s.\n\n", tv_compare_promise(comparison));
-    uint32_t first = count < MARKDOWN_ROWS ? count : MARKDOWN_ROWS;
-    compare_markdown_table(out, report, 0, first);
-    if (count > first) {
-        tv_out_format(out, "\n<details><summary>%u more rows</summary>\n\n", count - first);
-        compare_markdown_table(out, report, first, count);
-        tv_out_text(out, "\n</details>\n");
-    }
-    tv_out_bytes(to, (struct tv_bytes){text.buffer, text.length});
-    tv_out_release(&text);
-}
-
 /* ---- CSV and JSON ---- */
 
 static void compare_write_csv(struct tv_out *out, const struct tv_compare_report *report)
 {
     const struct tv_comparison *comparison = report->comparison;
-    uint32_t count = compare_row_count(report, report->limit);
+    uint32_t count = tv_compare_row_count(report, report->limit);
     tv_out_text(out, "name,base,new,change,low,high,p_raw,p,base_calls,new_calls,mark\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_compared_row *row = &comparison->rows[i];
         struct tv_relative_change change = tv_comparison_change(comparison, row);
         struct tv_out name;
         tv_out_init_memory(&name);
-        compare_put_name(&name, comparison, row->row);
+        tv_compare_put_name(&name, comparison, row->row);
         tv_out_csv(out, (struct tv_bytes){name.buffer, name.length});
         tv_out_release(&name);
         tv_out_format(out, ",%.0f,%.0f,", row->base, row->new);
@@ -701,6 +615,8 @@ static void compare_json_figures(struct tv_out *out, const struct tv_comparison 
     tv_json_put_u64(out, ", ", "new_calls", row->new_calls);
     tv_json_put_key(out, ", ", "calls_differ");
     tv_out_text(out, row->calls_differ ? "true" : "false");
+    if (row->tiny)
+        tv_out_text(out, ", \"tiny\": true");
 }
 
 static void compare_json_row(struct tv_out *out, const struct tv_comparison *comparison,
@@ -757,6 +673,8 @@ static void compare_json_rule(struct tv_out *out, const struct tv_compare_report
     if (result->reason)
         tv_json_put_text(out, ", ", "reason", tv_bytes_of(result->reason));
     tv_json_put_u64(out, ", ", "looked_at", result->looked_at);
+    if (result->tiny > 0)
+        tv_json_put_u64(out, ", ", "tiny", result->tiny);
     tv_json_put_key(out, ", ", "rows");
     tv_out_char(out, '[');
     for (uint32_t i = 0; i < result->hit_count; i++) {
@@ -840,7 +758,7 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     compare_json_side(out, comparison, TV_RUN_HISTORY);
     tv_out_text(out, "\n  },\n");
     compare_json_total(out, comparison);
-    uint32_t count = report->json_frames ? 0 : compare_row_count(report, report->json_rows);
+    uint32_t count = report->json_frames ? 0 : tv_compare_row_count(report, report->json_rows);
     if (report->json_frames)
         compare_json_graph(out, report->graph->flame);
     else if (report->json_rows > 0)
@@ -876,7 +794,7 @@ void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report 
         [TV_COMPARE_TEXT] = compare_write_text,
         [TV_COMPARE_CSV] = compare_write_csv,
         [TV_COMPARE_JSON] = compare_write_json,
-        [TV_COMPARE_MARKDOWN] = compare_write_markdown,
+        [TV_COMPARE_MARKDOWN] = tv_compare_write_markdown,
         [TV_COMPARE_JUNIT] = tv_compare_write_junit,
         [TV_COMPARE_SARIF] = tv_compare_write_sarif,
         [TV_COMPARE_GITHUB] = tv_compare_write_github,

@@ -58,6 +58,9 @@ void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *
 void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report *report);
 void tv_compare_write_gitlab(struct tv_out *out, const struct tv_compare_report *report);
 
+/* Write a comment on a pull request. (compare_markdown.c) */
+void tv_compare_write_markdown(struct tv_out *out, const struct tv_compare_report *report);
+
 /* Write one page for people. (compare_html.c) */
 void tv_compare_write_html(struct tv_out *out, const struct tv_compare_report *report);
 
@@ -78,10 +81,20 @@ void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *rep
 /* Return what a row is: "Method". */
 const char *tv_compare_rows_title(const struct tv_comparison *comparison);
 
-/* Return the mark of a row: "~" matched by form, "=" renamed, "+" only new, "-" only base, "!"
- * calls certainly differ; or "". */
+/* Return the mark of a row: "~" matched by form, "=" renamed, "+" only new, "-" only base, "i"
+ * inlined, "!" calls certainly differ, "t" calls are too short for times; or "". */
 const char *tv_compare_mark(const struct tv_comparison *comparison,
                             const struct tv_compared_row *row);
+
+/* Write the full name of a row of the table, as one line. */
+void tv_compare_put_name(struct tv_out *out, const struct tv_comparison *comparison, uint32_t row);
+
+/* Write the change of a row, or that it is new or gone. */
+void tv_compare_put_row_change(struct tv_out *out, const struct tv_compared_row *row,
+                               double change);
+
+/* Return how many rows to write; a limit of 0 means all. */
+uint32_t tv_compare_row_count(const struct tv_compare_report *report, uint64_t limit);
 
 /* Write a finite number as JSON and HTML have it. */
 void tv_compare_put_number(struct tv_out *out, double value);

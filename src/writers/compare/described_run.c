@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/compare/described_run.h"
 
+#include "analysis/calltree/derived_trees.h"
+
 #include "base/bytes.h"
 #include "base/map.h"
 #include "readers/trace_event/text/fields.h"
@@ -73,6 +75,7 @@ struct tv_run tv_run_describe(const char *name, enum tv_run_side side, uint32_t 
     run.clocks = tv_trace_info_clocks(info);
     run.sampled = tv_trace_info_sampling(info).interval > 0;
     run.no_calls = tv_trace_info_figures(info) != TV_FIGURES_CALLS;
+    run.clock_cost = run.no_calls ? 0 : tv_clock_cost(info);
     run.format = info->input_count > 0 ? info->inputs[0].format : NULL;
     run.obfuscated = run_is_obfuscated(info);
     run.native = run_is_native(info);
