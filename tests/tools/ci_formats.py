@@ -67,23 +67,30 @@ def check_sarif(text):
     return run
 
 
+# Attributes and members of a suite that the schema of Ant (windyroad's JUnit.xsd) needs, in its order, and that of Jenkins knows.
+SUITE = {"id", "package", "name", "tests", "failures", "errors", "time", "timestamp", "hostname"}
+ENDS = ["system-out", "system-err"]
+
+
 def check_junit(text):
     """Return the test cases: name -> "ok", "failure" or "error"."""
     root = xml.etree.ElementTree.fromstring(text)
     assert root.tag == "testsuites" and not (root.text or "").strip(), root.tag
     verdicts = {}
     for suite in root:
-        assert suite.tag == "testsuite" and set(suite.attrib) == {"name", "tests", "failures", "errors"}, suite.attrib
+        assert suite.tag == "testsuite" and set(suite.attrib) == SUITE, suite.attrib
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.get("timestamp")), suite.attrib
+        assert suite[0].tag == "properties" and len(suite[0]) > 0 and [one.tag for one in suite[-2:]] == ENDS
         counts = dict.fromkeys(("failure", "error"), 0)
-        for case in suite:
-            assert case.tag == "testcase" and set(case.attrib) == {"classname", "name"}, case.attrib
+        for case in suite[1:-2]:
+            assert case.tag == "testcase" and set(case.attrib) == {"classname", "name", "time"}, case.attrib
             assert case.get("name") and len(case) <= 1 and not (case.text or "").strip()
             for verdict in case:
-                assert verdict.get("message") and set(verdict.attrib) == {"message"}, verdict.attrib
+                assert verdict.get("message") and set(verdict.attrib) == {"message", "type"}, verdict.attrib
                 counts[verdict.tag] += 1
             verdicts[case.get("name")] = case[0].tag if len(case) else "ok"
         told = [int(suite.get(name)) for name in ("tests", "failures", "errors")]
-        assert told == [len(suite), counts["failure"], counts["error"]], told
+        assert told == [len(suite) - 3, counts["failure"], counts["error"]], told
     return verdicts
 
 

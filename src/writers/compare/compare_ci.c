@@ -44,6 +44,10 @@ void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *
     struct tv_junit junit;
     struct tv_out failure, details;
     tv_junit_init(&junit, "diff");
+    for (uint32_t run = 0; run < report->comparison->table->run_count; run++) {
+        int64_t seconds = report->comparison->table->runs[run].recorded_us / 1000000;
+        junit.seconds = seconds > junit.seconds ? seconds : junit.seconds;
+    }
     tv_out_init_memory(&failure);
     tv_out_init_memory(&details);
     for (uint32_t i = 0; i < report->rule_count; i++) {

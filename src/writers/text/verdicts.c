@@ -14,10 +14,14 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <time.h>
 
 #include "base/bytes.h"
 
 #define SARIF_RESULTS 5000u
+
+/* Years have four digits until then. */
+#define MAX_JUNIT_SECONDS INT64_C(253402300800)
 
 /* Return the text that was collected so far. */
 static struct tv_bytes verdicts_text(const struct tv_out *out)
@@ -42,13 +46,13 @@ void tv_junit_add(struct tv_junit *junit, const struct tv_junit_case *test)
     junit->failures += failure;
     tv_out_format(out, "<testcase classname=\"traceview.%s\" name=\"", junit->command);
     tv_out_xml(out, test->name);
-    tv_out_text(out, "\">");
+    tv_out_text(out, "\" time=\"0\">");
     if (error) {
-        tv_out_text(out, "<error message=\"");
+        tv_out_text(out, "<error type=\"cannot be judged\" message=\"");
         tv_out_xml(out, test->error);
         tv_out_text(out, "\"/>");
     } else if (failure) {
-        tv_out_text(out, "<failure message=\"");
+        tv_out_text(out, "<failure type=\"fired\" message=\"");
         tv_out_xml(out, test->failure);
         tv_out_text(out, "\">");
         tv_out_xml(out, test->details);
@@ -57,14 +61,24 @@ void tv_junit_add(struct tv_junit *junit, const struct tv_junit_case *test)
     tv_out_text(out, "</testcase>\n");
 }
 
+/* The schema of Ant and that of Jenkins differ; documents like this fit both.  Ant's needs a time
+ * and a host; equal files must give equal documents, so they are not those of this run. */
 void tv_junit_finish(struct tv_junit *junit, struct tv_out *out)
 {
+    char moment[32] = "1970-01-01T00:00:00";
+    time_t seconds = (time_t)junit->seconds;
+    struct tm calendar;
+    if (junit->seconds > 0 && junit->seconds < MAX_JUNIT_SECONDS && gmtime_r(&seconds, &calendar))
+        strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%S", &calendar);
     tv_out_format(out,
-                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite "
-                  "name=\"traceview %s\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n",
-                  junit->command, junit->tests, junit->failures, junit->errors);
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite id=\"0\" "
+                  "package=\"traceview\" name=\"traceview %s\" tests=\"%u\" failures=\"%u\" "
+                  "errors=\"%u\" time=\"0\" timestamp=\"%s\" hostname=\"localhost\">\n"
+                  "<properties><property name=\"program\" value=\"traceview\"/></properties>\n",
+                  junit->command, junit->tests, junit->failures, junit->errors, moment);
     tv_out_bytes(out, verdicts_text(&junit->cases));
-    tv_out_text(out, "</testsuite>\n</testsuites>\n");
+    tv_out_text(out, "<system-out></system-out>\n<system-err></system-err>\n</testsuite>\n"
+                     "</testsuites>\n");
     tv_out_release(&junit->cases);
 }
 

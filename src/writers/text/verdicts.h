@@ -19,6 +19,7 @@
 
 struct tv_junit {
     const char *command; /* the suite is "traceview COMMAND" */
+    int64_t seconds;     /* since 1970, of what was checked; 0: unknown */
     uint32_t tests, failures, errors;
     struct tv_out cases;
 };
