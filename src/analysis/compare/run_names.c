@@ -4,6 +4,7 @@
 
 #include "analysis/compare/run_table.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/out.h"
 
 static bool run_names_is_digit(uint8_t c)
@@ -87,4 +88,72 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
         tv_out_char(out, number > 0 ? '#' : (char)name.data[at]);
         at += number > 0 ? number : 1;
     }
+}
+
+/* ---- Too many names ---- */
+
+/* With more names on a side, most of them called at most once a run, grouping is suggested. */
+#define MIN_MANY_NAMES 1000u
+
+/* It is also suggested with so many rows of one side only, if these are most of the rows. */
+#define MIN_LONE_NAMES 20u
+
+/* Count the names of a side, and those that are called at most once in each of its runs. */
+static void run_names_count_side(const struct tv_run_table *table, enum tv_run_side side,
+                                 uint32_t *names, uint32_t *once)
+{
+    *names = *once = 0;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        bool most_once = true;
+        if (row->joined > 0 || !(side == TV_RUN_BASE ? row->in_base : row->in_new))
+            continue;
+        for (uint32_t run = 0; run < table->run_count; run++)
+            most_once = most_once && (table->runs[run].side != side ||
+                                      tv_run_table_figures(table, row, run)->calls <= 1);
+        *names += 1;
+        *once += most_once;
+    }
+}
+
+/* Count the names of all rows, and their different forms without numbers. */
+static uint32_t run_names_count_forms(const struct tv_run_table *table, uint32_t *names)
+{
+    struct tv_interner *forms = tv_interner_new();
+    struct tv_out form;
+    *names = 0;
+    tv_out_init_memory(&form);
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        const struct tv_run_row *row = &table->rows[i];
+        if (row->joined > 0)
+            continue;
+        *names += 1;
+        form.length = 0;
+        tv_run_names_normal(&form, tv_run_text(table, row->class_name), TV_NAMES_GROUPED);
+        tv_out_char(&form, '\n');
+        tv_run_names_normal(&form, tv_run_text(table, row->name), TV_NAMES_GROUPED);
+        tv_interner_add(forms, (struct tv_bytes){form.buffer, form.length});
+    }
+    uint32_t count = tv_interner_count(forms) - 1; /* without the empty string */
+    tv_out_release(&form);
+    tv_interner_free(forms);
+    return count;
+}
+
+bool tv_run_table_suggests_groups(const struct tv_run_table *table)
+{
+    uint32_t names, once, lone = 0;
+    bool many = false;
+    if (table->by != TV_ROWS_BY_METHOD || table->names == TV_NAMES_GROUPED)
+        return false;
+    for (uint32_t i = 0; i < table->row_count; i++)
+        lone += table->rows[i].joined == 0 && table->rows[i].in_base != table->rows[i].in_new;
+    for (int side = TV_RUN_BASE; side <= TV_RUN_NEW; side++) {
+        run_names_count_side(table, (enum tv_run_side)side, &names, &once);
+        many = many || (names > MIN_MANY_NAMES && once > names / 2);
+    }
+    if (!many && (lone < MIN_LONE_NAMES || lone < table->row_count / 2))
+        return false;
+    uint32_t forms = run_names_count_forms(table, &names);
+    return forms <= names / 2;
 }

@@ -167,6 +167,10 @@ void tv_run_table_match(struct tv_run_table *table);
 /* Append the normal form of a name, in which generated numbers are '#'. */
 void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names);
 
+/* Tell whether a matched table by method has so many rows that differ by numbers alone ("GET
+ * /user/4711") that TV_NAMES_GROUPED should be tried. */
+bool tv_run_table_suggests_groups(const struct tv_run_table *table);
+
 /* Append the full name of a row: "class.name signature"; of a path all names, joined by ";". */
 void tv_run_row_name(struct tv_out *out, const struct tv_run_table *table,
                      const struct tv_run_row *row);

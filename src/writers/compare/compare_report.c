@@ -265,6 +265,9 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
         tv_compare_put_change(out, exp(most) - 1);
         tv_out_text(out, " by run\n");
     }
+    if (tv_run_table_suggests_groups(comparison->table))
+        tv_out_text(out, "most names differ by numbers alone: --names grouped makes one row of "
+                         "those\n");
     tv_out_format(out, "%s\n\n", tv_compare_promise(comparison));
 }
 
@@ -749,6 +752,8 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     }
     tv_json_put_key(out, ", ", "promise");
     tv_out_text(out, comparison->promises ? "true" : "false");
+    if (tv_run_table_suggests_groups(comparison->table))
+        tv_json_put_text(out, ", ", "suggestion", TV_BYTES("--names grouped"));
     tv_json_put_text(out, ", ", "note", tv_bytes_of(tv_compare_promise(comparison)));
     tv_out_text(out, ",\n  \"sides\": {\n    \"base\": ");
     compare_json_side(out, comparison, TV_RUN_BASE);
