@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine.c - the command's side of the sandbox (confine.h): one function for each thing that a
- * command can ask of its broker.
+ * confine.c - the command's side of the sandbox (confine.h): one function for
+ * each thing that a command can ask of its broker.
  *
- * All requests share one socket and one lock, because threads of the command open files at the same
- * time.  A request that fails because the broker has gone is an error of that file, not of the
- * program.
+ *     command, in the sandbox                      broker, with the user's rights
+ *     ---- word, path or key, flags ------------>  decides whether the command may have it
+ *     <--- number, error, perhaps a descriptor --  opens, renames, starts
+ *
+ * All requests share one socket and one lock, because threads of the command
+ * open files at the same time.  A request that fails because the broker has
+ * gone is an error of that file, not of the program.
+ *
+ * Nothing here protects anything: a hostile trace that took over the command
+ * could send what it likes.  The broker checks every request as if it came from
+ * an enemy (broker.c); here, errors only have to be plain.
  */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "cli/confine.h"
@@ -71,6 +79,7 @@ struct broker_exchange {
     struct tv_broker_reply reply;
 };
 
+/* The caller frees it with tv_free. */
 static struct broker_exchange *broker_exchange_new(enum tv_broker_word word)
 {
     struct broker_exchange *made = tv_alloc(1, sizeof *made);
@@ -78,6 +87,7 @@ static struct broker_exchange *broker_exchange_new(enum tv_broker_word word)
     return made;
 }
 
+/* False: the path is too long. */
 static bool broker_exchange_set_path(struct broker_exchange *exchange, const char *path)
 {
     size_t size = strlen(path) + 1;
@@ -87,6 +97,7 @@ static bool broker_exchange_set_path(struct broker_exchange *exchange, const cha
     return true;
 }
 
+/* False: the key is too long; none is made so. */
 static bool broker_exchange_set_key(struct broker_exchange *exchange, struct tv_bytes key)
 {
     if (key.length > sizeof exchange->request.key)
@@ -96,6 +107,7 @@ static bool broker_exchange_set_key(struct broker_exchange *exchange, struct tv_
     return true;
 }
 
+/* Only a broker that was killed ends before the command. */
 static enum tv_status confine_fail_gone(struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
@@ -132,6 +144,7 @@ static int confine_open(const char *path, int flags)
     return descriptor;
 }
 
+/* Replaces stat(2), with errno as it sets it. */
 static int confine_stat(const char *path, struct stat *info)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_STAT);
@@ -147,6 +160,8 @@ static int confine_stat(const char *path, struct stat *info)
     return error == 0 ? 0 : -1;
 }
 
+/* Replaces opening a temporary file, which has no name. *descriptor belongs to
+ * the caller. */
 static enum tv_status confine_open_temporary(int *descriptor, struct tv_error *err)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_TEMPORARY);
@@ -194,6 +209,7 @@ bool tv_confined_make_key(struct tv_index_cache *cached)
     return known;
 }
 
+/* -1: the cache has no such entry, or there is no cache. */
 int tv_confined_cache_open(struct tv_bytes key)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_OPEN);
@@ -204,6 +220,8 @@ int tv_confined_cache_open(struct tv_bytes key)
     return descriptor;
 }
 
+/* `folder` is the number that the broker gave the entry, not a descriptor of
+ * this process. */
 bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_BEGIN);
@@ -216,6 +234,7 @@ bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
     return file->fd >= 0;
 }
 
+/* An entry that is not whole is removed. */
 void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_END);
@@ -227,6 +246,7 @@ void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 
 /* ---- Outputs ---- */
 
+/* The broker decides whether the path is an output of this command. */
 enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *path,
                                      struct tv_error *err)
 {
@@ -243,6 +263,8 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
     return status;
 }
 
+/* The broker renames the file, after it has made sure that everything is on the
+ * disk. */
 enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err)
 {
     assert(file->descriptor >= 0);
@@ -258,6 +280,7 @@ enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_er
     return status;
 }
 
+/* May be called for a file that could not be opened. */
 void tv_confined_file_discard(struct tv_atomic_file *file)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_DISCARD);
@@ -285,6 +308,7 @@ void tv_confined_pager_finish(void)
     tv_free(exchange);
 }
 
+/* The broker knows the address: the command cannot choose it. */
 bool tv_confined_browser_open(void)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_BROWSER_OPEN);
@@ -294,6 +318,7 @@ bool tv_confined_browser_open(void)
     return done;
 }
 
+/* Only FILE arguments can be sent; they are named by their numbers. */
 int tv_confined_push_start(const char *const *files, size_t count)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PUSH);
@@ -318,6 +343,7 @@ void tv_confined_remember(const char *path)
 
 /* ---- Entering and leaving ---- */
 
+/* errno is that of the call that failed. */
 static void confine_warn(const struct tv_confine_options *options)
 {
     if (!options->settings->quiet)
@@ -326,6 +352,7 @@ static void confine_warn(const struct tv_confine_options *options)
                    strerror(errno));
 }
 
+/* Without a broker, the command goes on without a sandbox. */
 static void confine_start_broker(const struct tv_confine_options *options)
 {
     assert(!tv_is_confined());
@@ -351,6 +378,8 @@ static void confine_start_broker(const struct tv_confine_options *options)
     confined.options = *options;
 }
 
+/* No way leads out again.  A kernel without the means confines less, which is
+ * no error (sandbox.h). */
 static void confine_lock_in(void)
 {
     assert(tv_is_confined());

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - parses options by a table (options.h), from arguments and from a file.
+ * options.c - parses options by a table (options.h), from arguments and from a
+ * file.
  *
- * A value is written into the member of struct tv_settings at the offset in the table, with the
- * type that belongs to the kind of the option.  settings->given has one bit per table entry.
+ *     --name VALUE   --name=VALUE   -n VALUE   -nVALUE   -abc     arguments
+ *     name = VALUE                                                a line of a file
+ *           |
+ *           v
+ *     entry of the table --> kind: parser and type --> member of struct tv_settings
+ *
+ * A value is written into the member of struct tv_settings at the offset in the
+ * table, with the type that belongs to the kind of the option. settings->given
+ * has one bit per table entry, so a table has at most 64.  The bit also tells
+ * which options a file may no longer set: the command line wins.
+ *
+ * Texts are not copied: they point into the arguments, or into the text of the
+ * file.
  */
 #include "cli/options.h"
 
@@ -113,11 +125,13 @@ static bool option_are_choices(const char *choices, const char *words)
     return true;
 }
 
+/* The whole word must be digits. */
 static bool option_parse_count(const char *word, uint64_t *value)
 {
     return tv_parse_u64(tv_bytes_of(word), value);
 }
 
+/* 0 means as many as there are processors. */
 static bool option_parse_jobs(const char *word, uint64_t *value)
 {
     uint64_t jobs;
@@ -127,11 +141,13 @@ static bool option_parse_jobs(const char *word, uint64_t *value)
     return true;
 }
 
+/* Units are powers of 1024. */
 static bool option_parse_size(const char *word, uint64_t *value)
 {
     return tv_parse_size(tv_bytes_of(word), value);
 }
 
+/* Time without a unit is in seconds. */
 static bool option_parse_seconds(const char *word, uint64_t *value)
 {
     return tv_parse_seconds(tv_bytes_of(word), value);
@@ -204,6 +220,7 @@ static enum tv_status option_set_value(const struct tv_option *option, struct tv
     }
 }
 
+/* Note that the option was given, and store its value. */
 static enum tv_status option_give(const struct tv_option *table, const struct tv_option *option,
                                   struct tv_settings *settings, const char *word,
                                   struct tv_error *err)
@@ -213,6 +230,7 @@ static enum tv_status option_give(const struct tv_option *table, const struct tv
     return option_set_value(option, settings, word, err);
 }
 
+/* NULL: the table has no such option. */
 static const struct tv_option *option_find(const struct tv_option *table, struct tv_bytes name)
 {
     for (; table->name; table++) {
@@ -250,6 +268,7 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
     return option_give(table, option, settings, value, err);
 }
 
+/* Arguments that are not parsed yet; an option takes its value from them. */
 struct option_arguments {
     const struct tv_option *table;
     char **next, **end;
@@ -300,6 +319,7 @@ static enum tv_status option_parse_letters(struct option_arguments *a, const cha
     return TV_OK;
 }
 
+/* After "--" every word is a file; "-" alone always is one, standard input. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err)
 {
@@ -322,6 +342,8 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
     return TV_OK;
 }
 
+/* A word of the command line, with its dashes: "--" goes with long names, "-"
+ * with letters. */
 const struct tv_option *tv_options_wanting_value(const struct tv_option *table, const char *word)
 {
     size_t dashes = strspn(word, "-");
@@ -332,6 +354,7 @@ const struct tv_option *tv_options_wanting_value(const struct tv_option *table, 
     return option && option->argument && !option_value_is_optional(option) ? option : NULL;
 }
 
+/* Every option is shown with its argument and, below it, one line of help. */
 void tv_options_help(struct tv_out *out, const struct tv_option *table,
                      bool (*shows)(const void *context, const char *name), const void *context)
 {
@@ -348,6 +371,7 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table,
 
 /* ---- Options from a file ---- */
 
+/* A larger file was hardly written by hand. */
 #define CONFIG_LARGEST_FILE ((size_t)1 << 20)
 
 /* Was the option given on the command line? */
@@ -385,6 +409,8 @@ static enum tv_status config_read_line(const struct tv_option *table, char *line
     return tv_options_set(table, name, value, settings, err);
 }
 
+/* Lines are parsed in place. *text must live as long as the settings, which
+ * point into it. */
 enum tv_status tv_config_read(const struct tv_option *table, const char *path,
                               struct tv_settings *settings, char **text, struct tv_error *err)
 {
@@ -411,8 +437,10 @@ enum tv_status tv_config_read(const struct tv_option *table, const char *path,
 
 /* ---- Secrets ---- */
 
+/* Bytes of a file with a secret, with the line end. */
 #define LONGEST_SECRET 1024u
 
+/* A secret in a file ends at the first line end, so that an editor may add one. */
 enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
                               struct tv_error *err)
 {

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_convert.c - `convert` and `cut`: a trace, or part of one, as another trace file. */
+/*
+ * cmd_convert.c - `convert` and `cut`: a trace, or part of one, as another
+ * trace file.
+ *
+ *     convert   trace --> subset --> any format of trace_formats.h
+ *     cut       trace --> subset, range, redaction --> excerpt --> method trace, JSON or Perfetto
+ *
+ * A format rarely holds all that a trace has.  Losses are collected while the
+ * file is written and printed after it is complete, never in it.
+ */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -46,6 +55,7 @@ static const struct tv_trace_format *cmd_convert_choose(const struct tv_settings
     return tv_trace_format_named(both ? "v3" : "v2");
 }
 
+/* Binary files are not written to a terminal. */
 static enum tv_status cmd_open_output(struct tv_output *output, const struct tv_settings *settings,
                                       bool binary, struct tv_error *err)
 {
@@ -74,6 +84,7 @@ static enum tv_status cmd_convert_write(const struct tv_settings *settings,
     return status;
 }
 
+/* --clock matters to method traces alone. */
 static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
                                         const struct tv_trace *trace, struct tv_error *err)
 {
@@ -125,6 +136,7 @@ static const struct tv_option cut_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Indices of the words of --to. */
 enum cut_target {
     CUT_DEFAULT,
     CUT_TRACE,
@@ -214,6 +226,7 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
     return status;
 }
 
+/* The subset must outlive the excerpt, which refers to it. */
 static enum tv_status cmd_cut_trace(const struct tv_settings *settings,
                                     const struct tv_trace *trace, struct tv_error *err)
 {

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_diff.c - `diff`: two traces side by side; groups of runs are compared in cmd_compare.c. */
+/*
+ * cmd_diff.c - `diff`: two traces side by side; groups of runs are compared in
+ * cmd_compare.c.
+ *
+ *     A --> profile --.
+ *                      > the clocks of both, the same kind of figures --> differences --> table
+ *     B --> profile --'
+ *
+ * The two sides are read one after the other, each as if it were the only file,
+ * so that every message names its file.  What can be checked without a trace is
+ * checked before the first is read; what needs both, before the output is
+ * opened.
+ */
 #include <assert.h>
 
 #include "base/bytes.h"
@@ -125,6 +137,7 @@ static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struc
     return status;
 }
 
+/* Free the profile before the trace that owns its names. */
 static void cmd_diff_release_side(struct diff_side *side)
 {
     tv_profile_free(side->profile);

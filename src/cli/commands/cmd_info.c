@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_info.c - `info` (facts about a trace) and `states` (what threads did, and on which
- * processor). */
+/*
+ * cmd_info.c - `info` (facts about a trace) and `states` (what threads did, and
+ * on which processor).
+ *
+ *     info      streams, no filter   records --> span sink --> profile sink --> counts, duration
+ *               otherwise            the trace --> counts of the subset
+ *     states    the trace --> times of threads and processors in the range
+ *
+ * Streaming needs no memory for the events, so `info` of a method trace of many
+ * gigabytes is as cheap as reading it.
+ */
 #include <assert.h>
 #include <stdio.h>
 
@@ -27,6 +36,7 @@ struct span_sink {
     tv_ns earliest[2]; /* wall, CPU: of all inputs so far; INT64_MAX without records */
 };
 
+/* The sink is the first member. */
 static struct span_sink *span_sink_of(struct tv_sink *sink)
 {
     return (struct span_sink *)sink;
@@ -46,6 +56,8 @@ static void span_sink_begin(struct tv_sink *sink, struct tv_trace_info *head, ui
     span->inner->ops->begin(span->inner, head, input, parts);
 }
 
+/* Times are of the wall clock if the input has one, else of the CPU clock.
+ * All records of an input have the same ticks, so these are compared. */
 static void span_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
                            const struct tv_batch *batch)
 {
@@ -61,6 +73,7 @@ static void span_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
     span->inner->ops->take(span->inner, pass, part, batch);
 }
 
+/* Only the inner sink has something to stitch. */
 static enum tv_stitch_result span_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = span_sink_of(sink)->inner;
@@ -95,6 +108,7 @@ static void span_sink_init(struct span_sink *span, struct tv_sink *inner)
     span->sink.ops = &span->ops;
 }
 
+/* The inner sink belongs to the caller. */
 static void span_sink_release(struct span_sink *span)
 {
     tv_free(span->first);
@@ -128,6 +142,8 @@ static const struct tv_option info_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Open the output only now: a trace that cannot be read leaves an existing file
+ * as it is. */
 static enum tv_status cmd_info_write(const struct tv_settings *settings, const struct tv_info *info,
                                      struct tv_error *err)
 {
@@ -169,6 +185,8 @@ static enum tv_status cmd_info_of_stream(const struct tv_settings *settings,
     return status;
 }
 
+/* --filter needs no test here: files that are filtered do not stream
+ * (tv_load_can_stream). */
 static bool cmd_info_is_filtered(const struct tv_settings *settings)
 {
     return settings->select.processes.count > 0 || settings->select.categories.count > 0;
@@ -271,6 +289,7 @@ static enum tv_status cmd_states_choose_cpu(const struct tv_trace *trace, const 
     return TV_OK;
 }
 
+/* Mark the threads of --thread and --process. */
 static void cmd_states_choose_threads(const struct tv_settings *settings,
                                       const struct tv_trace_info *head, bool *threads)
 {
@@ -325,6 +344,7 @@ static enum tv_status cmd_states_write_table(const struct tv_settings *settings,
     return tv_output_close(&output, err);
 }
 
+/* The selection is freed here, also after an error. */
 static enum tv_status cmd_states_write(const struct tv_settings *settings,
                                        const struct tv_trace *trace, struct tv_error *err)
 {

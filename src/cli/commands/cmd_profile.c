@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_profile.c - `profile`, `tree` and `callgraph`: where the time of methods went. */
+/*
+ * cmd_profile.c - `profile`, `tree` and `callgraph`: where the time of methods
+ * went.
+ *
+ *     profile    figures of each method     one pass over the files, if no option needs more
+ *                with its callers           needs the call tree
+ *     tree       call paths with times      call tree --> merged paths, sorted by time
+ *     callgraph  methods and their calls    call tree --> boxes and edges for Graphviz
+ *
+ * Options that the trace cannot fulfil, such as a clock that it lacks, are
+ * errors before the output is opened: an existing file is then kept.
+ */
 #include <assert.h>
 
 #include "cli/command.h"
@@ -44,6 +55,7 @@ struct profile_result {
     struct tv_profile *profile;
 };
 
+/* Free the profile before the trace or tree that owns its names. */
 static void cmd_profile_release_table(struct profile_result *table)
 {
     tv_profile_free(table->profile);
@@ -112,6 +124,7 @@ static enum tv_status cmd_profile_write(const struct tv_settings *settings,
     return tv_output_close(&output, err);
 }
 
+/* Options that contradict each other are refused before the files are read. */
 static int cmd_profile_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};

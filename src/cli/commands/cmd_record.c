@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_record.c - `record` and `recover`: their options, and what follows a recording. The recording
- * itself is in record/. */
+/*
+ * cmd_record.c - `record` and `recover`: their options, and what follows a
+ * recording.  The recording itself is in record/.
+ *
+ *     record     options --> plan (record/plan.c) --> recording (record/record.h)
+ *                --> the viewer, with --open
+ *     recover    traceview-PID.spool + traceview-PID.names --> trace
+ *
+ * The exit code of `record` is that of the program; only if it is 0 can it be
+ * that of the recording.  So scripts see the program as if it ran by itself.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -128,6 +137,7 @@ static enum tv_status cmd_record_check_single(const struct tv_settings *settings
     return TV_OK;
 }
 
+/* The exit code of the program comes before that of the recording. */
 static int cmd_record_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_record_plan plan = {.settings = settings};
@@ -166,6 +176,8 @@ const struct tv_command tv_command_record = {
 
 /* ---- recover ---- */
 
+/* Names of the files that a recorder with --spool leaves behind when it is
+ * killed. */
 #define PREFIX "traceview-"
 #define SUFFIX ".spool"
 
@@ -262,6 +274,7 @@ static enum tv_status cmd_recover_all(const struct tv_settings *settings, const 
     return status;
 }
 
+/* One folder, with one spool or many. */
 static int cmd_recover_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};

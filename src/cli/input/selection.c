@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.c - from the words of options to what a command works on (selection.h).
+ * selection.c - from the words of options to what a command works on
+ * (selection.h).
  *
- * A word that matches nothing is an error, because a typing mistake would otherwise look like an
- * empty trace.  The message lists the names that exist.
+ *     --process, --thread, --category --> check: does each word match something? --> subset
+ *     --range                         --> two times                              --> selection
+ *     --clock, --sort                 --> a clock that the trace has
+ *
+ * A word that matches nothing is an error, because a typing mistake would
+ * otherwise look like an empty trace.  The message lists the names that exist.
+ *
+ * Words of one option are alternatives; different options must all fit.  A
+ * thread, say, is selected if a --thread names it and a --process names its
+ * process.
  */
 #include "cli/input/selection.h"
 
@@ -59,6 +68,8 @@ bool tv_thread_is_selected(const struct tv_trace_info *head, uint32_t thread, vo
                                                       tv_process_matches);
 }
 
+/* Does a list of categories, "a,b", have one of --category?  True without
+ * words.  A callback of subsets. */
 static bool selection_has_category(struct tv_bytes list, const void *context)
 {
     const struct tv_settings *settings = context;
@@ -70,6 +81,7 @@ static bool selection_has_category(struct tv_bytes list, const void *context)
 
 /* ---- Words that match nothing ---- */
 
+/* More would not fit into one message. */
 #define NAMES_SHOWN 8
 
 /* The list in "there are: main (1), Worker (2) and 7 more". */
@@ -79,6 +91,7 @@ struct name_list {
     uint32_t count;
 };
 
+/* Freed by name_list_fail. */
 static void name_list_init(struct name_list *list)
 {
     *list = (struct name_list){.seen = tv_interner_new()};
@@ -156,6 +169,7 @@ static enum tv_status selection_fail_process(const struct tv_trace_info *head, c
     return name_list_fail(&list, "process", "process", word, err);
 }
 
+/* Add each category of a list, "a,b". */
 static void name_list_add_categories(struct name_list *list, struct tv_bytes categories)
 {
     struct tv_bytes name;
@@ -223,6 +237,7 @@ enum tv_status tv_selection_check(const struct tv_settings *settings,
 
 /* ---- The subset ---- */
 
+/* Mark the processes that --process selects. */
 static void selection_choose_processes(const struct tv_settings *settings,
                                        const struct tv_trace_info *head, struct tv_subset *subset)
 {
@@ -264,6 +279,8 @@ static void selection_choose_frames(const struct tv_settings *settings,
             selection_has_category(tv_trace_info_text(head, head->frames[i].category), settings);
 }
 
+/* Arrays are made only for options that were given: NULL selects all, and costs
+ * nothing. */
 enum tv_status tv_subset_choose(const struct tv_settings *settings, const struct tv_trace *trace,
                                 struct tv_subset *subset, struct tv_error *err)
 {
@@ -298,6 +315,7 @@ enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct t
     return TV_OK;
 }
 
+/* A range contains its start, but not its end. */
 enum tv_status tv_range_choose(const struct tv_settings *settings, const struct tv_trace *trace,
                                tv_ns *from, tv_ns *to, struct tv_error *err)
 {
@@ -321,11 +339,14 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     return status;
 }
 
+/* Asynchronous slices are not mixed with calls, which they overlap. */
 static bool selection_is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
 {
     return settings->stacks.async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
 }
 
+/* Without --thread, --process and --async the selection of all tracks with
+ * calls needs no list. */
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
                                  const struct tv_subset *subset, uint32_t *tracks,
                                  struct tv_selection *selection, struct tv_error *err)
@@ -368,6 +389,7 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
     return TV_OK;
 }
 
+/* 2 is the index of "calls" among the words of --sort. */
 enum tv_status tv_sort_check_calls(const struct tv_settings *settings,
                                    const struct tv_trace_info *head, struct tv_error *err)
 {
@@ -431,6 +453,7 @@ static enum tv_status offset_parse(const char *word, const char *const *files, s
                    (const char *)name.data);
 }
 
+/* Files without a word keep the offset 0. */
 enum tv_status tv_offsets_find(const struct tv_words *words, const char *const *files, size_t count,
                                tv_ns **offsets, struct tv_error *err)
 {
@@ -477,6 +500,7 @@ void tv_redaction_hmac(const uint8_t key[TV_REDACTION_KEY_SIZE], struct tv_bytes
     hmac_sha256_digest(&state, TV_REDACTION_KEY_SIZE, digest);
 }
 
+/* SHA-256 makes a key of the right length from a salt of any length. */
 static void redaction_set_key(struct tv_redaction_options *options, struct tv_bytes salt)
 {
     assert(options->mac || salt.length > 0);
@@ -497,6 +521,7 @@ enum tv_status tv_redaction_random(struct tv_redaction_options *options, struct 
     return TV_OK;
 }
 
+/* A salt without --hash-names would do nothing, so it is refused. */
 enum tv_status tv_redaction_choose(const struct tv_settings *settings,
                                    struct tv_redaction_options *options, bool *chosen,
                                    struct tv_error *err)
