@@ -60,7 +60,18 @@ void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_ou
         out->length = before;
 }
 
-/* A quote in a text of the event is escaped, so the key is no part of a name. */
+/* Return what follows a key; nothing if it is not there.  A quote in a text of the event is
+ * escaped, so the key is no part of a name. */
+static struct tv_bytes sql_after_key(struct tv_bytes text, struct tv_bytes key)
+{
+    while (text.length > 0 && !tv_bytes_starts_with(text, key)) {
+        text.data++;
+        text.length--;
+    }
+    return text.length > 0 ? (struct tv_bytes){text.data + key.length, text.length - key.length}
+                           : text;
+}
+
 void tv_sql_put_priority(const struct tv_sql_data *data, int64_t id, uint64_t i,
                          struct tv_sql_vector *vector)
 {
@@ -69,13 +80,10 @@ void tv_sql_put_priority(const struct tv_sql_data *data, int64_t id, uint64_t i,
     size_t length = 0;
     tv_out_init_memory(&event);
     tv_sql_event_write(data, id, &event);
-    struct tv_bytes text = {event.buffer, event.length}, key = TV_BYTES("\"next_prio\":");
-    while (text.length > 0 && !tv_bytes_starts_with(text, key)) {
-        text.data++;
-        text.length--;
-    }
-    if (text.length > 0)
-        text = (struct tv_bytes){text.data + key.length, text.length - key.length};
+    struct tv_bytes all = {event.buffer, event.length};
+    struct tv_bytes text = sql_after_key(all, TV_BYTES("\"next_prio\":"));
+    if (text.length == 0) /* another kernel's */
+        text = sql_after_key(all, TV_BYTES("\"prio\":"));
     while (length < text.length &&
            (text.data[length] == '-' || (text.data[length] >= '0' && text.data[length] <= '9')))
         length++;

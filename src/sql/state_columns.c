@@ -65,8 +65,12 @@ static struct tv_bytes sql_state_letters(struct tv_bytes name)
 static void sql_put_letters(const struct tv_trace *trace, uint32_t path, uint64_t i,
                             struct tv_sql_vector *vector)
 {
-    uint32_t name = trace->head->frames[trace->paths.nodes[path].frame].name;
-    tv_sql_put_bytes(vector, i, sql_state_letters(tv_trace_info_text(trace->head, name)));
+    uint32_t number = trace->head->frames[trace->paths.nodes[path].frame].name;
+    struct tv_bytes name = tv_trace_info_text(trace->head, number);
+    if (tv_bytes_equal(name, TV_BYTES("Unknown")))
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_bytes(vector, i, sql_state_letters(name));
 }
 
 /* Put the state that follows at once; none if it is Running again, on another processor. */

@@ -62,6 +62,7 @@ enum tv_ft_state {
     TV_FT_PARKED,
     TV_FT_IDLE,
     TV_FT_UNKNOWN,
+    TV_FT_CREATED, /* of kernels other than Linux, like TV_FT_WAKE_STATE */
     TV_FT_STATES
 };
 
@@ -76,14 +77,16 @@ struct tv_ft_switch {
 /* Stands for the time of the last event of the file, which a chunk does not know. */
 #define TV_FT_AT_END INT64_MAX
 
-enum tv_ft_wake { TV_FT_WAKE_ASKED, TV_FT_WAKE_DONE, TV_FT_WAKE_BLOCKED };
+enum tv_ft_wake { TV_FT_WAKE_ASKED, TV_FT_WAKE_DONE, TV_FT_WAKE_BLOCKED, TV_FT_WAKE_STATE };
 
-/* A task was woken, or an event explains why it was blocked. */
+/* A task was woken, an event explains why it was blocked, or tells its state while it does not run.
+ */
 struct tv_ft_wakeup {
     int64_t time;
     uint64_t offset : 40, cpu : 16, kind : 7, io : 1;
     uint32_t task;
-    uint32_t by; /* the waking task; TV_FT_WAKE_BLOCKED: the blocking function, a text */
+    uint32_t by; /* the waking task; TV_FT_WAKE_BLOCKED: the blocking function, a text;
+                    TV_FT_WAKE_STATE: enum tv_ft_state */
 };
 
 struct tv_ft_counter {

@@ -15,7 +15,7 @@ struct tv_builder;
 struct tv_read_options;
 
 struct tv_ft_decoded_switch {
-    int64_t from, to; /* tids, 0 to INT32_MAX */
+    int64_t from, to; /* tids from 0 on; those of Linux end at INT32_MAX */
     struct tv_bytes from_name, to_name;
     enum tv_ft_state state; /* of the previous task */
 };

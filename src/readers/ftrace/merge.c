@@ -248,9 +248,10 @@ static void ft_merge_move_wakeups(struct tv_ft_merge *merge, size_t index, size_
         if (index > 0)
             *to = chunk->wakeups.rows[i];
         to->task = ft_merge_scheduled_thread(chunk, numbers->threads, to->task);
-        to->by = to->kind == TV_FT_WAKE_BLOCKED
-                     ? numbers->texts[to->by]
-                     : ft_merge_scheduled_thread(chunk, numbers->threads, to->by);
+        if (to->kind == TV_FT_WAKE_BLOCKED)
+            to->by = numbers->texts[to->by];
+        else if (to->kind != TV_FT_WAKE_STATE)
+            to->by = ft_merge_scheduled_thread(chunk, numbers->threads, to->by);
     }
     tv_free(chunk->wakeups.rows);
     chunk->wakeups.rows = NULL;

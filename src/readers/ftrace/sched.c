@@ -58,11 +58,12 @@ static const struct {
     [TV_FT_PARKED] = {"Parked", TV_COLOUR_SLEEPING},
     [TV_FT_IDLE] = {"Sleeping (idle)", TV_COLOUR_SLEEPING},
     [TV_FT_UNKNOWN] = {"Unknown", TV_COLOUR_OTHER},
+    [TV_FT_CREATED] = {"Created", TV_COLOUR_SLEEPING},
 };
 
 enum tv_ft_state tv_ft_find_state(struct tv_bytes name)
 {
-    for (unsigned i = 0; i < TV_FT_STATES; i++)
+    for (unsigned i = 0; i < TV_FT_CREATED; i++)
         if (tv_bytes_equal(name, tv_bytes_of(states[i].name)))
             return (enum tv_ft_state)i;
     return TV_FT_UNKNOWN;
@@ -115,6 +116,7 @@ struct ft_sched_pass {
     uint32_t frames[TV_FT_STATES];
     struct ft_sched_share *stretches;
     unsigned stretch_count;
+    bool tells_states; /* events tell states themselves: TV_FT_WAKE_STATE */
     bool writing;
 };
 
@@ -223,7 +225,8 @@ static void ft_sched_change_state(struct ft_sched_pass *f, const struct ft_sched
     struct ft_sched_state *doing = &f->threads[thread];
     uint32_t left = TV_NONE;
     bool io = doing->io_told && ft_sched_is_blocked(next->state);
-    if (doing->known && next->since > doing->since)
+    bool lasts = next->since > doing->since || (f->tells_states && !next->known);
+    if (doing->known && lasts)
         left = ft_sched_end_state(f, stretch, thread, next->since, next->known ? 0 : TV_SLICE_OPEN);
     bool wakes = ft_sched_is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
     *doing = *next;
@@ -305,11 +308,19 @@ static void ft_sched_take_wakeup(struct ft_sched_pass *f, const struct ft_sched_
         };
 }
 
-/* Apply a wake-up or a reason for blocking. Both kinds are in one table, because both belong to one
- * thread and must be replayed in time order. */
+/* Apply a wake-up, a reason for blocking, or a state that an event tells. All kinds are in one
+ * table, because they belong to one thread and must be replayed in time order. */
 static void ft_sched_take_wake_row(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
                                    const struct tv_ft_wakeup *w)
 {
+    if (w->kind == TV_FT_WAKE_STATE) {
+        ft_sched_change_state(f, stretch, w->task,
+                              &(struct ft_sched_state){.known = true,
+                                                       .state = (enum tv_ft_state)w->by,
+                                                       .since = w->time,
+                                                       .offset = w->offset});
+        return;
+    }
     if (w->kind != TV_FT_WAKE_BLOCKED) {
         ft_sched_take_wakeup(f, stretch, w);
         return;
@@ -508,7 +519,7 @@ static void ft_sched_name_tracks(struct ft_sched_pass *f)
 static void ft_sched_add_state_frames(struct ft_sched_pass *f)
 {
     struct tv_trace_info *head = f->schedule->head;
-    for (size_t i = 0; i < TV_FT_STATES; i++) {
+    for (size_t i = 0; i < (f->tells_states ? TV_FT_STATES : TV_FT_CREATED); i++) {
         struct tv_frame frame = {
             .name = tv_trace_info_string(head, tv_bytes_of(states[i].name)),
             .category = tv_trace_info_string(head, TV_BYTES("thread state")),
@@ -569,6 +580,8 @@ void tv_ft_schedule_build(struct tv_ft_schedule *schedule, unsigned workers)
         .stretches = tv_alloc(workers, sizeof *f.stretches),
         .stretch_count = workers,
     };
+    for (size_t i = 0; i < schedule->wakeup_count && !f.tells_states; i++)
+        f.tells_states = schedule->wakeups[i].kind == TV_FT_WAKE_STATE;
     ft_sched_add_state_frames(&f);
     tv_workers_run(workers, ft_sched_count_rows, &f);
     ft_sched_sum_counts(&f);

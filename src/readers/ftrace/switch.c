@@ -285,7 +285,7 @@ static enum tv_ft_taken ft_handle_switch(struct tv_ft_chunk *chunk, const struct
 void tv_ft_take_switch(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                        const struct tv_ft_decoded_switch *decoded)
 {
-    assert(ft_is_tid(decoded->from) && ft_is_tid(decoded->to));
+    assert(decoded->from >= 0 && decoded->to >= 0);
     uint32_t from = tv_ft_chunk_task(chunk, decoded->from);
     uint32_t to = tv_ft_chunk_task(chunk, decoded->to);
     if (decoded->from != 0)

@@ -47,6 +47,8 @@ enum {
     EVENT_G2D_MARK = 349,
     EVENT_MALI_MARK = 350,
     EVENT_DMA_HEAP = 351,
+    EVENT_GRAPH_ENTRY = 437,
+    EVENT_GRAPH_EXIT = 438,
 };
 
 struct tv_pf_bundle_state *tv_pf_bundle_get_state(struct tv_pf_reading *reading)
@@ -517,6 +519,27 @@ static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
     }
 }
 
+/* ---- Calls of kernel functions ---- */
+
+/* Begin or end the slice of a function that the function_graph tracer saw: entry {1 depth,
+ * 2 function}, exit {1 start, 2 depth, 3 function, 4 lost, 5 end}. */
+static bool pf_take_graph(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                          const struct tv_protobuf_field *event)
+{
+    char text[24];
+    bool begins = event->number == EVENT_GRAPH_ENTRY;
+    if (!begins && event->number != EVENT_GRAPH_EXIT)
+        return false;
+    uint64_t function = tv_pf_find(event->bytes, begins ? 2 : 3).value;
+    uint32_t frame = tv_ft_chunk_frame(
+        bundle->chunk, tv_pf_kernel_function(bundle, function, text, sizeof text), "function");
+    if (begins)
+        tv_ft_chunk_begin_kernel(bundle->chunk, at, at->task, frame);
+    else
+        tv_ft_chunk_end_kernel(bundle->chunk, at, at->task, frame);
+    return true;
+}
+
 /* ---- Events ---- */
 
 /* Take an event that needs no text.  Return false for all others. */
@@ -561,7 +584,8 @@ static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     case EVENT_CDEV:
         return pf_take_thermal(bundle, at, event->number, event->bytes);
     default:
-        return pf_take_driver_mark(bundle, at, event->number, event->bytes);
+        return pf_take_graph(bundle, at, event) ||
+               pf_take_driver_mark(bundle, at, event->number, event->bytes);
     }
 }
 

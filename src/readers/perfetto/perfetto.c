@@ -392,6 +392,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_map_release(&reading->disk_index);
     tv_pf_gpu_counters_release(&reading->gpu_counters);
     tv_free(reading->metadata.rows);
+    tv_free(reading->generic.states.rows);
+    tv_free(reading->generic.processes.rows);
 }
 
 /* Count the packets of each type under the name of the payload.  Those without one, or with one of
@@ -434,6 +436,7 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
     reading->input = merge->input;
     if (reading->cpu_times)
         input->clocks |= TV_CLOCK_CPU;
+    tv_pf_add_generic_processes(reading, merge);
     tv_pf_add_names(reading, merge);
     tv_pf_add_packages(reading, merge);
     tv_pf_add_facts(reading, merge);
@@ -482,6 +485,7 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
     if (status == TV_OK)
         status = pf_read_payloads(reading, err);
     tv_pf_end_gpu_counters(reading);
+    tv_pf_end_generic_kernel(reading);
     tv_progress_join(options->progress, true);
     if (status == TV_OK) {
         struct tv_ft_building building = {

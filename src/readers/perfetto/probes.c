@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "readers/ftrace/fields.h"
 #include "readers/perfetto/field_names.h"
 #include "readers/perfetto/reading.h"
@@ -601,6 +602,79 @@ static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes b
     pf_add_system_facts(reading, bytes);
 }
 
+/* Processors of one list; more are not believed. */
+#define MAX_CPUS 1024u
+
+struct pf_cpu {
+    struct tv_bytes processor;
+    uint64_t capacity, frequency; /* 0: unknown; the highest frequency in kHz */
+    uint32_t cluster;
+};
+
+static struct pf_cpu pf_cpu_parse(struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct pf_cpu cpu = {.capacity = 0};
+    while (tv_pf_next(&message, &field)) {
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
+        uint64_t value;
+        if (field.number == 1)
+            cpu.processor = field.bytes;
+        else if (field.number == 3)
+            cpu.capacity = field.value;
+        while (field.number == 2 && tv_pf_numbers_next(&numbers, &value))
+            cpu.frequency = value > cpu.frequency ? value : cpu.frequency;
+    }
+    return cpu;
+}
+
+/* Number the clusters: processors of the same capacity, or of the same frequency. */
+static void pf_cpu_find_clusters(struct pf_cpu *cpus, uint32_t count, bool capacity)
+{
+    struct tv_sort_key *keys = tv_alloc((size_t)count + 1, sizeof *keys);
+    uint32_t cluster = 0;
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (struct tv_sort_key){capacity ? cpus[i].capacity : cpus[i].frequency, i};
+    tv_sort_keys(keys, count);
+    for (uint32_t i = 0; i < count; i++) {
+        cluster += i > 0 && keys[i].key != keys[i - 1].key;
+        cpus[keys[i].index].cluster = cluster;
+    }
+    tv_free(keys);
+}
+
+/* Add "cpu 0: AArch64 Processor, cluster 0, capacity 256" for each processor of a CpuInfo. */
+static void pf_take_cpu_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct pf_cpu *cpus = tv_alloc(MAX_CPUS, sizeof *cpus);
+    uint32_t count = 0;
+    bool capacity = true;
+    while (tv_pf_next(&message, &field) && count < MAX_CPUS) {
+        if (field.number != 1)
+            continue;
+        cpus[count] = pf_cpu_parse(field.bytes);
+        capacity = capacity && cpus[count].capacity > 0;
+        count++;
+    }
+    pf_cpu_find_clusters(cpus, count, capacity);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[24], text[200];
+        size_t length = cpus[i].processor.length < 120 ? cpus[i].processor.length : 120;
+        snprintf(name, sizeof name, "cpu %" PRIu32, i);
+        int used =
+            snprintf(text, sizeof text, "%.*s, cluster %" PRIu32, (int)length,
+                     length > 0 ? (const char *)cpus[i].processor.data : "", cpus[i].cluster);
+        if (cpus[i].capacity > 0)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", capacity %" PRIu64,
+                             cpus[i].capacity);
+        tv_pf_add_metadata(reading, name, (struct tv_bytes){(uint8_t *)text, (size_t)used});
+    }
+    tv_free(cpus);
+}
+
 static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     char text[40];
@@ -627,6 +701,35 @@ static void pf_take_trigger(struct tv_pf_reading *reading, const struct tv_ft_at
         .of = TV_NONE,
         .scope = TV_SCOPE_GLOBAL,
     };
+}
+
+/* Add when the recording service had flushed all data, and who was slow to start: {3 all flushed,
+ * 7 slow to start {1 {1 producer, 2 data source}}}. */
+static void pf_take_service_event(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                  struct tv_bytes bytes)
+{
+    char text[160];
+    int length;
+    struct tv_pf_message message = tv_pf_message_over(tv_pf_find(bytes, 7).bytes);
+    struct tv_protobuf_field field;
+    if (tv_pf_find(bytes, 3).value != 0) {
+        length = snprintf(text, sizeof text, "%" PRId64, packet->time);
+        tv_pf_add_metadata(reading, "all_data_source_flushed_ns",
+                           (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    }
+    while (tv_pf_next(&message, &field)) {
+        struct tv_bytes producer = tv_pf_find(field.bytes, 1).bytes;
+        struct tv_bytes source = tv_pf_find(field.bytes, 2).bytes;
+        if (field.number != 1)
+            continue;
+        length = snprintf(text, sizeof text, "%.*s %.*s",
+                          (int)(producer.length < 78 ? producer.length : 78),
+                          producer.data ? (const char *)producer.data : "",
+                          (int)(source.length < 78 ? source.length : 78),
+                          source.data ? (const char *)source.data : "");
+        tv_pf_add_metadata(reading, "slow_start_data_source",
+                           (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    }
 }
 
 /* ---- Losses that the service reports ---- */
@@ -665,6 +768,28 @@ static bool pf_take_single_values(struct tv_pf_reading *reading, const struct tv
     return true;
 }
 
+/* Take a packet about the system or the recording, which becomes metadata; false: it is none. */
+static bool pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                          const struct tv_protobuf_field *payload)
+{
+    switch (payload->number) {
+    case 45:
+        pf_take_system_info(reading, payload->bytes);
+        return true;
+    case 67:
+        pf_take_cpu_info(reading, payload->bytes);
+        return true;
+    case 69:
+        pf_take_service_event(reading, packet, payload->bytes);
+        return true;
+    case 89:
+        pf_take_uuid(reading, payload->bytes);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Payloads without a function here have been read by the survey, or say nothing about the trace
  * (configuration, synchronisation marks). */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
@@ -677,7 +802,6 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 6:
     case 33:
     case 36:
-    case 69:
     case 34:
         return true;
     case 9:
@@ -709,12 +833,6 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 39:
         pf_take_logs(reading, packet, payload->bytes);
         return true;
-    case 45:
-        pf_take_system_info(reading, payload->bytes);
-        return true;
-    case 89:
-        pf_take_uuid(reading, payload->bytes);
-        return true;
     case 35:
         pf_take_trace_stats(reading, packet, payload->bytes);
         return true;
@@ -733,6 +851,8 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         pf_take_trigger(reading, &at, payload->bytes);
         return true;
     default:
-        return pf_take_single_values(reading, &at, payload);
+        return pf_take_facts(reading, packet, payload) ||
+               pf_take_single_values(reading, &at, payload) ||
+               tv_pf_take_generic_kernel(reading, &at, payload);
     }
 }

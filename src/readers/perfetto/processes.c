@@ -131,14 +131,39 @@ void tv_pf_note_end(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int
 
 void tv_pf_note_parent(struct tv_pf_reading *reading, int64_t pid, int64_t parent)
 {
-    if (parent > 0)
+    if (parent >= 0)
         pf_facts_of(&reading->processes.process_facts, pid)->parent = parent;
+}
+
+/* Return the bytes before the first of two characters. */
+static struct tv_bytes pf_bytes_before(struct tv_bytes text, char a, char b)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] == a || text.data[i] == b)
+            text.length = i;
+    return text;
+}
+
+void tv_pf_note_command(struct tv_pf_reading *reading, int64_t pid, struct tv_bytes command)
+{
+    if (command.length == 0)
+        return;
+    pf_facts_of(&reading->processes.process_facts, pid)->command = tv_pf_text(reading, command);
+    tv_pf_name_process(reading, pid, tv_pf_text(reading, pf_bytes_before(command, ' ', ' ')), 4);
 }
 
 /* Return a time that the model can add to others; TV_NO_TIME when there is none. */
 static int64_t pf_fact_time(int64_t time)
 {
     return time >= -TV_MOVE_MAX && time <= TV_MOVE_MAX ? time : TV_NO_TIME;
+}
+
+/* Return the parent of a process; the kernel's process stands for that of the idle task, 0. */
+static uint32_t pf_parent_of(struct tv_ft_merge *merge, const struct tv_pf_facts *facts)
+{
+    if (facts->parent > 0)
+        return tv_map_find(&merge->processes, (uint64_t)facts->parent);
+    return facts->parent == 0 ? tv_ft_merge_process(merge, TV_FT_NO_ID) : TV_NONE;
 }
 
 /* Add a row of facts, unless nothing is known. */
@@ -156,8 +181,7 @@ static void pf_add_facts_row(struct tv_pf_reading *reading, struct tv_ft_merge *
         .end = facts->end >= facts->last_start ? pf_fact_time(facts->end) : TV_NO_TIME,
         .process = process,
         .thread = thread,
-        .parent =
-            facts->parent > 0 ? tv_map_find(&merge->processes, (uint64_t)facts->parent) : TV_NONE,
+        .parent = pf_parent_of(merge, facts),
         .user = facts->user,
         .command = merge->numbers[0].texts[facts->command],
         .input = merge->input,
@@ -240,15 +264,6 @@ static struct pf_tree_process pf_tree_process_parse(struct tv_bytes bytes)
     return process;
 }
 
-/* Return the bytes before the first of two characters. */
-static struct tv_bytes pf_bytes_before(struct tv_bytes text, char a, char b)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] == a || text.data[i] == b)
-            text.length = i;
-    return text;
-}
-
 /* Return the text of a whole command line: its arguments, with blanks between them. */
 static uint32_t pf_command_line(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
@@ -272,7 +287,7 @@ static void pf_note_tree_facts(struct tv_pf_reading *reading, const struct pf_tr
                                struct tv_bytes bytes)
 {
     struct tv_pf_facts *facts = pf_facts_of(&reading->processes.process_facts, process->pid);
-    facts->parent = process->parent > 0 ? process->parent : facts->parent;
+    facts->parent = process->parent >= 0 ? process->parent : facts->parent;
     facts->user = process->user >= 0 ? (uint32_t)process->user : facts->user;
     facts->boot_start = process->boot_start;
     if (process->arguments > 0)

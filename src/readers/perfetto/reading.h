@@ -354,6 +354,23 @@ struct tv_pf_processes {
     struct tv_map package_names, user_packages; /* name, and user -> package */
 };
 
+/* A thread's new state, or its new name, in a kernel other than Linux (generic_kernel.c). */
+struct tv_pf_generic_state {
+    int64_t time, tid;
+    uint64_t offset : 40, cpu : 16, renames : 1;
+    uint32_t task, name; /* task of the chunk; text */
+    enum tv_ft_state state;
+};
+
+struct tv_pf_generic_process {
+    int64_t pid;
+};
+
+struct tv_pf_generic_kernel {
+    TV_TABLE(tv_pf_generic_state) states;
+    TV_TABLE(tv_pf_generic_process) processes; /* of process trees */
+};
+
 /* The kernel's version, which decides what the numbers of task states mean (task_states.c). */
 struct tv_pf_kernel {
     bool is_known;
@@ -378,6 +395,7 @@ struct tv_pf_reading {
     struct tv_pf_profile profile;
     struct tv_pf_processes processes;
     struct tv_pf_kernel kernel;
+    struct tv_pf_generic_kernel generic;
     TV_TABLE(tv_pf_display_frame) display_frames;
     TV_TABLE(tv_pf_gpu_slice) gpu_slices;
     TV_TABLE(tv_pf_gpu_link) gpu_links;
@@ -574,6 +592,8 @@ void tv_pf_note_start(struct tv_pf_reading *reading, int64_t tid, int64_t pid, i
 void tv_pf_note_end(struct tv_pf_reading *reading, int64_t tid, int64_t pid, int64_t time);
 /* Note the parent of a process that an event began. */
 void tv_pf_note_parent(struct tv_pf_reading *reading, int64_t pid, int64_t parent);
+/* Note the command line of a process; its first word is the process's name. */
+void tv_pf_note_command(struct tv_pf_reading *reading, int64_t pid, struct tv_bytes command);
 /* Add the facts about the processes and threads of the trace. */
 void tv_pf_add_facts(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 void tv_pf_name_thread(struct tv_pf_reading *reading, int64_t tid, uint32_t name, uint8_t priority);
@@ -604,6 +624,13 @@ void tv_pf_add_gpu_links(struct tv_pf_reading *reading, const struct tv_protobuf
 void tv_pf_take_gpu_correlation(struct tv_pf_reading *reading, struct tv_bytes correlation);
 /* Add the arrows from submits to stages, and from these to what waits for them. */
 void tv_pf_add_gpu_arrows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
+
+/* Take a packet of a kernel other than Linux (false: it is none); when all packets are read, make
+ * switches of the states; add the processes that have no threads. */
+bool tv_pf_take_generic_kernel(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                               const struct tv_protobuf_field *payload);
+void tv_pf_end_generic_kernel(struct tv_pf_reading *reading);
+void tv_pf_add_generic_processes(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Take a GpuCounterEvent; when all packets are read, end the counters. */
 void tv_pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
