@@ -86,6 +86,22 @@ static void sql_list_facts(struct tv_sql_data *data)
     }
 }
 
+/* Find out whether the idle task is to be added to the threads and processes (tables.c). */
+static void sql_find_idle(struct tv_sql_data *data)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    bool perfetto = false;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        perfetto = perfetto || strcmp(info->inputs[i].format, "Perfetto trace") == 0;
+    data->adds_idle_thread = perfetto;
+    for (uint32_t i = 0; i < info->thread_count; i++)
+        data->adds_idle_thread = data->adds_idle_thread && !tv_sql_is_idle(info, &info->threads[i]);
+    data->idle_process = perfetto ? info->process_count : TV_NONE;
+    for (uint32_t i = info->process_count; perfetto && i-- > 0;)
+        if (info->processes[i].id == 0)
+            data->idle_process = i;
+}
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -101,6 +117,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->display = tv_display_cache_new(trace, false);
     sql_list_thread_tracks(data);
     sql_list_facts(data);
+    sql_find_idle(data);
     sql_list_names(data);
     if (!tv_duck.query)
         return; /* an export without DuckDB */

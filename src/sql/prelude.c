@@ -58,8 +58,13 @@ const char *const tv_sql_prelude[] = {
     "create view cpu_counter_track as select * replace (tv_cpu_counter(name) as name), "
     "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, try_cast(regexp_extract(name, "
     "'[0-9]+') as bigint) as ucpu from counter_track where name ilike 'cpu %'",
-    "create view cpu as select cpu as id, cpu, cpu as ucpu from (select cpu from cpu_track union "
-    "select cpu from cpu_counter_track) where cpu is not null order by cpu",
+    "create view cpu as with tv_told as (select try_cast(substr(name, 5) as bigint) as cpu, "
+    "regexp_extract(str_value, '^(.*), cluster ([0-9]+)(?:, capacity ([0-9]+))?$', ['processor', "
+    "'cluster', 'capacity']) as f from metadata where regexp_matches(name, '^cpu [0-9]+$')) select "
+    "cpu as id, cpu, cpu as ucpu, try_cast(f.cluster as bigint) as cluster_id, try_cast(f.capacity "
+    "as bigint) as capacity, f.processor as processor from (select cpu from cpu_track union select "
+    "cpu from cpu_counter_track union select cpu from tv_told) left join tv_told using (cpu) where "
+    "cpu is not null order by cpu",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * exclude (is_first) from any_sample",
     "create view stack_sample as select * exclude (is_first) from any_sample where is_first",

@@ -45,16 +45,41 @@ static const struct tv_task_facts *sql_facts(const struct tv_sql_data *data,
                                        : &sql_tables_of(data)->task_facts.rows[facts_of[number]];
 }
 
-/* Is it the idle task, as readers of schedulers name it? */
-static bool sql_is_idle(const struct tv_trace_info *info, const struct tv_thread *thread)
+bool tv_sql_is_idle(const struct tv_trace_info *info, const struct tv_thread *thread)
 {
     return thread->id == 0 &&
            tv_bytes_equal(tv_trace_info_text(info, thread->name), TV_BYTES("<idle>"));
 }
 
+/* Is it the idle task of a Perfetto trace?  Perfetto's queries know it by this name. */
+static bool sql_is_swapper(const struct tv_trace_info *info, const struct tv_thread *thread)
+{
+    return strcmp(info->inputs[thread->input].format, "Perfetto trace") == 0 &&
+           tv_sql_is_idle(info, thread);
+}
+
+/* Perfetto traces have the idle task as a thread, and its process, even if nothing tells of it:
+ * Perfetto's trace processor lists both.  The model has them only as far as they show. */
 static uint64_t sql_thread_count(const struct tv_sql_data *data)
 {
-    return data->trace->head->thread_count;
+    return data->trace->head->thread_count + (data->adds_idle_thread ? 1 : 0);
+}
+
+static void sql_put_idle_thread(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                struct tv_sql_vector *vector)
+{
+    if (column < 2)
+        tv_sql_put_integer(vector, i, data->trace->head->thread_count);
+    else if (column == 2)
+        tv_sql_put_integer(vector, i, 0);
+    else if (column == 3)
+        tv_sql_put_text(vector, i, "swapper");
+    else if (column == 4)
+        tv_sql_put_integer(vector, i, data->idle_process);
+    else if (column < 7)
+        tv_sql_put_boolean(vector, i, true);
+    else
+        tv_sql_put_null(vector, i);
 }
 
 static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
@@ -64,17 +89,23 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
     const struct tv_trace_info *info = data->trace->head;
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
+        if (first + i == info->thread_count) {
+            sql_put_idle_thread(data, column, i, vector);
+            continue;
+        }
         const struct tv_thread *thread = &info->threads[first + i];
         if (column < 2)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
             tv_sql_put_integer(vector, i, (int64_t)thread->id);
+        else if (column == 3 && sql_is_swapper(info, thread))
+            tv_sql_put_text(vector, i, "swapper");
         else if (column == 3)
             tv_sql_put_string(data, vector, i, thread->name);
         else if (column == 4)
             tv_sql_put_index(vector, i, thread->process);
         else if (column == 6)
-            tv_sql_put_boolean(vector, i, sql_is_idle(info, thread));
+            tv_sql_put_boolean(vector, i, tv_sql_is_idle(info, thread));
         else if (column > 6)
             sql_put_fact_time(data, vector, i, sql_facts(data, data->facts_of_thread, first + i),
                               column == 8);
@@ -94,7 +125,8 @@ static const struct tv_sql_column process_columns[] = {
 
 static uint64_t sql_process_count(const struct tv_sql_data *data)
 {
-    return data->trace->head->process_count;
+    const struct tv_trace_info *info = data->trace->head;
+    return info->process_count + (data->idle_process == info->process_count ? 1 : 0);
 }
 
 static void sql_put_process_fact(const struct tv_sql_data *data, uint32_t column, uint64_t i,
@@ -116,6 +148,13 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
 {
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
+        if (first + i == data->trace->head->process_count) {
+            if (column < 3)
+                tv_sql_put_integer(vector, i, column < 2 ? (int64_t)(first + i) : 0);
+            else
+                tv_sql_put_null(vector, i);
+            continue;
+        }
         const struct tv_process *process = &data->trace->head->processes[first + i];
         if (column < 2)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));

@@ -39,7 +39,12 @@ struct tv_sql_data {
     duck_type name_type; /* ENUM of these */
     int name_bytes;      /* bytes of a number of the ENUM: 1, 2 or 4 */
     struct tv_display_cache *display;
+    bool adds_idle_thread; /* one thread more than the model has: the idle task */
+    uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
 };
+
+/* Is it the idle task, as readers of schedulers name it? */
+bool tv_sql_is_idle(const struct tv_trace_info *info, const struct tv_thread *thread);
 
 /* Slices of a row that are being filled, decoded once for the columns that need it. */
 struct tv_sql_scratch {
