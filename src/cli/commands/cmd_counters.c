@@ -80,6 +80,7 @@ static enum tv_status cmd_counters_write_table(const struct tv_settings *setting
     return tv_output_close(&output, err);
 }
 
+/* Choose the counters and write them. */
 static enum tv_status cmd_counters_write(const struct tv_settings *settings,
                                          const struct tv_trace *trace, struct tv_error *err)
 {

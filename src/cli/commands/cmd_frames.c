@@ -38,6 +38,7 @@ static void cmd_frames_note_no_frames(const struct tv_settings *settings,
                    settings->files.items[0]);
 }
 
+/* Write the frames of a selection. */
 static enum tv_status cmd_frames_write_selected(const struct tv_settings *settings,
                                                 const struct tv_trace *trace,
                                                 const struct tv_selection *selection,
@@ -61,6 +62,7 @@ static enum tv_status cmd_frames_write_selected(const struct tv_settings *settin
     return tv_output_close(&output, err);
 }
 
+/* Choose the range and the tracks of --process, and write. */
 static enum tv_status cmd_frames_write(const struct tv_settings *settings,
                                        const struct tv_trace *trace, struct tv_error *err)
 {

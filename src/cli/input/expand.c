@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expand.c - words of the command line that stand for several files: folders
+ * and patterns (expand.h).
+ *
+ * A shell expands patterns itself; those that arrive here were quoted, or
+ * matched nothing.  The files of a word are sorted by name, so that the order
+ * of inputs does not depend on the file system.  A folder gives the files
+ * in it, but not those whose names begin with a point, and not those in folders
+ * below it.
+ */
 #include "cli/input/expand.h"
 
 #include <dirent.h>
@@ -9,14 +19,17 @@
 
 #include "base/memory.h"
 
+/* A folder with more files was hardly meant. */
 #define FOLDER_FILES 100000u
 
+/* Order words by their bytes. */
 static int expand_order_words(const void *left, const void *right)
 {
     const char *const *a = left, *const *b = right;
     return strcmp(*a, *b);
 }
 
+/* Sort the words of a list. */
 static void expand_sort_words(struct tv_words *words)
 {
     if (words->count > 0)
@@ -38,6 +51,8 @@ static const char *expand_join_path(struct tv_settings *settings, const char *fo
     return path;
 }
 
+/* The list takes one entry more than is allowed, which tells that there are too
+ * many. */
 enum tv_status tv_expand_list(struct tv_settings *settings, const char *folder, bool folders,
                               struct tv_words *to, struct tv_error *err)
 {
@@ -93,6 +108,7 @@ static enum tv_status expand_add_pattern(struct tv_settings *settings, const cha
     return TV_OK;
 }
 
+/* A word that is the name of a file is one, whatever characters it has. */
 enum tv_status tv_expand_words(struct tv_settings *settings, struct tv_words *words,
                                struct tv_error *err)
 {

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_editor.c - edits lines at the prompt of `sql`, with history and
+ * completion (line_editor.h).
+ *
+ *     confined process             editor: a fork, made before the confinement
+ *     --- length, prompt ------->  libedit: reads the terminal, completes words
+ *     <-- length, line ----------  keeps the history in the user's folder
+ *     --- length 0 ------------->  writes the history and ends
+ *
+ * libedit needs the terminal and a file, which the process that runs queries
+ * over a hostile trace must not have.  So it runs in a process of its own,
+ * which never sees anything of the trace.  Lines are cut off at LONGEST_LINE,
+ * and the other side checks that, too.
+ */
 #define _GNU_SOURCE /* pipe2 */
 #include "cli/input/line_editor.h"
 
@@ -59,6 +73,7 @@ struct editor_library {
 /* The words of the completion, which is called without a context. */
 static const struct tv_words *editor_words;
 
+/* Load libedit at run time; without it, lines are read as they come. */
 static bool editor_load(struct editor_library *library)
 {
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -205,6 +220,8 @@ bool tv_line_editor_ask(const char *prompt, struct tv_out *line)
     return true;
 }
 
+/* The editor ends when it reads a prompt without length, or when its pipe is
+ * closed. */
 void tv_line_editor_end(void)
 {
     const uint8_t last = 0;

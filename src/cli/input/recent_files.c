@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recent_files.c - the files that the user opened last (recent_files.h).
+ *
+ * The list is the text file `recent` in the user's folder of state: absolute
+ * paths, the latest first, one a line.  It is written as a new file that then
+ * takes the name, so readers see the old list or the new one.  Two programs
+ * that write at the same time lose one entry, which does not matter.
+ *
+ * A confined process cannot write it and asks the broker instead.
+ */
 #include "cli/input/recent_files.h"
 
 #include <fcntl.h>
@@ -57,6 +67,8 @@ static bool recent_write(int fd, struct tv_bytes path, const struct recent_text 
     return fclose(out) == 0 && whole;
 }
 
+/* Only regular files are remembered, and no name with a line break, which would
+ * be two lines. */
 void tv_recent_files_remember(const char *path)
 {
     char whole[PATH_MAX], name[64];
@@ -82,6 +94,7 @@ void tv_recent_files_remember(const char *path)
     close(folder);
 }
 
+/* Files that are gone are left out, but stay in the list: a disk may come back. */
 void tv_recent_files_find(struct tv_settings *settings, struct tv_words *words)
 {
     struct stat info;

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sql_rules.c - rules of `check` in SQL (sql_rules.h).
+ *
+ *     -- name: slow-start            begins a rule; the name is one word
+ *     -- severity: error             note, warning (the default) or error
+ *     -- text: starts took too long
+ *     select name, dur from slice where ...      the query, up to the next name
+ *
+ * Each row of the answer is a place where the rule found something.  Queries
+ * are SQL as for `traceview sql`; a line that begins with "--" and is none of
+ * the three is a comment of SQL.
+ */
 #include "cli/input/sql_rules.h"
 
 #include <assert.h>
@@ -27,6 +39,7 @@ static bool rule_take_value(struct tv_bytes line, const char *key, struct tv_byt
     return true;
 }
 
+/* Can a name be an argument of --fail-on without quotes? */
 static bool rule_name_is_good(struct tv_bytes name)
 {
     for (size_t i = 0; i < name.length; i++) {
@@ -37,6 +50,7 @@ static bool rule_name_is_good(struct tv_bytes name)
     return name.length > 0 && name.length <= 64;
 }
 
+/* Fail with the line of the file and what was found there. */
 static enum tv_status rule_fail(unsigned line, const char *what, struct tv_bytes found,
                                 struct tv_error *err)
 {
@@ -142,6 +156,7 @@ const struct tv_sql_rule *tv_sql_rules_find(const struct tv_sql_rules *rules, st
 
 /* ---- Asking ---- */
 
+/* Count the rows of an answer in JSON lines. */
 static uint64_t rule_count_lines(struct tv_bytes text)
 {
     struct tv_bytes line;
@@ -176,6 +191,7 @@ static enum tv_status rule_ask(const struct tv_sql_rule *rule, struct tv_sql *sq
     return TV_OK;
 }
 
+/* The answers are released by the caller, also after an error. */
 enum tv_status tv_sql_rules_ask(const struct tv_sql_rules *rules,
                                 const struct tv_settings *settings, const struct tv_trace *trace,
                                 struct tv_rule_answer *answers, struct tv_error *err)

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * user_folder.c - the user's folders for caches, options and state
+ * (user_folder.h).
+ *
+ *     $XDG_CACHE_HOME/traceview     or  $HOME/.cache/traceview
+ *     $XDG_CONFIG_HOME/traceview    or  $HOME/.config/traceview
+ *     $XDG_STATE_HOME/traceview     or  $HOME/.local/state/traceview
+ *
+ * Relative paths in the variables are ignored, as the XDG Base Directory
+ * Specification demands.  A folder that belongs to somebody else, or that
+ * others may write, is not used: whoever can write there could make us read his
+ * options or an index of his.
+ */
 #include "cli/input/user_folder.h"
 
 #include <fcntl.h>
@@ -37,6 +50,8 @@ bool tv_user_folder_find(enum tv_user_folder folder, char *path, size_t size)
     return user_folder_write(folder, path, size) > 0;
 }
 
+/* Folders above it are made as well, but never $HOME itself: without it, there
+ * is no user to have folders. */
 int tv_user_folder_open(enum tv_user_folder folder, bool make)
 {
     char path[PATH_MAX];

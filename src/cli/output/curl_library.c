@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curl_library.c - loads libcurl. */
+/*
+ * curl_library.c - loads libcurl at run time (curl_library.h).
+ *
+ * Only `push` and the webhook of `serve` send anything, so the program does not
+ * depend on libcurl; its error says which package has it, or how to do without.
+ */
 #include "cli/output/curl_library.h"
 
 #include <dlfcn.h>
@@ -16,6 +21,7 @@ static void *curl_open_library(void)
     return library;
 }
 
+/* Every function must be there: a member of *curl is never NULL after TV_OK. */
 enum tv_status tv_curl_load(struct tv_curl *curl, const char *instead, struct tv_error *err)
 {
     void *library = curl->library = curl_open_library();

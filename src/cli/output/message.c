@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.c - messages, losses and progress on standard error (message.h).
+ *
+ * Messages have names of files and texts of traces in them.  Control characters
+ * are replaced, so that no trace can command the terminal.  A line is written
+ * with one call, so those of several threads do not mix.
+ *
+ * The meter is a thread that draws the progress of another one over and over in
+ * the same line.  It draws nothing in the first second, and nothing if standard
+ * error is no terminal.
  */
 #include "cli/output/message.h"
 
@@ -23,6 +31,7 @@ static size_t message_replace_controls(char *text, size_t length)
 {
     assert(text);
     size_t to = 0;
+    /* `to` never passes `at`: a character becomes at most as long as it was. */
     for (size_t at = 0; at < length;) {
         struct tv_bytes rest = {(const uint8_t *)text + at, length - at};
         size_t control = tv_bytes_control(rest);
@@ -39,6 +48,8 @@ static size_t message_replace_controls(char *text, size_t length)
     return to;
 }
 
+/* The text is formatted twice: first to learn its length, which a name of a
+ * file can make long. */
 void tv_message(const char *format, ...)
 {
     va_list args;
@@ -75,6 +86,8 @@ void tv_losses_print(const char *name, struct tv_bytes lines)
 #define FIRST_MS 1000
 #define STEP_MS 200
 
+/* A meter that runs; `stop` and `drawn` are read and written under the mutex,
+ * or after the thread has ended. */
 struct tv_meter {
     struct tv_progress *progress;
     pthread_t thread;

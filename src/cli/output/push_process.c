@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * push_process.c - `traceview push` as a child process, for the page's button
+ * Send (push_process.h).
+ *
+ * The broker starts it, because the viewer's process is confined.  It reads the
+ * address and the token from the user's file of options, so that neither ever
+ * is in the viewer's process.  Both of its outputs go into one pipe, whose
+ * other end the viewer reads without waiting.
+ */
 #define _GNU_SOURCE /* pipe2, environ */
 #include "cli/output/push_process.h"
 
@@ -28,6 +37,7 @@ static bool push_process_set_signals(posix_spawnattr_t *attributes)
                0;
 }
 
+/* Start this program with other arguments; false if that fails. */
 static bool push_process_spawn(char *const *words, int output, pid_t *process)
 {
     posix_spawnattr_t attributes;
@@ -55,6 +65,7 @@ static bool push_process_is_regular(const char *path)
     return strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
+/* One push at a time: *process is that of the last one, which is reaped here. */
 int tv_push_process_start(const char *const *files, size_t count, pid_t *process)
 {
     static const char *const begin[] = {"traceview", "push", "-q", "--"};

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* webhook_sender.c - see webhook_sender.h. */
+/*
+ * webhook_sender.c - sends change points of a fleet to an address of the user,
+ * with libcurl (webhook_sender.h).
+ *
+ * The address may have a secret in its path or its password, so messages name
+ * the host alone, and errors are printed in libcurl's general words.
+ * Redirections are not followed: a body for one host would reach another.
+ */
 #include "cli/output/webhook_sender.h"
 
 #include <assert.h>
@@ -96,6 +103,7 @@ static int webhook_must_stop(void *context, curl_off_t to_get, curl_off_t got, c
     return atomic_load((const atomic_bool *)context);
 }
 
+/* Set what a request needs.  Options with a text can fail for lack of memory. */
 static void webhook_set_options(const struct tv_webhook_sender *sender, CURL *handle,
                                 struct tv_bytes body, const atomic_bool *stop)
 {
@@ -115,6 +123,8 @@ static void webhook_set_options(const struct tv_webhook_sender *sender, CURL *ha
     curl->easy_setopt(handle, CURLOPT_POSTFIELDS, body.data);
 }
 
+/* Every status from 200 to 299 means that the receiver has it.  The empty
+ * header "Expect:" keeps libcurl from waiting for the receiver's consent. */
 enum tv_status tv_webhook_sender_post(void *context, struct tv_bytes body, const atomic_bool *stop,
                                       struct tv_error *err)
 {

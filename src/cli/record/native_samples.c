@@ -49,6 +49,8 @@ struct native_samples {
     size_t moments_room, moment_count;
 };
 
+/* Continue a hash (FNV-1a) over a text and its NUL, so that two texts do not
+ * run into each other. */
 static uint64_t native_samples_hash_text(uint64_t hash, const char *text)
 {
     do
@@ -72,6 +74,7 @@ static void native_samples_clean_function(char *name)
         *c = *c == '.' ? '$' : *c == '(' ? '{' : *c == ')' ? '}' : *c;
 }
 
+/* Copy a text that may be too long, with a NUL at its end. */
 static void native_samples_copy_text(char *to, size_t size, struct tv_bytes text)
 {
     size_t length = text.length < size - 1 ? text.length : size - 1;
@@ -180,6 +183,7 @@ static bool native_samples_read_thread_start(struct native_samples *work, char *
     return true;
 }
 
+/* THREAD END (id = 200001) */
 static bool native_samples_read_thread_end(struct native_samples *work, const char *line)
 {
     uint32_t id = native_samples_number_after(line, "id = ");
@@ -246,11 +250,13 @@ static bool native_samples_read_moment(struct native_samples *work, const char *
     return true;
 }
 
+/* Does a line begin with a word? */
 static bool native_samples_line_starts(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
+/* Read a line by its first word; false: it is damaged. */
 static bool native_samples_read_line(struct native_samples *work, char *line)
 {
     if (line[0] == '\t')
@@ -294,6 +300,8 @@ static void native_samples_count(struct native_samples *work)
     }
 }
 
+/* Read the text of the recorder: threads, then stacks with their elements, then
+ * the counts or the times. */
 static enum tv_status native_samples_read(struct native_samples *work, FILE *in, const char *path,
                                           struct tv_error *err)
 {
@@ -310,6 +318,7 @@ static enum tv_status native_samples_read(struct native_samples *work, FILE *in,
     return TV_OK;
 }
 
+/* Write the samples in the form that the user wants, in place of the text. */
 static enum tv_status native_samples_write(const struct native_samples *work,
                                            enum tv_samples_form form, const char *path,
                                            struct tv_error *err)

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules.c - which options of `record` can be used for which kind of recording, and which values
- * they accept. */
+/*
+ * rules.c - which options of `record` can be used for which kind of recording,
+ * and which values they accept.
+ *
+ *     plan --> situation: calls, samples or events; native, Java or running; by the kernel
+ *     option --> set of situations in which it has a meaning (`rules`)
+ *
+ * An option that a recording would ignore is an error, which names both:
+ * somebody who gives it expects an effect.  Checks go from the option alone to
+ * combinations, so that the first error is the simplest one.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +19,7 @@
 #include "cli/record/record.h"
 #include "recorder/samples/samples.h"
 
+/* Kinds of recordings, which are the columns of the table of rules. */
 enum recording_situation {
     NATIVE_CALLS,
     NATIVE_SAMPLES,
@@ -56,6 +66,7 @@ static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q
 static const char *const of_android[] = {"android", "device", "sample", "duration", "output", "o",
                                          "mapping", "open",   "q",      "help",     NULL};
 
+/* Is an option in a list? */
 static bool rules_is_among(const char *option, const char *const *options)
 {
     for (; *options; options++)
@@ -122,6 +133,7 @@ bool tv_record_is_given(const struct tv_option *table, const struct tv_settings 
     return false;
 }
 
+/* Refuse a number that is 0 or too large. */
 static enum tv_status rules_check_number(const char *name, uint64_t value, uint64_t most,
                                          struct tv_error *err)
 {
@@ -197,6 +209,7 @@ static enum tv_status rules_check_text(const char *name, const char *text, struc
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected a value, found ''", name);
 }
 
+/* Refuse an empty text in a list. */
 static enum tv_status rules_check_list(const char *name, const struct tv_words *words,
                                        struct tv_error *err)
 {
@@ -206,6 +219,7 @@ static enum tv_status rules_check_list(const char *name, const struct tv_words *
     return status;
 }
 
+/* Refuse empty texts: they come from variables of a shell that are not set. */
 static enum tv_status rules_check_texts(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_record_settings *record = &settings->record;
@@ -226,6 +240,7 @@ static enum tv_status rules_check_texts(const struct tv_settings *settings, stru
     return status == TV_OK ? rules_check_list("exclude", &record->exclude, err) : status;
 }
 
+/* Is the program recorded as a native one? */
 static bool rules_is_native(const struct tv_record_plan *plan)
 {
     return plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_KERNEL;
@@ -341,6 +356,7 @@ static enum tv_status rules_check_alone(const struct tv_option *table,
     return rules_check_text("output", settings->output, err);
 }
 
+/* Check the few options that go with --snapshot. */
 static enum tv_status rules_check_snapshot(const struct tv_option *table,
                                            const struct tv_settings *settings, struct tv_error *err)
 {
@@ -350,6 +366,7 @@ static enum tv_status rules_check_snapshot(const struct tv_option *table,
                : status;
 }
 
+/* Check the few options that go with --android. */
 static enum tv_status rules_check_android(const struct tv_option *table,
                                           struct tv_record_plan *plan, struct tv_error *err)
 {

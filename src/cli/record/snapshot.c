@@ -61,6 +61,7 @@ static enum tv_status snapshot_check_process(int pid, int *inner, struct tv_erro
                    pid);
 }
 
+/* Fail because nobody listens: no recording, or one without a ring. */
 static enum tv_status snapshot_fail_unrecorded(int pid, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
@@ -68,6 +69,8 @@ static enum tv_status snapshot_fail_unrecorded(int pid, struct tv_error *err)
                    pid);
 }
 
+/* Is the process at the other end the one that is meant?  The kernel tells, so
+ * it cannot lie. */
 static bool snapshot_is_peer(int connection, int pid)
 {
     struct ucred who;
@@ -75,6 +78,8 @@ static bool snapshot_is_peer(int connection, int pid)
     return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid == pid;
 }
 
+/* Connect to the recorder.  The name of its socket has the number that the
+ * process has for itself, in a container another one than for us. */
 static enum tv_status snapshot_connect(int pid, int *connection, struct tv_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -178,6 +183,8 @@ enum tv_status tv_record_snapshot(const struct tv_record_plan *plan, struct tv_e
     }
     status = tv_atomic_file_commit(&file, err);
     if (status == TV_OK)
+        /* Names of native functions are looked up after the recording, here as
+         * well. */
         status = tv_native_names_resolve(plan->output, err);
     if (status == TV_OK && !plan->settings->quiet)
         tv_message("traceview: %s: %" PRIu64 " records of process %d, whose recording continues",
