@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_flamegraph.c - `flamegraph` (one SVG file) and `collapse` (the input of other flame graph
- * tools). */
+/*
+ * cmd_flamegraph.c - `flamegraph` (one SVG file) and `collapse` (the input of
+ * other flame graph tools).
+ *
+ *     call tree --> flame layout --> SVG                    flamegraph
+ *     call tree --> tree of names --> "a;b;c 42" lines      collapse
+ *
+ * Both name methods only, so the trees are built with frames of equal names
+ * folded into one.  With --split-threads each thread is the root of a picture
+ * or file of its own.
+ *
+ * Whole numbers lose what rounds to 0.  It is told on standard error, so that a
+ * sum that does not fit the trace has an explanation.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -263,6 +275,7 @@ static void cmd_collapse_report_negative(const struct tv_settings *settings,
                    tv_plural(chains, "is", "are"));
 }
 
+/* All threads go into one file; TV_NONE stands for them. */
 static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings,
                                               const struct tv_call_tree *tree,
                                               struct collapse_counting *counting,
@@ -395,6 +408,8 @@ static enum tv_status cmd_collapse_prepare(struct tv_settings *settings, struct 
     return TV_OK;
 }
 
+/* Split by thread only if asked to: the same method of two threads is one chain
+ * otherwise. */
 static int cmd_collapse_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     unsigned flags = TV_MEASURE_FOLD_NAMES;

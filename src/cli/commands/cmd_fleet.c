@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files, or in ClickHouse
- * (docs/fleet.md).
+ * cmd_fleet.c - `fleet`: figures of many traces in a folder of Parquet files,
+ * or in ClickHouse (docs/fleet.md).
  *
  *     add, rows           read traces, in the sandbox (cmd_fleet_add.c)
  *     sql, trend, ...     ask the folder with DuckDB, which may read the files in it alone;
  *                         cmd_fleet_compare.c and cmd_fleet_changes.c have those with statistics
  *
- * The files of the folder are cmd_fleet_folder.c's, and cmd_fleet_server.h has what is done with a
- * server.
+ *     add:  FILE --> hash of its bytes --> known: skipped
+ *                                      '-> new: trace --> rows --> batch, written when full
+ *
+ * `add` makes the folder and lists the traces in it before it enters the
+ * sandbox; the files of the folder are cmd_fleet_folder.c's, and
+ * cmd_fleet_server.h has what is done with a server.
+ *
+ * Actions are a table (fleet_actions): what arguments and options each takes,
+ * and the function that does it.  Options that an action does not heed are left
+ * out of its help.
  */
 #include "cli/commands/cmd_fleet_server.h"
 
@@ -107,6 +115,7 @@ static enum tv_status fleet_answer(const struct tv_settings *settings, const cha
     return status;
 }
 
+/* sql: the query is the argument. */
 static enum tv_status fleet_sql(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
@@ -137,6 +146,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
     return status;
 }
 
+/* trend: the figure of one method by a label. */
 static enum tv_status fleet_trend(const struct tv_command *command,
                                   const struct tv_settings *settings, int *code,
                                   struct tv_error *err)
@@ -145,6 +155,7 @@ static enum tv_status fleet_trend(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
 }
 
+/* trends: medians of the largest methods by a label. */
 static enum tv_status fleet_trends(const struct tv_command *command,
                                    const struct tv_settings *settings, int *code,
                                    struct tv_error *err)
@@ -153,6 +164,7 @@ static enum tv_status fleet_trends(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_trends, code, err);
 }
 
+/* outliers: traces in which a method is unusual. */
 static enum tv_status fleet_outliers(const struct tv_command *command,
                                      const struct tv_settings *settings, int *code,
                                      struct tv_error *err)
@@ -161,6 +173,7 @@ static enum tv_status fleet_outliers(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_outliers, code, err);
 }
 
+/* which: traces that meet all conditions, one in each argument. */
 static enum tv_status fleet_which(const struct tv_command *command,
                                   const struct tv_settings *settings, int *code,
                                   struct tv_error *err)
@@ -177,6 +190,7 @@ static enum tv_status fleet_which(const struct tv_command *command,
     return status;
 }
 
+/* schema: tables and columns, as DuckDB sees them. */
 static enum tv_status fleet_schema(const struct tv_command *command,
                                    const struct tv_settings *settings, int *code,
                                    struct tv_error *err)
@@ -193,6 +207,7 @@ static enum tv_status fleet_schema(const struct tv_command *command,
 
 /* ---- The command ---- */
 
+/* Arguments after the action's name. */
 enum fleet_takes {
     FLEET_TAKES_TRACES,
     FLEET_TAKES_TEXT,
@@ -267,6 +282,8 @@ static const char *fleet_near_action(const char *word)
     return near;
 }
 
+/* A word that is almost an action is a mistake of typing; any other gets the
+ * list. */
 static enum tv_status fleet_fail_action(const char *word, struct tv_error *err)
 {
     struct tv_out names;
@@ -282,6 +299,7 @@ static enum tv_status fleet_fail_action(const char *word, struct tv_error *err)
     return status;
 }
 
+/* NULL: there is no action with this name. */
 static const struct fleet_action *fleet_find_action(const char *name)
 {
     for (size_t i = 0; i < TV_COUNT(fleet_actions); i++)
@@ -302,6 +320,7 @@ static bool fleet_lists_word(const char *list, struct tv_bytes word)
     return false;
 }
 
+/* Does an action heed an option?  A callback of tv_options_help. */
 static bool fleet_shows_option(const void *context, const char *name)
 {
     const struct fleet_action *action = context;
@@ -338,6 +357,7 @@ static int cmd_fleet_help(const struct tv_command *command, const struct tv_sett
     return TV_EXIT_OK;
 }
 
+/* A label without a key could not be asked for. */
 static enum tv_status fleet_check_labels(const struct tv_words *labels, struct tv_error *err)
 {
     for (size_t i = 0; i < labels->count; i++) {
@@ -403,6 +423,8 @@ static enum tv_status fleet_check_arguments(const struct fleet_action *action,
     return TV_OK;
 }
 
+/* Everything that can be wrong with the words is found here, before files are
+ * read.  Actions that read traces do without DuckDB's library. */
 static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_words *files = &settings->files;
@@ -432,6 +454,7 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     return status == TV_OK ? tv_duck_open(err) : status;
 }
 
+/* Actions that read traces do so in the same way for a folder and for a server. */
 static int cmd_fleet_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     const struct fleet_action *action = fleet_find_action(settings->fleet.action);

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_serve.c - `serve`: the upload server, until a signal ends it; and its child that reads one
- * trace. */
+/*
+ * cmd_serve.c - `serve`: the upload server, until a signal ends it; and its
+ * child that reads one trace.
+ *
+ *     command line --.
+ *                     > settings --> checks --> options of the server --> upload/server.h
+ *     --config FILE -'                                                    until SIGTERM or SIGINT
+ *
+ * Checks refuse what would be a surprise later: an address that others can
+ * reach without a password, a list of clients that cannot match, options
+ * without an effect.  They come before anything is opened.
+ *
+ * Texts of the options live in struct serve_texts until the server has ended.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +41,7 @@
 /* No service manager waits longer than a day. */
 #define LONGEST_GRACE 86400u
 
+/* 127.0.0.0/8, with or without a port (RFC 1122, section 3.2.1.3). */
 static bool serve_is_ipv4_loopback(const char *address)
 {
     char host[INET_ADDRSTRLEN];
@@ -230,6 +243,7 @@ struct serve_texts {
     const char **hosts;
 };
 
+/* Also after an error: members that were not read are NULL. */
 static void serve_texts_release(struct serve_texts *texts)
 {
     tv_webhook_sender_free(texts->webhook);
@@ -240,6 +254,7 @@ static void serve_texts_release(struct serve_texts *texts)
     tv_free(texts->hosts);
 }
 
+/* 0 stands for an option that was not given. */
 static uint64_t cmd_serve_or_default(uint64_t value, uint64_t otherwise)
 {
     return value > 0 ? value : otherwise;
@@ -359,6 +374,7 @@ static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve
         texts->hosts[options->access.host_count++] = texts->hostname;
 }
 
+/* The sender lives as long as the other texts. */
 static enum tv_status cmd_serve_set_webhook(const struct tv_serve_settings *serve,
                                             struct serve_texts *texts,
                                             struct tv_upload_server_options *options,
@@ -414,6 +430,7 @@ static enum tv_status cmd_serve_set_options(const struct tv_settings *settings,
 
 /* ---- Running ---- */
 
+/* One line each, at once: whoever started the server waits for them. */
 static void cmd_serve_print_addresses(const struct tv_upload_server *server)
 {
     const char *address;

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `sql`: questions in SQL over traces; `export`: their tables as files.
+ * cmd_sql.c - `sql`: questions in SQL over traces; `export`: their tables as
+ * files.
  *
- * The library is opened, and the text of the query is read, before the sandbox; the database is
- * made and the trace is read inside of it.
+ *     before the sandbox   options, text of the query, DuckDB's library, editor of lines
+ *     in the sandbox       trace --> database over it --> statements --> answers
+ *
+ * The library is opened, and the text of the query is read, before the sandbox;
+ * the database is made and the trace is read inside of it.  The database reads
+ * the trace in place, so the trace must outlive it.
+ *
+ * With --each, one database is used for one file after the other
+ * (tv_sql_reopen).
  */
 #include <assert.h>
 #include <limits.h>
@@ -25,6 +33,7 @@
 #include "sql/duckdb.h"
 #include "sql/sql.h"
 
+/* Longer text was hardly meant as a query. */
 #define LARGEST_QUERY ((size_t)1 << 20)
 
 static const struct tv_option sql_options[] = {
@@ -81,6 +90,7 @@ static void cmd_sql_start_editor(void)
     (void)tv_line_editor_start(&words, "sql_history");
 }
 
+/* The query is the first argument, unless a file or the terminal has it. */
 static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -124,6 +134,7 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
     return status == TV_OK ? tv_sql_reopen(opened->trace, &options, &opened->sql, err) : status;
 }
 
+/* The database reads the trace until it is closed. */
 static void cmd_sql_close(struct sql_opened *opened)
 {
     tv_sql_close(opened->sql);
@@ -186,6 +197,8 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
     return status;
 }
 
+/* Exit code 1 tells that at least one file or statement failed; the answers of
+ * the others are written. */
 static int cmd_sql_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
@@ -231,6 +244,7 @@ const struct tv_command tv_command_sql = {
 
 /* ---- export ---- */
 
+/* Indices of the words of --to. */
 enum export_form {
     EXPORT_CSV,
     EXPORT_JSONL,
@@ -293,6 +307,7 @@ static enum tv_status cmd_export_make_folder(const char *path, struct tv_error *
     return TV_OK;
 }
 
+/* The folder is made before the sandbox, which could not make it. */
 static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     if (!settings->output)
@@ -304,6 +319,7 @@ static enum tv_status cmd_export_prepare(struct tv_settings *settings, struct tv
     return cmd_export_make_folder(settings->output, err);
 }
 
+/* One file for one table. */
 static enum tv_status cmd_export_table(const struct tv_settings *settings,
                                        struct tv_sql_exporter *exporter, const char *table,
                                        struct tv_error *err)
@@ -319,6 +335,7 @@ static enum tv_status cmd_export_table(const struct tv_settings *settings,
     return tv_output_finish(&output, status, err);
 }
 
+/* A database is one file with all tables; the other forms have a file for each. */
 static enum tv_status cmd_export_write(const struct tv_settings *settings,
                                        struct tv_sql_exporter *exporter, struct tv_error *err)
 {
@@ -337,6 +354,7 @@ static enum tv_status cmd_export_write(const struct tv_settings *settings,
     return status;
 }
 
+/* The exporter reads the trace in place. */
 static int cmd_export_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};

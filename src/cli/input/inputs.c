@@ -2,10 +2,19 @@
 /*
  * inputs.c - from FILE arguments to sources that a reader knows (inputs.h).
  *
- * Containers can hold containers.  A stack of pending sources replaces recursion, because the
- * nesting is decided by the input; MAX_NESTING and the unpacking ceiling bound it.  A member that
- * no reader knows and that is not a container is skipped; the first one whose format is known
- * improves the error message.
+ *     tv_inputs_add --> [stack of pending sources] --> known format: a row
+ *                               ^                  \-> container: unpack
+ *                               '------ members -------'
+ *
+ * Containers can hold containers.  A stack of pending sources replaces
+ * recursion, because the nesting is decided by the input; MAX_NESTING and the
+ * unpacking ceiling bound it.  A member that no reader knows and that is not a
+ * container is skipped; the first one whose format is known improves the error
+ * message.
+ *
+ * Members are pushed in reverse, so that rows have the order in which they are
+ * packed.  Every source has one owner: the caller, the stack or a row; a
+ * function that takes one over frees it after an error.
  */
 #include "cli/input/inputs.h"
 
@@ -26,12 +35,14 @@
 /* Containers are unpacked up to this depth of nesting. */
 #define MAX_NESTING 3
 
+/* Asks the broker in the sandbox. */
 static bool input_exists(const char *path)
 {
     struct stat info;
     return tv_file_stat(path, &info) == 0;
 }
 
+/* A folder can be opened but not read, so it gets a message of its own. */
 enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
                                     struct tv_error *err)
 {
@@ -106,6 +117,7 @@ bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
     return input_exists(path) && input_make_name(files->first, size, path, strlen(path), "");
 }
 
+/* The message names all files that were tried. */
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
                                        struct tv_error *err)
 {
@@ -140,6 +152,8 @@ struct tv_inputs_pending {
     tv_ns offset;
 };
 
+/* Takes the source over, and gives it a machine of its own unless it shares
+ * one. */
 static void inputs_add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
 {
     inputs->rows =
@@ -149,6 +163,7 @@ static void inputs_add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
     inputs->rows[inputs->count++] = row;
 }
 
+/* Does any reader know these first bytes?  `size` is that of the whole source. */
 static bool input_is_known(struct tv_bytes head, uint64_t size)
 {
     for (const struct tv_reader *const *reader = tv_readers; *reader; reader++) {
@@ -202,6 +217,7 @@ static enum tv_status watched_source_read(void *context, uint64_t offset, void *
     return tv_source_read(watched->inner, offset, buffer, size, &got, err);
 }
 
+/* Closes the packed file, too. */
 static void watched_source_close(void *context)
 {
     struct watched_source *watched = context;
@@ -441,6 +457,8 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
     return status;
 }
 
+/* A source whose first bytes cannot be read is left to the code that reports
+ * it. */
 bool tv_inputs_need_trace(struct tv_source *source)
 {
     uint8_t head[TV_SNIFF_SIZE];
@@ -504,6 +522,8 @@ static enum tv_status inputs_add_unpacked(struct tv_inputs *inputs,
     return status;
 }
 
+/* Quadratic in the number of arguments, which a person typed or a shell
+ * expanded. */
 bool tv_inputs_is_second_half(const char *const *files, size_t i)
 {
     for (size_t before = 0; before < i; before++) {
@@ -519,6 +539,7 @@ void tv_input_files_free(struct tv_input_file *given, size_t count)
         tv_source_free(given[i].source);
 }
 
+/* Sources that were not reached after an error are freed here. */
 enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_input_file *given, size_t count,
                              struct tv_error *err)
 {
@@ -538,6 +559,7 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_input_file *giv
     return status;
 }
 
+/* Goes on until there is a new row: an archive may have no other trace. */
 enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err)
 {
     size_t before = inputs->count;
@@ -548,6 +570,7 @@ enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err
     return status;
 }
 
+/* Archives of which only the first trace was read can be cut off as well. */
 void tv_inputs_give_up(struct tv_inputs *inputs)
 {
     for (size_t i = inputs->rest_count; i-- > 0;)
@@ -558,6 +581,7 @@ void tv_inputs_give_up(struct tv_inputs *inputs)
                    tv_diagnostic_text(TV_DIAGNOSTIC_CONTAINER_CUT));
 }
 
+/* `quiet` stays, so that the inputs can be used again. */
 void tv_inputs_release(struct tv_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->rest_count; i++) {

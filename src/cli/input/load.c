@@ -57,6 +57,8 @@ static enum tv_status load_read_mapping(const char *path, struct tv_mapping **ma
     return status;
 }
 
+/* Files that are open and checked, but not read: the state between tv_load_open
+ * and the reading. */
 struct tv_loading {
     const struct tv_settings *settings;
     struct tv_inputs inputs;
@@ -116,6 +118,7 @@ static enum tv_status load_check_options(const struct tv_settings *settings,
                            : status;
 }
 
+/* Everything is opened as for reading, and closed again. */
 enum tv_status tv_load_check(const struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_filter filter = {0};
@@ -134,6 +137,7 @@ enum tv_status tv_load_check(const struct tv_settings *settings, struct tv_error
     return status;
 }
 
+/* The first bytes decide, as they will for the reader. */
 enum tv_status tv_load_check_file(const char *path, struct tv_error *err)
 {
     struct tv_source *source;
@@ -145,6 +149,7 @@ enum tv_status tv_load_check_file(const char *path, struct tv_error *err)
     return status;
 }
 
+/* Takes the files over, also after an error. */
 enum tv_status tv_load_open_files(const struct tv_settings *settings, struct tv_input_file *given,
                                   size_t count, struct tv_progress *progress,
                                   struct tv_loading **loading, struct tv_error *err)
@@ -288,6 +293,8 @@ static bool load_comes_again(const char *const *files, size_t count, size_t i)
     return false;
 }
 
+/* A pipe that is named twice is read to its end for the first of the two, or
+ * the second would get part of it. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
@@ -325,6 +332,7 @@ void tv_load_close(struct tv_loading *loading)
     tv_free(loading);
 }
 
+/* The sources are the caller's then; the mapping and the rest are freed. */
 void tv_load_take_sources(struct tv_loading *loading, struct tv_source ***sources, size_t *count)
 {
     *count = loading->inputs.count;
@@ -345,6 +353,8 @@ bool tv_load_has_notes(const struct tv_loading *loading)
     return loading->inputs.remarked;
 }
 
+/* A trace from the cache has no inputs that are open, but knows how many it was
+ * made of. */
 size_t tv_load_count(const struct tv_loading *loading)
 {
     return loading->kept ? loading->kept->head->input_count : loading->inputs.count;
@@ -381,6 +391,8 @@ static bool load_are_readable_alone(const struct tv_loading *loading, bool tell)
     return true;
 }
 
+/* A filter or an offset needs the whole trace, and so does a trace from the
+ * cache, which has no records. */
 bool tv_load_can_stream(const struct tv_loading *loading)
 {
     return load_are_readable_alone(loading, false);
@@ -488,6 +500,7 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_trace_info *
     return tv_load_dump(loading, head, sink, NULL, progress, err);
 }
 
+/* Closes the loading, also after an error. */
 enum tv_status tv_load_dump(struct tv_loading *loading, struct tv_trace_info *head,
                             struct tv_sink *sink, struct tv_record_visitor *visitor,
                             struct tv_progress *progress, struct tv_error *err)
@@ -538,6 +551,8 @@ static void load_hand_over_sources(struct tv_loading *loading, struct tv_trace *
     loading->inputs.count = 0;
 }
 
+/* Only what any command could use is kept: whole traces with single samples,
+ * without notes that a second reading would not print. */
 static void load_write_to_cache(const struct tv_loading *loading, struct tv_trace *trace)
 {
     assert(!loading->kept);
@@ -581,6 +596,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     return status;
 }
 
+/* Opens and builds at once, for commands that need nothing in between. */
 enum tv_status tv_load_trace(const struct tv_settings *settings, const char *const *files,
                              size_t count, struct tv_progress *progress, struct tv_trace **trace,
                              struct tv_error *err)
@@ -629,6 +645,7 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_trace_in
     }
 }
 
+/* Most commands are this: read a trace, report its damage, act on it. */
 int tv_load_run(const struct tv_command *command, const struct tv_settings *settings,
                 enum tv_status (*act)(const struct tv_settings *settings,
                                       const struct tv_trace *trace, struct tv_error *err))

@@ -5,6 +5,13 @@
  *     terminal   text is held until it exceeds the screen; then a pager gets it, else it is printed
  *     pipe       text is written as it comes
  *     file       text goes to a new file, which gets its name at the end (atomic_file.h)
+ *
+ *     command --> tv_out --> output_write_to_screen --> output_write_bytes --> descriptor
+ *                            counts lines, may start    writes all, counts     of a file, a pipe
+ *                            a pager                    the progress           or the pager
+ *
+ * A user who leaves the pager early has seen enough: that is no error.  Any
+ * other output that fails is one, and the first error counts.
  */
 #define _GNU_SOURCE /* pipe2, environ */
 #include "cli/output/output.h"
@@ -150,6 +157,8 @@ static bool pager_reset_signals(posix_spawnattr_t *attributes)
            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF) == 0;
 }
 
+/* Start the pager; `input` becomes its standard input.  Our other descriptors
+ * close at its start (O_CLOEXEC). */
 static bool pager_spawn(char *const *words, int input, pid_t *process)
 {
     posix_spawnattr_t attributes;
@@ -176,6 +185,8 @@ static void pager_ignore_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* False: the text goes to the terminal.  In the sandbox the broker starts the
+ * pager. */
 bool tv_pager_start(int *descriptor, pid_t *process)
 {
     if (tv_is_confined()) {
@@ -210,6 +221,8 @@ bool tv_pager_start(int *descriptor, pid_t *process)
     return true;
 }
 
+/* The end of its input tells the pager that the text is complete; it ends when
+ * the user leaves it. */
 void tv_pager_finish(int descriptor, pid_t process)
 {
     close(descriptor);
@@ -223,6 +236,7 @@ void tv_pager_finish(int descriptor, pid_t process)
 
 /* ---- The output ---- */
 
+/* For messages. */
 static const char *output_name(const struct tv_output *output)
 {
     return output->path ? output->path : "standard output";
@@ -271,6 +285,7 @@ static void output_count_lines(struct tv_output_screen *screen, struct tv_bytes 
     }
 }
 
+/* From now on text is written as it comes. */
 static enum tv_status output_write_held(struct tv_output *output, struct tv_error *err)
 {
     assert(output->screen.rows > 0);
@@ -282,6 +297,8 @@ static enum tv_status output_write_held(struct tv_output *output, struct tv_erro
     return status;
 }
 
+/* The write function of a screen: without a pager, the text that was held is
+ * printed all the same. */
 static enum tv_status output_write_to_screen(void *context, struct tv_bytes bytes,
                                              struct tv_error *err)
 {
@@ -299,6 +316,7 @@ static enum tv_status output_write_to_screen(void *context, struct tv_bytes byte
 
 /* ---- Files ---- */
 
+/* Also by another name: links lead to the same inode. */
 static bool output_is_same_file(const struct stat *output, const char *path)
 {
     struct stat input;
@@ -322,6 +340,7 @@ static bool output_is_symbol_file(const struct stat *output, const char *word)
     return tv_symbols_path(word, path, sizeof path) && output_is_same_file(output, path);
 }
 
+/* Only regular files are compared: a terminal or /dev/null may well be both. */
 enum tv_status tv_output_check(const char *path, const struct tv_settings *settings,
                                struct tv_error *err)
 {
@@ -339,6 +358,7 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
     return TV_OK;
 }
 
+/* The meter shows nothing on a terminal that gets text: the two would mix. */
 enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
                               struct tv_error *err)
 {
@@ -353,6 +373,7 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
     return TV_OK;
 }
 
+/* The meter of the reading goes on until the first text is written. */
 void tv_output_wait(struct tv_output *output, struct tv_meter *meter)
 {
     if (output->meter || !isatty(output->descriptor)) {
@@ -363,6 +384,7 @@ void tv_output_wait(struct tv_output *output, struct tv_meter *meter)
     output->waits = true;
 }
 
+/* Only text on a terminal is laid out; other formats are the same everywhere. */
 enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_settings *settings,
                                    bool text, struct tv_error *err)
 {
@@ -383,6 +405,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
     return TV_OK;
 }
 
+/* Rows of a table on a terminal, unless --limit is given. */
 #define SCREEN_LIMIT 40
 
 uint64_t tv_output_limit(const struct tv_output *output, const struct tv_settings *settings)
@@ -418,6 +441,7 @@ static enum tv_status output_flush(struct tv_output *output, struct tv_error *er
     return status;
 }
 
+/* A file gets its name only if both the work and all writing succeeded. */
 enum tv_status tv_output_finish(struct tv_output *output, enum tv_status work, struct tv_error *err)
 {
     assert(output->out.write);
@@ -459,6 +483,7 @@ static void per_thread_prefix(const struct tv_settings *settings, char *prefix, 
         prefix[length - 6] = '\0';
 }
 
+/* Characters of the POSIX portable file name set. */
 static bool per_thread_is_safe(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
@@ -474,6 +499,7 @@ static void per_thread_make_safe(struct tv_bytes name, char *safe)
     safe[length] = '\0';
 }
 
+/* The broker asks this for each file that a confined command wants to write. */
 bool tv_per_thread_is_name(const struct tv_settings *settings, const char *path)
 {
     char prefix[2048];
@@ -493,6 +519,7 @@ struct per_thread_names {
     struct tv_map ids; /* id -> first thread with this id */
 };
 
+/* The map keeps the first thread of each id. */
 static void per_thread_note_ids(struct per_thread_names *naming, const struct tv_trace_info *head)
 {
     tv_map_init(&naming->ids);
@@ -500,6 +527,7 @@ static void per_thread_note_ids(struct per_thread_names *naming, const struct tv
         tv_map_add(&naming->ids, head->threads[i].id, i);
 }
 
+/* PREFIX.ID-NAME.ENDING. */
 static enum tv_status per_thread_name_file(const struct per_thread_names *naming,
                                            const struct tv_trace_info *head, uint32_t thread,
                                            char *path, size_t size, struct tv_error *err)
@@ -517,6 +545,7 @@ static enum tv_status per_thread_name_file(const struct per_thread_names *naming
     return TV_OK;
 }
 
+/* `names` is standard output, which lists the files that were written. */
 struct per_thread_work {
     const struct tv_settings *settings;
     const struct tv_call_tree *tree;
@@ -525,6 +554,8 @@ struct per_thread_work {
     struct tv_output *names;
 };
 
+/* The part of the tree below a thread is a copy, which is freed before the next
+ * thread. */
 static enum tv_status per_thread_write_file(const struct per_thread_work *work, uint32_t node,
                                             uint32_t thread, const char *path, struct tv_error *err)
 {
@@ -546,6 +577,7 @@ static enum tv_status per_thread_write_file(const struct per_thread_work *work, 
     return status;
 }
 
+/* Nodes of threads are in the tree as frames with the bit TV_THREAD_FRAME. */
 enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv_call_tree *tree,
                              const char *ending, tv_per_thread_write *write_thread, void *context,
                              struct tv_error *err)
