@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -48,6 +49,9 @@ static size_t message_replace_controls(char *text, size_t length)
     return to;
 }
 
+/* Buffer for the messages of this thread (tv_message_collect); NULL: they are printed. */
+static _Thread_local struct tv_out *message_collected;
+
 /* The text is formatted twice: first to learn its length, which a name of a
  * file can make long. */
 void tv_message(const char *format, ...)
@@ -64,8 +68,22 @@ void tv_message(const char *format, ...)
     va_end(args);
     size_t kept = message_replace_controls(line, (size_t)length);
     line[kept] = '\n';
-    fwrite(line, 1, kept + 1, stderr);
+    if (message_collected)
+        tv_out_bytes(message_collected, (struct tv_bytes){(uint8_t *)line, kept + 1});
+    else
+        fwrite(line, 1, kept + 1, stderr);
     tv_free(line);
+}
+
+void tv_message_collect(struct tv_out *out)
+{
+    message_collected = out;
+}
+
+void tv_message_print(struct tv_out *kept)
+{
+    fwrite(kept->buffer, 1, kept->length, stderr);
+    kept->length = 0;
 }
 
 /* ---- Losses ---- */
@@ -136,9 +154,12 @@ static void *meter_thread(void *context)
     return NULL;
 }
 
+/* One meter at a time has the line. */
+static atomic_flag meter_draws = ATOMIC_FLAG_INIT;
+
 struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
 {
-    if (quiet || !isatty(STDERR_FILENO))
+    if (quiet || !isatty(STDERR_FILENO) || atomic_flag_test_and_set(&meter_draws))
         return NULL;
     struct tv_meter *meter = tv_alloc(1, sizeof *meter);
     pthread_condattr_t attributes;
@@ -154,6 +175,7 @@ struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
     pthread_cond_destroy(&meter->wake);
     pthread_mutex_destroy(&meter->mutex);
     tv_free(meter);
+    atomic_flag_clear(&meter_draws);
     return NULL;
 }
 
@@ -171,4 +193,5 @@ void tv_meter_stop(struct tv_meter *meter)
     pthread_cond_destroy(&meter->wake);
     pthread_mutex_destroy(&meter->mutex);
     tv_free(meter);
+    atomic_flag_clear(&meter_draws);
 }

@@ -5,6 +5,7 @@
 #ifndef TV_CLI_OUTPUT_MESSAGE_H
 #define TV_CLI_OUTPUT_MESSAGE_H
 
+#include "base/out.h"
 #include "base/progress.h"
 #include "base/types.h"
 
@@ -13,6 +14,13 @@
  * can neither control the terminal nor forge a second line. */
 void tv_message(const char *format, ...) TV_PRINTF(1, 2);
 
+/* Keep what this thread has to tell in `out`, a memory buffer, instead of printing it; NULL: print
+ * again.  Threads that work side by side do so, so that messages come in the order of the work. */
+void tv_message_collect(struct tv_out *out);
+
+/* Print what was kept, and empty the buffer. */
+void tv_message_print(struct tv_out *kept);
+
 /* Print each line as "NAME: loss: LINE" (writers/trace/excerpt.h); `name` is the input. */
 void tv_losses_print(const char *name, struct tv_bytes lines);
 
@@ -20,8 +28,8 @@ void tv_losses_print(const char *name, struct tv_bytes lines);
 struct tv_meter;
 
 /* Start a thread that draws the counters on standard error: bytes read of total_bytes or, when that
- * is 0, bytes written.  Return NULL, which tv_meter_stop accepts, when `quiet` or when standard
- * error is not a terminal. */
+ * is 0, bytes written.  Return NULL, which tv_meter_stop accepts, when `quiet`, when standard error
+ * is not a terminal, or while another meter draws. */
 struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet);
 
 /* Stop the thread and erase the line. */

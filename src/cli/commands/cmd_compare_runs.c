@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_compare_runs.c - reads the runs of both groups into the run tables (cmd_compare.h).
+ *
+ *     run 0 --measure--> tree or profile --.
+ *     run 1 --measure--> tree or profile --+--> add one after the other, in their order
+ *     ...                                  |
+ *     run n --measure--> tree or profile --'    then the next batch
+ *
+ * Runs of a batch are measured at the same time, each by its share of --jobs: one file alone keeps
+ * several processors busy for a part of the time only.  Nobody can tell from the outcome: tables
+ * grow in the order of the runs, an error is that of the first run that has one, and the messages
+ * of a run are printed when it is added.
+ *
+ * Rules about threads need each run once more for each pattern of threads; that is done when the
+ * run is added.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/subset/subset.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "base/workers.h"
+#include "cli/commands/cmd_compare.h"
+#include "cli/commands/compare_rules.h"
+#include "cli/input/measure.h"
+#include "cli/output/message.h"
+#include "writers/compare/described_run.h"
+
+/* Each run of a batch has a tree in memory.  Files that cannot be streamed are in memory whole, in
+ * several times their bytes. */
+#define MAX_BATCH 4
+#define MAX_BATCH_BYTES ((uint64_t)1 << 29)
+
+static bool compare_is_in_folder(const struct tv_settings *settings, const char *file)
+{
+    for (size_t i = 0; i < settings->compare.in_folders.count; i++)
+        if (settings->compare.in_folders.items[i] == file)
+            return true;
+    return false;
+}
+
+struct tv_settings tv_compare_run_settings(const struct tv_settings *settings,
+                                           const char *const *file, enum tv_run_side side)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    struct tv_settings own = *settings;
+    const char *mapping = side == TV_RUN_NEW ? compare->new_mapping : compare->base_mapping;
+    const char *range = side == TV_RUN_NEW ? compare->new_range : compare->base_range;
+    own.files = (struct tv_words){(const char **)(uintptr_t)file, 1, 1};
+    own.input.mapping = mapping ? mapping : settings->input.mapping;
+    own.select.range = range                               ? range
+                       : settings->select.ranges.count > 0 ? settings->select.ranges.items[0]
+                                                           : NULL;
+    return own;
+}
+
+static bool compare_is_by_tree(const struct tv_run_table *table)
+{
+    return table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD;
+}
+
+/* Do the tables need more of a run than the figures of its methods? */
+static bool compare_needs_trees(const struct tv_settings *settings,
+                                const struct tv_compare_tables *tables)
+{
+    return compare_is_by_tree(&tables->rows) || tables->has_paths || tables->has_lengths ||
+           settings->stacks.compensate;
+}
+
+/* ---- Adding a run ---- */
+
+/* Add the lengths of a run's calls to its methods, on the clocks that it has. */
+static enum tv_status compare_add_lengths(const struct tv_settings *settings,
+                                          struct tv_run_table *table,
+                                          const struct tv_measured *measured, struct tv_error *err)
+{
+    struct tv_statistics *by[2] = {NULL, NULL}; /* wall, CPU: of the same names */
+    enum tv_status status = tv_measure_lengths(settings, measured, false, &by[0], err);
+    if (status == TV_OK)
+        status = tv_measure_lengths(settings, measured, true, &by[1], err);
+    for (uint32_t i = 0; status == TV_OK && i < by[0]->count; i++) {
+        const struct tv_frame_statistics *wall = &by[0]->frames[i], *cpu = &by[1]->frames[i];
+        assert(by[1]->count == by[0]->count && cpu->frame == wall->frame);
+        struct tv_run_lengths lengths = {
+            .wall = {wall->median, wall->p90, wall->p95, wall->p99, wall->max},
+            .cpu = {cpu->median, cpu->p90, cpu->p95, cpu->p99, cpu->max},
+        };
+        for (size_t k = 0; cpu->measured == 0 && k < TV_LENGTHS; k++)
+            lengths.cpu[k] = -1;
+        tv_run_table_add_lengths(table, measured->head, wall->frame, &lengths);
+    }
+    tv_statistics_free(by[0]);
+    tv_statistics_free(by[1]);
+    return status;
+}
+
+/* Add a run to the tables.  `profile` is NULL where the tree has all that is asked for. */
+static void compare_add_measured(struct tv_compare_tables *tables, struct tv_run *run,
+                                 const struct tv_measured *measured,
+                                 const struct tv_profile *profile)
+{
+    if (profile) {
+        run->total_wall = profile->total_wall;
+        run->total_cpu = profile->total_cpu;
+    } else {
+        tv_call_tree_totals(measured->tree, &run->total_wall, &run->total_cpu);
+    }
+    if (compare_is_by_tree(&tables->rows))
+        tv_run_table_add_tree(&tables->rows, run, measured->tree);
+    else
+        tv_run_table_add_profile(&tables->rows, run, profile);
+    if (tables->has_paths && tables->rows.by != TV_ROWS_BY_PATH)
+        tv_run_table_add_tree(&tables->paths, run, measured->tree);
+}
+
+/* Add a run that lacks the threads of the tables: it has the same figures as the whole run, all
+ * zero. */
+static void compare_add_nothing(struct tv_compare_tables *tables, const struct tv_run_table *whole)
+{
+    struct tv_run run = whole->runs[whole->run_count - 1];
+    struct tv_bytes value = tv_run_text(whole, run.value), unit = tv_run_text(whole, run.unit);
+    run.total_wall = run.total_cpu = 0;
+    tv_run_table_begin_run(&tables->rows, &run, value, unit);
+    if (tables->has_paths && tables->rows.by != TV_ROWS_BY_PATH)
+        tv_run_table_begin_run(&tables->paths, &run, value, unit);
+}
+
+enum tv_status tv_compare_check_regular(const char *file, struct tv_error *err)
+{
+    struct stat info;
+    if (strcmp(file, "-") != 0 && tv_file_stat(file, &info) == 0 && S_ISREG(info.st_mode))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "not a regular file, so it was read once");
+}
+
+/* One run, from the command line to the tables. */
+struct compare_reading {
+    const char *const *file;
+    enum tv_run_side side;
+    uint32_t session; /* number of its folder among those of its side */
+    struct tv_settings settings;
+
+    /* Set by measuring it. */
+    struct tv_measured measured;
+    struct tv_profile *profile; /* NULL: the tree has all that is asked for */
+    struct tv_out messages;
+    enum tv_status status;
+    struct tv_error err;
+};
+
+/* Measure what the tables need of a run. */
+static enum tv_status compare_measure(struct compare_reading *run,
+                                      const struct tv_compare_tables *tables,
+                                      struct tv_tree_memory *memory, struct tv_error *err)
+{
+    const struct tv_run_table *table = &tables->rows;
+    struct tv_measured *measured = &run->measured;
+    bool by_tree = compare_needs_trees(&run->settings, tables);
+    unsigned flags = (table->by == TV_ROWS_BY_THREAD ? TV_MEASURE_SPLIT_THREADS : 0) |
+                     (tables->has_lengths ? TV_MEASURE_TRACE : 0);
+    enum tv_status status = by_tree
+                                ? tv_measure_next_tree(&run->settings, flags, memory, measured, err)
+                                : tv_measure_profile(&run->settings, measured, &run->profile, err);
+    /* Exact costs of functions, which only a trace can have, change the totals. */
+    if (status == TV_OK && by_tree && (measured->trace || !compare_is_by_tree(table)))
+        run->profile = tv_profile_of_tree(measured->tree);
+    if (status == TV_OK && by_tree && measured->trace)
+        tv_profile_use_function_costs(run->profile, measured->trace);
+    return status;
+}
+
+/* Free what was measured of a run. */
+static void compare_release_measured(struct compare_reading *run)
+{
+    tv_profile_free(run->profile);
+    tv_measured_release(&run->measured);
+    run->profile = NULL;
+}
+
+/* Add what was measured of a run to the tables. */
+static enum tv_status compare_add_figures(const struct compare_reading *run,
+                                          struct tv_compare_tables *tables, struct tv_error *err)
+{
+    const struct tv_measured *measured = &run->measured;
+    struct tv_run described = tv_run_describe(*run->file, run->side, run->session, measured->head);
+    compare_add_measured(tables, &described, measured, run->profile);
+    if (tables->has_lengths && !run->profile->figures.sampled)
+        return compare_add_lengths(&run->settings, &tables->rows, measured, err);
+    return TV_OK;
+}
+
+static bool compare_has_thread(const struct tv_trace_info *head, struct tv_bytes pattern)
+{
+    for (uint32_t thread = 0; thread < head->thread_count; thread++)
+        if (tv_thread_matches(head, thread, pattern))
+            return true;
+    return false;
+}
+
+/* Read a run again for the calls of some threads. */
+static enum tv_status compare_add_thread(const struct compare_reading *whole,
+                                         struct tv_compare_tables *tables,
+                                         struct tv_tree_memory *memory, struct tv_error *err)
+{
+    struct compare_reading own = {whole->file, whole->side, whole->session, whole->settings,
+                                  .profile = NULL};
+    char *word = tv_alloc(tables->thread.length + 1, 1);
+    const char *words[] = {word};
+    memcpy(word, tables->thread.data, tables->thread.length);
+    own.settings.select.threads = (struct tv_words){words, 1, 1};
+    own.settings.quiet = true; /* the first reading has told about it */
+    enum tv_status status = tv_compare_check_regular(*own.file, err);
+    if (status == TV_OK)
+        status = compare_measure(&own, tables, memory, err);
+    if (status == TV_OK)
+        status = compare_add_figures(&own, tables, err);
+    compare_release_measured(&own);
+    tv_free(word);
+    return status;
+}
+
+/* Add a run that was measured to the tables, and its threads to theirs.  `memory` is that of its
+ * tree. */
+static enum tv_status compare_add_run(struct compare_reading *run, struct tv_compare_tables *tables,
+                                      struct tv_tree_memory *memory, struct tv_error *err)
+{
+    enum tv_status status = compare_add_figures(run, tables, err);
+    bool *has = tv_alloc(tables->thread_count, sizeof *has);
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        has[i] = compare_has_thread(run->measured.head, tables->of_threads[i].thread);
+    compare_release_measured(run);
+    for (uint32_t i = 0; i < tables->thread_count && status == TV_OK; i++)
+        if (has[i])
+            status = compare_add_thread(run, &tables->of_threads[i], memory, err);
+        else
+            compare_add_nothing(&tables->of_threads[i], &tables->rows);
+    tv_free(has);
+    return status;
+}
+
+/* ---- Batches of runs ---- */
+
+/* Return the length of a path's folder: the session of a run of the baseline. */
+static size_t compare_folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* All runs, in the order in which they are added. */
+struct compare_runs {
+    struct tv_compare_tables *tables;
+    struct compare_reading *runs; /* [count] */
+    size_t count;
+    size_t first;                             /* of the batch that is measured */
+    struct tv_tree_memory *memory[MAX_BATCH]; /* of the trees at each place of a batch */
+};
+
+static void compare_list_runs(struct compare_runs *list, const struct tv_settings *settings,
+                              const struct tv_words *files, enum tv_run_side side)
+{
+    uint32_t session = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        size_t folder = compare_folder_length(files->items[i]);
+        if (i > 0 && (folder != compare_folder_length(files->items[i - 1]) ||
+                      memcmp(files->items[i], files->items[i - 1], folder) != 0))
+            session++;
+        list->runs[list->count++] = (struct compare_reading){
+            .file = &files->items[i],
+            .side = side,
+            .session = session,
+            .settings = tv_compare_run_settings(settings, &files->items[i], side),
+        };
+    }
+}
+
+/* Return the number of runs to measure at the same time from `first` on.  A pipe is read alone,
+ * because nobody knows its size. */
+static size_t compare_batch_size(const struct compare_runs *list, size_t first)
+{
+    const struct tv_settings *settings = &list->runs[first].settings;
+    size_t limit = tv_settings_jobs(settings), size = 0;
+    uint64_t bytes = 0;
+    struct stat info;
+    limit = limit < MAX_BATCH ? limit : MAX_BATCH;
+    if (settings->input.max_memory != TV_ANY_MEMORY)
+        return 1;
+    for (; size < limit && first + size < list->count; size++) {
+        const char *file = *list->runs[first + size].file;
+        if (strcmp(file, "-") == 0 || tv_file_stat(file, &info) != 0 || !S_ISREG(info.st_mode))
+            break;
+        bytes += (uint64_t)info.st_size;
+        if (bytes > MAX_BATCH_BYTES)
+            break;
+    }
+    return size > 0 ? size : 1;
+}
+
+/* Measure the run at one place of the batch. */
+static void compare_measure_place(void *context, unsigned place)
+{
+    struct compare_runs *list = context;
+    struct compare_reading *run = &list->runs[list->first + place];
+    tv_message_collect(&run->messages);
+    run->status = compare_measure(run, list->tables, list->memory[place], &run->err);
+    tv_message_collect(NULL);
+}
+
+static void compare_measure_batch(struct compare_runs *list, size_t first, size_t size)
+{
+    assert(size > 0 && size <= MAX_BATCH && first + size <= list->count);
+    for (size_t place = 0; place < size; place++) {
+        struct compare_reading *run = &list->runs[first + place];
+        run->settings.input.jobs = tv_settings_jobs(&run->settings) / size;
+        tv_out_init_memory(&run->messages);
+        if (!list->memory[place])
+            list->memory[place] = tv_tree_memory_new();
+    }
+    list->first = first;
+    tv_workers_run((unsigned)size, compare_measure_place, list);
+}
+
+/* Print what a run has to tell, and add it unless it could not be read.  *added stays false for a
+ * file that is no trace in a folder: it is left out. */
+static enum tv_status compare_take_run(struct compare_runs *list, struct compare_reading *run,
+                                       bool *added, struct tv_error *err)
+{
+    size_t place = (size_t)(run - list->runs) - list->first;
+    assert(place < MAX_BATCH && list->memory[place]);
+    tv_message_print(&run->messages);
+    if (run->status == TV_ERR_UNSUPPORTED && compare_is_in_folder(&run->settings, *run->file)) {
+        if (!run->settings.quiet)
+            tv_message("%s: no trace, left out", *run->file);
+        return TV_OK;
+    }
+    if (run->status == TV_OK)
+        run->status = compare_add_run(run, list->tables, list->memory[place], &run->err);
+    if (run->status == TV_ERR_USAGE)
+        tv_error_prefix(&run->err, "%s", *run->file);
+    *err = run->err;
+    *added = run->status == TV_OK;
+    return run->status;
+}
+
+/* Read and add all runs.  After an error the rest of its batch is freed. */
+static enum tv_status compare_take_runs(struct compare_runs *list, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    size_t end = 0, of_side = 0;
+    for (size_t i = 0; i < end || (status == TV_OK && i < list->count); i++) {
+        struct compare_reading *run = &list->runs[i];
+        bool added = false, last = i + 1 == list->count || run[1].side != run->side;
+        if (i == end) {
+            end += compare_batch_size(list, i);
+            compare_measure_batch(list, i, end - i);
+        }
+        if (status == TV_OK)
+            status = compare_take_run(list, run, &added, err);
+        compare_release_measured(run);
+        tv_out_release(&run->messages);
+        of_side += added;
+        if (status == TV_OK && last && of_side == 0 && run->side != TV_RUN_HISTORY)
+            status =
+                tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no trace among the files",
+                        run->side == TV_RUN_BASE ? "base" : "new");
+        of_side = last ? 0 : of_side;
+    }
+    return status;
+}
+
+/* ---- All runs ---- */
+
+/* Read the lines "OLD = NEW". The table's views point into *text. */
+static enum tv_status compare_read_renames(const struct tv_settings *settings,
+                                           struct tv_run_table *table, char **text,
+                                           struct tv_error *err)
+{
+    size_t length, capacity = 0;
+    *text = NULL;
+    if (!settings->compare.rename)
+        return TV_OK;
+    enum tv_status status =
+        tv_file_read_text(settings->compare.rename, TV_RULES_LARGEST_FILE, text, &length, err);
+    if (status != TV_OK) {
+        *text = NULL;
+        return tv_error_prefix(err, "%s", settings->compare.rename);
+    }
+    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){(uint8_t *)*text, length});
+    for (struct tv_bytes line, old; tv_cursor_take_line(&cursor, &line);) {
+        line = tv_bytes_trim(line);
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        if (!tv_bytes_split(&line, '=', &old))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s: expected lines \"OLD = NEW\", found \"%.*s\"",
+                           settings->compare.rename, (int)old.length, (const char *)old.data);
+        table->renames = tv_array_reserve(table->renames, &capacity, table->rename_count + 2,
+                                          sizeof *table->renames);
+        table->renames[table->rename_count++] = tv_bytes_trim(old);
+        table->renames[table->rename_count++] = tv_bytes_trim(line);
+    }
+    return TV_OK;
+}
+
+/* Match the rows of the tables. */
+static void compare_match(struct tv_compare_tables *tables, const struct tv_run_table *renames)
+{
+    struct tv_run_table *const both[] = {&tables->rows, &tables->paths};
+    for (size_t i = 0; i < TV_COUNT(both); i++) {
+        both[i]->renames = renames->renames;
+        both[i]->rename_count = renames->rename_count;
+        tv_run_table_match(both[i]);
+    }
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        compare_match(&tables->of_threads[i], renames);
+}
+
+enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
+                                    struct tv_compare_tables *tables, struct tv_error *err)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    size_t count = compare->base.count + compare->new.count + compare->history.count;
+    struct compare_runs list = {.tables = tables, .runs = tv_alloc(count, sizeof *list.runs)};
+    char *text;
+    enum tv_status status = compare_read_renames(settings, &tables->rows, &text, err);
+    compare_list_runs(&list, settings, &compare->base, TV_RUN_BASE);
+    compare_list_runs(&list, settings, &compare->new, TV_RUN_NEW);
+    compare_list_runs(&list, settings, &compare->history, TV_RUN_HISTORY);
+    assert(list.count == count);
+    if (status == TV_OK)
+        status = compare_take_runs(&list, err);
+    for (size_t place = 0; place < MAX_BATCH; place++)
+        tv_tree_memory_free(list.memory[place]);
+    tv_free(list.runs);
+    if (status == TV_OK)
+        compare_match(tables, &tables->rows);
+    tv_free(tables->rows.renames);
+    tv_free(text);
+    return status;
+}
