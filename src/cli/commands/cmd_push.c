@@ -37,6 +37,7 @@
 #define FIRST_PAUSE_MS 20u
 #define LAST_PAUSE_MS 1000u
 #define NO_STATUS 0
+#define UNAUTHORIZED 401
 
 /* ---- The upload, which can be resumed (tus 1.0, docs/openapi.json) ---- */
 
@@ -50,6 +51,7 @@ struct upload_sender {
 
 /* One request and its response. */
 struct upload_exchange {
+    const struct upload_sender *sender;
     struct curl_slist *headers; /* to send */
     struct tv_source *file;     /* the body, starting at `at` */
     uint64_t at;
@@ -185,6 +187,7 @@ static void sender_add_header(struct upload_sender *sender, struct upload_exchan
 static struct upload_exchange *sender_exchange_new(struct upload_sender *sender)
 {
     struct upload_exchange *exchange = tv_alloc(1, sizeof *exchange);
+    exchange->sender = sender;
     exchange->offset = UINT64_MAX;
     sender_add_header(sender, exchange, "Tus-Resumable", "1.0.0");
     if (sender->token != NULL) {
@@ -249,12 +252,28 @@ static void sender_perform(struct upload_sender *sender, struct upload_exchange 
         snprintf(exchange->failure, sizeof exchange->failure, "%s", curl->easy_strerror(code));
 }
 
+/* The server's own message is meant for people at its page. */
+static enum tv_status sender_fail_login(const struct upload_sender *sender, struct tv_error *err)
+{
+    if (sender->token != NULL)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the server does not accept the token: ask for a valid one, and check --to");
+    if (sender->settings->user != NULL)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the server does not accept the name and password of --user");
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "the server wants a token: use --token-file, or a line \"token = TEXT\" in the "
+                   "file of options for 'push'");
+}
+
 /* Return the message of {"error":"..."}, or the network failure, as an error. */
 static enum tv_status sender_fail(const struct upload_exchange *exchange, struct tv_error *err)
 {
     const char *start = strstr(exchange->answer, "{\"error\":\"");
     if (exchange->status == NO_STATUS)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s", exchange->failure);
+    if (exchange->status == UNAUTHORIZED)
+        return sender_fail_login(exchange->sender, err);
     start = start != NULL ? start + 10 : "";
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server refused the request: %ld %.*s",
                    exchange->status, (int)strcspn(start, "\""), start);
@@ -597,6 +616,12 @@ static enum tv_status cmd_push_file(struct upload_sender *sender,
     return status;
 }
 
+static enum tv_status cmd_push_fail_unaddressed(const char *path, struct tv_error *err)
+{
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "expected --to URL, or a line \"to = URL\" in %s", path);
+}
+
 /* Without --to, the user's file names the server and the token. With it the file is not read: its
  * token belongs to its own server. */
 static enum tv_status cmd_push_prepare(struct tv_settings *settings, struct tv_error *err)
@@ -608,14 +633,15 @@ static enum tv_status cmd_push_prepare(struct tv_settings *settings, struct tv_e
         return TV_OK;
     memcpy(path + strlen(path), "/push", sizeof "/push");
     if (stat(path, &info) != 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "expected --to URL, or a line \"to = URL\" in %s", path);
+        return cmd_push_fail_unaddressed(path, err);
     if (info.st_uid != geteuid() || (info.st_mode & 077) != 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "%s: it may hold a token, and other users can read it: chmod 600 it", path);
     enum tv_status status = tv_config_read(push_options, path, settings, &text, err);
     if (text)
         tv_words_add(&settings->owned, text);
+    if (status == TV_OK && settings->push.to == NULL)
+        status = cmd_push_fail_unaddressed(path, err);
     return status;
 }
 
