@@ -219,11 +219,12 @@ enum {
     FILE_COUNTERS,
     FILE_PROCESSES,
     FILE_PROFILE,
+    FILE_MARKERS,
     FILE_MEMBERS
 };
 
-static const char *const file_keys[FILE_MEMBERS] = {"meta",     "libs",      "shared", "threads",
-                                                    "counters", "processes", "profile"};
+static const char *const file_keys[FILE_MEMBERS] = {"meta",     "libs",      "shared",  "threads",
+                                                    "counters", "processes", "profile", "markers"};
 
 /* A profile inside of the file; the browser has one for each child process. */
 struct firefox_nested {
@@ -274,6 +275,7 @@ static void firefox_read_profile(struct tv_firefox *file, struct firefox_queue *
         firefox_warn_end(file, &stream);
     if (members[FILE_META].offset == TV_NO_OFFSET && members[FILE_PROFILE].offset != TV_NO_OFFSET) {
         /* A recording of the old developer tools has the profile inside. */
+        tv_firefox_read_recording(file, members[FILE_MARKERS].offset);
         firefox_queue_add(file, queue, members[FILE_PROFILE].offset, from.depth + 1);
         return;
     }

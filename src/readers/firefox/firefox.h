@@ -53,6 +53,12 @@ struct tv_firefox_stacks {
     bool has_strings, has_stacks;
 };
 
+/* Garbage collections of a thread, or of a recording of the old developer tools. */
+struct tv_firefox_collections {
+    int64_t first; /* start of the first one, in nanoseconds */
+    size_t count;
+};
+
 struct tv_firefox {
     struct tv_profile_input profile;
     struct tv_profile_text text;
@@ -62,6 +68,8 @@ struct tv_firefox {
     struct tv_firefox_numbers libs, categories;
     struct tv_map pids;  /* string of a pid that is no number -> its stand-in */
     int64_t base, start; /* meta.startTime of the whole file and of this process */
+    struct tv_firefox_collections recorded;
+    int64_t marker_shift; /* added to the markers of the thread that is read */
     const char *cpu_unit;
     int64_t cpu_factor;
     size_t threads;
@@ -124,6 +132,8 @@ void tv_firefox_read_samples(struct tv_firefox *file, const struct tv_firefox_th
                              uint64_t offset, const struct tv_firefox_weights *weights);
 void tv_firefox_read_markers(struct tv_firefox *file, const struct tv_firefox_thread *thread,
                              uint64_t offset);
+/* Note the garbage collections in "markers" of a recording of the old developer tools. */
+void tv_firefox_read_recording(struct tv_firefox *file, uint64_t offset);
 void tv_firefox_read_counters(struct tv_firefox *file, uint64_t offset);
 
 /* ---- The file (firefox.c) ---- */

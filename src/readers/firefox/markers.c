@@ -58,10 +58,61 @@ static void firefox_complete_marker(struct tv_firefox *file, struct firefox_mark
     }
 }
 
+/*
+ * The old developer tools moved the samples of a recording to its start, and their own list of
+ * markers as well, but not the markers inside of the profile, which count from the start of the
+ * process.  Both lists have every garbage collection of the thread, so the first one tells by how
+ * much the markers of the profile are late.
+ */
+static void firefox_note_collection(struct tv_firefox_collections *collections, int64_t start)
+{
+    if (start == TV_FIREFOX_ABSENT)
+        return;
+    if (collections->count++ == 0)
+        collections->first = start;
+}
+
+void tv_firefox_read_recording(struct tv_firefox *file, uint64_t offset)
+{
+    struct tv_json_member members[] = {{"name", 0}, {"start", 0}};
+    struct tv_json_stream stream, name;
+    file->recorded = (struct tv_firefox_collections){.count = 0};
+    if (!tv_firefox_at(file, offset, &stream) || !tv_json_open(&stream, '['))
+        return;
+    while (tv_json_take_element(&stream))
+        if (tv_json_find_members(&stream, members, TV_COUNT(members)) &&
+            tv_firefox_at(file, members[0].offset, &name) &&
+            tv_bytes_equal(tv_firefox_take_text(file, &name), TV_BYTES("MinorGC")))
+            firefox_note_collection(&file->recorded, tv_firefox_ms_at(file, members[1].offset));
+}
+
+/* Return the shift of a thread's markers in a recording; 0 if the lists do not agree. */
+static int64_t firefox_find_marker_shift(struct tv_firefox *file,
+                                         const struct tv_firefox_thread *thread,
+                                         const struct tv_firefox_column *columns)
+{
+    struct tv_firefox_collections own = {.count = 0};
+    if (file->recorded.count == 0)
+        return 0;
+    for (size_t i = 0; i < columns[MARKER_NAME].count; i++) {
+        uint32_t name = tv_firefox_number(&thread->stacks->strings, columns[MARKER_NAME].rows[i],
+                                          TV_EMPTY_STRING);
+        if (tv_bytes_equal(tv_trace_info_text(file->profile.info, name), TV_BYTES("GCMinor"))) {
+            int64_t data = tv_firefox_value(&columns[MARKER_DATA], (int64_t)i);
+            struct firefox_marker marker = {
+                .start = tv_firefox_value(&columns[MARKER_TIME], (int64_t)i),
+                .offset = data == TV_FIREFOX_ABSENT ? TV_NO_OFFSET : (uint64_t)data};
+            firefox_complete_marker(file, &marker);
+            firefox_note_collection(&own, marker.start);
+        }
+    }
+    return own.count == file->recorded.count ? tv_move_add(file->recorded.first, -own.first) : 0;
+}
+
 static void firefox_add_marker(struct tv_firefox *file, uint32_t thread,
                                const struct firefox_marker *marker)
 {
-    int64_t move = file->start - file->base;
+    int64_t move = tv_move_add(file->start - file->base, file->marker_shift);
     int64_t time = marker->phase == PHASE_END ? marker->end : marker->start;
     if (time == TV_FIREFOX_ABSENT || marker->phase < PHASE_INSTANT || marker->phase > PHASE_END ||
         (marker->phase == PHASE_INTERVAL && marker->end == TV_FIREFOX_ABSENT)) {
@@ -100,6 +151,7 @@ void tv_firefox_read_markers(struct tv_firefox *file, const struct tv_firefox_th
     struct tv_profile_input *profile = &file->profile;
     tv_firefox_read_table(file, offset, columns, marker_columns, MARKER_COLUMNS);
     size_t count = columns[MARKER_NAME].count;
+    file->marker_shift = firefox_find_marker_shift(file, thread, columns);
     for (size_t i = 0; i < count; i++) {
         int64_t row = (int64_t)i, name = columns[MARKER_NAME].rows[i];
         int64_t data = tv_firefox_value(&columns[MARKER_DATA], row);

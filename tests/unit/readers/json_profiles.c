@@ -107,6 +107,44 @@ static void whole_files_are_read(void **state)
     }
 }
 
+/* In a recording of the old developer tools, samples and the outer markers count from its start,
+ * markers inside of the profile from that of the process: here 4,998 ms earlier. */
+static void markers_of_a_recording_are_on_the_axis_of_its_samples(void **state)
+{
+    static const struct {
+        const char *outer;
+        tv_ns shift;
+    } cases[] = {
+        {"{\"name\":\"Styles\",\"start\":1},{\"name\":\"MinorGC\",\"start\":10,\"end\":12}",
+         -4998000000},
+        /* Another number of collections: nothing tells which is which. */
+        {"{\"name\":\"MinorGC\",\"start\":10},{\"name\":\"MinorGC\",\"start\":20}", 0},
+        {"", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "{\"markers\":[%s],\"profile\":{\"meta\":{\"startTime\":3},\"threads\":[{\"tid\":7,"
+            "\"stringTable\":[\"GCMinor\",\"x\"],\"stackTable\":{\"schema\":{\"prefix\":0,"
+            "\"frame\":1},\"data\":[]},\"samples\":{\"schema\":{\"stack\":0,\"time\":1},"
+            "\"data\":[[null,9]]},\"markers\":{\"schema\":{\"name\":0,\"time\":1,\"data\":2},"
+            "\"data\":[[1,5000],[0,5008,{\"startTime\":5008,\"endTime\":5010}]]}}]}}",
+            cases[i].outer);
+        struct tv_trace *trace = read_json_profile(&tv_reader_firefox, tv_bytes_of(text));
+        struct tv_slice slice;
+        assert_int_equal(trace->tables.samples.rows[0].time, 9000000);
+        assert_int_equal(trace->tables.instants.count, 1);
+        assert_int_equal(trace->tables.instants.rows[0].time, 5000000000 + cases[i].shift);
+        assert_int_equal(trace->slice_count, 1);
+        tv_slices_read(trace, 0, 0, 1, &slice);
+        assert_int_equal(trace->origin + slice.start, 5008000000 + cases[i].shift);
+        assert_int_equal(slice.length, 2000000);
+        tv_trace_free(trace);
+    }
+}
+
 /* Read a file cut before a byte, and with each bit of that byte flipped, in memory of its own
  * length, so that ASan sees what is read beyond. */
 static void read_damaged_at(const struct tv_reader *reader, struct tv_bytes file, size_t at)
@@ -164,6 +202,7 @@ static void numbers_are_exact_to_64_bits(void **state)
 }
 
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
+           cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
            cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
            cmocka_unit_test(damage_of_json_is_survived));
