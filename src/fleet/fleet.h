@@ -89,6 +89,10 @@ void tv_fleet_batch_free(struct tv_fleet_batch *batch);
 uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace);
 
+/* Append the rows of another batch, neither of which is closed.  False: nothing was appended,
+ * because a trace is in both. (append.c) */
+bool tv_fleet_batch_append(struct tv_fleet_batch *batch, const struct tv_fleet_batch *from);
+
 /* Return whether the batch has the trace. */
 bool tv_fleet_batch_has(const struct tv_fleet_batch *batch, uint64_t trace);
 

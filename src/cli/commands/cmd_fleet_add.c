@@ -3,14 +3,20 @@
  * cmd_fleet_add.c - `fleet add` and `fleet rows`: traces are read in the sandbox, and their rows
  * are written.
  *
- * `add` makes the folder and lists the traces in it before it enters the sandbox.
+ * `add` makes the folder and lists the traces in it before it enters the sandbox.  Several threads
+ * read, each a trace of its own (--jobs); their rows are gathered in the order of the FILEs, so
+ * that the number of threads changes nothing in the fleet:
+ *
+ *     FILEs --> threads --> rows of a trace --> in order --> batch --> files of the fleet
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/heap.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "cli/commands/cmd_fleet_server.h"
 #include "cli/confine.h"
 #include "cli/input/load.h"
@@ -41,16 +47,28 @@ struct fleet_reading {
     struct tv_fleet_sender *sender; /* NULL: the fleet is a folder */
     struct tv_fleet_labels table;
     size_t unlabelled; /* traces without a row in the table */
+    unsigned jobs;     /* threads for one trace; 0: one per processor */
+    bool shows;        /* each trace shows its progress */
 };
 
-/* Add a FILE with these labels to a batch, unless the fleet has its trace. */
-static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const char *file,
+/* What came of a FILE. */
+struct fleet_result {
+    struct tv_fleet_batch *rows; /* of its trace; NULL: it failed, or the fleet has the trace */
+    struct tv_error reason;      /* why it failed; else its status is TV_OK */
+    uint64_t left_out;           /* slices without a row */
+    bool is_labelled;            /* the table of labels has it */
+    bool done;
+};
+
+/* Read a FILE with these labels, unless the fleet has its trace. */
+static enum tv_status fleet_read_labelled(const struct fleet_reading *reading, const char *file,
                                           const struct tv_words *labels,
-                                          struct tv_fleet_batch *batch, struct tv_error *err)
+                                          struct fleet_result *result, struct tv_error *err)
 {
     struct tv_settings own = *reading->settings;
     struct tv_loading *loading;
     struct tv_trace *trace = NULL;
+    struct tv_progress unseen = {0};
     struct tv_fleet_origin origin = {
         .uri = file,
         .added_us = fleet_now_us(),
@@ -61,6 +79,7 @@ static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const c
         .name_count = reading->settings->fleet.names.count,
     };
     own.input.no_cache = true; /* a trace from the cache has no bytes to hash */
+    own.input.jobs = reading->jobs;
     enum tv_status status = tv_load_open(&own, &file, 1, &loading, err);
     if (status != TV_OK)
         return status;
@@ -71,36 +90,47 @@ static enum tv_status fleet_read_labelled(struct fleet_reading *reading, const c
     status = tv_fleet_hash_sources(sources, count, &origin.hash, err);
     tv_free(sources);
     uint64_t number = tv_fleet_hash_number(&origin.hash);
-    if (status != TV_OK || (reading->known && tv_map_find(reading->known, number) != TV_NONE) ||
-        tv_fleet_batch_has(batch, number)) {
+    if (status != TV_OK || (reading->known && tv_map_find(reading->known, number) != TV_NONE)) {
         tv_load_close(loading);
         return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", file);
     }
-    status = tv_load_build(loading, NULL, &trace, err);
+    status = tv_load_build(loading, reading->shows ? NULL : &unseen, &trace, err);
     if (status != TV_OK)
         return status;
-    uint64_t left_out = tv_fleet_batch_add(batch, &origin, trace);
-    if (left_out > 0)
-        tv_message("traceview: %s: %" PRIu64
-                   " slices that match --names have no row: %u are the most for a trace",
-                   file, left_out, TV_FLEET_MAX_SLICES);
+    result->rows = tv_fleet_batch_new();
+    result->left_out = tv_fleet_batch_add(result->rows, &origin, trace);
     tv_trace_free(trace);
     return TV_OK;
 }
 
-/* Add a FILE with its labels to a batch: first those of the table, which the options replace. */
-static enum tv_status fleet_read(struct fleet_reading *reading, const char *file,
-                                 struct tv_fleet_batch *batch, struct tv_error *err)
+/* Read a FILE with its labels: first those of the table, which the options replace. */
+static void fleet_read(const struct fleet_reading *reading, const char *file,
+                       struct fleet_result *result)
 {
     struct tv_words labels = {.items = NULL};
     const struct tv_words *given = &reading->settings->fleet.labels;
-    if (!tv_fleet_labels_find(&reading->table, file, &labels))
-        reading->unlabelled++;
+    *result = (struct fleet_result){.rows = NULL};
+    result->is_labelled = tv_fleet_labels_find(&reading->table, file, &labels);
     for (size_t i = 0; i < given->count; i++)
         tv_words_add(&labels, given->items[i]);
-    enum tv_status status = fleet_read_labelled(reading, file, &labels, batch, err);
+    result->reason.status = fleet_read_labelled(reading, file, &labels, result, &result->reason);
+    result->done = true;
     tv_free(labels.items);
-    return status;
+}
+
+/* Add the rows of a FILE to a batch, unless it has the trace. */
+static void fleet_take_result(struct fleet_reading *reading, const char *file,
+                              struct fleet_result *result, struct tv_fleet_batch *batch)
+{
+    reading->unlabelled += !result->is_labelled;
+    if (result->left_out > 0)
+        tv_message("traceview: %s: %" PRIu64
+                   " slices that match --names have no row: %u are the most for a trace",
+                   file, result->left_out, TV_FLEET_MAX_SLICES);
+    if (result->rows)
+        (void)tv_fleet_batch_append(batch, result->rows);
+    tv_fleet_batch_free(result->rows);
+    result->rows = NULL;
 }
 
 /* Tell how many traces have no row in the table of labels. */
@@ -158,43 +188,151 @@ static void fleet_tell_added(const struct tv_settings *settings, const struct fl
                    tv_plural(known, "was", "were"));
 }
 
+/* FILEs that threads may read before an earlier one is finished; their rows take memory. */
+#define MAX_AHEAD 64u
+
+/* Threads that read FILEs.  Whoever has finished a FILE gathers the rows of all that are next. */
+struct fleet_team {
+    const struct tv_command *command;
+    struct fleet_reading *reading;
+    const char **files;
+    size_t count;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    struct fleet_result results[MAX_AHEAD]; /* of file i at i % MAX_AHEAD */
+    size_t begun, gathered;                 /* files */
+    bool gathers;                           /* one of the threads does */
+    enum tv_status status;
+    struct tv_error *err;
+    /* Of the thread that gathers, without the lock. */
+    struct tv_fleet_batch *batch;
+    struct fleet_added added;
+    struct tv_progress progress;
+};
+
+/* Write the batch, and begin another one. */
+static enum tv_status fleet_end_batch(struct fleet_team *team)
+{
+    team->added.added += tv_fleet_batch_count(team->batch);
+    enum tv_status status = fleet_write_batch(team->reading, team->batch, team->err);
+    tv_fleet_batch_free(team->batch);
+    team->batch = tv_fleet_batch_new();
+    return status;
+}
+
+/* Gather a FILE, and write the batch if that is enough.  A trace that cannot be read is told. */
+static enum tv_status fleet_gather(struct fleet_team *team, size_t file)
+{
+    struct fleet_result *result = &team->results[file % MAX_AHEAD];
+    team->added.read++;
+    if (result->reason.status != TV_OK) {
+        tv_command_failed(team->command, &result->reason);
+        team->added.failed++;
+    }
+    fleet_take_result(team->reading, team->files[file], result, team->batch);
+    atomic_store(&team->progress.bytes, file + 1);
+    return tv_fleet_batch_is_full(team->batch) ? fleet_end_batch(team) : TV_OK;
+}
+
+/* Gather the FILEs that are next and finished, unless another thread does.  Runs under the lock,
+ * which is free meanwhile. */
+static void fleet_gather_finished(struct fleet_team *team)
+{
+    if (team->gathers)
+        return;
+    team->gathers = true;
+    while (team->status == TV_OK && team->gathered < team->begun &&
+           team->results[team->gathered % MAX_AHEAD].done) {
+        pthread_mutex_unlock(&team->lock);
+        enum tv_status status = fleet_gather(team, team->gathered);
+        pthread_mutex_lock(&team->lock);
+        team->results[team->gathered % MAX_AHEAD].done = false;
+        team->gathered++;
+        team->status = status;
+        pthread_cond_broadcast(&team->changed);
+    }
+    team->gathers = false;
+}
+
+/* The work of one thread.  It waits only for files that other threads are reading. */
+static void fleet_work(void *context, unsigned index)
+{
+    struct fleet_team *team = context;
+    (void)index;
+    pthread_mutex_lock(&team->lock);
+    for (;;) {
+        while (team->status == TV_OK && team->begun < team->count &&
+               team->begun - team->gathered >= MAX_AHEAD)
+            pthread_cond_wait(&team->changed, &team->lock);
+        if (team->status != TV_OK || team->begun == team->count)
+            break;
+        size_t file = team->begun++;
+        pthread_mutex_unlock(&team->lock);
+        struct fleet_result result;
+        fleet_read(team->reading, team->files[file], &result);
+        pthread_mutex_lock(&team->lock);
+        team->results[file % MAX_AHEAD] = result;
+        fleet_gather_finished(team);
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+/* Let the team read all FILEs. */
+static void fleet_run_team(struct fleet_team *team)
+{
+    struct fleet_reading *reading = team->reading;
+    unsigned jobs = tv_settings_jobs(reading->settings);
+    if (jobs == 0)
+        jobs = tv_workers_available();
+    if (jobs > TV_JOBS_LIMIT)
+        jobs = TV_JOBS_LIMIT;
+    unsigned threads = team->count < jobs ? (unsigned)team->count : jobs;
+    struct tv_meter *meter = NULL;
+    reading->jobs = threads > 0 ? jobs / threads : 1;
+    reading->shows = team->count == 1;
+    atomic_store(&team->progress.work, "adding");
+    atomic_store(&team->progress.total_bytes, team->count);
+    if (!reading->shows)
+        meter = tv_meter_start(&team->progress, reading->settings->quiet);
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->changed, NULL);
+    tv_workers_run(threads, fleet_work, team);
+    pthread_cond_destroy(&team->changed);
+    pthread_mutex_destroy(&team->lock);
+    tv_meter_stop(meter);
+    for (size_t i = 0; i < MAX_AHEAD; i++) /* after an error */
+        tv_fleet_batch_free(team->results[i].rows);
+}
+
 /* Read all FILEs, and write a batch whenever there is enough.  A trace that cannot be read is told,
  * and the others follow. */
 static enum tv_status fleet_add_files(const struct tv_command *command,
                                       struct fleet_reading *reading, int *code,
                                       struct tv_error *err)
 {
-    const struct tv_settings *settings = reading->settings;
-    struct tv_fleet_batch *batch = tv_fleet_batch_new();
-    struct fleet_added count = {0};
-    enum tv_status status = TV_OK;
-    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++) {
-        struct tv_error reason = {0};
-        if (tv_inputs_is_second_half(settings->files.items, i))
-            continue;
-        count.read++;
-        if (fleet_read(reading, settings->files.items[i], batch, &reason) != TV_OK) {
-            tv_command_failed(command, &reason);
-            count.failed++;
-        }
-        if (!tv_fleet_batch_is_full(batch))
-            continue;
-        count.added += tv_fleet_batch_count(batch);
-        status = fleet_write_batch(reading, batch, err);
-        tv_fleet_batch_free(batch);
-        batch = tv_fleet_batch_new();
-    }
-    if (status == TV_OK && tv_fleet_batch_count(batch) > 0) {
-        count.added += tv_fleet_batch_count(batch);
-        status = fleet_write_batch(reading, batch, err);
-    }
-    tv_fleet_batch_free(batch);
-    if (count.failed > 0)
+    const struct tv_words *files = &reading->settings->files;
+    struct fleet_team *team = tv_alloc(1, sizeof *team);
+    team->command = command;
+    team->reading = reading;
+    team->err = err;
+    team->files = tv_alloc(files->count, sizeof *team->files);
+    for (size_t i = 0; i < files->count; i++)
+        if (!tv_inputs_is_second_half(files->items, i))
+            team->files[team->count++] = files->items[i];
+    team->batch = tv_fleet_batch_new();
+    fleet_run_team(team);
+    enum tv_status status = team->status;
+    if (status == TV_OK && tv_fleet_batch_count(team->batch) > 0)
+        status = fleet_end_batch(team);
+    if (team->added.failed > 0)
         *code = TV_EXIT_INPUT;
     if (status == TV_OK) {
         fleet_tell_unlabelled(reading);
-        fleet_tell_added(settings, &count);
+        fleet_tell_added(reading->settings, &team->added);
     }
+    tv_fleet_batch_free(team->batch);
+    tv_free(team->files);
+    tv_free(team);
     return status;
 }
 
@@ -243,16 +381,25 @@ enum tv_status tv_fleet_rows(const struct tv_command *command, const struct tv_s
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_fleet_batch *batch = tv_fleet_batch_new();
     struct tv_output output;
-    struct fleet_reading reading = {.settings = settings};
+    struct fleet_reading reading = {
+        .settings = settings, .jobs = tv_settings_jobs(settings), .shows = true};
+    struct fleet_result result;
     enum tv_fleet_form form = settings->table.format == TV_SQL_PARQUET    ? TV_FLEET_PARQUET
                               : settings->table.format == FLEET_ROWBINARY ? TV_FLEET_ROWBINARY
                                                                           : TV_FLEET_JSONL;
     enum tv_status status = tv_fleet_labels_read(&reading.table, settings->fleet.labels_from, err);
     if (status == TV_OK)
         status = tv_confine(&confinement, err);
-    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++)
-        if (!tv_inputs_is_second_half(settings->files.items, i))
-            status = fleet_read(&reading, settings->files.items[i], batch, err);
+    for (size_t i = 0; i < settings->files.count && status == TV_OK; i++) {
+        const char *file = settings->files.items[i];
+        if (tv_inputs_is_second_half(settings->files.items, i))
+            continue;
+        fleet_read(&reading, file, &result);
+        status = result.reason.status;
+        if (status != TV_OK)
+            *err = result.reason;
+        fleet_take_result(&reading, file, &result, batch);
+    }
     if (status == TV_OK)
         status = form != TV_FLEET_JSONL
                      ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
