@@ -60,6 +60,11 @@ enum duck_type_id {
     DUCK_SQLNULL = 36,
 };
 
+/* Kinds of errors; DuckDB has more. */
+enum duck_error {
+    DUCK_OUT_OF_MEMORY = 33,
+};
+
 enum duck_statement {
     DUCK_SELECT = 1,
     DUCK_EXPLAIN = 4,
@@ -82,6 +87,7 @@ enum duck_statement {
     X(int, query, (duck_connection, const char *, duck_result *))                                  \
     X(void, destroy_result, (duck_result *))                                                       \
     X(const char *, result_error, (duck_result *))                                                 \
+    X(int, result_error_type, (duck_result *))                                                     \
     X(uint64_t, column_count, (duck_result *))                                                     \
     X(const char *, column_name, (duck_result *, uint64_t))                                        \
     X(int, column_type, (duck_result *, uint64_t))                                                 \

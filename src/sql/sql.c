@@ -394,8 +394,7 @@ static enum tv_status sql_fail_interrupted(const struct tv_sql *sql, bool cancel
 {
     if (cancelled)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "SQL: stopped, because it ran longer than %llu s%s",
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_TIME " %llu s%s",
                    (unsigned long long)sql->watch.max_seconds, sql->longer);
 }
 
@@ -694,6 +693,14 @@ static bool sql_is_allowed(int statement)
            statement == DUCK_CREATE_FUNCTION || statement == DUCK_DROP;
 }
 
+/* Fail as the result of a statement does. */
+static enum tv_status sql_fail_result(struct tv_sql *sql, duck_result *result, struct tv_error *err)
+{
+    if (tv_duck.result_error_type(result) == DUCK_OUT_OF_MEMORY)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_MEMORY);
+    return sql_fail_query(sql, err, tv_duck.result_error(result));
+}
+
 /* Receiver of the rows of the last statement. */
 struct sql_taker {
     tv_sql_take *take;
@@ -707,12 +714,12 @@ static enum tv_status sql_take_rows(struct tv_sql *sql, duck_prepared prepared,
     duck_result result;
     enum tv_status status = TV_OK;
     if (tv_duck.execute_prepared_streaming(prepared, &result) != 0)
-        status = sql_fail_query(sql, err, tv_duck.result_error(&result));
+        status = sql_fail_result(sql, &result, err);
     else
         status = taker->take(taker->context, &result, err);
     const char *why = status == TV_OK ? tv_duck.result_error(&result) : NULL;
     if (why && why[0])
-        status = sql_fail_query(sql, err, why);
+        status = sql_fail_result(sql, &result, err);
     tv_duck.destroy_result(&result);
     return status;
 }
@@ -730,7 +737,7 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
     if (taker)
         return sql_take_rows(sql, prepared, taker, err);
     if (tv_duck.execute_prepared(prepared, &result) != 0)
-        status = sql_fail_query(sql, err, tv_duck.result_error(&result));
+        status = sql_fail_result(sql, &result, err);
     tv_duck.destroy_result(&result);
     return status;
 }

@@ -20,6 +20,10 @@ struct tv_sql;
 /* Time that a statement has to end after it was interrupted. */
 #define TV_SQL_GRACE_MS 3000
 
+/* Beginnings of the errors of statements that need more than max_memory or max_seconds. */
+#define TV_SQL_NO_MEMORY "SQL: the query needs more memory than it may take"
+#define TV_SQL_NO_TIME "SQL: stopped, because it ran longer than"
+
 struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/encoding.h"
 #include "base/map.h"
+#include "sql/sql.h"
 #include "upload/internal.h"
 
 #define LARGEST_ANSWER ((size_t)16 << 20)
@@ -237,7 +238,8 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
         tv_upload_refuse(answer, TV_HTTP_TOO_LARGE,
                          "the answer is too large; ask `traceview fleet` on the server");
     else if (result->end == TV_FLEET_LATE || result->end == TV_FLEET_KILLED ||
-             strstr(message, "Out of Memory") || strstr(message, "ran longer than"))
+             strncmp(message, TV_SQL_NO_MEMORY, sizeof TV_SQL_NO_MEMORY - 1) == 0 ||
+             strncmp(message, TV_SQL_NO_TIME, sizeof TV_SQL_NO_TIME - 1) == 0)
         tv_upload_refuse(answer, TV_HTTP_UNAVAILABLE,
                          "the question took too much time or memory; name a label");
     else if (result->end != TV_FLEET_EXITED)

@@ -231,7 +231,7 @@ static void fleet_try_file(void *context, enum tv_fleet_table table, const char 
 static bool fleet_may_be_damage(const struct tv_error *err)
 {
     static const char *const others[] = {"Parser",     "Binder", "Catalog", "Conversion",
-                                         "Permission", "Syntax", "Not imp", "Out of M"};
+                                         "Permission", "Syntax", "Not imp"};
     static const char start[] = "SQL: ";
     const char *why = strstr(err->message, start);
     if (!why || !strstr(why, "Error"))
