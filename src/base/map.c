@@ -127,27 +127,54 @@ void tv_lookup_release(struct tv_lookup *lookup)
     lookup->array = NULL;
 }
 
-/* A map has two slots of 12 bytes at least for each key: an array of four places of 4 bytes for
- * each is smaller. */
+/* Begin an array if it takes no more than a map.  A map has two slots of 12 bytes at least for each
+ * key: an array of four places of 4 bytes for each is smaller. */
+static bool lookup_make_array(struct tv_lookup *lookup, uint64_t first, uint64_t last, size_t count)
+{
+    assert(!lookup->array);
+    if (count == 0 || last - first >= (uint64_t)count * 4)
+        return false;
+    lookup->first = first;
+    lookup->span = last - first + 1;
+    lookup->array = tv_alloc((size_t)lookup->span, sizeof *lookup->array);
+    memset(lookup->array, 0xff, (size_t)lookup->span * sizeof *lookup->array); /* TV_NONE */
+    return true;
+}
+
 void tv_lookup_complete(struct tv_lookup *lookup)
 {
     const struct tv_map *map = &lookup->map;
     uint64_t first = UINT64_MAX, last = 0;
-    assert(!lookup->array);
     for (size_t i = 0; map->count > 0 && i <= map->mask; i++) {
         if (map->values[i] == TV_NONE)
             continue;
         first = map->keys[i] < first ? map->keys[i] : first;
         last = map->keys[i] > last ? map->keys[i] : last;
     }
-    if (map->count == 0 || last - first >= (uint64_t)map->count * 4)
+    if (!lookup_make_array(lookup, first, last, map->count))
         return;
-    lookup->first = first;
-    lookup->span = last - first + 1;
-    lookup->array = tv_alloc((size_t)lookup->span, sizeof *lookup->array);
-    for (uint64_t i = 0; i < lookup->span; i++)
-        lookup->array[i] = tv_map_find(map, first + i);
+    for (size_t i = 0; i <= map->mask; i++)
+        if (map->values[i] != TV_NONE)
+            lookup->array[map->keys[i] - first] = map->values[i];
     tv_map_release(&lookup->map);
+}
+
+void tv_lookup_expect(struct tv_lookup *lookup, uint64_t first, uint64_t last, size_t count)
+{
+    (void)lookup_make_array(lookup, first, last, count);
+}
+
+void tv_lookup_add(struct tv_lookup *lookup, uint64_t key, uint32_t value)
+{
+    assert(value != TV_NONE);
+    if (!lookup->array) {
+        tv_map_add(&lookup->map, key, value);
+        return;
+    }
+    assert(key - lookup->first < lookup->span);
+    uint32_t *place = &lookup->array[key - lookup->first];
+    if (*place == TV_NONE)
+        *place = value;
 }
 
 /*

@@ -64,6 +64,11 @@ void tv_lookup_release(struct tv_lookup *lookup);
 /* End the filling of lookup->map. */
 void tv_lookup_complete(struct tv_lookup *lookup);
 
+/* Fill a lookup instead with keys of which the smallest, the largest, and the number are known: the
+ * first value of a key stays. */
+void tv_lookup_expect(struct tv_lookup *lookup, uint64_t first, uint64_t last, size_t count);
+void tv_lookup_add(struct tv_lookup *lookup, uint64_t key, uint32_t value);
+
 /* Return the value of the key, or TV_NONE. */
 static inline uint32_t tv_lookup_find(const struct tv_lookup *lookup, uint64_t key)
 {

@@ -228,6 +228,7 @@ void tv_jfr_chunk_release(struct tv_jfr_chunk *chunk)
     tv_free(chunk->types.rows);
     tv_free(chunk->fields.rows);
     tv_free(chunk->constants.rows);
+    tv_free(chunk->keys.rows);
     tv_map_release(&chunk->type_ids);
     tv_arena_release(&chunk->arena);
     tv_diagnostics_clear(&chunk->diagnostics);

@@ -42,6 +42,17 @@ struct tv_jfr_cursor {
 /* Number of bytes of the longest varint. */
 #define TV_JFR_LONGEST_VARINT 9
 
+/* The high bits of eight bytes; those that are set in a varint say that more bytes follow. */
+#define TV_JFR_MORE_BITS UINT64_C(0x8080808080808080)
+
+/* Join the 7 bits of each byte of a word. */
+TV_INLINE uint64_t tv_jfr_join_sevens(uint64_t word)
+{
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* Take a varint of any length. */
 bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value);
 
@@ -218,7 +229,12 @@ struct tv_jfr_constant {
     uint64_t made_as : 6; /* enum tv_jfr_made: damaged types can make one constant two things */
     uint64_t cut : 1;     /* a stack of which the recorder left frames out */
     uint64_t met : 1;     /* a thread of which the scan met an event */
-    uint64_t noted : 1;   /* a stack whose first sample the scan noted */
+};
+
+/* What leads to a constant, until the pools are complete. */
+struct tv_jfr_constant_key {
+    uint64_t key;
+    uint32_t type;
 };
 
 /* ---- The chunk ---- */
@@ -239,9 +255,10 @@ struct tv_jfr_chunk {
     struct tv_jfr_program *programs; /* per type, to skip a value; compiled when needed */
     struct tv_lookup *pools;         /* per type: key -> constant */
     TV_TABLE(tv_jfr_constant) constants;
-    uint32_t text_type;              /* java.lang.String, or TV_NONE */
-    uint32_t stack_type;             /* jdk.types.StackTrace, or TV_NONE */
-    struct tv_jfr_program stack_cut; /* notes whether a stack was cut */
+    TV_TABLE(tv_jfr_constant_key) keys; /* of the constants, in the order of reading */
+    uint32_t text_type;                 /* java.lang.String, or TV_NONE */
+    uint32_t stack_type;                /* jdk.types.StackTrace, or TV_NONE */
+    struct tv_jfr_program stack_cut;    /* notes whether a stack was cut */
     struct tv_diagnostics diagnostics;
 };
 
@@ -308,7 +325,7 @@ uint32_t tv_jfr_find_type_by_end(const struct tv_jfr_chunk *chunk, struct tv_byt
 /* Read the metadata event at a place.  Return false when it is damaged. */
 bool tv_jfr_metadata_read(struct tv_jfr_chunk *chunk, uint64_t at);
 
-/* Read the constants of the checkpoint at a place; those that the chunk has already stay.  *before
+/* Read the constants of the checkpoint at a place; those that were read before win.  *before
  * becomes the place of the checkpoint before, or 0.  Return false when it is damaged. */
 bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *before);
 

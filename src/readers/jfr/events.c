@@ -147,25 +147,48 @@ static void jfr_count_sample(const struct jfr_moment *moment, const struct tv_jf
         tv_profile_warn(profile, TV_DIAGNOSTIC_STACK_CUT, moment->offset);
 }
 
-/* Add the sums of a chunk to those of the trace. */
-static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
-                         struct tv_jfr_plan *plan)
+/* Number of sums that are fetched ahead of time. */
+#define FETCH_SUMS 16u
+
+/* Add the sum of a stack in a chunk to that of its path in the trace. */
+static void jfr_add_sum(struct tv_jfr_recording *recording, const struct tv_jfr_plan *plan,
+                        uint64_t place, uint32_t path)
 {
     struct tv_profile_input *profile = recording->profile;
-    struct tv_sample_sums *sums = &profile->trace->tables.sample_sums;
+    struct tv_jfr_stack_sum *sum = &plan->sums[place];
+    if (sum->samples == 0)
+        return;
+    tv_sample_sums_add(&profile->trace->tables.sample_sums, path, plan->value_type, sum->samples,
+                       sum->weight);
+    profile->info->inputs[profile->input].samples += sum->samples;
+    *sum = (struct tv_jfr_stack_sum){.samples = 0};
+}
+
+/* Return the path of a stack in the sums, by its place. */
+static uint32_t jfr_sum_path(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                             uint64_t place)
+{
+    uint64_t key = chunk->pools[chunk->stack_type].first + place;
+    struct tv_jfr_stack stack =
+        tv_jfr_names_stack(&recording->names, chunk->stack_type, key, TV_NO_OFFSET);
+    bool lines = recording->profile->trace->tables.sample_sums.detail == TV_SAMPLES_BY_LINES;
+    return lines ? stack.line_path : stack.path;
+}
+
+/* Add the sums of a type: most are of leaves, whose paths lie one after another. */
+static void jfr_add_sums(struct tv_jfr_recording *recording, const struct tv_jfr_chunk *chunk,
+                         const struct tv_jfr_scan *scan, const struct tv_jfr_plan *plan)
+{
     if (!plan->sums)
         return;
-    uint32_t type = plan->fields[TV_JFR_SLOT_STACK]->type;
-    const struct tv_lookup *pool = &chunk->pools[type];
-    for (uint64_t i = 0; i < pool->span; i++) {
-        if (plan->sums[i].samples == 0)
-            continue;
-        struct tv_jfr_stack stack =
-            tv_jfr_names_stack(&recording->names, type, pool->first + i, TV_NO_OFFSET);
-        tv_sample_sums_add(sums, sums->detail == TV_SAMPLES_BY_LINES ? stack.line_path : stack.path,
-                           plan->value_type, plan->sums[i].samples, plan->sums[i].weight);
-        profile->info->inputs[profile->input].samples += plan->sums[i].samples;
+    for (size_t i = 0; i < scan->leaves.count; i++) {
+        if (i + FETCH_SUMS < scan->leaves.count)
+            TV_PREFETCH(&plan->sums[scan->leaves.rows[i + FETCH_SUMS].place]);
+        jfr_add_sum(recording, plan, scan->leaves.rows[i].place, scan->leaves.rows[i].path);
     }
+    for (uint64_t i = 0; i < chunk->pools[chunk->stack_type].span; i++)
+        if (plan->sums[i].samples > 0)
+            jfr_add_sum(recording, plan, i, jfr_sum_path(recording, chunk, i));
 }
 
 /* Return the sum of the sample's stack; NULL where single samples are kept. */
@@ -672,7 +695,7 @@ static void jfr_add_scanned(struct tv_jfr_recording *recording, const struct tv_
         tv_profile_reach(profile, scan->last_time);
     }
     for (size_t i = 0; i < chunk->types.count; i++) {
-        jfr_add_sums(recording, chunk, &scan->plans[i]);
+        jfr_add_sums(recording, chunk, scan, &scan->plans[i]);
         if (scan->plans[i].count > 0)
             tv_tables_count_events(&profile->trace->tables, profile->input, scan->plans[i].name,
                                    scan->plans[i].count);
@@ -709,19 +732,34 @@ static enum tv_status jfr_take_range(struct jfr_moment *moment, struct tv_jfr_ra
     return status;
 }
 
+/* Make the paths of the stacks that the scan met before a place, from the next leaf on. */
+static void jfr_take_leaves(const struct jfr_moment *moment, size_t *next, uint64_t before)
+{
+    struct tv_jfr_scan *scan = moment->scan;
+    struct tv_jfr_names *names = &moment->recording->names;
+    for (; *next < scan->leaves.count && scan->leaves.rows[*next].met < before; ++*next) {
+        struct tv_jfr_leaf *leaf = &scan->leaves.rows[*next];
+        uint32_t node = scan->nodes.leaves ? scan->nodes.leaves[leaf->place] : 0;
+        leaf->path = node == 0 ? TV_NONE : tv_jfr_names_node_path(names, node);
+        if (leaf->path == TV_NONE)
+            leaf->path = jfr_sum_path(moment->recording, moment->chunk, leaf->place);
+    }
+}
+
 enum tv_status tv_jfr_events_add(struct tv_jfr_recording *recording, struct tv_jfr_chunk *chunk,
                                  struct tv_jfr_scan *scan, struct tv_error *err)
 {
     enum tv_status status = tv_reader_check_cancel(recording->progress, err);
     struct jfr_moment moment = {.recording = recording, .chunk = chunk, .scan = scan};
     uint64_t end = scan->end;
-    tv_jfr_names_enter(&recording->names, chunk, jfr_chunk_process(recording, chunk));
-    tv_jfr_names_expect(&recording->names, scan->stacks, scan->stack_count);
+    size_t leaf = 0;
+    tv_jfr_names_enter(&recording->names, chunk, &scan->nodes, jfr_chunk_process(recording, chunk));
     for (size_t i = 0; i < scan->left.count && status == TV_OK; i++) {
+        jfr_take_leaves(&moment, &leaf, scan->left.rows[i].begin);
         status = jfr_take_range(&moment, scan->left.rows[i], &end, err);
         end = end > scan->end ? end : scan->end;
     }
-    tv_jfr_names_expect(&recording->names, NULL, 0);
+    jfr_take_leaves(&moment, &leaf, UINT64_MAX);
     if (status == TV_OK) {
         jfr_warn_of_end(recording, chunk, end);
         jfr_add_scanned(recording, chunk, scan);

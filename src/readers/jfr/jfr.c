@@ -158,7 +158,8 @@ struct jfr_reading {
     struct jfr_round *read, *taken;
     struct jfr_job tail; /* of chunks that are read and taken one after another */
     uint64_t at;         /* in the file: the next chunk */
-    bool sums, begun;
+    enum tv_sample_detail detail;
+    bool begun;
     enum tv_status status; /* of taking */
     struct tv_error *err;
 };
@@ -174,7 +175,7 @@ static void jfr_job_scan(const struct jfr_reading *reading, struct jfr_job *job)
     job->chunk.offset += job->window.begin;
     job->opened = tv_jfr_chunk_open(&job->chunk);
     if (job->opened)
-        tv_jfr_scan_chunk(&job->scan, &job->chunk, reading->sums, reading->progress);
+        tv_jfr_scan_chunk(&job->scan, &job->chunk, reading->detail, reading->progress);
 }
 
 /* Take a chunk into the trace, if the one before was taken. */
@@ -296,7 +297,7 @@ static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct t
     *reading = (struct jfr_reading){
         .recording = recording,
         .progress = progress,
-        .sums = recording->profile->trace->tables.sample_sums.detail != TV_SAMPLES_SINGLE,
+        .detail = recording->profile->trace->tables.sample_sums.detail,
         .err = err,
     };
     reading->read = &reading->rounds[0];

@@ -15,6 +15,7 @@
  */
 #include "readers/jfr/names.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,13 +42,16 @@ void tv_jfr_names_release(struct tv_jfr_names *names)
     tv_map_release(&names->thread_keys);
 }
 
-void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, uint32_t process)
+void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk,
+                        const struct tv_jfr_stack_nodes *nodes, uint32_t process)
 {
     static const char *const stack[JFR_STACK_SLOTS] = {"truncated", "frames"};
     static const char *const frame[JFR_FRAME_SLOTS] = {"method", "lineNumber", "type"};
     uint32_t stack_type = tv_jfr_find_type_by_end(chunk, TV_BYTES(".types.StackTrace"));
     names->chunk = chunk;
     names->process = process;
+    names->nodes = nodes;
+    names->node_paths = tv_alloc(nodes->nodes.count, sizeof *names->node_paths);
     names->frame_type = tv_jfr_find_type_by_end(chunk, TV_BYTES(".types.StackFrame"));
     if (stack_type != TV_NONE)
         names->stack = tv_jfr_compile(chunk, stack_type, stack, JFR_STACK_SLOTS);
@@ -58,19 +62,15 @@ void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, 
     }
 }
 
-void tv_jfr_names_expect(struct tv_jfr_names *names, const uint32_t *stacks, size_t count)
-{
-    names->upcoming = stacks;
-    names->upcoming_count = count;
-}
-
 void tv_jfr_names_leave(struct tv_jfr_names *names)
 {
     tv_jfr_program_release(&names->stack);
     tv_jfr_program_release(&names->frame);
     names->frame_type = TV_NONE;
     names->chunk = NULL;
-    tv_jfr_names_expect(names, NULL, 0);
+    names->nodes = NULL;
+    tv_free(names->node_paths);
+    names->node_paths = NULL;
 }
 
 static void jfr_names_warn_unresolved(struct tv_jfr_names *names, uint64_t offset)
@@ -271,22 +271,27 @@ static struct tv_jfr_stack jfr_names_make_stack(struct tv_jfr_names *names, uint
     return stack;
 }
 
-/* Stacks ahead of the one that is read: when its constant is fetched, and when its bytes are. */
-#define FETCH_CONSTANT 16
-#define FETCH_BYTES 8
-
-/* Fetch what the stacks after the expected one need, which lies all over the chunk. */
-static void jfr_names_fetch_ahead(struct tv_jfr_names *names, uint32_t constant)
+uint32_t tv_jfr_names_node_path(struct tv_jfr_names *names, uint32_t node)
 {
-    const struct tv_jfr_chunk *chunk = names->chunk;
-    if (names->upcoming_count <= FETCH_CONSTANT || names->upcoming[0] != constant)
-        return;
-    TV_PREFETCH(&chunk->constants.rows[names->upcoming[FETCH_CONSTANT]]);
-    const struct tv_jfr_constant *later = &chunk->constants.rows[names->upcoming[FETCH_BYTES]];
-    TV_PREFETCH(chunk->bytes.data + later->at);
-    TV_PREFETCH(chunk->bytes.data + later->at + 64);
-    names->upcoming++;
-    names->upcoming_count--;
+    const struct tv_path_node *nodes = names->nodes->nodes.rows;
+    uint32_t *paths = names->node_paths, *new_nodes;
+    size_t depth = 0;
+    jfr_names_reserve_frames(names, TV_PROFILE_DEPTH);
+    new_nodes = names->frames_at_lines;
+    for (; node != TV_ROOT_PATH && paths[node] == TV_ROOT_PATH; node = nodes[node].parent) {
+        const struct tv_jfr_constant *method = &names->chunk->constants.rows[nodes[node].frame];
+        if (TV_UNLIKELY(method->made_as != TV_JFR_MADE_FRAME))
+            return TV_NONE;
+        assert(depth < TV_PROFILE_DEPTH);
+        names->frames[depth] = method->made;
+        new_nodes[depth++] = node;
+    }
+    uint32_t path = paths[node];
+    while (depth-- > 0) {
+        path = tv_paths_child(&names->profile->trace->paths, path, names->frames[depth]);
+        paths[new_nodes[depth]] = path;
+    }
+    return path;
 }
 
 struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type, uint64_t key,
@@ -300,7 +305,6 @@ struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type
         return none;
     }
     struct tv_jfr_constant *known = &names->chunk->constants.rows[constant];
-    jfr_names_fetch_ahead(names, constant);
     if (known->made_as != TV_JFR_MADE_STACK && known->made_as != TV_JFR_MADE_CUT_STACK) {
         struct tv_jfr_stack made = jfr_names_make_stack(names, known->at);
         jfr_names_keep(known, made.cut ? TV_JFR_MADE_CUT_STACK : TV_JFR_MADE_STACK, made.path);

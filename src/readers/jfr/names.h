@@ -7,7 +7,7 @@
 #ifndef TV_READERS_JFR_NAMES_H
 #define TV_READERS_JFR_NAMES_H
 
-#include "readers/jfr/chunk.h"
+#include "readers/jfr/stacks.h"
 #include "readers/profile_input.h"
 
 /* A stack as paths of the trace. */
@@ -30,8 +30,8 @@ struct tv_jfr_names {
     struct tv_jfr_chunk *chunk;
     uint32_t process;
     struct tv_jfr_program stack, frame;
-    const uint32_t *upcoming; /* constants of the stacks that will probably be asked for next */
-    size_t upcoming_count;
+    const struct tv_jfr_stack_nodes *nodes;
+    uint32_t *node_paths;              /* by node; 0: not known yet */
     uint32_t frame_type;               /* the type jdk.types.StackFrame, or TV_NONE */
     const struct tv_jfr_field *method; /* field of a frame; NULL: it has none */
 };
@@ -39,11 +39,9 @@ struct tv_jfr_names {
 void tv_jfr_names_init(struct tv_jfr_names *names, struct tv_profile_input *profile);
 void tv_jfr_names_release(struct tv_jfr_names *names);
 
-/* Turn to the constants of another chunk, of a process. */
-void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk, uint32_t process);
-/* Tell which stacks will be asked for, in which order: constants, which the caller keeps.  They are
- * fetched into the cache ahead of time. */
-void tv_jfr_names_expect(struct tv_jfr_names *names, const uint32_t *stacks, size_t count);
+/* Turn to the constants of another chunk, of a process; `nodes` are of some of its stacks. */
+void tv_jfr_names_enter(struct tv_jfr_names *names, struct tv_jfr_chunk *chunk,
+                        const struct tv_jfr_stack_nodes *nodes, uint32_t process);
 void tv_jfr_names_leave(struct tv_jfr_names *names);
 
 /* Return the thread with a key in the constants of a type; TV_NONE for none. */
@@ -53,6 +51,10 @@ uint32_t tv_jfr_names_thread(struct tv_jfr_names *names, uint32_t type, uint64_t
 /* Return the stack with a key; no stack is the root. */
 struct tv_jfr_stack tv_jfr_names_stack(struct tv_jfr_names *names, uint32_t type, uint64_t key,
                                        uint64_t offset);
+
+/* Return the path of a node, adding it if needed; TV_NONE: a method has no frame yet, and needs one
+ * as tv_jfr_names_stack makes it. */
+uint32_t tv_jfr_names_node_path(struct tv_jfr_names *names, uint32_t node);
 
 /* Return the text of any value, as a string of the trace. */
 uint32_t tv_jfr_names_text(struct tv_jfr_names *names, const struct tv_jfr_value *value);

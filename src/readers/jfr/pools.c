@@ -3,7 +3,9 @@
  * pools.c - the constants of a chunk.
  *
  * Checkpoints are read from the last to the first, so that of two constants with one key the one
- * nearest to the chunk's end wins: it has the name that a thread had last.  Keys are any 64 bits.
+ * nearest to the chunk's end wins: it has the name that a thread had last.  Keys are any 64 bits;
+ * they are listed while checkpoints are read, because afterwards it is known whether they lie close
+ * together, so that an array by key finds them.
  */
 #include <assert.h>
 
@@ -41,9 +43,11 @@ static bool jfr_pool_read(struct tv_jfr_chunk *chunk, uint32_t type, struct tv_j
         if (!tv_jfr_program_skip(chunk, tv_jfr_skipper(chunk, type), cursor))
             return false;
         uint32_t next = (uint32_t)chunk->constants.count;
-        if (next < TV_NONE - 1 && tv_map_add(&chunk->pools[type].map, key, next) == next)
-            *tv_table_add(&chunk->constants) =
-                (struct tv_jfr_constant){.at = at & TV_JFR_PLACE_MASK, .cut = cut};
+        if (next >= TV_NONE - 1)
+            continue;
+        *tv_table_add(&chunk->constants) =
+            (struct tv_jfr_constant){.at = at & TV_JFR_PLACE_MASK, .cut = cut};
+        *tv_table_add(&chunk->keys) = (struct tv_jfr_constant_key){key, type};
     }
     return true;
 }
@@ -81,10 +85,31 @@ bool tv_jfr_checkpoint_read(struct tv_jfr_chunk *chunk, uint64_t at, uint64_t *b
     return jfr_pools_read(chunk, cursor) && (delta == 0 || *before > 0);
 }
 
+/* Keys of the constants of a type. */
+struct jfr_key_range {
+    uint64_t first, last;
+    size_t count;
+};
+
 void tv_jfr_pools_complete(struct tv_jfr_chunk *chunk)
 {
+    struct jfr_key_range *ranges = tv_alloc(chunk->types.count, sizeof *ranges);
+    for (size_t i = 0; i < chunk->keys.count; i++) {
+        uint64_t key = chunk->keys.rows[i].key;
+        struct jfr_key_range *range = &ranges[chunk->keys.rows[i].type];
+        range->first = range->count == 0 || key < range->first ? key : range->first;
+        range->last = key > range->last ? key : range->last;
+        range->count++;
+    }
     for (size_t i = 0; i < chunk->types.count; i++)
-        tv_lookup_complete(&chunk->pools[i]);
+        tv_lookup_expect(&chunk->pools[i], ranges[i].first, ranges[i].last, ranges[i].count);
+    for (size_t i = 0; i < chunk->keys.count; i++)
+        tv_lookup_add(&chunk->pools[chunk->keys.rows[i].type], chunk->keys.rows[i].key,
+                      (uint32_t)i);
+    tv_free(chunk->keys.rows);
+    chunk->keys.rows = NULL;
+    chunk->keys.count = chunk->keys.capacity = 0;
+    tv_free(ranges);
 }
 
 void tv_jfr_pools_release(struct tv_jfr_chunk *chunk)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "readers/jfr/chunk.h"
+#include "wire/little_endian.h"
 
 #define MAX_OPS 4096u
 #define MAX_FIELDS 65536u
@@ -211,28 +212,23 @@ static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op 
                                        : jfr_run_array(chunk, op, cursor));
 }
 
-/* Note integers with their usual lengths; false: walk over the value again, byte by byte.  The
- * caller checked that the longest integers would end within the chunk. */
+/* Note integers of up to eight bytes; false: walk over the value again, byte by byte.  The lengths
+ * of neighbours differ, so each is taken as a word, without a branch.  The caller checked that the
+ * longest integers would end within the chunk. */
 static bool jfr_note_integers(const struct tv_jfr_program *program, struct tv_jfr_cursor *cursor,
                               uint64_t *slots)
 {
     const uint8_t *at = cursor->at;
     for (uint32_t i = 0; i < program->noted; i++) {
         const struct tv_jfr_op *op = &program->ops[i];
-        uint64_t value = at[0];
-        if (value < 0x80) {
-            at += 1;
-        } else if (at[1] < 0x80) {
-            value = (value & 0x7f) | (uint64_t)at[1] << 7;
-            at += 2;
-        } else {
-            struct tv_jfr_cursor word = {at, at + TV_JFR_LONGEST_VARINT, false};
-            if (!tv_jfr_take_long_varint(&word, &value))
-                return false;
-            at = word.at;
-        }
-        if (op->slot != TV_JFR_NO_SLOT)
-            slots[op->slot] = op->width == 8 ? value : jfr_narrow(op, value);
+        uint64_t word = tv_le_get_u64(at), ends = ~word & TV_JFR_MORE_BITS;
+        if (TV_UNLIKELY(ends == 0))
+            return false;
+        at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
+        if (op->slot == TV_JFR_NO_SLOT)
+            continue;
+        uint64_t value = tv_jfr_join_sevens(word & (ends ^ (ends - 1)));
+        slots[op->slot] = op->width == 8 ? value : jfr_narrow(op, value);
     }
     if (at > cursor->end)
         return false;

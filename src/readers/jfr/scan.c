@@ -8,12 +8,21 @@
 
 /* ---- Plans ---- */
 
+/* Return whether the weights of a planned type are integers that need no conversion. */
+static bool jfr_plan_is_plain(const struct tv_jfr_plan *plan)
+{
+    const struct tv_jfr_field *weight = plan->fields[TV_JFR_SLOT_WEIGHT];
+    return weight && !weight->array && !weight->constant && weight->unit != TV_JFR_TICKS &&
+           weight->kind >= TV_JFR_BOOLEAN && weight->kind <= TV_JFR_LONG;
+}
+
 /* Return whether samples of a planned type can be added up by stack. */
-static bool jfr_plan_is_summed(const struct tv_jfr_plan *plan)
+static bool jfr_plan_is_summed(const struct tv_jfr_chunk *chunk, const struct tv_jfr_plan *plan)
 {
     const struct tv_jfr_field *stack = plan->fields[TV_JFR_SLOT_STACK];
     return plan->kind->role == TV_JFR_SAMPLE && stack && stack->constant && !stack->array &&
-           stack->type != TV_NONE && !plan->fields[TV_JFR_SLOT_MORE];
+           stack->type != TV_NONE && stack->type == chunk->stack_type &&
+           !plan->fields[TV_JFR_SLOT_MORE];
 }
 
 struct tv_jfr_plan *tv_jfr_scan_plan(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
@@ -41,7 +50,8 @@ struct tv_jfr_plan *tv_jfr_scan_plan(struct tv_jfr_scan *scan, const struct tv_j
     for (unsigned i = 0; i < TV_JFR_SLOT_COUNT; i++)
         if (names[i])
             plan->fields[i] = tv_jfr_field_find(chunk, type, tv_bytes_of(names[i]));
-    plan->summed = jfr_plan_is_summed(plan);
+    plan->summed = jfr_plan_is_summed(chunk, plan);
+    plan->plain = jfr_plan_is_plain(plan);
     return plan;
 }
 
@@ -69,7 +79,7 @@ struct tv_jfr_stack_sum *tv_jfr_scan_sum(struct tv_jfr_scan *scan, const struct 
 {
     if (!plan->summed)
         return NULL;
-    const struct tv_lookup *pool = &chunk->pools[plan->fields[TV_JFR_SLOT_STACK]->type];
+    const struct tv_lookup *pool = &chunk->pools[chunk->stack_type];
     uint64_t place = key - pool->first;
     if (!pool->array || place >= pool->span)
         return NULL;
@@ -99,7 +109,8 @@ struct jfr_scanner {
     struct tv_jfr_chunk *chunk;
     struct jfr_waiting waiting[JFR_WAITING]; /* a ring */
     unsigned waiting_at;
-    uint64_t slots[TV_JFR_SLOTS]; /* those of fields that the type lacks have any value */
+    int64_t first_ticks, last_ticks; /* since the chunk's start, of the events that are not left */
+    uint64_t slots[TV_JFR_SLOTS];    /* those of fields that the type lacks have any value */
 };
 
 /* Queue a sample, to be added to its sum later.  The sums do not fit into the cache, and samples
@@ -133,31 +144,27 @@ static bool jfr_scanner_knows_thread(struct jfr_scanner *scanner, const struct t
 }
 
 /* Meet a stack of a type for the first time.  Return whether the trace needs the sample: it is the
- * first of its type, or of the stack in all types, or no sum can stand for the others, because each
- * sample of a stack that was cut, or is missing, is diagnosed. */
+ * first of its type, or no sum can stand for the others, because each sample of a stack that was
+ * cut, or is missing, is diagnosed. */
 static bool jfr_scanner_meet_stack(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
-                                   uint64_t place)
+                                   uint64_t place, uint64_t at)
 {
     struct tv_jfr_scan *scan = scanner->scan;
-    uint32_t number = tv_jfr_constant_find(scanner->chunk, plan->fields[TV_JFR_SLOT_STACK]->type,
-                                           scanner->slots[TV_JFR_SLOT_STACK]);
-    if (number == TV_NONE || scanner->chunk->constants.rows[number].cut)
+    uint64_t bit = UINT64_C(1) << place % 64;
+    bool needed = !plan->begun;
+    if ((scan->whole[place / 64] & bit) == 0)
         return true;
-    struct tv_jfr_constant *stack = &scanner->chunk->constants.rows[number];
-    bool needed = !stack->noted || !plan->begun;
-    if (!stack->noted) {
-        scan->stacks = tv_array_reserve(scan->stacks, &scan->stack_capacity, scan->stack_count + 1,
-                                        sizeof *scan->stacks);
-        scan->stacks[scan->stack_count++] = number;
-    }
-    stack->noted = true;
+    if ((scan->noted[place / 64] & bit) == 0)
+        *tv_table_add(&scan->leaves) = (struct tv_jfr_leaf){.met = at, .place = (uint32_t)place};
+    scan->noted[place / 64] |= bit;
     plan->begun = true;
-    plan->met[place / 64] |= UINT64_C(1) << place % 64;
+    plan->met[place / 64] |= bit;
     return needed;
 }
 
 /* Add a sample to the sum of its stack.  Return false for an event that the trace needs. */
-static bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_plan *plan)
+TV_INLINE bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
+                                      uint64_t at)
 {
     uint64_t key = scanner->slots[TV_JFR_SLOT_STACK];
     struct tv_jfr_stack_sum *sum = tv_jfr_scan_sum(scanner->scan, scanner->chunk, plan, key);
@@ -165,10 +172,10 @@ static bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_pl
         return false;
     uint64_t place = (uint64_t)(sum - plan->sums);
     if (TV_UNLIKELY((plan->met[place / 64] >> place % 64 & 1) == 0) &&
-        jfr_scanner_meet_stack(scanner, plan, place))
+        jfr_scanner_meet_stack(scanner, plan, place, at))
         return false;
-    int64_t weight = 1;
-    if (plan->fields[TV_JFR_SLOT_WEIGHT]) {
+    int64_t weight = plan->plain ? (int64_t)scanner->slots[TV_JFR_SLOT_WEIGHT] : 1;
+    if (!plan->plain && plan->fields[TV_JFR_SLOT_WEIGHT]) {
         struct tv_jfr_value value = {plan->fields[TV_JFR_SLOT_WEIGHT],
                                      scanner->slots[TV_JFR_SLOT_WEIGHT]};
         weight = tv_jfr_amount(scanner->chunk, &value);
@@ -178,20 +185,19 @@ static bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr_pl
 }
 
 /* Return false for an event that the trace needs. */
-static bool jfr_scanner_take(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
-                             const struct tv_jfr_event *event)
+TV_INLINE bool jfr_scanner_take(struct jfr_scanner *scanner, struct tv_jfr_plan *plan,
+                                const struct tv_jfr_event *event)
 {
-    struct tv_jfr_scan *scan = scanner->scan;
     struct tv_jfr_cursor cursor = event->fields;
     if (!plan->summed ||
         !tv_jfr_program_note(scanner->chunk, &plan->program, &cursor, scanner->slots) ||
-        !jfr_scanner_add_sample(scanner, plan))
+        !jfr_scanner_add_sample(scanner, plan, event->at))
         return false;
-    int64_t time = plan->fields[TV_JFR_SLOT_START]
-                       ? tv_jfr_time(scanner->chunk, scanner->slots[TV_JFR_SLOT_START])
-                       : scanner->chunk->start_ns;
-    scan->first_time = time < scan->first_time ? time : scan->first_time;
-    scan->last_time = time > scan->last_time ? time : scan->last_time;
+    int64_t ticks = 0;
+    if (plan->fields[TV_JFR_SLOT_START])
+        ticks = (int64_t)(scanner->slots[TV_JFR_SLOT_START] - scanner->chunk->start_ticks);
+    scanner->first_ticks = ticks < scanner->first_ticks ? ticks : scanner->first_ticks;
+    scanner->last_ticks = ticks > scanner->last_ticks ? ticks : scanner->last_ticks;
     plan->count++;
     return true;
 }
@@ -230,8 +236,21 @@ static void jfr_scanner_take_events(struct jfr_scanner *scanner, const struct tv
     scan->end = at;
 }
 
-void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk, bool sums,
-                       const struct tv_progress *progress)
+/* Find the stacks that sums can stand for. */
+static void jfr_scan_find_whole(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk)
+{
+    if (chunk->stack_type == TV_NONE || !chunk->pools[chunk->stack_type].array)
+        return;
+    const struct tv_lookup *pool = &chunk->pools[chunk->stack_type];
+    scan->whole = tv_alloc((size_t)pool->span / 64 + 1, sizeof *scan->whole);
+    scan->noted = tv_alloc((size_t)pool->span / 64 + 1, sizeof *scan->noted);
+    for (uint64_t i = 0; i < pool->span; i++)
+        if (pool->array[i] != TV_NONE && !chunk->constants.rows[pool->array[i]].cut)
+            scan->whole[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk,
+                       enum tv_sample_detail detail, const struct tv_progress *progress)
 {
     *scan = (struct tv_jfr_scan){
         .plans = tv_alloc(chunk->types.count, sizeof *scan->plans),
@@ -240,14 +259,27 @@ void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk, boo
         .last_time = INT64_MIN,
         .sum_room = chunk->bytes.length,
     };
-    if (!sums) {
+    if (detail == TV_SAMPLES_SINGLE) {
         *tv_table_add(&scan->left) = (struct tv_jfr_range){TV_JFR_HEADER_SIZE, UINT64_MAX};
         return;
     }
-    struct jfr_scanner scanner = {.scan = scan, .chunk = chunk};
+    struct jfr_scanner scanner = {
+        .scan = scan,
+        .chunk = chunk,
+        .first_ticks = INT64_MAX,
+        .last_ticks = INT64_MIN,
+    };
+    jfr_scan_find_whole(scan, chunk);
     jfr_scanner_take_events(&scanner, progress);
     for (unsigned i = 0; i < JFR_WAITING; i++)
         jfr_scanner_add_later(&scanner, NULL, 0);
+    if (scanner.first_ticks <= scanner.last_ticks) {
+        uint64_t start = chunk->start_ticks;
+        scan->first_time = tv_jfr_time(chunk, start + (uint64_t)scanner.first_ticks);
+        scan->last_time = tv_jfr_time(chunk, start + (uint64_t)scanner.last_ticks);
+    }
+    if (detail == TV_SAMPLES_BY_STACK && scan->leaves.count > 0)
+        tv_jfr_stack_nodes_make(&scan->nodes, chunk, scan->noted);
 }
 
 void tv_jfr_scan_release(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk)
@@ -259,6 +291,9 @@ void tv_jfr_scan_release(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *ch
     }
     tv_free(scan->plans);
     tv_free(scan->left.rows);
-    tv_free(scan->stacks);
+    tv_free(scan->whole);
+    tv_free(scan->noted);
+    tv_free(scan->leaves.rows);
+    tv_jfr_stack_nodes_release(&scan->nodes);
     *scan = (struct tv_jfr_scan){.plans = NULL};
 }

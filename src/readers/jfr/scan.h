@@ -7,9 +7,10 @@
  * ranges.  It touches the chunk alone, so another thread can scan a chunk while the one before it
  * is taken into the trace (events.c):
  *
- *     events   S S s s s G s S s ...       S: first of its stack or thread, G: anything else
- *     ranges   [S S)     [G) [S)
- *     sums     of the stacks: s, s, s, s, s
+ *     events   T T s s s G s S s ...       T: first of its thread or type, G: anything else
+ *     ranges   [T T)     [G)
+ *     sums     of the stacks: s, s, s, s, S, s
+ *     leaves   S                           S: first of its stack
  *
  * The first sample of each stack, thread and event type is noted, so the trace gets its threads,
  * frames, paths and value types in the order of the file, as if there were no scan.
@@ -20,6 +21,7 @@
 #include "base/progress.h"
 #include "readers/jfr/chunk.h"
 #include "readers/jfr/event_kinds.h"
+#include "readers/jfr/stacks.h"
 
 /* Fields of an event that decide about it. */
 enum tv_jfr_event_slot {
@@ -47,9 +49,10 @@ struct tv_jfr_plan {
     uint32_t type;
     bool summed;                   /* its samples are added up by stack, if there is room */
     uint64_t count;                /* events */
-    struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of its pool; NULL: none */
+    struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of their pool; NULL: none */
     uint64_t *met;                 /* a bit for each of `sums`: the scan met the stack */
     bool begun;                    /* the scan noted a sample of this type */
+    bool plain;                    /* its weight is an integer as it stands */
     /* Numbers in the trace, set when the first event is taken (events.c): */
     bool named;
     uint32_t name, category;        /* strings */
@@ -62,20 +65,29 @@ struct tv_jfr_range {
     uint64_t begin, end;
 };
 
-struct tv_jfr_scan {
-    struct tv_jfr_plan *plans;   /* one for each type of the chunk */
-    TV_TABLE(tv_jfr_range) left; /* to be taken one by one, in this order */
-    uint32_t *stacks;            /* constants that the first samples of stacks have, in order */
-    size_t stack_count, stack_capacity;
-    uint64_t end;                  /* after the last event */
-    int64_t first_time, last_time; /* of the events that are not left; first > last: none */
-    uint64_t sum_room;             /* bytes that sums may still take */
+/* A stack of which the scan noted the first sample. */
+struct tv_jfr_leaf {
+    uint64_t met;   /* place of the event */
+    uint32_t place; /* in the array of the stacks' pool */
+    uint32_t path;  /* in the trace, set when it is taken (events.c) */
 };
 
-/* Scan the events of an open chunk; `sums`: only the sums of samples are wanted.  Stop early when
- * the user cancels. */
-void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk, bool sums,
-                       const struct tv_progress *progress);
+struct tv_jfr_scan {
+    struct tv_jfr_plan *plans;       /* one for each type of the chunk */
+    TV_TABLE(tv_jfr_range) left;     /* to be taken one by one, in this order */
+    uint64_t *whole;                 /* a bit for each stack that has a sum, by its place */
+    uint64_t *noted;                 /* the same: it is in `leaves` */
+    TV_TABLE(tv_jfr_leaf) leaves;    /* stacks, in the order of their first samples */
+    struct tv_jfr_stack_nodes nodes; /* of the leaves */
+    uint64_t end;                    /* after the last event */
+    int64_t first_time, last_time;   /* of the events that are not left; first > last: none */
+    uint64_t sum_room;               /* bytes that sums may still take */
+};
+
+/* Scan the events of an open chunk for what is wanted of samples.  Stop early when the user
+ * cancels. */
+void tv_jfr_scan_chunk(struct tv_jfr_scan *scan, struct tv_jfr_chunk *chunk,
+                       enum tv_sample_detail detail, const struct tv_progress *progress);
 void tv_jfr_scan_release(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk);
 
 /* Return the plan of a type, making it if needed. */

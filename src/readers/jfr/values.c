@@ -23,17 +23,6 @@
 
 /* ---- Integers ---- */
 
-/* The high bits of eight bytes; those that are set in a varint say that more bytes follow. */
-#define MORE_BITS UINT64_C(0x8080808080808080)
-
-/* Join the 7 bits of each byte of a word. */
-static uint64_t jfr_join_sevens(uint64_t word)
-{
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
-    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-    return (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
-}
-
 /* The ninth byte has all of its 8 bits: nine bytes hold 64 bits. */
 static bool jfr_take_varint_bytes(struct tv_jfr_cursor *cursor, uint64_t *value)
 {
@@ -57,11 +46,11 @@ bool tv_jfr_take_long_varint(struct tv_jfr_cursor *cursor, uint64_t *value)
 {
     if (TV_UNLIKELY(cursor->end - cursor->at < 8))
         return jfr_take_varint_bytes(cursor, value);
-    uint64_t word = tv_le_get_u64(cursor->at), ends = ~word & MORE_BITS;
+    uint64_t word = tv_le_get_u64(cursor->at), ends = ~word & TV_JFR_MORE_BITS;
     if (TV_UNLIKELY(ends == 0))
         return jfr_take_varint_bytes(cursor, value);
     unsigned last = (unsigned)__builtin_ctzll(ends); /* the high bit of the last byte */
-    *value = jfr_join_sevens(word & (UINT64_MAX >> (63 - last)));
+    *value = tv_jfr_join_sevens(word & (UINT64_MAX >> (63 - last)));
     cursor->at += last / 8 + 1;
     return true;
 }
@@ -73,7 +62,7 @@ bool tv_jfr_skip_varints(struct tv_jfr_cursor *cursor, uint64_t count)
     /* Eight bytes at a time: varints end in those without the high bit.  A run of high bits that
      * may be a varint of nine bytes is taken byte by byte. */
     while (count >= 8 && cursor->end - at >= 8) {
-        uint64_t ends = ~tv_le_get_u64(at) & MORE_BITS;
+        uint64_t ends = ~tv_le_get_u64(at) & TV_JFR_MORE_BITS;
         if (TV_UNLIKELY(ends == 0))
             break;
         unsigned open = (unsigned)__builtin_clzll(ends) / 8;         /* bytes after the last end */

@@ -207,31 +207,54 @@ static void many_at_once_are_as_one_by_one(void **state)
     assert_null(tv_interner_from_texts(TV_BYTES(""), twice, 0));
 }
 
-/* With an array (keys close together) and without one (far apart), at both ends of 64 bits. */
+/* Keys that lie close together get an array; the others, at both ends of 64 bits, none. */
+static const struct {
+    uint64_t keys[4];
+    bool array;
+} lookup_cases[] = {
+    {{0, 1, 2, 15}, true},
+    {{0, 1, 2, 16}, false},
+    {{UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 15, UINT64_MAX - 7}, true},
+    {{0, 5, 9, UINT64_MAX}, false},
+};
+
 static void a_lookup_finds_the_entries_of_its_map(void **state)
 {
-    static const struct {
-        uint64_t keys[4];
-        bool array;
-    } cases[] = {
-        {{0, 1, 2, 15}, true},
-        {{0, 1, 2, 16}, false},
-        {{UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 15, UINT64_MAX - 7}, true},
-        {{0, 5, 9, UINT64_MAX}, false},
-    };
     (void)state;
-    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+    for (size_t i = 0; i < TV_COUNT(lookup_cases); i++) {
         struct tv_lookup lookup;
         tv_lookup_init(&lookup);
         for (uint32_t j = 0; j < 4; j++)
-            tv_map_set(&lookup.map, cases[i].keys[j], 10 + j);
+            tv_map_set(&lookup.map, lookup_cases[i].keys[j], 10 + j);
         tv_lookup_complete(&lookup);
-        assert_int_equal(lookup.array != NULL, cases[i].array);
+        assert_int_equal(lookup.array != NULL, lookup_cases[i].array);
         for (uint32_t j = 0; j < 4; j++)
-            assert_int_equal(tv_lookup_find(&lookup, cases[i].keys[j]), 10 + j);
+            assert_int_equal(tv_lookup_find(&lookup, lookup_cases[i].keys[j]), 10 + j);
         assert_int_equal(tv_lookup_find(&lookup, 3), TV_NONE);
         assert_int_equal(tv_lookup_find(&lookup, UINT64_MAX - 3), TV_NONE);
         assert_int_equal(tv_lookup_find(&lookup, UINT64_C(1) << 63), TV_NONE);
+        tv_lookup_release(&lookup);
+    }
+}
+
+static void a_lookup_keeps_the_first_value_of_a_key(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(lookup_cases); i++) {
+        struct tv_lookup lookup;
+        uint64_t first = UINT64_MAX, last = 0;
+        for (uint32_t j = 0; j < 4; j++) {
+            first = lookup_cases[i].keys[j] < first ? lookup_cases[i].keys[j] : first;
+            last = lookup_cases[i].keys[j] > last ? lookup_cases[i].keys[j] : last;
+        }
+        tv_lookup_init(&lookup);
+        tv_lookup_expect(&lookup, first, last, 4);
+        assert_int_equal(lookup.array != NULL, lookup_cases[i].array);
+        for (uint32_t j = 0; j < 8; j++)
+            tv_lookup_add(&lookup, lookup_cases[i].keys[j % 4], 10 + j);
+        for (uint32_t j = 0; j < 4; j++)
+            assert_int_equal(tv_lookup_find(&lookup, lookup_cases[i].keys[j]), 10 + j);
+        assert_int_equal(tv_lookup_find(&lookup, 3), TV_NONE);
         tv_lookup_release(&lookup);
     }
 }
@@ -247,6 +270,7 @@ static void an_empty_lookup_finds_nothing(void **state)
 }
 
 UNIT_TESTS(map, cmocka_unit_test(a_lookup_finds_the_entries_of_its_map),
+           cmocka_unit_test(a_lookup_keeps_the_first_value_of_a_key),
            cmocka_unit_test(an_empty_lookup_finds_nothing), cmocka_unit_test(empty_finds_nothing),
            cmocka_unit_test(keys_at_the_ends), cmocka_unit_test(set_replaces_and_add_does_not),
            cmocka_unit_test(neighbours_do_not_crowd), cmocka_unit_test(agrees_with_a_direct_table),
