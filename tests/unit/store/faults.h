@@ -14,6 +14,7 @@ enum fault {
     FAULT_HALF_KILL, /* half of a write is done, then the process ends */
     FAULT_REFUSE,    /* EIO for this call */
     FAULT_FULL,      /* ENOSPC for this write and all that follow */
+    FAULT_LOOK,      /* EIO for this call, which opens, makes or looks at a file or directory */
 };
 
 /* Make the `at`-th call from now on, counted from 0, fail like this. */
