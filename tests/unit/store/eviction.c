@@ -4,8 +4,11 @@
  */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -154,6 +157,60 @@ static void caches_evict_no_traces(void **state)
     place_remove(&place);
 }
 
+/* With less than the reserve left on the disk, caches are dropped and nothing else. */
+static void a_reserve_costs_caches(void **state)
+{
+    (void)state;
+    struct place place = {.options = {.reserve_bytes = 1}};
+    struct tv_store_new_upload upload = {.name = TV_BYTES("x"), .bytes = 1000};
+    struct tv_store_new_cache cache;
+    struct tv_store_id id, uid;
+    struct tv_error err = {0};
+    uint64_t held;
+    place_open(&place);
+    id = put_trace(place.store, "a", 1, 2000);
+    uid = begin_upload(place.store, "b", TV_STORE_SIZE_UNKNOWN);
+    put_cache(place.store, id, 900);
+    place.options.reserve_bytes = UINT64_MAX;
+    place_reopen(&place);
+    assert_int_equal(place_count(&place, "cache"), 1);
+    /* what is there can go before it is known whether that is enough */
+    assert_int_equal(put_piece(place.store, uid.text, 5, 0, 7000, &held), TV_STORE_FULL);
+    assert_int_equal(held, 0);
+    assert_int_equal(place_count(&place, "cache"), 0);
+    assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, &err), TV_STORE_FULL);
+    assert_int_equal(tv_store_cache_begin(place.store, id.text, &cache, &err), TV_STORE_FULL);
+    assert_true(is_there(place.store, id));
+    place_remove(&place);
+}
+
+/* Only caches are taken for caches, and one of two with equal times goes. */
+static void other_files_are_no_caches(void **state)
+{
+    (void)state;
+    struct place place = {.options = {.max_store_bytes = 10000}};
+    const struct timespec equal[2] = {{1000, 5}, {1000, 5}};
+    char name[64], path[256];
+    struct tv_store_id ids[2];
+    place_open(&place);
+    for (size_t i = 0; i < 2; i++) {
+        ids[i] = put_trace(place.store, "a", 1, 2000);
+        put_cache(place.store, ids[i], 900);
+        snprintf(path, sizeof path, "%s/cache/%s.index", place.folder, ids[i].text);
+        assert_int_equal(utimensat(AT_FDCWD, path, equal, 0), 0);
+    }
+    /* as long as a cache's name */
+    snprintf(name, sizeof name, "cache/%s.other", ids[0].text);
+    place_write(&place, name, "x");
+    snprintf(name, sizeof name, "cache/%.31sg.index", ids[0].text);
+    place_write(&place, name, "x");
+    put_trace(place.store, "b", 1, 4500);
+    assert_int_equal(tv_store_totals(place.store).caches, 1);
+    assert_int_equal(place_count(&place, "cache"), 3);
+    assert_true(is_there(place.store, ids[0]) && is_there(place.store, ids[1]));
+    place_remove(&place);
+}
+
 static void old_traces_expire(void **state)
 {
     (void)state;
@@ -274,5 +331,6 @@ static void a_smaller_cap(void **state)
 
 UNIT_TESTS(eviction, cmocka_unit_test(oldest_go_first), cmocka_unit_test(least_used_cache_first),
            cmocka_unit_test(cannot_be_made), cmocka_unit_test(caches_evict_no_traces),
+           cmocka_unit_test(a_reserve_costs_caches), cmocka_unit_test(other_files_are_no_caches),
            cmocka_unit_test(old_traces_expire), cmocka_unit_test(idle_uploads_expire),
            cmocka_unit_test(a_jump_of_the_clock_costs_no_trace), cmocka_unit_test(a_smaller_cap));

@@ -124,6 +124,26 @@ static void search_traces(struct tv_store *store)
     tv_arena_release(&arena);
 }
 
+/* Fill a store with a cap, so that caches and traces go, and let what is old expire. */
+static void evict_from_store(struct tv_store *store, struct confirmed *confirmed)
+{
+    const int64_t day = INT64_C(86400000);
+    struct tv_store_new_cache cache;
+    struct tv_store_id evicted = {""};
+    bool yes = true;
+    struct tv_store_change pin = {.pinned = &yes};
+    if (confirmed->kept.text[0] == '\0' ||
+        tv_store_trace_change(store, confirmed->kept.text, &pin, NULL) != TV_STORE_OK)
+        return;
+    for (int i = 0; i < 4; i++) {
+        upload_trace(store, &evicted);
+        if (tv_store_cache_begin(store, evicted.text, &cache, NULL) == TV_STORE_OK)
+            (void)!tv_store_cache_end(store, &cache, true, NULL);
+    }
+    confirmed->upload.text[0] = '\0'; /* nobody goes on with it */
+    (void)!tv_store_expire(store, tv_store_now() + 2 * day, tv_store_steady_now() + 2 * day, NULL);
+}
+
 /* Do everything that a server does with its store. */
 static void use_store(struct tv_store *store, struct confirmed *confirmed)
 {
@@ -139,6 +159,12 @@ static void use_store(struct tv_store *store, struct confirmed *confirmed)
     if (other.text[0] != '\0' && tv_store_trace_delete(store, other.text, NULL) == TV_STORE_OK)
         confirmed->deleted = other;
     (void)!tv_store_expire(store, tv_store_now(), tv_store_steady_now(), NULL);
+}
+
+static void use_and_evict(struct tv_store *store, struct confirmed *confirmed)
+{
+    use_store(store, confirmed);
+    evict_from_store(store, confirmed);
 }
 
 static void check_confirmed(struct tv_store *store, const struct confirmed *confirmed)
@@ -172,14 +198,14 @@ static void check_confirmed(struct tv_store *store, const struct confirmed *conf
 /* Let the n-th call fail.  Return whether there was one. */
 static bool fail_at(enum fault fault, long at)
 {
-    struct place place = {0};
+    struct place place = {.options = {.max_store_bytes = 5 * BYTES, .keep_ms = 3600000}};
     struct confirmed confirmed = {0}, again = {0};
     place_open(&place);
     tv_store_close(place.store);
     place.store = NULL;
     faults_arm(fault, at);
     if (tv_store_open(place.folder, &place.options, &place.store, NULL) == TV_OK)
-        use_store(place.store, &confirmed);
+        use_and_evict(place.store, &confirmed);
     else
         place.store = NULL;
     tv_store_close(place.store);
@@ -195,11 +221,12 @@ static bool fail_at(enum fault fault, long at)
     return failed;
 }
 
-static void fail_each(enum fault fault)
+/* `apart`: how many calls apart the ones that fail are. */
+static void fail_each(enum fault fault, long apart)
 {
     long at = 0;
     while (fail_at(fault, at))
-        at += CALLS_APART;
+        at += apart * CALLS_APART;
     assert_true(at > 10);
     print_message("# %ld calls\n", at);
 }
@@ -207,19 +234,19 @@ static void fail_each(enum fault fault)
 static void each_change_fails(void **state)
 {
     (void)state;
-    fail_each(FAULT_REFUSE);
+    fail_each(FAULT_REFUSE, 1);
 }
 
 static void the_disk_fills_at_each_write(void **state)
 {
     (void)state;
-    fail_each(FAULT_FULL);
+    fail_each(FAULT_FULL, 3); /* most are pages of the catalogue */
 }
 
 static void each_look_fails(void **state)
 {
     (void)state;
-    fail_each(FAULT_LOOK);
+    fail_each(FAULT_LOOK, 1);
 }
 
 UNIT_TESTS(failures, cmocka_unit_test(each_change_fails),
