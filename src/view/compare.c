@@ -121,7 +121,8 @@ static enum tv_status view_compare_count(const struct tv_view *view, enum tv_row
     return TV_OK;
 }
 
-/* Add a run to the table.  `name` must outlive the table. */
+/* Add a run to the table.  `name` must outlive the table; NULL: the run is there, and only the
+ * callers of its methods are learnt. */
 static enum tv_status view_compare_add(struct tv_run_table *table, const struct tv_view *view,
                                        enum tv_run_side side, const char *name,
                                        struct tv_error *err)
@@ -129,7 +130,12 @@ static enum tv_status view_compare_add(struct tv_run_table *table, const struct 
     struct tv_call_tree *tree;
     enum tv_status status = view_compare_count(view, table->by, &tree, err);
     if (status != TV_OK)
-        return tv_error_prefix(err, "%s", name);
+        return name ? tv_error_prefix(err, "%s", name) : status;
+    if (!name) {
+        tv_run_table_learn_callers(table, side, tree);
+        tv_call_tree_free(tree);
+        return TV_OK;
+    }
     struct tv_run run = tv_run_describe(name, side, 0, view->trace->head);
     struct tv_profile *profile = tv_profile_of_tree(tree);
     tv_profile_use_function_costs(profile, view->trace);
@@ -158,6 +164,23 @@ static enum tv_status view_compare_add_filtered(struct tv_run_table *table,
     enum tv_status status =
         view_compare_add(table, tv_filtered_view(filtered), run->side, name, err);
     tv_filtered_leave(run->view->filtered, filtered);
+    return status;
+}
+
+/* Learn the callers of methods from the first run of each side, as `traceview diff` does. */
+static enum tv_status view_compare_learn(struct tv_run_table *table, const struct tv_view_run *runs,
+                                         size_t count, struct tv_bytes filter, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (!tv_run_table_wants_callers(table))
+        return TV_OK;
+    for (int side = TV_RUN_BASE; side <= TV_RUN_NEW; side++) {
+        size_t run = 0;
+        while (run < count && runs[run].side != (enum tv_run_side)side)
+            run++;
+        if (run < count && status == TV_OK)
+            status = view_compare_add_filtered(table, &runs[run], filter, NULL, err);
+    }
     return status;
 }
 
@@ -218,6 +241,8 @@ enum tv_status tv_view_compare(const struct tv_view_run *runs, size_t count,
         memcpy(names[i], name.data, name.length);
         status = view_compare_add_filtered(&table, &runs[i], comparing.filter, names[i], err);
     }
+    if (status == TV_OK)
+        status = view_compare_learn(&table, runs, count, comparing.filter, err);
     if (status == TV_OK) {
         tv_run_table_match(&table);
         status = view_compare_write(&table, &comparing, out, err);

@@ -3,8 +3,8 @@
  * run_match.c - which rows of both sides are one (run_table.h).
  *
  * Rows that exist on one side only are sorted by (normal form, name); those of one form are
- * joined in pairs, in the order of their names: a lambda put in front of others moves the numbers
- * of those after it, but not their order.
+ * joined in pairs, in the order of their names.  Methods whose callers are known were paired by
+ * these before (run_callers.c).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/out.h"
 
-static void run_table_note_sides(struct tv_run_table *table)
+void tv_run_table_note_sides(struct tv_run_table *table)
 {
     for (uint32_t i = 0; i < table->row_count; i++) {
         struct tv_run_row *row = &table->rows[i];
@@ -107,7 +107,7 @@ static struct lone_row *run_table_list_lone(struct tv_run_table *table, const ui
     *count = 0;
     for (size_t i = 0; i < row_count; i++) {
         const struct tv_run_row *row = &table->rows[rows[i]];
-        if (row->joined > 0 || row->in_base == row->in_new)
+        if (row->joined > 0 || row->settled || row->in_base == row->in_new)
             continue;
         name.length = form.length = 0;
         tv_run_row_own_name(&name, table, row);
@@ -362,10 +362,11 @@ static void run_table_match_programs(struct tv_run_table *table)
 
 void tv_run_table_match(struct tv_run_table *table)
 {
-    run_table_note_sides(table);
+    tv_run_table_note_sides(table);
     run_table_match_renames(table);
     if (table->names != TV_NAMES_EXACT)
         run_table_match_programs(table);
+    tv_run_table_match_numbered(table);
     run_table_match_levels(table);
-    run_table_note_sides(table);
+    tv_run_table_note_sides(table);
 }

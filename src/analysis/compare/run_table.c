@@ -31,6 +31,7 @@ void tv_run_table_release(struct tv_run_table *table)
     tv_free(table->columns);
     tv_free(table->rows);
     tv_free(table->runs);
+    tv_free(table->neighbours);
     tv_map_release(&table->index);
     tv_interner_free(table->strings);
     *table = (struct tv_run_table){.rows = NULL};
@@ -143,11 +144,16 @@ static bool run_row_has_key(const struct tv_run_row *a, const struct tv_run_row 
            a->parent == b->parent;
 }
 
+static uint64_t run_row_hash(const struct tv_run_row *row)
+{
+    return tv_hash_u64((uint64_t)row->class_name << 32 | row->name) ^
+           tv_hash_u64((uint64_t)row->parent << 32 | row->signature);
+}
+
 /* Return the number of the row with the names in `wanted`, adding it if needed. */
 static uint32_t run_table_row(struct tv_run_table *table, const struct tv_run_row *wanted)
 {
-    uint64_t key = tv_hash_u64((uint64_t)wanted->class_name << 32 | wanted->name) ^
-                   tv_hash_u64((uint64_t)wanted->parent << 32 | wanted->signature);
+    uint64_t key = run_row_hash(wanted);
     for (;; key++) {
         uint32_t found = tv_map_add(&table->index, key, table->row_count);
         if (found == table->row_count)
@@ -266,6 +272,19 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
         .signature = tv_trace_info_text(info, frame->signature),
     };
     return run_table_method_key(table, &method);
+}
+
+uint32_t tv_run_table_find_frame(struct tv_run_table *table, const struct tv_trace_info *info,
+                                 uint32_t frame)
+{
+    assert(frame < info->frame_count);
+    struct tv_run_row wanted = run_table_key(table, info, &info->frames[frame]);
+    uint64_t key = run_row_hash(&wanted);
+    for (;; key++) {
+        uint32_t found = tv_map_find(&table->index, key);
+        if (found == TV_NONE || run_row_has_key(&table->rows[found], &wanted))
+            return found;
+    }
 }
 
 void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,

@@ -75,6 +75,7 @@ struct tv_run_row {
     uint32_t old_name; /* of a matched row: the name on the base side without
                           callers; of a renamed one with them */
     enum tv_run_match match;
+    bool settled;         /* it was compared with others by its callers: no name can pair it */
     bool of_category;     /* class_name is the category of a slice, which is no part of its name */
     uint32_t joined;      /* row that it was joined to + 1, which stands for it; 0: none */
     bool in_base, in_new; /* in at least one run of the side */
@@ -105,6 +106,12 @@ enum tv_names_match {
     TV_NAMES_GROUPED, /* numbers in names do not count at all */
 };
 
+/* A caller or callee of a row with a generated number. */
+struct tv_run_neighbour {
+    uint32_t row, name; /* a string of the table */
+    bool is_new;        /* of the new side */
+};
+
 struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
@@ -119,6 +126,8 @@ struct tv_run_table {
     struct tv_map index;      /* hash of a key -> row */
     struct tv_bytes *renames; /* pairs OLD, NEW; not owned */
     size_t rename_count;
+    struct tv_run_neighbour *neighbours;
+    size_t neighbour_count, neighbour_capacity;
     uint32_t old_program, new_program; /* strings: classes that are one program; or both 0 */
 };
 
@@ -161,7 +170,15 @@ void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
 void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
                               uint32_t frame, const struct tv_run_lengths *lengths);
 
-/* After the last run: join rows by the way names are matched, and set in_base, in_new, in_all. */
+/* After the last run: tell whether several methods differ by generated numbers alone, so that their
+ * callers and callees must tell which of both sides are one; and learn these from the call tree of
+ * a run of each side, which was added.  Without that, equal names and the order of numbers pair
+ * them. */
+bool tv_run_table_wants_callers(struct tv_run_table *table);
+void tv_run_table_learn_callers(struct tv_run_table *table, enum tv_run_side side,
+                                const struct tv_call_tree *tree);
+
+/* After that: join rows by the way names are matched, and set in_base, in_new, in_all. */
 void tv_run_table_match(struct tv_run_table *table);
 
 /* Append the normal form of a name, in which generated numbers are '#'. */

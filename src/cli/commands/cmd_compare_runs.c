@@ -376,38 +376,6 @@ static enum tv_status compare_take_runs(struct compare_runs *list, struct tv_err
 
 /* ---- All runs ---- */
 
-/* Read the lines "OLD = NEW". The table's views point into *text. */
-static enum tv_status compare_read_renames(const struct tv_settings *settings,
-                                           struct tv_run_table *table, char **text,
-                                           struct tv_error *err)
-{
-    size_t length, capacity = 0;
-    *text = NULL;
-    if (!settings->compare.rename)
-        return TV_OK;
-    enum tv_status status =
-        tv_file_read_text(settings->compare.rename, TV_RULES_LARGEST_FILE, text, &length, err);
-    if (status != TV_OK) {
-        *text = NULL;
-        return tv_error_prefix(err, "%s", settings->compare.rename);
-    }
-    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){(uint8_t *)*text, length});
-    for (struct tv_bytes line, old; tv_cursor_take_line(&cursor, &line);) {
-        line = tv_bytes_trim(line);
-        if (line.length == 0 || line.data[0] == '#')
-            continue;
-        if (!tv_bytes_split(&line, '=', &old))
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "%s: expected lines \"OLD = NEW\", found \"%.*s\"",
-                           settings->compare.rename, (int)old.length, (const char *)old.data);
-        table->renames = tv_array_reserve(table->renames, &capacity, table->rename_count + 2,
-                                          sizeof *table->renames);
-        table->renames[table->rename_count++] = tv_bytes_trim(old);
-        table->renames[table->rename_count++] = tv_bytes_trim(line);
-    }
-    return TV_OK;
-}
-
 /* Match the rows of the tables. */
 static void compare_match(struct tv_compare_tables *tables, const struct tv_run_table *renames)
 {
@@ -421,6 +389,47 @@ static void compare_match(struct tv_compare_tables *tables, const struct tv_run_
         compare_match(&tables->of_threads[i], renames);
 }
 
+/* Read the first run of a side again for the callers of its methods; a file that cannot be read
+ * twice tells none. */
+static void compare_learn_callers(const struct tv_settings *settings, enum tv_run_side side,
+                                  struct tv_compare_tables *tables, bool *wanted)
+{
+    const struct tv_run_table *rows = &tables->rows;
+    struct tv_measured measured;
+    struct tv_error err = {0};
+    uint32_t run = 0;
+    while (run < rows->run_count && rows->runs[run].side != side)
+        run++;
+    if (run == rows->run_count)
+        return;
+    struct tv_settings own = tv_compare_run_settings(settings, &rows->runs[run].name, side);
+    own.quiet = true; /* the first reading has told about it */
+    if (tv_compare_check_regular(rows->runs[run].name, &err) != TV_OK ||
+        tv_measure_tree(&own, 0, &measured, &err) != TV_OK)
+        return;
+    if (wanted[0])
+        tv_run_table_learn_callers(&tables->rows, side, measured.tree);
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        if (wanted[i + 1])
+            tv_run_table_learn_callers(&tables->of_threads[i].rows, side, measured.tree);
+    tv_measured_release(&measured);
+}
+
+/* Learn the callers of methods with generated numbers where these differ between the sides. */
+static void compare_learn_sides(const struct tv_settings *settings,
+                                struct tv_compare_tables *tables)
+{
+    bool *wanted = tv_alloc((size_t)tables->thread_count + 1, sizeof *wanted);
+    bool any = wanted[0] = tv_run_table_wants_callers(&tables->rows);
+    for (uint32_t i = 0; i < tables->thread_count; i++)
+        any |= wanted[i + 1] = tv_run_table_wants_callers(&tables->of_threads[i].rows);
+    if (any) {
+        compare_learn_callers(settings, TV_RUN_BASE, tables, wanted);
+        compare_learn_callers(settings, TV_RUN_NEW, tables, wanted);
+    }
+    tv_free(wanted);
+}
+
 enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
                                     struct tv_compare_tables *tables, struct tv_error *err)
 {
@@ -428,7 +437,7 @@ enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
     size_t count = compare->base.count + compare->new.count + compare->history.count;
     struct compare_runs list = {.tables = tables, .runs = tv_alloc(count, sizeof *list.runs)};
     char *text;
-    enum tv_status status = compare_read_renames(settings, &tables->rows, &text, err);
+    enum tv_status status = tv_compare_read_renames(settings, &tables->rows, &text, err);
     compare_list_runs(&list, settings, &compare->base, TV_RUN_BASE);
     compare_list_runs(&list, settings, &compare->new, TV_RUN_NEW);
     compare_list_runs(&list, settings, &compare->history, TV_RUN_HISTORY);
@@ -438,8 +447,10 @@ enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
     for (size_t place = 0; place < MAX_BATCH; place++)
         tv_tree_memory_free(list.memory[place]);
     tv_free(list.runs);
-    if (status == TV_OK)
+    if (status == TV_OK) {
+        compare_learn_sides(settings, tables);
         compare_match(tables, &tables->rows);
+    }
     tv_free(tables->rows.renames);
     tv_free(text);
     return status;

@@ -104,3 +104,36 @@ void tv_compare_rules_release(struct tv_compare_rules *rules)
     tv_free(rules->text);
     tv_free(rules->total);
 }
+
+/* ---- Renamed methods ---- */
+
+enum tv_status tv_compare_read_renames(const struct tv_settings *settings,
+                                       struct tv_run_table *table, char **text,
+                                       struct tv_error *err)
+{
+    size_t length, capacity = 0;
+    *text = NULL;
+    if (!settings->compare.rename)
+        return TV_OK;
+    enum tv_status status =
+        tv_file_read_text(settings->compare.rename, TV_RULES_LARGEST_FILE, text, &length, err);
+    if (status != TV_OK) {
+        *text = NULL;
+        return tv_error_prefix(err, "%s", settings->compare.rename);
+    }
+    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){(uint8_t *)*text, length});
+    for (struct tv_bytes line, old; tv_cursor_take_line(&cursor, &line);) {
+        line = tv_bytes_trim(line);
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        if (!tv_bytes_split(&line, '=', &old))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s: expected lines \"OLD = NEW\", found \"%.*s\"",
+                           settings->compare.rename, (int)old.length, (const char *)old.data);
+        table->renames = tv_array_reserve(table->renames, &capacity, table->rename_count + 2,
+                                          sizeof *table->renames);
+        table->renames[table->rename_count++] = tv_bytes_trim(old);
+        table->renames[table->rename_count++] = tv_bytes_trim(line);
+    }
+    return TV_OK;
+}

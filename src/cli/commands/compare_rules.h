@@ -24,4 +24,9 @@ enum tv_status tv_compare_rules_parse(const struct tv_settings *settings,
                                       struct tv_error *err) TV_MUST_CHECK;
 void tv_compare_rules_release(struct tv_compare_rules *rules);
 
+/* Read the lines "OLD = NEW" of --rename.  The table's views point into *text. */
+enum tv_status tv_compare_read_renames(const struct tv_settings *settings,
+                                       struct tv_run_table *table, char **text,
+                                       struct tv_error *err) TV_MUST_CHECK;
+
 #endif
