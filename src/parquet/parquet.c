@@ -11,6 +11,9 @@
  * Values are PLAIN: little-endian numbers, texts after their length.  zstd finds what a dictionary
  * would.  A level of definition is 1 where there is a value; a level of repetition is 1 where it
  * continues the list of the row.  Both are run lengths.
+ *
+ * The pages of a row group are compressed by several threads, then written in the order of the
+ * columns.
  */
 #include "parquet/parquet.h"
 
@@ -20,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "parquet/thrift.h"
 
 /* Limits of a row group: whichever is reached first ends it.  The row
@@ -27,6 +31,8 @@
  * limit of bytes bounds the memory of the writer. */
 #define GROUP_ROWS 122880u
 #define GROUP_BYTES ((size_t)64 << 20)
+/* Groups of fewer rows are not worth a thread. */
+#define MIN_SHARED_ROWS 10000u
 /* Sizes of pages have 31 bits. */
 #define LONGEST_PAGE ((size_t)1 << 30)
 
@@ -57,10 +63,12 @@ struct parquet_column {
     const struct tv_parquet_column *column;
     struct tv_out values;
     struct parquet_levels repetition, definition;
-    uint64_t count; /* levels in this row group */
-    bool filled;    /* the open row has a value */
-    unsigned bits;  /* values of BOOLEAN in the last byte */
-    bool ranged;    /* `least` and `most` are known */
+    struct tv_out levels, packed; /* of the page that is written */
+    struct tv_error error;        /* of its compression */
+    uint64_t count;               /* levels in this row group */
+    bool filled;                  /* the open row has a value */
+    unsigned bits;                /* values of BOOLEAN in the last byte */
+    bool ranged;                  /* `least` and `most` are known */
     int64_t least, most;
 };
 
@@ -84,6 +92,7 @@ struct tv_parquet {
     struct parquet_group *groups;
     size_t group_count, group_capacity;
     uint64_t rows, group_rows;
+    unsigned workers;
 };
 
 /* ---- Levels ---- */
@@ -105,6 +114,20 @@ static void parquet_put_level(struct parquet_levels *levels, bool level)
         parquet_end_run(levels);
     levels->level = level;
     levels->run++;
+}
+
+/* Put the bits of many rows; all are set where there are none. */
+static void parquet_put_bits(struct parquet_levels *levels, const uint64_t *bits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i % 64 == 0 && count - i >= 64 && (!bits || bits[i / 64] == UINT64_MAX)) {
+            parquet_put_level(levels, true);
+            levels->run += 63;
+            i += 63;
+        } else {
+            parquet_put_level(levels, !bits || bits[i / 64] >> i % 64 & 1);
+        }
+    }
 }
 
 /* Append the levels with their length, and clear them. */
@@ -132,11 +155,11 @@ static struct parquet_column *parquet_begin_value(struct tv_parquet *parquet, si
     return to;
 }
 
-/* Write the lowest `size` bytes of a number, the least significant first. */
-static void parquet_put_bytes(struct tv_out *out, uint64_t value, size_t size)
+/* Store the low bytes of a number, the least first; there is room for 8. */
+static void parquet_store(uint8_t *to, uint64_t value)
 {
-    for (size_t i = 0; i < size; i++)
-        tv_out_char(out, (char)(value >> 8 * i));
+    for (size_t i = 0; i < 8; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
 }
 
 /* Compare two values as the type's order of the format does: INT64 has a sign,
@@ -155,6 +178,15 @@ static void parquet_put_bit(struct parquet_column *to, bool bit)
     to->bits = (to->bits + 1) % 8;
 }
 
+static void parquet_note_range(struct parquet_column *to, int64_t value)
+{
+    if (!to->ranged || parquet_is_less(to, value, to->least))
+        to->least = value;
+    if (!to->ranged || parquet_is_less(to, to->most, value))
+        to->most = value;
+    to->ranged = true;
+}
+
 void tv_parquet_put_integer(struct tv_parquet *parquet, size_t column, int64_t value)
 {
     struct parquet_column *to = parquet_begin_value(parquet, column);
@@ -163,12 +195,10 @@ void tv_parquet_put_integer(struct tv_parquet *parquet, size_t column, int64_t v
         return;
     }
     assert(to->column->type <= TV_PARQUET_UINT64);
-    parquet_put_bytes(&to->values, (uint64_t)value, parquet_types[to->column->type].size);
-    if (!to->ranged || parquet_is_less(to, value, to->least))
-        to->least = value;
-    if (!to->ranged || parquet_is_less(to, to->most, value))
-        to->most = value;
-    to->ranged = true;
+    uint8_t bytes[8];
+    parquet_store(bytes, (uint64_t)value);
+    tv_out_bytes(&to->values, (struct tv_bytes){bytes, parquet_types[to->column->type].size});
+    parquet_note_range(to, value);
 }
 
 void tv_parquet_put_huge(struct tv_parquet *parquet, size_t column, int64_t high, uint64_t low)
@@ -190,10 +220,22 @@ void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value
     tv_out_f64(&to->values, value);
 }
 
+static bool parquet_is_ascii(struct tv_bytes text)
+{
+    uint8_t all = 0;
+    for (size_t i = 0; i < text.length; i++)
+        all |= text.data[i];
+    return all < 0x80;
+}
+
 /* Replace each byte that is not UTF-8 by U+FFFD: readers refuse files whose
  * texts are not valid. */
 void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text)
 {
+    if (parquet_is_ascii(text)) {
+        tv_out_bytes(out, text);
+        return;
+    }
     while (text.length > 0) {
         size_t length = tv_bytes_utf8(text);
         if (length == 0)
@@ -205,9 +247,8 @@ void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text)
     }
 }
 
-void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_bytes text)
+static void parquet_append_text(struct parquet_column *to, struct tv_bytes text)
 {
-    struct parquet_column *to = parquet_begin_value(parquet, column);
     assert(to->column->type == TV_PARQUET_TEXT);
     /* The length is written last, because cleaning can change it. */
     size_t start = to->values.length;
@@ -216,6 +257,75 @@ void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_by
     size_t length = to->values.length - start - 4;
     for (size_t i = 0; i < 4; i++)
         to->values.buffer[start + i] = (uint8_t)(length >> 8 * i);
+}
+
+void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_bytes text)
+{
+    parquet_append_text(parquet_begin_value(parquet, column), text);
+}
+
+/* ---- Many rows of a column ---- */
+
+/* Values that are brought into the form of the file at once. */
+#define STAGED 64u
+
+static struct parquet_column *parquet_begin_values(struct tv_parquet *parquet, size_t column,
+                                                   const uint64_t *valid, size_t count)
+{
+    assert(column < parquet->count);
+    struct parquet_column *to = &parquet->columns[column];
+    assert(!to->column->list && !to->filled);
+    parquet_put_bits(&to->definition, valid, count);
+    to->count += count;
+    return to;
+}
+
+void tv_parquet_put_integers(struct tv_parquet *parquet, size_t column, const int64_t *values,
+                             const uint64_t *valid, size_t count)
+{
+    struct parquet_column *to = parquet_begin_values(parquet, column, valid, count);
+    bool boolean = to->column->type == TV_PARQUET_BOOLEAN;
+    size_t size = parquet_types[to->column->type].size;
+    assert(to->column->type <= TV_PARQUET_UINT64);
+    for (size_t first = 0; first < count; first += STAGED) {
+        uint8_t staged[8 * STAGED];
+        size_t length = 0, end = count - first < STAGED ? count : first + STAGED;
+        for (size_t i = first; i < end; i++) {
+            if (valid && !(valid[i / 64] >> i % 64 & 1))
+                continue;
+            if (boolean) {
+                parquet_put_bit(to, values[i] != 0);
+                continue;
+            }
+            parquet_store(staged + length, (uint64_t)values[i]);
+            length += size;
+            parquet_note_range(to, values[i]);
+        }
+        tv_out_bytes(&to->values, (struct tv_bytes){staged, length});
+    }
+}
+
+void tv_parquet_put_reals(struct tv_parquet *parquet, size_t column, const double *values,
+                          const uint64_t *valid, size_t count)
+{
+    struct parquet_column *to = parquet_begin_values(parquet, column, valid, count);
+    assert(to->column->type == TV_PARQUET_REAL);
+    for (size_t i = 0; i < count; i++)
+        if (!valid || valid[i / 64] >> i % 64 & 1)
+            tv_out_f64(&to->values, values[i]);
+}
+
+void tv_parquet_put_texts(struct tv_parquet *parquet, size_t column, const struct tv_bytes *texts,
+                          size_t count)
+{
+    struct parquet_column *to = &parquet->columns[column];
+    assert(column < parquet->count && !to->column->list && !to->filled);
+    to->count += count;
+    for (size_t i = 0; i < count; i++) {
+        parquet_put_level(&to->definition, texts[i].data != NULL);
+        if (texts[i].data)
+            parquet_append_text(to, texts[i]);
+    }
 }
 
 /* ---- Pages ---- */
@@ -230,26 +340,33 @@ static la_ssize_t parquet_take_packed(struct archive *archive, void *context, co
     return (la_ssize_t)length;
 }
 
-/* Compress a page into one zstd frame.  libarchive does it as the only member of a raw archive. */
-static enum tv_status parquet_compress(const struct tv_out *page, struct tv_out *packed,
-                                       struct tv_error *err)
+static bool parquet_pack(struct archive *archive, const struct tv_out *bytes)
+{
+    return bytes->length == 0 ||
+           archive_write_data(archive, bytes->buffer, bytes->length) == (la_ssize_t)bytes->length;
+}
+
+/* Compress a page, its levels and its values, into one zstd frame.  libarchive does it as the only
+ * member of a raw archive. */
+static enum tv_status parquet_compress(struct parquet_column *column)
 {
     struct archive *archive = archive_write_new();
     struct archive_entry *entry = archive ? archive_entry_new() : NULL;
-    bool done = entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
-                archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
-                archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
-                archive_write_open(archive, packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
+    bool done =
+        entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
+        archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
+        archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
+        archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
+        archive_write_open(archive, &column->packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
     if (done) {
         archive_entry_set_filetype(entry, AE_IFREG);
-        done =
-            archive_write_header(archive, entry) == ARCHIVE_OK &&
-            archive_write_data(archive, page->buffer, page->length) == (la_ssize_t)page->length &&
-            archive_write_close(archive) == ARCHIVE_OK;
+        done = archive_write_header(archive, entry) == ARCHIVE_OK &&
+               parquet_pack(archive, &column->levels) && parquet_pack(archive, &column->values) &&
+               archive_write_close(archive) == ARCHIVE_OK;
     }
     enum tv_status status = TV_OK;
     if (!done)
-        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
+        status = tv_fail(&column->error, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
                          archive && archive_error_string(archive) ? archive_error_string(archive)
                                                                   : "out of memory");
     archive_entry_free(entry);
@@ -282,36 +399,44 @@ static void parquet_put_page_header(struct tv_out *out, const struct parquet_pag
     tv_thrift_end(&thrift);
 }
 
-/* Write the page of a column and clear the column. */
-static enum tv_status parquet_write_page(struct tv_parquet *parquet, struct parquet_column *column,
-                                         struct parquet_page *page, struct tv_error *err)
+/* Write the page of a column, which is compressed, and clear the column. */
+static void parquet_write_page(struct tv_parquet *parquet, struct parquet_column *column,
+                               struct parquet_page *page)
 {
-    struct tv_out plain, packed, head;
-    tv_out_init_memory(&plain);
-    tv_out_init_memory(&packed);
+    struct tv_out head;
     tv_out_init_memory(&head);
-    if (column->column->list)
-        parquet_take_levels(&column->repetition, &plain);
-    parquet_take_levels(&column->definition, &plain);
-    tv_out_bytes(&plain, (struct tv_bytes){column->values.buffer, column->values.length});
-    enum tv_status status = parquet_compress(&plain, &packed, err);
-    if (status == TV_OK) {
-        *page = (struct parquet_page){parquet->offset, column->count, packed.length, plain.length,
-                                      column->ranged,  column->least, column->most};
-        parquet_put_page_header(&head, page);
-        parquet_write(parquet, &head);
-        parquet_write(parquet, &packed);
-        page->packed += head.length; /* the metadata count the headers */
-        page->unpacked += head.length;
-    }
+    *page = (struct parquet_page){.offset = parquet->offset,
+                                  .count = column->count,
+                                  .packed = column->packed.length,
+                                  .unpacked = column->levels.length + column->values.length,
+                                  .ranged = column->ranged,
+                                  .least = column->least,
+                                  .most = column->most};
+    parquet_put_page_header(&head, page);
+    parquet_write(parquet, &head);
+    parquet_write(parquet, &column->packed);
+    page->packed += head.length; /* the metadata count the headers */
+    page->unpacked += head.length;
     column->values.length = 0;
     column->count = 0;
     column->bits = 0;
     column->ranged = false;
-    tv_out_release(&plain);
-    tv_out_release(&packed);
     tv_out_release(&head);
-    return status;
+}
+
+/* Compress the pages of every n-th column. */
+static void parquet_compress_some(void *context, unsigned index)
+{
+    struct tv_parquet *parquet = context;
+    for (size_t i = index; i < parquet->count; i += parquet->workers) {
+        struct parquet_column *column = &parquet->columns[i];
+        column->levels.length = column->packed.length = 0;
+        if (column->column->list)
+            parquet_take_levels(&column->repetition, &column->levels);
+        parquet_take_levels(&column->definition, &column->levels);
+        column->error.status = TV_OK;
+        column->error.status = parquet_compress(column);
+    }
 }
 
 /* End the row group: write a page for each column, in the order of the columns.
@@ -325,11 +450,19 @@ static enum tv_status parquet_write_group(struct tv_parquet *parquet, struct tv_
     struct parquet_group *group = &parquet->groups[parquet->group_count++];
     *group =
         (struct parquet_group){tv_alloc(parquet->count, sizeof *group->pages), parquet->group_rows};
+    parquet->workers = parquet->group_rows < MIN_SHARED_ROWS ? 1 : tv_workers_available();
+    if (parquet->workers > parquet->count)
+        parquet->workers = (unsigned)parquet->count;
     parquet->group_rows = 0;
-    enum tv_status status = TV_OK;
-    for (size_t i = 0; i < parquet->count && status == TV_OK; i++)
-        status = parquet_write_page(parquet, &parquet->columns[i], &group->pages[i], err);
-    return status;
+    tv_workers_run(parquet->workers, parquet_compress_some, parquet);
+    for (size_t i = 0; i < parquet->count; i++) {
+        if (parquet->columns[i].error.status != TV_OK) {
+            *err = parquet->columns[i].error;
+            return err->status;
+        }
+        parquet_write_page(parquet, &parquet->columns[i], &group->pages[i]);
+    }
+    return TV_OK;
 }
 
 /* ---- Metadata ---- */
@@ -491,6 +624,8 @@ struct tv_parquet *tv_parquet_new(struct tv_out *out, const struct tv_parquet_co
         tv_out_init_memory(&parquet->columns[i].values);
         tv_out_init_memory(&parquet->columns[i].repetition.bytes);
         tv_out_init_memory(&parquet->columns[i].definition.bytes);
+        tv_out_init_memory(&parquet->columns[i].levels);
+        tv_out_init_memory(&parquet->columns[i].packed);
     }
     tv_out_text(out, "PAR1");
     return parquet;
@@ -504,6 +639,8 @@ void tv_parquet_free(struct tv_parquet *parquet)
         tv_out_release(&parquet->columns[i].values);
         tv_out_release(&parquet->columns[i].repetition.bytes);
         tv_out_release(&parquet->columns[i].definition.bytes);
+        tv_out_release(&parquet->columns[i].levels);
+        tv_out_release(&parquet->columns[i].packed);
     }
     for (size_t i = 0; i < parquet->group_count; i++)
         tv_free(parquet->groups[i].pages);
@@ -512,11 +649,29 @@ void tv_parquet_free(struct tv_parquet *parquet)
     tv_free(parquet);
 }
 
+/* Count rows that are complete; write the row group if it is full. */
+static enum tv_status parquet_count_rows(struct tv_parquet *parquet, size_t count,
+                                         struct tv_error *err)
+{
+    size_t bytes = 0;
+    parquet->rows += count;
+    parquet->group_rows += count;
+    for (size_t i = 0; i < parquet->count; i++) {
+        const struct parquet_column *column = &parquet->columns[i];
+        if (column->values.length > LONGEST_PAGE)
+            return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "Parquet: column %s is over 1 GiB",
+                           column->column->name);
+        bytes += column->values.length;
+    }
+    if (parquet->group_rows < GROUP_ROWS && bytes < GROUP_BYTES)
+        return TV_OK;
+    return parquet_write_group(parquet, err);
+}
+
 /* Columns without a value in the row get a definition level of 0, and so NULL
  * or an empty list. */
 enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *err)
 {
-    size_t bytes = 0;
     for (size_t i = 0; i < parquet->count; i++) {
         struct parquet_column *column = &parquet->columns[i];
         if (!column->filled) {
@@ -526,16 +681,16 @@ enum tv_status tv_parquet_end_row(struct tv_parquet *parquet, struct tv_error *e
             column->count++;
         }
         column->filled = false;
-        if (column->values.length > LONGEST_PAGE)
-            return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "Parquet: column %s is over 1 GiB",
-                           column->column->name);
-        bytes += column->values.length;
     }
-    parquet->rows++;
-    parquet->group_rows++;
-    if (parquet->group_rows < GROUP_ROWS && bytes < GROUP_BYTES)
-        return TV_OK;
-    return parquet_write_group(parquet, err);
+    return parquet_count_rows(parquet, 1, err);
+}
+
+enum tv_status tv_parquet_end_rows(struct tv_parquet *parquet, size_t count, struct tv_error *err)
+{
+    for (size_t i = 0; i < parquet->count; i++)
+        assert(parquet->columns[i].column->list ||
+               parquet->columns[i].count == parquet->group_rows + count);
+    return parquet_count_rows(parquet, count, err);
 }
 
 /* The metadata stand at the end, before their length, so that a file is written

@@ -2,9 +2,9 @@
 /*
  * parquet.h - write a table as an Apache Parquet file (format version 1), compressed with zstd.
  *
- * Rows are given value by value.  Columns are held in memory until a row group is full, and the
- * file is written from the front to the back, so that a pipe or an open descriptor is enough: a
- * sandboxed command can write one.
+ * Rows are given value by value, or many at once column by column.  Columns are held in memory
+ * until a row group is full, and the file is written from the front to the back, so that a pipe or
+ * an open descriptor is enough: a sandboxed command can write one.
  */
 #ifndef TV_PARQUET_PARQUET_H
 #define TV_PARQUET_PARQUET_H
@@ -43,6 +43,18 @@ void tv_parquet_put_integer(struct tv_parquet *parquet, size_t column, int64_t v
 void tv_parquet_put_huge(struct tv_parquet *parquet, size_t column, int64_t high, uint64_t low);
 void tv_parquet_put_real(struct tv_parquet *parquet, size_t column, double value);
 void tv_parquet_put_text(struct tv_parquet *parquet, size_t column, struct tv_bytes text);
+
+/* Add the values of a column, which is no list, to the next `count` rows: those whose bit in
+ * `valid` is set, all if it is NULL.  Every column gets as many, then tv_parquet_end_rows ends
+ * them.  Texts without data are NULL.  The texts of a call should have a few MiB at most. */
+void tv_parquet_put_integers(struct tv_parquet *parquet, size_t column, const int64_t *values,
+                             const uint64_t *valid, size_t count);
+void tv_parquet_put_reals(struct tv_parquet *parquet, size_t column, const double *values,
+                          const uint64_t *valid, size_t count);
+void tv_parquet_put_texts(struct tv_parquet *parquet, size_t column, const struct tv_bytes *texts,
+                          size_t count);
+enum tv_status tv_parquet_end_rows(struct tv_parquet *parquet, size_t count,
+                                   struct tv_error *err) TV_MUST_CHECK;
 
 /* Append text as a file has it: with U+FFFD for each byte that is not UTF-8. */
 void tv_parquet_clean_text(struct tv_out *out, struct tv_bytes text);

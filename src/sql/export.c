@@ -114,6 +114,7 @@ struct tv_sql_exporter {
     uint64_t next, count;                      /* rows of the base */
     struct tv_sql_vector vectors[MAX_COLUMNS]; /* columns of the base */
     struct export_output outputs[MAX_COLUMNS];
+    bool needed[MAX_COLUMNS]; /* columns of the base from which an output follows */
     uint32_t output_count;
     struct export_running *running; /* by ts */
     size_t running_count;
@@ -148,6 +149,7 @@ static void export_end_table(struct tv_sql_exporter *exporter)
     exporter->arguments = NULL;
     exporter->running_count = 0;
     exporter->output_count = 0;
+    memset(exporter->needed, 0, sizeof exporter->needed);
 }
 
 void tv_sql_exporter_free(struct tv_sql_exporter *exporter)
@@ -377,6 +379,21 @@ static const struct tv_sql_table *export_find_base(const char *name)
     return tv_sql_tables[number];
 }
 
+/* Note the columns of the base that export_put_special reads. */
+static void export_need_special(struct tv_sql_exporter *exporter, enum export_special special)
+{
+    static const char *const names[][2] = {
+        [EXPORT_BASE] = {NULL, NULL},         [EXPORT_KIND] = {"kind_id", NULL},
+        [EXPORT_CPU] = {"track_id", NULL},    [EXPORT_RUNNING] = {"ts", "event"},
+        [EXPORT_END_STATE] = {"ts", "event"}, [EXPORT_THREAD_NAME] = {"utid", NULL},
+        [EXPORT_TID] = {"utid", NULL},        [EXPORT_PROCESS_NAME] = {"upid", NULL},
+        [EXPORT_PID] = {"upid", NULL},
+    };
+    for (size_t i = 0; i < 2; i++)
+        if (names[special][i])
+            exporter->needed[export_column(exporter, names[special][i])] = true;
+}
+
 /* Add a column to the table that is written.  The table of processors needs the
  * states of all threads first. */
 static void export_add_output(struct tv_sql_exporter *exporter, const struct export_column *column)
@@ -384,10 +401,13 @@ static void export_add_output(struct tv_sql_exporter *exporter, const struct exp
     struct export_output *output = &exporter->outputs[exporter->output_count++];
     assert(exporter->output_count <= MAX_COLUMNS);
     *output = (struct export_output){.name = column->name, .special = column->special};
-    if (column->special == EXPORT_BASE)
+    if (column->special == EXPORT_BASE) {
         output->base = export_column(exporter, column->base ? column->base : column->name);
-    else
+        exporter->needed[output->base] = true;
+    } else {
         output->vector = export_make_vector(export_special_type(column->special));
+        export_need_special(exporter, column->special);
+    }
     if (column->special == EXPORT_RUNNING)
         export_list_running(exporter);
 }
@@ -510,9 +530,10 @@ static uint32_t export_read_rows(struct tv_sql_exporter *exporter, uint64_t firs
     uint32_t found = export_choose_rows(exporter, first, count, chosen);
     if (found == 0)
         return 0;
-    /* Every column is filled, also those that are not written: others may
-     * follow from them. */
+    /* Columns that are not written are filled if others follow from them. */
     for (uint32_t i = 0; i < exporter->base->column_count; i++) {
+        if (!exporter->needed[i])
+            continue;
         (void)export_fill(exporter, i, first, count);
         if (found < count)
             export_compact(&exporter->vectors[i], exporter->base->columns[i].type, chosen, found);

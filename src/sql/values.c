@@ -404,10 +404,105 @@ static void sql_put_parquet(struct tv_parquet *parquet, size_t column, enum tv_p
     }
 }
 
-/* Write the rows; the columns of the file are those of the result. */
+/* Rows that are brought into the form of the writer at once: those of a word of validity. */
+#define PARQUET_BLOCK 64u
+
+/* Put rows [first, first + count) of a column that the writer does not take as it is. */
+static void sql_put_parquet_block(struct tv_parquet *parquet, size_t column,
+                                  const struct tv_sql_result_column *from,
+                                  const struct tv_sql_chunk *chunk, uint64_t first, uint64_t count)
+{
+    enum tv_parquet_type type = sql_parquet_type(from->type);
+    struct tv_sql_value values[PARQUET_BLOCK];
+    struct tv_bytes texts[PARQUET_BLOCK];
+    int64_t integers[PARQUET_BLOCK];
+    double reals[PARQUET_BLOCK];
+    uint64_t valid = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        values[i] =
+            tv_sql_value_read(from, chunk->data[column], chunk->validity[column], first + i);
+        bool is_null = values[i].kind == TV_SQL_IS_NULL;
+        valid |= (uint64_t)!is_null << i;
+        integers[i] = values[i].integer;
+        reals[i] = values[i].real;
+        texts[i] = is_null ? (struct tv_bytes){NULL, 0} : values[i].text;
+        if (!is_null && !texts[i].data)
+            texts[i].data = (const uint8_t *)"";
+    }
+    if (type == TV_PARQUET_TEXT)
+        tv_parquet_put_texts(parquet, column, texts, (size_t)count);
+    else if (type == TV_PARQUET_REAL)
+        tv_parquet_put_reals(parquet, column, reals, &valid, (size_t)count);
+    else
+        tv_parquet_put_integers(parquet, column, integers, &valid, (size_t)count);
+    for (uint64_t i = 0; i < count; i++)
+        tv_sql_value_release(&values[i]);
+}
+
+/* Put the first rows of a column of a chunk. */
+static void sql_put_parquet_column(struct tv_parquet *parquet, size_t column,
+                                   const struct tv_sql_result_column *from,
+                                   const struct tv_sql_chunk *chunk, uint64_t count)
+{
+    if (from->type == DUCK_BIGINT || from->type == DUCK_UBIGINT) {
+        tv_parquet_put_integers(parquet, column, chunk->data[column], chunk->validity[column],
+                                (size_t)count);
+    } else if (from->type == DUCK_DOUBLE) {
+        tv_parquet_put_reals(parquet, column, chunk->data[column], chunk->validity[column],
+                             (size_t)count);
+    } else {
+        for (uint64_t first = 0; first < count; first += PARQUET_BLOCK)
+            sql_put_parquet_block(parquet, column, from, chunk, first,
+                                  count - first < PARQUET_BLOCK ? count - first : PARQUET_BLOCK);
+    }
+}
+
+/* Texts of a chunk that is written column by column, in bytes: a row group ends within a chunk only
+ * when it is written row by row. */
+#define MOST_TEXT ((size_t)8 << 20)
+
+/* Can a chunk be written column by column? */
+static bool sql_is_parquet_chunk(const struct sql_result *result, const struct tv_sql_chunk *chunk)
+{
+    size_t bytes = 0;
+    for (uint64_t i = 0; i < result->columns.count; i++) {
+        const struct tv_sql_result_column *column = &result->columns.items[i];
+        if (sql_parquet_type(column->type) == TV_PARQUET_HUGE || column->type == DUCK_ENUM)
+            return false; /* of names, how long they are is not known before */
+        const struct duck_string *texts = chunk->data[i];
+        const uint64_t *valid = chunk->validity[i];
+        for (uint64_t row = 0; column->type == DUCK_VARCHAR && row < chunk->count; row++)
+            if (!valid || valid[row / 64] >> row % 64 & 1)
+                bytes += texts[row].length;
+    }
+    return bytes <= MOST_TEXT;
+}
+
+/* Write the first rows of a chunk; the columns of the file are those of the result. */
+static enum tv_status sql_write_parquet_chunk(struct sql_result *result,
+                                              const struct tv_sql_chunk *chunk, uint64_t count,
+                                              struct tv_parquet *parquet, struct tv_error *err)
+{
+    const struct tv_sql_columns *columns = &result->columns;
+    enum tv_status status = TV_OK;
+    if (sql_is_parquet_chunk(result, chunk)) {
+        for (uint64_t i = 0; i < columns->count; i++)
+            sql_put_parquet_column(parquet, (size_t)i, &columns->items[i], chunk, count);
+        return tv_parquet_end_rows(parquet, (size_t)count, err);
+    }
+    for (uint64_t row = 0; row < count && status == TV_OK; row++) {
+        for (uint64_t i = 0; i < columns->count; i++) {
+            struct tv_sql_value value =
+                tv_sql_value_read(&columns->items[i], chunk->data[i], chunk->validity[i], row);
+            sql_put_parquet(parquet, (size_t)i, sql_parquet_type(columns->items[i].type), &value);
+        }
+        status = tv_parquet_end_row(parquet, err);
+    }
+    return status;
+}
+
 static enum tv_status sql_write_parquet_rows(struct sql_result *result,
                                              const struct tv_sql_rows *from,
-                                             const struct tv_parquet_column *columns,
                                              struct tv_parquet *parquet, struct tv_error *err)
 {
     uint64_t most = result->output->max_rows > 0 ? result->output->max_rows : UINT64_MAX;
@@ -415,15 +510,9 @@ static enum tv_status sql_write_parquet_rows(struct sql_result *result,
     enum tv_status status = TV_OK;
     while (result->rows < most && status == TV_OK && !tv_out_has_failed(result->out) &&
            tv_sql_chunk_fetch(&chunk, from, result->columns.count)) {
-        for (uint64_t row = 0; row < chunk.count && result->rows < most && status == TV_OK; row++) {
-            for (uint64_t i = 0; i < result->columns.count; i++) {
-                struct tv_sql_value value = tv_sql_value_read(
-                    &result->columns.items[i], chunk.data[i], chunk.validity[i], row);
-                sql_put_parquet(parquet, (size_t)i, columns[i].type, &value);
-            }
-            result->rows++;
-            status = tv_parquet_end_row(parquet, err);
-        }
+        uint64_t count = chunk.count < most - result->rows ? chunk.count : most - result->rows;
+        status = sql_write_parquet_chunk(result, &chunk, count, parquet, err);
+        result->rows += count;
         tv_sql_chunk_release(&chunk);
     }
     return status;
@@ -440,7 +529,7 @@ static enum tv_status sql_write_parquet(struct sql_result *result, const struct 
         columns[i] = (struct tv_parquet_column){
             result->columns.items[i].name, sql_parquet_type(result->columns.items[i].type), false};
     struct tv_parquet *parquet = tv_parquet_new(result->out, columns, count);
-    enum tv_status status = sql_write_parquet_rows(result, from, columns, parquet, err);
+    enum tv_status status = sql_write_parquet_rows(result, from, parquet, err);
     /* A query that failed on the way makes the output fail without our knowing. */
     if (status == TV_OK)
         status = tv_parquet_finish(parquet, err);
