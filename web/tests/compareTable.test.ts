@@ -92,6 +92,8 @@ test('each cell has its formatted figure', () => {
   ]);
   assert.deepEqual(cells('gone'), ['gone', '3.000', '0.000', '−3.000', 'gone', '', '', '1 → 0']);
   assert.equal(compareMark(row('a', 1, 1, { match: 'similar', base_key: 'a$1' }))[0], '~');
+  assert.equal(compareMark(row('a', 1, 1, { tiny: true }))[0], 't');
+  assert.equal(compareMark(row('a', 1, 1, { tiny: true, calls_differ: true }))[0], '!');
 });
 
 test('a change of ten times or more is a factor', () => {

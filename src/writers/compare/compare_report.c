@@ -445,9 +445,9 @@ static void compare_text_tiny(struct tv_out *out, const struct tv_comparison *co
         tiny += comparison->rows[i].tiny;
     if (tiny > 0)
         tv_out_format(out,
-                      "\n%u %s marked \"t\" or so: recording the calls makes up half or more of "
-                      "the time, so only calls can be compared\n",
-                      tiny, tv_plural(tiny, "row is", "rows are"));
+                      "\n%u %s tiny calls (mark t, unless another one applies): recording makes "
+                      "up half or more of the time, so only calls can be compared\n",
+                      tiny, tv_plural(tiny, "row has", "rows have"));
 }
 
 static void compare_write_text(struct tv_out *out, const struct tv_compare_report *report)

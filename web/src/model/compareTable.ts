@@ -74,7 +74,10 @@ export function compareMark(row: ComparedRow): [mark: string, title: string] {
   if (row.match === 'renamed') return ['=', `Renamed: ${row.base_key ?? ''}`];
   if (row.match === 'similar')
     return ['~', `Matched except for numbers or the program's name: ${row.base_key ?? ''}`];
-  return row.calls_differ ? ['!', 'The number of calls differs for certain'] : ['', ''];
+  if (row.calls_differ) return ['!', 'The number of calls differs for certain'];
+  return row.tiny
+    ? ['t', 'Recording its calls makes up half or more of its time: compare only their number']
+    : ['', ''];
 }
 
 /** Ten times and more is shown as a factor: nobody reads "+2251365.5 %". */

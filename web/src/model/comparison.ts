@@ -136,6 +136,8 @@ export interface ComparedRow {
   new_calls: number;
   /** The number of calls does not vary within either side, and differs. */
   calls_differ: boolean;
+  /** Recording its calls makes up half or more of its time. */
+  tiny?: boolean;
 }
 
 /** A frame of the differential flame graph: the row of a call path, whose key is its own name. */
