@@ -139,25 +139,25 @@ struct jfr_job {
     struct tv_jfr_scan scan;
     uint64_t at, next; /* in the file: where it was searched, and where the next one is */
     bool found, skipped, opened;
+    bool scanned;
     enum tv_status status;
     struct tv_error error;
 };
 
-/* Number of chunks that are read while those before are taken. */
-#define JFR_MAX_AHEAD 3
-
-struct jfr_round {
-    struct jfr_job jobs[JFR_MAX_AHEAD];
-    unsigned count;
-};
+/* Maximum number of chunks that are in memory at a time. */
+#define JFR_MAX_JOBS 4u
 
 struct jfr_reading {
     struct tv_jfr_recording *recording;
     struct tv_progress *progress;
-    struct jfr_round rounds[2]; /* one is read while the other is taken */
-    struct jfr_round *read, *taken;
-    struct jfr_job tail; /* of chunks that are read and taken one after another */
-    uint64_t at;         /* in the file: the next chunk */
+    struct jfr_job jobs[JFR_MAX_JOBS];
+    unsigned job_count;
+    struct tv_lock lock;             /* for the next four, `at`, and `scanned` of the jobs */
+    uint64_t begun_jobs, taken_jobs; /* job i of the file is in jobs[i % job_count] */
+    bool taking;                     /* a thread takes a chunk */
+    bool stopped;                    /* one was not taken: no more are read */
+    struct jfr_job tail;             /* of chunks that are read and taken one after another */
+    uint64_t at;                     /* in the file: the next chunk */
     enum tv_sample_detail detail;
     bool begun;
     enum tv_status status; /* of taking */
@@ -209,43 +209,79 @@ static void jfr_job_take(struct jfr_reading *reading, struct jfr_job *job)
     }
 }
 
-/* Take the chunks of the round before, or read and scan one of this round. */
-static void jfr_worker_run(void *context, unsigned index)
-{
-    struct jfr_reading *reading = context;
-    if (index == 0) {
-        for (unsigned i = 0; i < reading->taken->count; i++)
-            jfr_job_take(reading, &reading->taken->jobs[i]);
-        reading->taken->count = 0;
-        return;
-    }
-    struct jfr_job *job = &reading->read->jobs[index - 1];
-    job->status = jfr_window_read(&job->window, job->at, job->next - job->at, &job->error);
-    job->found = false;
-    if (job->status == TV_OK)
-        jfr_job_scan(reading, job);
-}
-
 /* Smaller chunks are not worth a thread. */
 #define JFR_LARGE_CHUNK ((uint64_t)256 << 10)
 
-/* Choose the chunks of the next round: large ones whose end is known.  There are none if one thread
- * has to do everything, because it would only need the memory of two chunks instead of one. */
-static unsigned jfr_plan_round(struct jfr_reading *reading)
+/* Return whether the next chunk is large, and its end known, so that any thread can read it. */
+static bool jfr_can_begin(const struct jfr_reading *reading, uint64_t *size)
 {
-    struct jfr_window *tail = &reading->tail.window;
-    unsigned workers = tv_workers_available(), count = 0;
-    if (tail->bytes.length > 0 && tail->begin + tail->bytes.length >= tail->file_size)
-        return 0;
-    for (; count + 1 < workers && count < JFR_MAX_AHEAD; count++) {
-        struct jfr_job *job = &reading->read->jobs[count];
-        uint64_t size = jfr_known_size(tail, reading->at);
-        if (size < JFR_LARGE_CHUNK)
-            break;
-        job->at = reading->at;
-        job->next = reading->at += size;
+    const struct jfr_window *tail = &reading->tail.window;
+    if (reading->job_count < 2 || reading->stopped ||
+        (tail->bytes.length > 0 && tail->begin + tail->bytes.length >= tail->file_size))
+        return false;
+    *size = jfr_known_size(tail, reading->at);
+    return *size >= JFR_LARGE_CHUNK;
+}
+
+/* Choose what a thread does next: *job is a chunk to take, or to read and scan.  Taking comes
+ * first, because it makes room for another chunk.  Return false when there is nothing to do now. */
+static bool jfr_choose(struct jfr_reading *reading, struct jfr_job **job, bool *take)
+{
+    uint64_t size;
+    *job = &reading->jobs[reading->taken_jobs % reading->job_count];
+    *take = !reading->taking && reading->taken_jobs < reading->begun_jobs && (*job)->scanned;
+    if (*take) {
+        reading->taking = true;
+        return true;
     }
-    return count;
+    if (reading->begun_jobs - reading->taken_jobs >= reading->job_count ||
+        !jfr_can_begin(reading, &size))
+        return false;
+    *job = &reading->jobs[reading->begun_jobs++ % reading->job_count];
+    (*job)->scanned = false;
+    (*job)->at = reading->at;
+    (*job)->next = reading->at += size;
+    return true;
+}
+
+/* Do one of these, and the bookkeeping after it. */
+static void jfr_work(struct jfr_reading *reading, struct jfr_job *job, bool take)
+{
+    if (take) {
+        jfr_job_take(reading, job);
+    } else {
+        job->found = false;
+        job->status = jfr_window_read(&job->window, job->at, job->next - job->at, &job->error);
+        if (job->status == TV_OK)
+            jfr_job_scan(reading, job);
+    }
+    tv_lock_enter(&reading->lock);
+    if (take) {
+        reading->taking = false;
+        reading->stopped = reading->status != TV_OK;
+        reading->taken_jobs++;
+    } else {
+        job->scanned = true;
+    }
+    tv_lock_leave(&reading->lock);
+}
+
+/* Work until there is nothing to do.  A thread does not wait for the others: those that are busy go
+ * on alone until the next call of tv_workers_run. */
+static void jfr_worker_run(void *context, unsigned index)
+{
+    struct jfr_reading *reading = context;
+    struct jfr_job *job;
+    bool take;
+    (void)index;
+    for (;;) {
+        tv_lock_enter(&reading->lock);
+        bool chosen = jfr_choose(reading, &job, &take);
+        tv_lock_leave(&reading->lock);
+        if (!chosen)
+            break;
+        jfr_work(reading, job, take);
+    }
 }
 
 /* Read and take one chunk of which no more is known than where the one before ends.  Return false
@@ -266,27 +302,19 @@ static bool jfr_take_next(struct jfr_reading *reading)
     return job->found && reading->status == TV_OK;
 }
 
-/* Read all chunks.  In each round one thread takes the chunks of the round before into the trace,
- * in their order, while others read and scan the next. */
+/* Read all chunks.  They are taken into the trace in their order, by one thread at a time, while
+ * others read and scan the next. */
 static void jfr_read_chunks(struct jfr_reading *reading)
 {
-    uint64_t file_size = reading->tail.window.file_size;
+    uint64_t size;
     bool more = true;
-    while (more && reading->status == TV_OK) {
-        reading->read->count = jfr_plan_round(reading);
-        if (reading->read->count + reading->taken->count == 0) {
-            more = jfr_take_next(reading);
-            continue;
-        }
-        tv_workers_run(reading->read->count + 1, jfr_worker_run, reading);
-        struct jfr_round *taken = reading->taken;
-        reading->taken = reading->read;
-        reading->read = taken;
+    while (more) {
+        if (reading->begun_jobs > reading->taken_jobs || jfr_can_begin(reading, &size))
+            tv_workers_run(reading->job_count - 1, jfr_worker_run, reading);
+        else
+            more = reading->status == TV_OK && jfr_take_next(reading);
     }
-    /* After an error these are only released. */
-    for (unsigned i = 0; i < reading->taken->count; i++)
-        jfr_job_take(reading, &reading->taken->jobs[i]);
-    if (reading->status == TV_OK && reading->at < file_size)
+    if (reading->status == TV_OK && reading->at < reading->tail.window.file_size)
         tv_profile_warn(reading->recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, reading->at);
 }
 
@@ -300,17 +328,18 @@ static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct t
         .detail = recording->profile->trace->tables.sample_sums.detail,
         .err = err,
     };
-    reading->read = &reading->rounds[0];
-    reading->taken = &reading->rounds[1];
+    /* One thread would only need the memory of several chunks instead of one. */
+    unsigned workers = tv_workers_available();
+    reading->job_count = workers < 2 ? 1 : workers < JFR_MAX_JOBS ? workers + 1 : JFR_MAX_JOBS;
     struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
     reading->tail.window = window;
-    for (unsigned i = 0; i < JFR_MAX_AHEAD; i++)
-        reading->rounds[0].jobs[i].window = reading->rounds[1].jobs[i].window = window;
+    for (unsigned i = 0; i < JFR_MAX_JOBS; i++)
+        reading->jobs[i].window = window;
+    tv_lock_init(&reading->lock);
     jfr_read_chunks(reading);
-    for (unsigned i = 0; i < JFR_MAX_AHEAD; i++) {
-        jfr_window_release(&reading->rounds[0].jobs[i].window);
-        jfr_window_release(&reading->rounds[1].jobs[i].window);
-    }
+    tv_lock_release(&reading->lock);
+    for (unsigned i = 0; i < JFR_MAX_JOBS; i++)
+        jfr_window_release(&reading->jobs[i].window);
     jfr_window_release(&reading->tail.window);
     enum tv_status status = reading->status;
     tv_free(reading);
