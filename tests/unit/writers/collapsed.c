@@ -183,7 +183,11 @@ static void check_long_lines(size_t length, uint32_t children)
     uint64_t longest;
     uint8_t *long_name = tv_alloc(length, 1);
     memset(long_name, 'w', length);
-    struct tv_name_tree tree = {children + 2, parent, name, self, tv_interner_new()};
+    struct tv_name_tree tree = {.count = children + 2,
+                                .parent = parent,
+                                .name = name,
+                                .self = self,
+                                .names = tv_interner_new()};
     name[1] = tv_interner_add(tree.names, (struct tv_bytes){long_name, length});
     for (uint32_t i = 0; i < children; i++) {
         char text[8];
@@ -237,7 +241,11 @@ static void measures_what_nobody_could_write(void **state)
     int64_t *self = tv_alloc(DEPTH + 1, sizeof *self);
     uint64_t longest;
     (void)state;
-    struct tv_name_tree tree = {DEPTH + 1, parent, name, self, tv_interner_new()};
+    struct tv_name_tree tree = {.count = DEPTH + 1,
+                                .parent = parent,
+                                .name = name,
+                                .self = self,
+                                .names = tv_interner_new()};
     uint32_t frame = tv_interner_add(tree.names, TV_BYTES("frame"));
     for (uint32_t i = 1; i <= DEPTH; i++) {
         parent[i] = i - 1;
