@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { chartWords, extremes, histogramOf, type LineChart } from '../src/model/chart';
+import { chartWords, extremes, histogramOf, markTexts, type LineChart } from '../src/model/chart';
 
 const LINES: LineChart = {
   kind: 'lines',
@@ -24,6 +24,14 @@ test('the description of a line chart names its positions, ranges and marks', ()
     'Line chart, Frames by version: 3 places of version from 1.0 to 1.2; median: 5 to 7.5; ' +
       'p90: no values; marks: +20 % at 1.1',
   );
+});
+
+test('the marks of an axis have no decimals that are 0 at all of them', () => {
+  const words = ['0', '50.000 ms', '100.0 ms', '100.5 ms', '1.005 s'];
+  const axis = { name: 'ts', text: (at: number) => words[at] ?? '' };
+  assert.deepEqual(markTexts(axis, [0, 1, 2]), ['0', '50 ms', '100 ms']);
+  assert.deepEqual(markTexts(axis, [1, 2, 3]), ['50.000 ms', '100.0 ms', '100.5 ms']);
+  assert.deepEqual(markTexts(axis, [0, 4]), ['0', '1.005 s']);
 });
 
 test('the description of a chart stays short', () => {

@@ -71,6 +71,14 @@ export function axisText(axis: ChartAxis, value: number): string {
   return (axis.text ?? formatValue)(value);
 }
 
+/** The texts of the marks of an axis, without decimals that are 0 at all of them. */
+export function markTexts(axis: ChartAxis, places: readonly number[]): string[] {
+  const texts = places.map((place) => axisText(axis, place));
+  const zeros = /\.0+(?!\d)/;
+  const whole = texts.every((text) => !/\.\d/.test(text) || zeros.test(text));
+  return whole ? texts.map((text) => text.replace(zeros, '')) : texts;
+}
+
 /** Return the least and the greatest of the values; null: there are none. */
 export function extremes(values: readonly (number | null)[]): [number, number] | null {
   let [least, most] = [Infinity, -Infinity];

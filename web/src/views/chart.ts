@@ -7,6 +7,7 @@ import { fill, h } from '../base/dom';
 import { shortened } from '../base/visible';
 import {
   axisText,
+  markTexts,
   chartWords,
   extremes,
   type Chart,
@@ -212,7 +213,7 @@ export class ChartView {
     const texts =
       (axis: ChartAxis) =>
       (_: uPlot, places: number[]): string[] =>
-        places.map((place) => axisText(axis, place));
+        markTexts(axis, places);
     const y: uPlot.Axis = {
       ...{ ...look, side: upright ? 3 : 0, label: chart.y.name, values: texts(chart.y) },
       ...(upright ? { size: wide } : { size: AXIS_HEIGHT - 16, space: 80 }),

@@ -14,6 +14,8 @@ export class SqlBox {
   private offered: SqlName[] = [];
   private chosen = 0;
   private names: readonly SqlName[] | null = null;
+  /** Something was written before the names were there. */
+  private waits = false;
 
   /** `askNames` is called once, at the first focus. */
   constructor(
@@ -62,6 +64,7 @@ export class SqlBox {
     this.names = [];
     try {
       this.names = await this.act.askNames();
+      if (this.waits && document.activeElement === this.area) this.offer();
     } catch {
       this.names = null; // the next focus tries again
     }
@@ -70,6 +73,7 @@ export class SqlBox {
   private offer(): void {
     const { selectionStart, value } = this.area;
     this.offered = completions(this.names ?? [], value, selectionStart);
+    this.waits = !this.names?.length;
     this.chosen = 0;
     this.show();
   }
@@ -99,6 +103,7 @@ export class SqlBox {
   }
 
   private close(): void {
+    this.waits = false;
     if (this.offered.length === 0) return;
     this.offered = [];
     this.show();

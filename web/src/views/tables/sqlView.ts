@@ -328,6 +328,7 @@ export class SqlView {
     const answer = this.store.answer.get();
     this.v.settings.theme.get();
     this.v.settings.density.get();
+    this.grid.element.hidden = answer === null;
     untracked(() => this.grid.show(rows.length, answer ? 'The query finds no rows.' : ''));
   }
 
