@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the pictures of docs/viewer.md, sql.md, compare.md and one of profilers.md (perf), and the one in the README:
+// Makes the pictures of docs/viewer.md, sql.md, compare.md and profilers.md, and the one in the README:
 //
 //     TRACEVIEW=... TRACEVIEW_EXAMPLE=... npm --prefix tests/browser run pictures [NAME...]
+//
+// Profiles of other programs are in the folder PROFILES, as pprof/heap.pb.gz, firefox/profile.json.gz and
+// callgrind/callgrind.out; without it their pictures stay as they are.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,6 +78,19 @@ function perf() {
     stdio: 'ignore',
   });
   return [`--symbols=${process.env.TRACEVIEW}`, file];
+}
+
+/** The tab alone, of a profile in the folder of profiles. */
+function ofProfile(file, tabOnly) {
+  return {
+    of: () => join(process.env.PROFILES, file),
+    needs: 'PROFILES',
+    above: tabOnly ? 212 : 0,
+    hash: '#tab=flame',
+    async act(page) {
+      await page.setViewportSize({ width: tabOnly ? 900 : 1280, height: tabOnly ? 530 : 800 });
+    },
+  };
 }
 
 /** name: where it is kept, of what, at which place, and what is done first. */
@@ -197,6 +213,9 @@ const PICTURES = {
       await page.setViewportSize({ width: 900, height: 530 });
     },
   },
+  pprof: ofProfile('pprof/heap.pb.gz', true),
+  callgrind: ofProfile('callgrind/callgrind.out', true),
+  firefox: ofProfile('firefox/profile.json.gz', false),
   dark: {
     of: example(),
     hash: '#view=52000000-182000000&note=62000000-154500000~pages are built&tab=top-down',
@@ -240,7 +259,9 @@ async function take(
 }
 
 const wanted = process.argv.slice(2);
-for (const [name, picture] of Object.entries(PICTURES))
+for (const [name, picture] of Object.entries(PICTURES)) {
+  if (picture.needs && !process.env[picture.needs]) continue;
   if (wanted.length === 0 || wanted.includes(name)) await take(name, picture);
+}
 await browser.close();
 rmSync(folder, { recursive: true });
