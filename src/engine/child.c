@@ -552,15 +552,15 @@ static bool child_begin_loading(struct engine_child *child)
     return false;
 }
 
-static void child_send_progress(struct engine_child *child, struct tv_engine_progress *said)
+static void child_send_progress(struct engine_child *child, struct tv_engine_progress *sent)
 {
     struct tv_progress_shown shown = tv_session_progress(child->session);
     struct tv_engine_message message = {.kind = TV_ENGINE_PROGRESS};
     message.progress = (struct tv_engine_progress){shown.bytes, shown.total_bytes, shown.records,
                                                    tv_session_is_unpacking(child->session)};
-    if (memcmp(said, &message.progress, sizeof *said) == 0)
+    if (memcmp(sent, &message.progress, sizeof *sent) == 0)
         return;
-    *said = message.progress;
+    *sent = message.progress;
     /* a lost message does not matter, the next one follows soon */
     (void)tv_engine_send(TV_ENGINE_FD_SOCKET, &message, (struct tv_bytes){NULL, 0}, -1);
 }
@@ -568,7 +568,7 @@ static void child_send_progress(struct engine_child *child, struct tv_engine_pro
 /* Receive messages until the server is gone. */
 static void child_serve(struct engine_child *child)
 {
-    struct tv_engine_progress said = {0};
+    struct tv_engine_progress sent = {0};
     struct tv_engine_message message;
     uint8_t *text = tv_alloc(TV_ENGINE_QUESTION_SIZE, 1);
     enum tv_engine_got got = TV_GOT_NOTHING;
@@ -578,7 +578,7 @@ static void child_serve(struct engine_child *child)
         if (got == TV_GOT_NOTHING && poll(&wait, 1, loading ? TICK_MS : -1) < 0 && errno != EINTR)
             break;
         if (loading)
-            child_send_progress(child, &said);
+            child_send_progress(child, &sent);
         int pipe = -1;
         size_t length = TV_ENGINE_QUESTION_SIZE;
         got = tv_engine_receive(TV_ENGINE_FD_SOCKET, &message, text, &length, &pipe);

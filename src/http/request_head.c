@@ -131,14 +131,14 @@ static bool head_read_body_length(const struct tv_request *request, const char *
                                   uint64_t *length)
 {
     const char *coding = tv_request_header(request, "Transfer-Encoding");
-    const char *said = tv_request_header(request, "Content-Length");
+    const char *digits = tv_request_header(request, "Content-Length");
     *length = 0;
     if (coding != NULL) {
         *length = TV_HTTP_UNKNOWN_LENGTH;
-        return said == NULL && strcasecmp(coding, "chunked") == 0 &&
+        return digits == NULL && strcasecmp(coding, "chunked") == 0 &&
                strcmp(version, "HTTP/1.1") == 0;
     }
-    return said == NULL || (tv_parse_u64(tv_bytes_of(said), length) && *length <= INT64_MAX);
+    return digits == NULL || (tv_parse_u64(tv_bytes_of(digits), length) && *length <= INT64_MAX);
 }
 
 bool tv_request_head_is_valid(const struct tv_request_head *head, uint64_t *length)

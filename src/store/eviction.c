@@ -6,7 +6,7 @@
  *     full disk:          drop caches only
  *     age:                traces after keep_ms, uploads after upload_idle_ms
  *
- * Space is reserved before bytes are written: counted under tally_lock if they fit, else evict and
+ * Space is reserved before bytes are written: counted under totals_lock if they fit, else evict and
  * try again. So uploads never exceed the cap, however many of them run.
  */
 #include <assert.h>
@@ -30,17 +30,17 @@
 
 struct tv_store_totals tv_store_totals(struct tv_store *store)
 {
-    pthread_mutex_lock(&store->tally_lock);
+    pthread_mutex_lock(&store->totals_lock);
     struct tv_store_totals totals = store->totals;
-    pthread_mutex_unlock(&store->tally_lock);
+    pthread_mutex_unlock(&store->totals_lock);
     return totals;
 }
 
 void tv_store_count(struct tv_store *store, uint64_t *count, int64_t by)
 {
-    pthread_mutex_lock(&store->tally_lock);
+    pthread_mutex_lock(&store->totals_lock);
     *count += (uint64_t)by;
-    pthread_mutex_unlock(&store->tally_lock);
+    pthread_mutex_unlock(&store->totals_lock);
 }
 
 /* Return the bytes that count against the cap. */
@@ -64,11 +64,11 @@ static uint64_t eviction_excess_bytes(const struct tv_store *store,
 /* Count the bytes if they fit below the cap. */
 static bool eviction_try_count(struct tv_store *store, uint64_t *count, uint64_t bytes)
 {
-    pthread_mutex_lock(&store->tally_lock);
+    pthread_mutex_lock(&store->totals_lock);
     bool fits = eviction_excess_bytes(store, &store->totals, bytes) == 0;
     if (fits)
         *count += bytes;
-    pthread_mutex_unlock(&store->tally_lock);
+    pthread_mutex_unlock(&store->totals_lock);
     return fits;
 }
 

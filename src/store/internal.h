@@ -19,7 +19,7 @@
  *     cache_lock              a cache and its trace appear and disappear together
  *     write.lock, read.lock   a transaction (one of the two, never both)
  *     claim_lock              who writes which upload
- *     tally_lock              the totals
+ *     totals_lock             the totals
  */
 #ifndef TV_STORE_INTERNAL_H
 #define TV_STORE_INTERNAL_H
@@ -131,7 +131,7 @@ struct tv_store {
     int folder, uploads, traces, cache, scratch, lock; /* descriptors; -1: not open yet */
     struct tv_db write, read;                          /* two connections to the catalogue */
     bool has_write, has_read;
-    pthread_mutex_t evict_lock, cache_lock, claim_lock, tally_lock;
+    pthread_mutex_t evict_lock, cache_lock, claim_lock, totals_lock;
     pthread_cond_t claim_change;
     struct tv_store_claim *claims;
     struct tv_store_totals totals;

@@ -225,7 +225,7 @@ static struct tv_store *store_make(const struct tv_store_options *options)
     pthread_mutex_init(&store->evict_lock, NULL);
     pthread_mutex_init(&store->cache_lock, NULL);
     pthread_mutex_init(&store->claim_lock, NULL);
-    pthread_mutex_init(&store->tally_lock, NULL);
+    pthread_mutex_init(&store->totals_lock, NULL);
     pthread_cond_init(&store->claim_change, NULL);
     return store;
 }
@@ -278,7 +278,7 @@ void tv_store_close(struct tv_store *store)
     pthread_mutex_destroy(&store->evict_lock);
     pthread_mutex_destroy(&store->cache_lock);
     pthread_mutex_destroy(&store->claim_lock);
-    pthread_mutex_destroy(&store->tally_lock);
+    pthread_mutex_destroy(&store->totals_lock);
     pthread_cond_destroy(&store->claim_change);
     tv_free(store->path);
     tv_free(store);

@@ -392,12 +392,12 @@ static enum tv_store_status upload_move_and_commit(struct tv_store *store, const
         renameat(store->traces, trace, store->uploads, uid);
         return status;
     }
-    pthread_mutex_lock(&store->tally_lock);
+    pthread_mutex_lock(&store->totals_lock);
     store->totals.uploads--;
     store->totals.upload_bytes -= row->bytes;
     store->totals.traces++;
     store->totals.trace_bytes += row->bytes;
-    pthread_mutex_unlock(&store->tally_lock);
+    pthread_mutex_unlock(&store->totals_lock);
     return TV_STORE_OK;
 }
 

@@ -399,8 +399,6 @@ enum tv_status tv_sort_check_calls(const struct tv_settings *settings,
     return TV_OK;
 }
 
-#define MS_NS INT64_C(1000000)
-
 /* ---- --offset ---- */
 
 /* "a=b.trace=12ms": a file's name may hold the sign, a time does not. */
@@ -459,20 +457,20 @@ enum tv_status tv_offsets_find(const struct tv_words *words, const char *const *
 {
     enum tv_status status = TV_OK;
     tv_ns *made = tv_alloc(count, sizeof *made);
-    bool *said = tv_alloc(count, sizeof *said);
+    bool *is_given = tv_alloc(count, sizeof *is_given);
     for (size_t i = 0; i < words->count && status == TV_OK; i++) {
         tv_ns offset;
         size_t file = 0;
         status = offset_parse(words->items[i], files, count, &file, &offset, err);
-        if (status == TV_OK && said[file])
+        if (status == TV_OK && is_given[file])
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: '%s' is given twice",
                              files[file]);
         if (status != TV_OK)
             break;
-        said[file] = true;
+        is_given[file] = true;
         made[file] = offset;
     }
-    tv_free(said);
+    tv_free(is_given);
     if (status == TV_OK)
         *offsets = made;
     else

@@ -472,7 +472,7 @@ struct tv_ft_chunk_reader {
     uint64_t start, end;    /* of the chunk; both at beginnings of lines */
     enum tv_ft_clock clock; /* lines with another clock are errors; TV_FT_CLOCKS: accept any */
     struct tv_progress *progress;
-    uint64_t told;                     /* number of events that `progress` has */
+    uint64_t reported_events;          /* number of events that `progress` has */
     uint32_t sketched[TV_FT_SKETCHED]; /* by processor: 1 + its sketch track; 0: not known yet */
     struct tv_ft_chunk chunk;
     struct tv_ft_task_cache tasks;

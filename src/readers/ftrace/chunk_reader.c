@@ -410,16 +410,17 @@ static void ft_reader_take_line(struct tv_ft_chunk_reader *reader, const struct 
 }
 
 /* Add the bytes and events since the last call to the progress. */
-static void ft_reader_add_progress(struct tv_ft_chunk_reader *reader, uint64_t *told, uint64_t at)
+static void ft_reader_add_progress(struct tv_ft_chunk_reader *reader, uint64_t *reported,
+                                   uint64_t at)
 {
-    assert(reader->told <= reader->chunk.events);
+    assert(reader->reported_events <= reader->chunk.events);
     if (!reader->progress)
         return;
-    atomic_fetch_add_explicit(&reader->progress->bytes, at - *told, memory_order_relaxed);
-    atomic_fetch_add_explicit(&reader->progress->records, reader->chunk.events - reader->told,
-                              memory_order_relaxed);
-    reader->told = reader->chunk.events;
-    *told = at;
+    atomic_fetch_add_explicit(&reader->progress->bytes, at - *reported, memory_order_relaxed);
+    atomic_fetch_add_explicit(&reader->progress->records,
+                              reader->chunk.events - reader->reported_events, memory_order_relaxed);
+    reader->reported_events = reader->chunk.events;
+    *reported = at;
 }
 
 /* Give the losses at the end of the chunk the time of the next event, which is in the next
@@ -449,7 +450,7 @@ void tv_ft_chunk_reader_run(struct tv_ft_chunk_reader *reader)
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
-    uint64_t told = reader->start;
+    uint64_t reported = reader->start;
     tv_text_lines_init(&lines, reader->source, reader->start, reader->end);
     for (;;) {
         reader->status = tv_text_lines_next(&lines, &line, &reader->error);
@@ -457,14 +458,14 @@ void tv_ft_chunk_reader_run(struct tv_ft_chunk_reader *reader)
             break;
         ft_reader_take_line(reader, &line);
         tv_ft_chunk_check_utf8(&reader->chunk, line.offset);
-        if (line.offset - told < PROGRESS_BYTES)
+        if (line.offset - reported < PROGRESS_BYTES)
             continue;
-        ft_reader_add_progress(reader, &told, line.offset);
+        ft_reader_add_progress(reader, &reported, line.offset);
         if (tv_reader_is_cancelled(reader->progress))
             break;
     }
     if (reader->status == TV_OK && reader->losses.count > 0)
         ft_reader_date_last_losses(reader, &lines);
-    ft_reader_add_progress(reader, &told, reader->end);
+    ft_reader_add_progress(reader, &reported, reader->end);
     tv_text_lines_release(&lines);
 }

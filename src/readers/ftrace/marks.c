@@ -405,13 +405,13 @@ static bool ft_driver_take_word(struct tv_bytes *text, struct tv_bytes *word)
 
 /* Parse a gesture of a touchpad. All gestures share one pseudo-thread. */
 static bool ft_driver_parse_gesture(struct tv_bytes title, struct tv_bytes text,
-                                    struct tv_ft_driver_mark *said)
+                                    struct tv_ft_driver_mark *mark)
 {
     struct tv_bytes step;
     bool log = tv_bytes_equal(title, TV_BYTES("log"));
     if (!ft_driver_take_word(&text, &step))
         return false;
-    *said = (struct tv_ft_driver_mark){
+    *mark = (struct tv_ft_driver_mark){
         .begins = tv_bytes_equal(step, TV_BYTES("start")),
         .line = TV_BYTES("gesture"),
         .title = log ? TV_BYTES("GestureLog") : title,
@@ -419,7 +419,7 @@ static bool ft_driver_parse_gesture(struct tv_bytes title, struct tv_bytes text,
         .key = log ? "name" : "interpreter",
         .value = text,
     };
-    return said->begins || tv_bytes_equal(step, TV_BYTES("end"));
+    return mark->begins || tv_bytes_equal(step, TV_BYTES("end"));
 }
 
 /* Take the name of "gles2_texturep_upload(): args"; the rest stays in *text. */
@@ -439,7 +439,7 @@ static struct tv_bytes ft_driver_take_function(struct tv_bytes *text)
 
 /* Parse a mark of the Mali driver. The pseudo-thread is named in "()"; the old form without it
  * has one for all. */
-static bool ft_driver_parse_mali(struct tv_bytes text, struct tv_ft_driver_mark *said)
+static bool ft_driver_parse_mali(struct tv_bytes text, struct tv_ft_driver_mark *mark)
 {
     struct tv_bytes thread = TV_BYTES("mali"), step;
     if (text.length > 0 && text.data[0] == '(') {
@@ -450,45 +450,45 @@ static bool ft_driver_parse_mali(struct tv_bytes text, struct tv_ft_driver_mark 
     }
     if (!ft_driver_take_word(&text, &step))
         return false;
-    *said = (struct tv_ft_driver_mark){
+    *mark = (struct tv_ft_driver_mark){
         .begins = tv_bytes_equal(step, TV_BYTES("cros_trace_print_enter")),
         .line = thread,
         .category = "gpu-driver",
         .key = "blockinfo",
     };
-    if (!said->begins)
+    if (!mark->begins)
         return tv_bytes_equal(step, TV_BYTES("cros_trace_print_exit"));
-    if (!ft_driver_take_word(&text, &said->value))
+    if (!ft_driver_take_word(&text, &mark->value))
         return false;
-    said->title = ft_driver_take_function(&text);
-    said->args = text;
-    return said->title.length > 0;
+    mark->title = ft_driver_take_function(&text);
+    mark->args = text;
+    return mark->title.length > 0;
 }
 
-bool tv_ft_driver_mark_parse(struct tv_bytes text, struct tv_ft_driver_mark *said)
+bool tv_ft_driver_mark_parse(struct tv_bytes text, struct tv_ft_driver_mark *mark)
 {
     static const char *const gestures[] = {"log", "SyncInterpret", "HandleTimer"};
     struct tv_bytes word;
     if (!ft_driver_take_word(&text, &word))
         return false;
     if (tv_bytes_equal(word, TV_BYTES("mali_driver")))
-        return ft_driver_parse_mali(text, said);
+        return ft_driver_parse_mali(text, mark);
     for (size_t i = 0; i < TV_COUNT(gestures); i++)
         if (tv_bytes_equal(word, tv_bytes_of(gestures[i])))
-            return ft_driver_parse_gesture(word, text, said);
+            return ft_driver_parse_gesture(word, text, mark);
     return false;
 }
 
 bool tv_ft_driver_mark_take(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                             struct tv_bytes text)
 {
-    struct tv_ft_driver_mark said;
-    if (!tv_ft_driver_mark_parse(text, &said))
+    struct tv_ft_driver_mark mark;
+    if (!tv_ft_driver_mark_parse(text, &mark))
         return false;
-    uint32_t line = tv_ft_chunk_pseudo_thread(chunk, said.line, TV_NONE);
+    uint32_t line = tv_ft_chunk_pseudo_thread(chunk, mark.line, TV_NONE);
     uint32_t frame =
-        said.title.length > 0 ? tv_ft_chunk_frame(chunk, said.title, said.category) : TV_NONE;
-    if (said.begins)
+        mark.title.length > 0 ? tv_ft_chunk_frame(chunk, mark.title, mark.category) : TV_NONE;
+    if (mark.begins)
         tv_ft_chunk_begin_kernel(chunk, at, line, frame);
     else
         tv_ft_chunk_end_kernel(chunk, at, line, frame);

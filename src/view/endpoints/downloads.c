@@ -371,11 +371,11 @@ static const struct tv_view_reporter *save_reporter(const struct tv_view *view)
 }
 
 /* Read hash_names and strip_args; *chosen: the options, or NULL. */
-static enum tv_status save_read_disguise(const struct tv_parameters *parameters,
-                                         const struct tv_view_reporter *reporter,
-                                         struct tv_redaction_options *options,
-                                         const struct tv_redaction_options **chosen,
-                                         struct tv_error *err)
+static enum tv_status save_read_redaction(const struct tv_parameters *parameters,
+                                          const struct tv_view_reporter *reporter,
+                                          struct tv_redaction_options *options,
+                                          const struct tv_redaction_options **chosen,
+                                          struct tv_error *err)
 {
     static const char *const words[] = {"no", "yes", NULL};
     unsigned hash = 0, strip = 0;
@@ -577,7 +577,7 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
     unsigned kind;
     enum tv_status status = tv_parameter_choice(parameters, "as", kinds, &kind, err);
     if (status == TV_OK)
-        status = save_read_disguise(parameters, save_reporter(view), &options, &redaction, err);
+        status = save_read_redaction(parameters, save_reporter(view), &options, &redaction, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)

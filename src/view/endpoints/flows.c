@@ -445,9 +445,9 @@ static uint32_t arrow_pixel(const struct tv_view_window *window, tv_ns time)
 }
 
 /* Positions beyond the range are never merged with positions in it. */
-static uint32_t arrow_coarse_pixel(const struct arrow_set *joining, uint32_t pixel, unsigned bits)
+static uint32_t arrow_coarse_pixel(const struct arrow_set *set, uint32_t pixel, unsigned bits)
 {
-    return pixel == 0 || pixel > joining->window.pixels ? pixel : 1 + ((pixel - 1) >> bits);
+    return pixel == 0 || pixel > set->window.pixels ? pixel : 1 + ((pixel - 1) >> bits);
 }
 
 static bool arrow_same_key(const struct arrow_key *a, const struct arrow_key *b)
@@ -468,47 +468,45 @@ static uint64_t arrow_hash(const struct arrow_key *key)
 }
 
 /* Return the slot of an arrow with that key, or the free one for it. */
-static uint16_t *arrow_find_slot(struct arrow_set *joining, const struct arrow_key *key,
-                                 uint64_t hash)
+static uint16_t *arrow_find_slot(struct arrow_set *set, const struct arrow_key *key, uint64_t hash)
 {
     size_t at = (size_t)(hash >> 20) & (PLACES - 1);
-    while (joining->places[at] > 0 &&
-           !arrow_same_key(&joining->arrows[joining->places[at] - 1].key, key))
+    while (set->places[at] > 0 && !arrow_same_key(&set->arrows[set->places[at] - 1].key, key))
         at = (at + 1) & (PLACES - 1);
-    return &joining->places[at];
+    return &set->places[at];
 }
 
 /* Merge an arrow with the one of equal key, or add it; false if there is no room. */
-static bool arrow_put(struct arrow_set *joining, const struct arrow *arrow)
+static bool arrow_put(struct arrow_set *set, const struct arrow *arrow)
 {
-    assert(joining->count <= ARROW_LIMIT);
+    assert(set->count <= ARROW_LIMIT);
     uint64_t hash = arrow_hash(&arrow->key);
-    if (hash > joining->limit) {
-        joining->left_out += arrow->count;
+    if (hash > set->limit) {
+        set->left_out += arrow->count;
         return true;
     }
-    uint16_t *place = arrow_find_slot(joining, &arrow->key, hash);
+    uint16_t *place = arrow_find_slot(set, &arrow->key, hash);
     if (*place > 0) {
-        joining->arrows[*place - 1].count += arrow->count;
+        set->arrows[*place - 1].count += arrow->count;
         return true;
     }
-    if (joining->count == ARROW_LIMIT)
+    if (set->count == ARROW_LIMIT)
         return false;
-    joining->arrows[joining->count++] = *arrow;
-    *place = (uint16_t)joining->count;
+    set->arrows[set->count++] = *arrow;
+    *place = (uint16_t)set->count;
     return true;
 }
 
 /* Rebuild the hash table after keys or the limit have changed. */
-static void arrows_put_again(struct arrow_set *joining)
+static void arrows_put_again(struct arrow_set *set)
 {
-    uint32_t count = joining->count;
-    joining->count = 0;
-    memset(joining->places, 0, sizeof joining->places);
+    uint32_t count = set->count;
+    set->count = 0;
+    memset(set->places, 0, sizeof set->places);
     /* none moves after its old index, so none is overwritten before it is read */
     for (uint32_t i = 0; i < count; i++) {
-        struct arrow arrow = joining->arrows[i];
-        (void)arrow_put(joining, &arrow);
+        struct arrow arrow = set->arrows[i];
+        (void)arrow_put(set, &arrow);
     }
 }
 
@@ -527,41 +525,41 @@ static uint32_t arrow_track(const struct tv_trace *trace, uint32_t row)
 }
 
 /* Make room: merge more coarsely, or leave out half of the arrows. */
-static void arrows_coarsen(struct arrow_set *joining)
+static void arrows_coarsen(struct arrow_set *set)
 {
-    assert(joining->loss <= MAX_LOSS);
-    const struct tv_trace *trace = joining->index->trace;
-    if (joining->loss == MAX_LOSS)
-        joining->limit /= 2;
+    assert(set->loss <= MAX_LOSS);
+    const struct tv_trace *trace = set->index->trace;
+    if (set->loss == MAX_LOSS)
+        set->limit /= 2;
     else
-        joining->loss++;
-    for (uint32_t i = 0; i < joining->count && joining->limit == UINT64_MAX; i++) {
-        struct arrow_key *key = &joining->arrows[i].key;
-        unsigned bits = joining->loss > 1;
-        if (joining->loss == 1) {
+        set->loss++;
+    for (uint32_t i = 0; i < set->count && set->limit == UINT64_MAX; i++) {
+        struct arrow_key *key = &set->arrows[i].key;
+        unsigned bits = set->loss > 1;
+        if (set->loss == 1) {
             key->from = arrow_track(trace, key->from);
             key->to = arrow_track(trace, key->to);
         }
-        key->from_pixel = arrow_coarse_pixel(joining, key->from_pixel, bits);
-        key->to_pixel = arrow_coarse_pixel(joining, key->to_pixel, bits);
+        key->from_pixel = arrow_coarse_pixel(set, key->from_pixel, bits);
+        key->to_pixel = arrow_coarse_pixel(set, key->to_pixel, bits);
     }
-    arrows_put_again(joining);
+    arrows_put_again(set);
 }
 
 /* Return the key of a flow at the current coarseness. */
-static struct arrow_key arrow_make_key(const struct arrow_set *joining, const struct tv_flow *flow)
+static struct arrow_key arrow_make_key(const struct arrow_set *set, const struct tv_flow *flow)
 {
-    const struct tv_trace *trace = joining->index->trace;
-    unsigned bits = joining->loss > 1 ? joining->loss - 1 : 0;
+    const struct tv_trace *trace = set->index->trace;
+    unsigned bits = set->loss > 1 ? set->loss - 1 : 0;
     struct arrow_key key = {
         .from = arrow_row(trace, &flow->from),
         .to = arrow_row(trace, &flow->to),
-        .from_pixel = arrow_coarse_pixel(
-            joining, arrow_pixel(&joining->window, tv_flow_from(trace, flow)), bits),
-        .to_pixel = arrow_coarse_pixel(
-            joining, arrow_pixel(&joining->window, tv_flow_to(trace, flow)), bits),
+        .from_pixel =
+            arrow_coarse_pixel(set, arrow_pixel(&set->window, tv_flow_from(trace, flow)), bits),
+        .to_pixel =
+            arrow_coarse_pixel(set, arrow_pixel(&set->window, tv_flow_to(trace, flow)), bits),
     };
-    if (joining->loss > 0) {
+    if (set->loss > 0) {
         key.from = arrow_track(trace, key.from);
         key.to = arrow_track(trace, key.to);
     }
@@ -569,19 +567,18 @@ static struct arrow_key arrow_make_key(const struct arrow_set *joining, const st
 }
 
 /* Is an end on one of the chosen tracks? */
-static bool arrow_end_is_wanted(const struct arrow_set *joining, const struct tv_flow_end *end)
+static bool arrow_end_is_wanted(const struct arrow_set *set, const struct tv_flow_end *end)
 {
-    const struct tv_trace *trace = joining->index->trace;
+    const struct tv_trace *trace = set->index->trace;
     uint32_t track = tv_flow_end_track(trace, end);
-    return track == TV_NONE ? joining->threads[tv_flow_end_thread(trace, end)]
-                            : joining->tracks[track];
+    return track == TV_NONE ? set->threads[tv_flow_end_thread(trace, end)] : set->tracks[track];
 }
 
 /* Is a flow of a chosen category, with an end on a chosen track? */
-static bool arrow_is_wanted(const struct arrow_set *joining, const struct tv_flow *flow)
+static bool arrow_is_wanted(const struct arrow_set *set, const struct tv_flow *flow)
 {
-    return (!joining->frames || joining->frames[flow->frame]) &&
-           (arrow_end_is_wanted(joining, &flow->from) || arrow_end_is_wanted(joining, &flow->to));
+    return (!set->frames || set->frames[flow->frame]) &&
+           (arrow_end_is_wanted(set, &flow->from) || arrow_end_is_wanted(set, &flow->to));
 }
 
 /* A thread without a track is wanted if all are. */
@@ -598,38 +595,38 @@ static bool *arrows_wanted_threads(const struct tv_view *view, const struct tv_s
 }
 
 /* Merge all wanted flows of the window into arrows. */
-static void arrows_collect(struct arrow_set *joining)
+static void arrows_collect(struct arrow_set *set)
 {
-    const struct tv_trace *trace = joining->index->trace;
-    struct tv_flow_walk walk = {joining->index, joining->window.from, joining->window.to, 0};
+    const struct tv_trace *trace = set->index->trace;
+    struct tv_flow_walk walk = {set->index, set->window.from, set->window.to, 0};
     for (uint32_t number; (number = tv_flow_walk_next(&walk)) != TV_NONE;) {
         const struct tv_flow *flow = &trace->tables.flows.rows[number];
-        if (!arrow_is_wanted(joining, flow))
+        if (!arrow_is_wanted(set, flow))
             continue;
-        struct arrow arrow = {arrow_make_key(joining, flow), number, 1};
-        while (!arrow_put(joining, &arrow)) {
-            arrows_coarsen(joining);
-            arrow.key = arrow_make_key(joining, flow);
+        struct arrow arrow = {arrow_make_key(set, flow), number, 1};
+        while (!arrow_put(set, &arrow)) {
+            arrows_coarsen(set);
+            arrow.key = arrow_make_key(set, flow);
         }
-        joining->flows++;
+        set->flows++;
     }
 }
 
 /* Write the arrows, and how many flows they stand for. */
-static void arrows_write(struct tv_out *out, const struct arrow_set *joining)
+static void arrows_write(struct tv_out *out, const struct arrow_set *set)
 {
     tv_out_text(out, "{\"arrows\":[");
-    for (uint32_t i = 0; i < joining->count; i++) {
+    for (uint32_t i = 0; i < set->count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
-        tv_view_write_flow(out, joining->index->trace, joining->arrows[i].flow);
+        tv_view_write_flow(out, set->index->trace, set->arrows[i].flow);
         tv_out_text(out, ",\"count\":");
-        tv_out_u64(out, joining->arrows[i].count);
+        tv_out_u64(out, set->arrows[i].count);
         tv_out_char(out, '}');
     }
     tv_out_text(out, "],\"flows\":");
-    tv_out_u64(out, joining->flows);
+    tv_out_u64(out, set->flows);
     tv_out_text(out, ",\"left_out\":");
-    tv_out_u64(out, joining->left_out);
+    tv_out_u64(out, set->left_out);
     tv_out_char(out, '}');
 }
 
@@ -650,10 +647,10 @@ static bool *arrows_frames(const struct tv_flow_index *index, const bool *catego
 
 /* Read the wanted categories. */
 static enum tv_status arrows_read_categories(const struct tv_parameters *parameters,
-                                             struct arrow_set *joining, struct tv_error *err)
+                                             struct arrow_set *set, struct tv_error *err)
 {
     struct tv_bytes text = tv_parameter_text(parameters, "categories"), item;
-    uint32_t count = joining->index->category_count;
+    uint32_t count = set->index->category_count;
     bool *wanted;
     uint64_t number = 0;
     if (!text.data)
@@ -668,7 +665,7 @@ static enum tv_status arrows_read_categories(const struct tv_parameters *paramet
         }
         wanted[number] = true;
     }
-    joining->frames = arrows_frames(joining->index, wanted);
+    set->frames = arrows_frames(set->index, wanted);
     tv_free(wanted);
     return TV_OK;
 }
@@ -679,25 +676,24 @@ enum tv_status tv_view_arrows(const struct tv_view *view, const struct tv_parame
 {
     const struct tv_trace *trace = view->trace;
     struct tv_selection selection;
-    struct arrow_set *joining = tv_alloc(1, sizeof *joining);
-    joining->index = tv_flow_index_get(view->flows);
-    joining->limit = UINT64_MAX;
-    enum tv_status status =
-        tv_parameter_window(parameters, trace, PIXEL_LIMIT, &joining->window, err);
+    struct arrow_set *set = tv_alloc(1, sizeof *set);
+    set->index = tv_flow_index_get(view->flows);
+    set->limit = UINT64_MAX;
+    enum tv_status status = tv_parameter_window(parameters, trace, PIXEL_LIMIT, &set->window, err);
     if (status == TV_OK)
-        status = arrows_read_categories(parameters, joining, err);
+        status = arrows_read_categories(parameters, set, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, trace, &selection, err);
     if (status == TV_OK) {
-        joining->tracks = tv_selection_wanted(trace, &selection);
-        joining->threads = arrows_wanted_threads(view, &selection, joining->tracks);
+        set->tracks = tv_selection_wanted(trace, &selection);
+        set->threads = arrows_wanted_threads(view, &selection, set->tracks);
         tv_parameter_release_selection(&selection);
-        arrows_collect(joining);
-        arrows_write(out, joining);
+        arrows_collect(set);
+        arrows_write(out, set);
     }
-    tv_free(joining->tracks);
-    tv_free(joining->threads);
-    tv_free(joining->frames);
-    tv_free(joining);
+    tv_free(set->tracks);
+    tv_free(set->threads);
+    tv_free(set->frames);
+    tv_free(set);
     return status;
 }

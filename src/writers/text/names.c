@@ -364,8 +364,6 @@ void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head)
     tv_out_text(out, " ms: times are estimates, calls are not counted.\n");
 }
 
-#define MS 1000000
-
 void tv_compensation_write(struct tv_out *out, const struct tv_compensation *compensation,
                            unsigned clocks)
 {

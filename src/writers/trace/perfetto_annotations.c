@@ -163,12 +163,13 @@ void tv_perfetto_describe(struct tv_perfetto_writer *writer, uint32_t input, uin
                           uint64_t end_offset)
 {
     const struct tv_input *in = &writer->trace->head->inputs[input];
-    struct tv_out said;
+    struct tv_out description;
     if (!in->describe || !in->source || offset == TV_NO_OFFSET)
         return;
-    tv_out_init_memory(&said);
-    if (in->describe(writer->trace, input, offset, end_offset, &said, NULL) == TV_OK)
+    tv_out_init_memory(&description);
+    if (in->describe(writer->trace, input, offset, end_offset, &description, NULL) == TV_OK)
         perfetto_put_arguments(
-            writer, tv_json_find((struct tv_bytes){said.buffer, said.length}, TV_BYTES("args")));
-    tv_out_release(&said);
+            writer, tv_json_find((struct tv_bytes){description.buffer, description.length},
+                                 TV_BYTES("args")));
+    tv_out_release(&description);
 }

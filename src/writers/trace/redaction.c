@@ -98,12 +98,12 @@ static enum tv_status redaction_describe_hashed(const struct tv_trace *trace, ui
 {
     const struct tv_redaction *redaction = (const struct tv_redaction *)trace;
     const struct tv_trace *original = redaction->original;
-    struct tv_out said, strict;
-    tv_out_init_memory(&said);
+    struct tv_out description, strict;
+    tv_out_init_memory(&description);
     tv_out_init_memory(&strict);
-    enum tv_status status =
-        original->head->inputs[input].describe(original, input, offset, end_offset, &said, err);
-    struct tv_bytes all = {said.buffer, said.length};
+    enum tv_status status = original->head->inputs[input].describe(original, input, offset,
+                                                                   end_offset, &description, err);
+    struct tv_bytes all = {description.buffer, description.length};
     struct tv_json_value args = {.type = TV_JSON_NONE};
     if (status == TV_OK)
         args = tv_json_find(all, TV_BYTES("args"));
@@ -114,7 +114,7 @@ static enum tv_status redaction_describe_hashed(const struct tv_trace *trace, ui
         tv_out_char(out, '}');
     }
     tv_out_release(&strict);
-    tv_out_release(&said);
+    tv_out_release(&description);
     return status;
 }
 

@@ -7,8 +7,8 @@
  * text can be forgotten (docs/decisions/0016-every-text-a-hash.md). Numbers stay. Arguments stay
  * in the source file and are redacted when they are read; the file's own metadata is dropped.
  */
-#ifndef TV_WRITERS_DISGUISE_H
-#define TV_WRITERS_DISGUISE_H
+#ifndef TV_WRITERS_REDACTION_H
+#define TV_WRITERS_REDACTION_H
 
 #include "model/trace.h"
 

@@ -64,18 +64,19 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
                               uint64_t end_offset)
 {
     const struct tv_input *in = &events->trace->head->inputs[input];
-    struct tv_out said;
+    struct tv_out description;
     if (!in->describe || !in->source || offset == TV_NO_OFFSET)
         return;
-    tv_out_init_memory(&said);
-    if (in->describe(events->trace, input, offset, end_offset, &said, NULL) == TV_OK &&
-        said.length > 2 &&
-        tv_event_args_fit(events->selection->limit, said.length, offset,
+    tv_out_init_memory(&description);
+    if (in->describe(events->trace, input, offset, end_offset, &description, NULL) == TV_OK &&
+        description.length > 2 &&
+        tv_event_args_fit(events->selection->limit, description.length, offset,
                           tv_source_size(in->source))) {
         tv_out_char(events->out, ',');
-        tv_out_bytes(events->out, (struct tv_bytes){said.buffer + 1, said.length - 2});
+        tv_out_bytes(events->out,
+                     (struct tv_bytes){description.buffer + 1, description.length - 2});
     }
-    tv_out_release(&said);
+    tv_out_release(&description);
 }
 
 /* ---- Processes and threads ---- */
