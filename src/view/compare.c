@@ -39,9 +39,6 @@ struct view_comparing {
     double min_share;
 };
 
-/* The smallest share that may be asked for as the narrowest frame. */
-#define COMPARE_MIN_SHARE 0.000001
-
 /* Read which graph is asked for, if any: one of call paths. */
 static enum tv_status view_compare_read_graph(const struct tv_parameters *parameters,
                                               struct view_comparing *comparing,
@@ -58,8 +55,8 @@ static enum tv_status view_compare_read_graph(const struct tv_parameters *parame
         return status;
     comparing->graph = graph > 0;
     comparing->width = widths[graph];
-    if (comparing->min_share < COMPARE_MIN_SHARE)
-        comparing->min_share = COMPARE_MIN_SHARE;
+    if (comparing->min_share < TV_VIEW_MIN_SHARE)
+        comparing->min_share = TV_VIEW_MIN_SHARE;
     if (comparing->graph && comparing->by != TV_ROWS_BY_PATH)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "graph: only with by=path");
     return TV_OK;

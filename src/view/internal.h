@@ -103,6 +103,9 @@ void tv_trees_leave(struct tv_tree_cache *cache);
 /* Write the numbers of display frames of each process that has some, as an object member. */
 void tv_view_write_display_rows(struct tv_out *out, const struct tv_view *view);
 
+/* The smallest share of the whole that may be asked for as the narrowest frame. */
+#define TV_VIEW_MIN_SHARE 0.000001
+
 /* Changes to a tree before it answers a question. */
 struct tv_tree_changes {
     tv_ns cost; /* subtracted for each clock reading (tv_call_tree_compensate); 0: nothing */
@@ -148,6 +151,10 @@ struct tv_view_event {
  * JSON object; nothing if the input says no more. */
 void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_view_event *event); /* slices.c */
+
+/* Write a slice as [row, index], or null if it does not exist. */
+void tv_view_write_place(struct tv_out *out, const char *key, bool exists, uint32_t row,
+                         uint32_t index); /* slices.c */
 
 /* Write a flow with both ends: an object that is left open for more members. */
 void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace,

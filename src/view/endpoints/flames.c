@@ -21,9 +21,6 @@
 
 const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
 
-/* The smallest share that may be asked for as the narrowest frame. */
-#define MIN_SHARE 0.000001
-
 enum view_flame_order { LEFT_HEAVY, BY_NAME, IN_TIME };
 /* The tree of a frame that is shown: what it calls, or who calls it. */
 enum view_flame_side { CALLEES, CALLERS };
@@ -115,8 +112,8 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     question->frame = (uint32_t)frame;
     layout->order = order == BY_NAME ? TV_FLAME_BY_NAME : TV_FLAME_LEFT_HEAVY;
     layout->root = (uint32_t)root;
-    if (layout->min_share < MIN_SHARE)
-        layout->min_share = MIN_SHARE;
+    if (layout->min_share < TV_VIEW_MIN_SHARE)
+        layout->min_share = TV_VIEW_MIN_SHARE;
     return status == TV_OK ? view_flame_check_order(question, err) : status;
 }
 

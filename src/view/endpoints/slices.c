@@ -19,12 +19,11 @@
 
 /* ---- One slice: all about it, and the way to the next one of its method ---- */
 
-/* Write [row, index] or null. */
-static void view_slice_write_place(struct tv_out *out, const char *key, bool there, uint32_t row,
-                                   uint32_t index)
+void tv_view_write_place(struct tv_out *out, const char *key, bool exists, uint32_t row,
+                         uint32_t index)
 {
     tv_out_text(out, key);
-    if (!there) {
+    if (!exists) {
         tv_out_text(out, "null");
         return;
     }
@@ -152,10 +151,10 @@ static void view_slice_write_path(struct tv_out *out, const struct slice_facts *
 static void view_slice_write_neighbours(struct tv_out *out, const struct slice_facts *call)
 {
     uint32_t count = call->view->trace->rows[call->row].count;
-    view_slice_write_place(out, ",\"first_child\":", call->children > 0, call->row + 1,
-                           call->first_child);
-    view_slice_write_place(out, ",\"previous\":", call->index > 0, call->row, call->index - 1);
-    view_slice_write_place(out, ",\"next\":", call->index + 1 < count, call->row, call->index + 1);
+    tv_view_write_place(out, ",\"first_child\":", call->children > 0, call->row + 1,
+                        call->first_child);
+    tv_view_write_place(out, ",\"previous\":", call->index > 0, call->row, call->index - 1);
+    tv_view_write_place(out, ",\"next\":", call->index + 1 < count, call->row, call->index + 1);
 }
 
 /* Write the slice's rank among the calls of its method. */
@@ -363,7 +362,7 @@ enum tv_status tv_view_step(const struct tv_view *view, const struct tv_paramete
     uint32_t row, index;
     tv_call_search_init(&search, view->trace, (uint32_t)frame);
     bool found = tv_call_search_step(&search, wanted, time, back ? -1 : 1, &row, &index);
-    view_slice_write_place(out, "", found, row, index);
+    tv_view_write_place(out, "", found, row, index);
     tv_call_search_release(&search);
     tv_free(wanted);
     tv_parameter_release_selection(&selection);

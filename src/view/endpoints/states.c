@@ -152,14 +152,7 @@ static enum tv_state view_state_at(const struct tv_trace *trace, struct tv_slice
 /* Write a slice as [row, index], or null. */
 static void view_state_write_place(struct tv_out *out, const char *key, struct tv_slice_place place)
 {
-    tv_out_text(out, key);
-    if (place.row == TV_NONE) {
-        tv_out_text(out, "null");
-        return;
-    }
-    tv_member_number(out, "[", place.row);
-    tv_member_number(out, ",", place.index);
-    tv_out_char(out, ']');
+    tv_view_write_place(out, key, place.row != TV_NONE, place.row, place.index);
 }
 
 /* Write the number of the processor that a slice's track belongs to, or -1. */
