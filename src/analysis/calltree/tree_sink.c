@@ -563,13 +563,8 @@ static enum tv_stitch_result tree_sink_stitch(struct tv_sink *base, unsigned pas
         sink->careful = true;
         return TV_STITCH_SERIAL;
     }
-    struct tv_walk *walks = tv_alloc(sink->chunk_count, sizeof *walks);
-    for (unsigned i = 0; i < sink->chunk_count; i++)
-        walks[i] = sink->chunks[i].walk;
-    enum tv_stitch_result result = tv_stitch_init(&stitch, walks, sink->chunk_count);
-    if (result == TV_STITCH_DONE)
-        tv_stitch_add_diagnostics(&stitch, walks, sink->head);
-    tv_free(walks);
+    enum tv_stitch_result result = tv_stitch_chunks(
+        &stitch, &sink->chunks[0].walk, sizeof sink->chunks[0], sink->chunk_count, sink->head);
     if (result != TV_STITCH_DONE)
         return result;
     tree_stitch_chunks(sink, &stitch);

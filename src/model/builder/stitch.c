@@ -224,6 +224,20 @@ void tv_stitch_add_diagnostics(const struct tv_stitch *stitch, const struct tv_w
     stitch_count_unmatched(head, stitch, chunks);
 }
 
+enum tv_stitch_result tv_stitch_chunks(struct tv_stitch *stitch, const struct tv_walk *first,
+                                       size_t stride, unsigned chunk_count,
+                                       struct tv_trace_info *head)
+{
+    struct tv_walk *walks = tv_alloc(chunk_count, sizeof *walks);
+    for (unsigned i = 0; i < chunk_count; i++)
+        memcpy(&walks[i], (const char *)first + i * stride, sizeof walks[i]);
+    enum tv_stitch_result result = tv_stitch_init(stitch, walks, chunk_count);
+    if (result == TV_STITCH_DONE)
+        tv_stitch_add_diagnostics(stitch, walks, head);
+    tv_free(walks);
+    return result;
+}
+
 void tv_stitch_release(struct tv_stitch *stitch)
 {
     for (size_t i = 0; i < ((size_t)stitch->chunk_count + 1) * stitch->thread_count; i++)

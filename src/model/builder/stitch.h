@@ -46,6 +46,11 @@ enum tv_stitch_result tv_stitch_init(struct tv_stitch *stitch, const struct tv_w
  * trace info. */
 void tv_stitch_add_diagnostics(const struct tv_stitch *stitch, const struct tv_walk *chunks,
                                struct tv_trace_info *head);
+/* Do both for walks that are members of a sink's chunks: `first` is the walk of the first chunk,
+ * and `stride` the size of a chunk. */
+enum tv_stitch_result tv_stitch_chunks(struct tv_stitch *stitch, const struct tv_walk *first,
+                                       size_t stride, unsigned chunk_count,
+                                       struct tv_trace_info *head);
 void tv_stitch_release(struct tv_stitch *stitch);
 
 static inline struct tv_walk_start *tv_stitch_start(const struct tv_stitch *stitch, unsigned chunk,
