@@ -6,15 +6,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/out.h"
-
-extern char **environ;
+#include "base/program.h"
 
 static bool browser_env_is_set(const char *name)
 {
@@ -22,40 +20,24 @@ static bool browser_env_is_set(const char *name)
     return value != NULL && value[0] != '\0';
 }
 
-/* Unblock all signals, and use a process group of its own: Ctrl-C is for the viewer only. */
-static bool browser_set_spawn_attributes(posix_spawnattr_t *attributes)
+/* Unblock all signals, use a process group of its own, because Ctrl-C is for the viewer only, and
+ * discard the output. */
+static int browser_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files,
+                           int pipe)
 {
     sigset_t none;
     sigemptyset(&none);
-    return posix_spawnattr_setsigmask(attributes, &none) == 0 &&
-           posix_spawnattr_setpgroup(attributes, 0) == 0 &&
-           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP) ==
-               0;
-}
-
-/* Discard the browser's output. */
-static bool browser_set_spawn_files(posix_spawn_file_actions_t *files)
-{
-    return posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-           posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-           posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
-}
-
-static bool browser_spawn(char *const *words)
-{
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    pid_t process;
-    if (posix_spawnattr_init(&attributes) != 0)
-        return false;
-    bool done = posix_spawn_file_actions_init(&files) == 0;
-    if (done) {
-        done = browser_set_spawn_attributes(&attributes) && browser_set_spawn_files(&files) &&
-               posix_spawnp(&process, words[0], &files, &attributes, words, environ) == 0;
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return done;
+    (void)pipe;
+    int error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (error == 0)
+        error =
+            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
+        error = posix_spawn_file_actions_addopen(files, fd, "/dev/null",
+                                                 fd == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
+    return error;
 }
 
 /* ---- The file that redirects to the address ---- */
@@ -109,7 +91,9 @@ bool tv_browser_open(struct tv_browser *browser, const char *address)
     snprintf(browser->file, sizeof browser->file, "%s/open.html", browser->directory);
     char program[] = "xdg-open";
     char *words[] = {program, browser->file, NULL};
-    if (browser_write_redirect_file(browser, address) && browser_spawn(words))
+    pid_t process;
+    if (browser_write_redirect_file(browser, address) &&
+        tv_program_start(program, words, browser_prepare, -1, &process) == 0)
         return true;
     tv_browser_close(browser);
     return false;

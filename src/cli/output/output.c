@@ -13,14 +13,13 @@
  * A user who leaves the pager early has seen enough: that is no error.  Any
  * other output that fails is one, and the first error counts.
  */
-#define _GNU_SOURCE /* pipe2, environ */
+#define _GNU_SOURCE /* pipe2 */
 #include "cli/output/output.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "cli/confine.h"
 #include "cli/input/inputs.h"
 #include "cli/input/symbols.h"
@@ -145,35 +145,18 @@ static void pager_split_command(char *command, char **words)
     words[count] = NULL;
 }
 
-/* Give the pager the default handlers of the signals that we ignore. */
-static bool pager_reset_signals(posix_spawnattr_t *attributes)
+/* Give the pager the pipe, and the default handlers of the signals that we ignore. */
+static int pager_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
 {
     sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGQUIT);
     sigaddset(&ours, SIGPIPE);
-    return posix_spawnattr_setsigdefault(attributes, &ours) == 0 &&
-           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF) == 0;
-}
-
-/* Start the pager; `input` becomes its standard input.  Our other descriptors
- * close at its start (O_CLOEXEC). */
-static bool pager_spawn(char *const *words, int input, pid_t *process)
-{
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    if (posix_spawnattr_init(&attributes) != 0)
-        return false;
-    bool done = posix_spawn_file_actions_init(&files) == 0;
-    if (done) {
-        done = pager_reset_signals(&attributes) &&
-               posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) == 0 &&
-               posix_spawnp(process, words[0], &files, &attributes, words, environ) == 0;
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return done;
+    int error = posix_spawnattr_setsigdefault(attributes, &ours);
+    if (error == 0)
+        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDIN_FILENO) : error;
 }
 
 /* Ignore signals until the pager has ended: if they ended us, two programs would use the terminal.
@@ -209,7 +192,7 @@ bool tv_pager_start(int *descriptor, pid_t *process)
     char *own = tv_alloc(length, 1);
     memcpy(own, command, length);
     pager_split_command(own, words);
-    bool started = pager_spawn(words, ends[0], process);
+    bool started = tv_program_start(words[0], words, pager_prepare, ends[0], process) == 0;
     tv_free(own);
     close(ends[0]);
     if (!started) {

@@ -8,22 +8,24 @@
  * is in the viewer's process.  Both of its outputs go into one pipe, whose
  * other end the viewer reads without waiting.
  */
-#define _GNU_SOURCE /* pipe2, environ */
+#define _GNU_SOURCE /* pipe2 */
 #include "cli/output/push_process.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/program.h"
 
-/* Give the process the usual signals: the broker blocks those of the terminal. */
-static bool push_process_set_signals(posix_spawnattr_t *attributes)
+/* Both outputs go into the pipe.  The signals are the usual ones: the broker blocks those of the
+ * terminal. */
+static int push_process_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files,
+                                int pipe)
 {
     sigset_t none, usual;
     sigemptyset(&none);
@@ -31,31 +33,17 @@ static bool push_process_set_signals(posix_spawnattr_t *attributes)
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGHUP);
     sigaddset(&usual, SIGPIPE);
-    return posix_spawnattr_setsigmask(attributes, &none) == 0 &&
-           posix_spawnattr_setsigdefault(attributes, &usual) == 0 &&
-           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ==
-               0;
-}
-
-/* Start this program with other arguments; false if that fails. */
-static bool push_process_spawn(char *const *words, int output, pid_t *process)
-{
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    if (posix_spawnattr_init(&attributes) != 0)
-        return false;
-    bool done = posix_spawn_file_actions_init(&files) == 0;
-    if (done) {
-        done =
-            push_process_set_signals(&attributes) &&
-            posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-            posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) == 0 &&
-            posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO) == 0 &&
-            posix_spawn(process, "/proc/self/exe", &files, &attributes, words, environ) == 0;
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return done;
+    int error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0)
+        error = posix_spawnattr_setsigdefault(attributes, &usual);
+    if (error == 0)
+        error =
+            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0)
+        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(files, pipe, STDOUT_FILENO);
+    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDERR_FILENO) : error;
 }
 
 /* The process would wait for a pipe, and standard input is not its own. */
@@ -83,7 +71,8 @@ int tv_push_process_start(const char *const *files, size_t count, pid_t *process
     for (size_t i = 0; i < TV_COUNT(begin) + count; i++)
         words[i] = (char *)(uintptr_t)(i < TV_COUNT(begin) ? begin[i] : files[i - TV_COUNT(begin)]);
     bool started =
-        fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 && push_process_spawn(words, ends[1], process);
+        fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 &&
+        tv_program_start("/proc/self/exe", words, push_process_prepare, ends[1], process) == 0;
     tv_free(words);
     close(ends[1]);
     if (started)

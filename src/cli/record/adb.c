@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "base/clock.h"
+#include "base/program.h"
 #include "cli/record/record.h"
 
 #include <assert.h>
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,6 @@
 #define ADB_WORDS 16
 #define ADB_SHELL_LIMIT_MS 60000
 #define ADB_LIST_MAX 400
-
-extern char **environ;
 
 /* ---- the program ---- */
 
@@ -56,32 +54,19 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
                    "SDK to PATH, or set ANDROID_HOME");
 }
 
-/* Start a program in its own process group: Ctrl-C must reach only us, who stop the recording. */
-static int adb_spawn(const char *program, char *const *words, int output, pid_t *process)
+/* Both outputs go into the pipe.  The process group is its own: Ctrl-C must reach only us, who stop
+ * the recording. */
+static int adb_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
 {
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
     sigset_t none;
     sigemptyset(&none);
-    int error = posix_spawnattr_init(&attributes);
-    if (error != 0)
-        return error;
-    error = posix_spawn_file_actions_init(&files);
-    if (error == 0) {
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (error == 0)
-            error = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-        if (error == 0)
-            error = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-        if (error == 0)
-            error = posix_spawn(process, program, &files, &attributes, words, environ);
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return error;
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(files, pipe, STDOUT_FILENO);
+    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDERR_FILENO) : error;
 }
 
 /* Read some output; what does not fit is dropped. False at the end of the output. */
@@ -159,7 +144,7 @@ enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, in
     *answer = (struct tv_adb_answer){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
-    int error = adb_spawn(adb->program, list, ends[1], &process);
+    int error = tv_program_start(adb->program, list, adb_prepare, ends[1], &process);
     close(ends[1]);
     if (error == 0) {
         adb_collect_output(adb, ends[0], process, limit_ms, answer);
