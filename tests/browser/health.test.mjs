@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the tab Health looks.
 import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 import { test } from './limited.mjs';
+import { example } from './program.mjs';
 
 test('diagnostics are a table that can be sorted, opened and copied, and the address keeps it', async () => {
   const { page } = await showFile('faults.json', [
@@ -57,4 +59,17 @@ test('diagnostics are a table that can be sorted, opened and copied, and the add
     'the clipboard',
   );
   assert.equal(copied.trimEnd().split('\n').length, 3);
+});
+
+test('a file of which nothing was read opens on what was found, with what to do', async () => {
+  const start = readFileSync(example()).subarray(0, 40);
+  const waits = (page) => page.getByText('ends in the middle').first().waitFor();
+  const { page, troubles } = await showFile('cut.trace', start, { waits });
+  assert.match(
+    await page.locator('#pane-health').innerText(),
+    /^Nothing of this file can be shown/,
+  );
+  assert.match(await page.locator('#pane-health').innerText(), /copy it again, or record it again/);
+  assert.match(await page.locator('#health').innerText(), /ends in the middle/);
+  assert.deepEqual(troubles, []);
 });

@@ -40,7 +40,7 @@ export function firstTab(facts: TraceFacts): Tab {
 }
 
 /** Tell whether there is nothing to draw, as the file is damaged or holds other things. */
-function isEmpty({ start_ns: start, end_ns: end, instants }: TraceFacts): boolean {
+export function isEmpty({ start_ns: start, end_ns: end, instants }: TraceFacts): boolean {
   return end <= start && instants === 0;
 }
 

@@ -8,6 +8,7 @@ import { computed, effect, flushEffects, signal, untracked } from '../../base/si
 import { shortened, makeVisible } from '../../base/visible';
 import type { EventRow, Health, HealthPlace } from '../../model/eventAnswers';
 import { EVENT_WORDS } from '../../model/eventAnswers';
+import { isEmpty } from '../../model/firstScreen';
 import { healthGroups, healthKinds, healthSheet, type HealthItem } from '../../model/healthTable';
 import { SEVERITIES } from '../../model/severity';
 import { inTermsOf, wordsFor } from '../../model/words';
@@ -17,6 +18,10 @@ import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { GroupTable, type GroupColumn } from './groupTable';
 import type { Views } from '../context';
+
+/** Advice for a file of which nothing was read. A click on a place shows its bytes here, too. */
+const NOTHING_SHOWN =
+  'Nothing of this file can be shown. Compare its size with the original, copy it again, or record it again.';
 
 /** The view of repaired, moved and skipped events. */
 export class HealthView {
@@ -80,6 +85,7 @@ export class HealthView {
   private hint(): string {
     const kinds = healthKinds(this.v.viewer.facts, this.answer.peek());
     if (kinds.every(({ places }) => places.length === 0)) return '';
+    if (isEmpty(this.v.viewer.facts)) return NOTHING_SHOWN;
     return 'Click a place to see its bytes and go to its event.';
   }
 
