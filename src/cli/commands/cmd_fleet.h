@@ -92,6 +92,10 @@ void tv_fleet_close(struct tv_fleet_store *store, int *code);
  * was opened again without them, so that the question can be asked again. */
 bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err);
 
+/* Leave out the batches that lack a file of a table that the action reads, and tell which.
+ * (cmd_fleet_damage.c) */
+void tv_fleet_note_missing(struct tv_fleet_store *store);
+
 /* Is a file damaged, by its name without the table's folder? */
 bool tv_fleet_is_damaged(const struct tv_fleet_store *store, const char *name);
 

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet_damage.c - the files of a batch that are missing or damaged, for `fleet check`.
+ * cmd_fleet_damage.c - the files of a batch that are missing or damaged: all of them for `fleet
+ * check`, and for questions the missing ones of the tables that they read.
  *
  * A batch may have no rows of a detail table, and then has no file of it.  The last byte of
  * trace/BATCH.ids has a bit for each detail table with a file; batches of older versions lack the
  * byte, and what they lack is not known.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands/cmd_fleet.h"
@@ -50,19 +56,32 @@ static void damage_read_list(struct damage_batch *batch)
     tv_free(text);
 }
 
+static bool damage_has_file(const struct damage_batch *batch, enum tv_fleet_table table)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s/%016" PRIx64 ".parquet", batch->to,
+             tv_fleet_table_name(table), batch->number);
+    return stat(path, &info) == 0;
+}
+
+/* Should a batch whose list was read have a file of the table? */
+static bool damage_needs_file(const struct damage_batch *batch, enum tv_fleet_table table)
+{
+    return !tv_fleet_is_detail(table) ||
+           (batch->details & 1u << ((unsigned)table - TV_FLEET_THREAD)) != 0;
+}
+
 /* Write a line if a file of the batch is missing or damaged; tell if it is. */
 static bool damage_check_file(struct tv_sql *sql, const struct damage_batch *batch,
                               enum tv_fleet_table table, struct tv_out *out)
 {
-    char path[PATH_MAX], name[32];
-    struct stat info;
+    char name[32];
     struct tv_error reason = {0};
     const char *folder = tv_fleet_table_name(table);
     snprintf(name, sizeof name, "%016" PRIx64 ".parquet", batch->number);
-    snprintf(path, sizeof path, "%s/%s/%s", batch->to, folder, name);
-    bool missing = stat(path, &info) != 0;
-    if (missing && tv_fleet_is_detail(table) &&
-        !(batch->details & 1u << ((unsigned)table - TV_FLEET_THREAD)))
+    bool missing = !damage_has_file(batch, table);
+    if (missing && !damage_needs_file(batch, table))
         return false;
     if (!missing && tv_fleet_read_file(sql, table, name, &reason) == TV_OK)
         return false;
@@ -129,4 +148,78 @@ bool tv_fleet_check_files(struct tv_sql *sql, const char *to, uint64_t number, s
     if (is_faulty)
         damage_put_advice(sql, &batch, out);
     return is_faulty;
+}
+
+/* ---- Questions ---- */
+
+/* Does a query have this word, perhaps as a part of another? */
+static bool damage_has_word(const char *query, const char *word)
+{
+    size_t length = strlen(word);
+    for (; *query; query++)
+        if (strncasecmp(query, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Return a bit for each table that the action of the settings reads. */
+static unsigned damage_find_tables(const struct tv_settings *settings)
+{
+    static const char *const whole[] = {"compact", "expire", "migrate"};
+    const char *action = settings->fleet.action;
+    unsigned tables = 1u << TV_FLEET_METHOD | 1u << TV_FLEET_METHOD_NAME;
+    for (size_t i = 0; i < TV_COUNT(whole); i++)
+        if (strcmp(action, whole[i]) == 0)
+            return ~0u;
+    if (strcmp(action, "schema") == 0)
+        return 0;
+    if (strcmp(action, "flamegraph") == 0)
+        return tables | 1u << TV_FLEET_PATH;
+    if (strcmp(action, "sql") != 0)
+        return tables;
+    tables = 0;
+    for (int i = 0; i < TV_FLEET_TABLES; i++)
+        if (damage_has_word(settings->files.items[0], tv_fleet_table_name((enum tv_fleet_table)i)))
+            tables |= 1u << i;
+    return tables;
+}
+
+/* Tell the first file of a batch that these tables lack, and leave the batch out.  A batch whose
+ * file of traces is gone does not count: `compact` may be removing it. */
+static void damage_note_batch(struct tv_fleet_store *store, const char *list, unsigned tables)
+{
+    struct damage_batch batch = {.to = store->settings->fleet.to,
+                                 .number = strtoull(list, NULL, 16)};
+    bool is_read = false;
+    for (int i = 0; i < TV_FLEET_TRACE; i++) {
+        enum tv_fleet_table table = (enum tv_fleet_table)i;
+        if (!(tables & 1u << i) || damage_has_file(&batch, table))
+            continue;
+        if (!is_read)
+            damage_read_list(&batch);
+        is_read = true;
+        if (!damage_needs_file(&batch, table) || !damage_has_file(&batch, TV_FLEET_TRACE))
+            continue;
+        char *name = tv_alloc(1, sizeof "0123456789abcdef.parquet");
+        snprintf(name, sizeof "0123456789abcdef.parquet", "%016" PRIx64 ".parquet", batch.number);
+        tv_words_add(&store->damaged, name);
+        tv_message("traceview: %s/%s/%s is missing; the answer leaves out its traces", batch.to,
+                   tv_fleet_table_name(table), name);
+        return;
+    }
+}
+
+void tv_fleet_note_missing(struct tv_fleet_store *store)
+{
+    char path[PATH_MAX];
+    unsigned tables = damage_find_tables(store->settings);
+    snprintf(path, sizeof path, "%s/trace", store->settings->fleet.to);
+    DIR *files = tables != 0 ? opendir(path) : NULL;
+    const struct dirent *file;
+    while (files && (file = readdir(files)))
+        if (strspn(file->d_name, "0123456789abcdef") == 16 &&
+            strcmp(file->d_name + 16, ".ids") == 0)
+            damage_note_batch(store, file->d_name, tables);
+    if (files)
+        closedir(files);
 }

@@ -153,6 +153,7 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err)
 {
     *store = (struct tv_fleet_store){.settings = settings};
+    tv_fleet_note_missing(store);
     store->meter = tv_meter_start(&store->progress, settings->quiet);
     enum tv_status status = fleet_open_views(store, err);
     if (status != TV_OK && tv_fleet_recover(store, err))
