@@ -29,8 +29,11 @@ void tv_compared_calls_init(struct tv_compared_calls *calls, const struct tv_com
 
 void tv_compared_calls_release(struct tv_compared_calls *calls)
 {
-    for (uint32_t i = 0; i < calls->count; i++)
+    for (uint32_t i = 0; i < calls->count; i++) {
+        tv_free(calls->rows[i].single[0]);
+        tv_free(calls->rows[i].single[1]);
         tv_free(calls->rows[i].lengths);
+    }
     tv_free(calls->rows);
     tv_interner_free(calls->strings);
     *calls = (struct tv_compared_calls){.rows = NULL};
@@ -90,6 +93,12 @@ static uint32_t compared_calls_find_row(const struct tv_compared_calls *calls,
 }
 
 /* ---- Adding ---- */
+
+/* Is there one run on each side, so that only its calls can tell how much times vary? */
+static bool compared_calls_are_single(const struct tv_compared_calls *calls)
+{
+    return calls->comparison->base_runs == 1 && calls->comparison->new_runs == 1;
+}
 
 /* Return the name of the thread, or of the track, that a row of slices belongs to. */
 static uint32_t compared_calls_track(const struct tv_compared_calls *calls,
@@ -169,6 +178,11 @@ void tv_compared_calls_add(struct tv_compared_calls *calls, uint32_t run,
             continue;
         tv_durations_of(trace, selection, frame, by_cpu, &durations);
         compared_calls_add_frame(calls, row, run, trace, &durations);
+        struct tv_calls_of_row *of = &calls->rows[row];
+        if (!compared_calls_are_single(calls) || of->single[!is_base])
+            continue;
+        of->single[!is_base] =
+            tv_durations_list(trace, selection, frame, by_cpu, &of->single_count[!is_base]);
     }
     tv_out_release(&text);
     tv_interner_free(names);
@@ -196,6 +210,10 @@ void tv_compared_calls_finish(struct tv_compared_calls *calls)
 {
     static const enum tv_run_side sides[] = {TV_RUN_BASE, TV_RUN_NEW};
     for (uint32_t i = 0; i < calls->count; i++) {
+        struct tv_calls_of_row *of = &calls->rows[i];
+        const tv_ns *const lists[] = {of->single[0], of->single[1]};
+        if (compared_calls_are_single(calls))
+            tv_call_noise_of(lists, of->single_count, &of->noise);
         for (size_t k = 0; k < TV_COUNT(sides); k++) {
             struct tv_side_calls *side = &calls->rows[i].side[sides[k]];
             side->median = compared_calls_middle(calls, i, sides[k], 0);

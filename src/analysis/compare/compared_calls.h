@@ -11,6 +11,7 @@
 #ifndef TV_ANALYSIS_COMPARE_COMPARED_CALLS_H
 #define TV_ANALYSIS_COMPARE_COMPARED_CALLS_H
 
+#include "analysis/compare/call_noise.h"
 #include "analysis/compare/comparison.h"
 #include "analysis/states/statistics.h"
 
@@ -35,7 +36,10 @@ struct tv_side_calls {
 
 struct tv_calls_of_row {
     struct tv_side_calls side[2]; /* TV_RUN_BASE, TV_RUN_NEW */
-    double *lengths;              /* [runs][3]: median, p95 and max of each run; NAN: unknown */
+    tv_ns *single[2];             /* with one run on each side: lengths one by one, until the end */
+    size_t single_count[2];
+    struct tv_call_noise noise; /* of these; mean[0] is 0 with more runs */
+    double *lengths;            /* [runs][3]: median, p95 and max of each run; NAN: unknown */
 };
 
 struct tv_compared_calls {

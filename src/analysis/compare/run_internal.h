@@ -22,6 +22,7 @@ void tv_run_table_note_sides(struct tv_run_table *table);
  * Rows that this has judged are `settled`. (run_callers.c) */
 void tv_run_table_match_numbered(struct tv_run_table *table);
 
+/* Add the figures of one row to those of another. */
 void tv_run_figures_add(struct tv_run_figures *sum, const struct tv_run_figures *figures);
 
 #endif

@@ -509,22 +509,40 @@ static void durations_add_row(const struct selected_rows *rows, const struct tv_
                 -durations_children_time(trace, row, range, measure, figures->frame));
 }
 
+/* Add the lengths of the slices of a frame to a list, and to the sums of `durations`. */
+static void durations_add_rows(const struct tv_trace *trace, const struct tv_selection *selection,
+                               bool by_cpu, struct tv_durations *durations,
+                               struct length_list *lengths)
+{
+    struct selected_rows rows = statistics_rows(trace, selection, by_cpu);
+    struct tv_call_search search;
+    uint32_t range[2];
+    tv_call_search_init(&search, trace, durations->figures.frame);
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        if (tv_call_search_has_row(&search, row) && statistics_row_range(&rows, row, range))
+            durations_add_row(&rows, &search, row, range, durations, lengths);
+    tv_call_search_release(&search);
+    statistics_rows_release(&rows);
+}
+
 void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,
                      uint32_t frame, bool by_cpu, struct tv_durations *durations)
 {
-    struct selected_rows rows = statistics_rows(trace, selection, by_cpu);
     struct length_list lengths = {NULL, 0, 0};
-    struct tv_call_search search;
-    uint32_t range[2];
     *durations = (struct tv_durations){.figures = statistics_none(frame)};
-    tv_call_search_init(&search, trace, frame);
-    for (uint32_t row = 0; row < trace->row_count; row++)
-        if (tv_call_search_has_row(&search, row) && statistics_row_range(&rows, row, range))
-            durations_add_row(&rows, &search, row, range, durations, &lengths);
+    durations_add_rows(trace, selection, by_cpu, durations, &lengths);
     statistics_set_figures(&durations->figures, by_cpu, lengths.list);
-    tv_call_search_release(&search);
     tv_free(lengths.list);
-    statistics_rows_release(&rows);
+}
+
+tv_ns *tv_durations_list(const struct tv_trace *trace, const struct tv_selection *selection,
+                         uint32_t frame, bool by_cpu, size_t *count)
+{
+    struct length_list lengths = {NULL, 0, 0};
+    struct tv_durations durations = {.figures = statistics_none(frame)};
+    durations_add_rows(trace, selection, by_cpu, &durations, &lengths);
+    *count = lengths.count;
+    return lengths.list;
 }
 
 static void slice_sums_add_row(const struct tv_trace *trace, uint32_t row,

@@ -71,6 +71,12 @@ struct tv_durations {
 void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,
                      uint32_t frame, bool by_cpu, struct tv_durations *durations);
 
+/* Return the same lengths one by one: row by row, in the order of time.  Free the list with
+ * tv_free.
+ */
+tv_ns *tv_durations_list(const struct tv_trace *trace, const struct tv_selection *selection,
+                         uint32_t frame, bool by_cpu, size_t *count);
+
 /* Return the value of rank `rank` (from 0) in sorted order; no value may be negative.  Takes
  * linear time for any values. */
 tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank);

@@ -161,9 +161,31 @@ static void calls_put_histogram(struct tv_out *out, const struct calls_histogram
 
 /* ---- Percentiles and the slowest ---- */
 
-/* Write the table of percentiles; those of a side are medians over its runs. */
-static void calls_put_percentiles(struct tv_out *out, const struct tv_side_calls *side)
+/* Write what the calls of one run on each side tell about the change of their mean. */
+static void calls_put_noise(struct tv_out *out, const struct tv_call_noise *noise)
 {
+    tv_out_text(out, "<tr><th>Mean");
+    for (uint32_t k = 0; k < 2; k++) {
+        tv_out_text(out, "<td>");
+        calls_put_data(out, noise->mean[k]);
+    }
+    tv_out_text(out, "<tr><th>As good as independent calls");
+    for (uint32_t k = 0; k < 2; k++)
+        tv_out_format(out, isfinite(noise->effective[k]) ? "<td>%.0f" : "<td>-",
+                      noise->effective[k]);
+    tv_out_text(out, "<tr><th>Change of the mean<td colspan=\"2\">");
+    tv_compare_put_change(out, noise->change);
+    if (!isfinite(noise->low) || !isfinite(noise->high))
+        return;
+    const struct tv_relative_change change = {noise->change, noise->low, noise->high};
+    tv_out_text(out, "<tr><th>95 % interval of these two traces<td colspan=\"2\">");
+    tv_compare_put_interval(out, &change);
+}
+
+/* Write the table of percentiles; those of a side are medians over its runs. */
+static void calls_put_percentiles(struct tv_out *out, const struct tv_calls_of_row *of)
+{
+    const struct tv_side_calls *side = of->side;
     const struct {
         const char *head;
         double of[2];
@@ -182,6 +204,8 @@ static void calls_put_percentiles(struct tv_out *out, const struct tv_side_calls
             calls_put_data(out, lines[i].of[k]);
         }
     }
+    if (of->noise.mean[0] > 0)
+        calls_put_noise(out, &of->noise);
     tv_out_text(out, "</table>\n");
 }
 
@@ -248,7 +272,7 @@ void tv_compare_put_calls_html(struct tv_out *out, const struct tv_compare_repor
     if (histogram.end > 0)
         calls_put_histogram(out, &histogram);
     tv_out_text(out, "</div>");
-    calls_put_percentiles(out, side);
+    calls_put_percentiles(out, &report->calls->rows[row]);
     tv_out_text(out, "<div class=\"slowest\">");
     for (uint32_t k = 0; k < 2; k++)
         calls_put_slowest(out, report->calls, &side[k], side_names[k]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/compare/call_noise.h"
 #include "analysis/compare/changes.h"
 #include "analysis/compare/distribution.h"
 #include "analysis/compare/gate.h"
@@ -240,6 +241,50 @@ static void wrong_rules_are_refused(void **state)
     }
 }
 
+/* A sequence whose values depend on the one before: x[i] = 1000 + y[i], y[i] = 0.9 y[i - 1] + e[i],
+ * where e is from -50 to 50 by a linear congruential generator.  The figures were computed by the
+ * definition in Python: the effective number of calls, and the width of the normal interval of the
+ * change that it gives. */
+#define EFFECTIVE_500 29.77832787652389
+#define NORMAL_WIDTH_500 0.0766318
+
+static void calls_in_a_row(double *values, size_t count)
+{
+    double y = 0;
+    uint64_t state = 1;
+    for (size_t i = 0; i < count; i++) {
+        state = (state * 1103515245 + 12345) % (UINT64_C(1) << 31);
+        y = 0.9 * y + 100.0 * (double)state / (double)(UINT64_C(1) << 31) - 50;
+        values[i] = 1000 + y;
+    }
+}
+
+static void calls_of_one_run_are_worth_less(void **state)
+{
+    double equal[] = {5, 5, 5, 5}, swing[] = {1, 3, 1, 3, 1, 3}, values[500];
+    (void)state;
+    assert_near(tv_call_noise_effective(equal, 4), 4, 1e-12);
+    assert_near(tv_call_noise_effective(swing, 6), 6, 1e-12);
+    calls_in_a_row(values, 500);
+    assert_near(tv_call_noise_effective(values, 500), EFFECTIVE_500, 1e-9);
+    /* The new side is 10 % slower; each side has the same noise. */
+    tv_ns base[500], fresh[500];
+    for (size_t i = 0; i < 500; i++) {
+        base[i] = (tv_ns)(values[i] * 1000);
+        fresh[i] = (tv_ns)(values[i] * 1100);
+    }
+    struct tv_call_noise noise;
+    const tv_ns *const lengths[] = {base, fresh};
+    tv_call_noise_of(lengths, (size_t[]){500, 500}, &noise);
+    assert_near(noise.change, 0.1, 1e-5);
+    assert_true(noise.low < 0.1 && noise.high > 0.1);
+    /* The interval of a normal approximation, from the effective numbers: as wide within a third.
+     */
+    assert_true(fabs((noise.high - noise.low) / NORMAL_WIDTH_500 - 1) < 0.34);
+    tv_call_noise_of(lengths, (size_t[]){500, 19}, &noise);
+    assert_true(isnan(noise.low) && isnan(noise.change));
+}
+
 /* ---- How often it is wrong, and how often it finds a change ---- */
 
 /* Noise as it was recorded on a quiet machine: a common factor that drifts (AR 0.5, 2 %), felt by
@@ -375,4 +420,6 @@ UNIT_TESTS(compare, cmocka_unit_test(polygamma_functions), cmocka_unit_test(stud
            cmocka_unit_test(moderated_t_and_p), cmocka_unit_test(order_of_runs),
            cmocka_unit_test(one_run_a_side), cmocka_unit_test(total_by_welch),
            cmocka_unit_test(names_without_generated_numbers), cmocka_unit_test(rules_are_parsed),
-           cmocka_unit_test(wrong_rules_are_refused), cmocka_unit_test(rates_of_simulated_gates));
+           cmocka_unit_test(wrong_rules_are_refused),
+           cmocka_unit_test(calls_of_one_run_are_worth_less),
+           cmocka_unit_test(rates_of_simulated_gates));
