@@ -3,14 +3,16 @@
  * parquet.c - the writer of Parquet files (parquet.h).
  *
  *     "PAR1"
- *     row group: for each column one page --- page header (Thrift)
+ *     row group: for each column one page --- page header (Thrift)   (after that of a dictionary)
  *     row group ...                       '-- zstd( repetition levels, definition levels, values )
  *     metadata (Thrift): schema, and place, size, smallest and largest value of every page
  *     length of the metadata, "PAR1"
  *
  * Values are PLAIN: little-endian numbers, texts after their length.  zstd finds what a dictionary
- * would.  A level of definition is 1 where there is a value; a level of repetition is 1 where it
- * continues the list of the row.  Both are run lengths.
+ * would.  Whole numbers are differences (delta.h) where a sample of them gets smaller so: sorted
+ * keys, and the buckets of sketches.  Keys (UINT64) have a page with their distinct numbers
+ * (dictionary.h) where that is smaller.  A level of definition is 1 where there is a value; a level
+ * of repetition is 1 where it continues the list of the row.  Both are run lengths.
  *
  * The pages of a row group are compressed by several threads, then written in the order of the
  * columns.
@@ -24,6 +26,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "parquet/delta.h"
+#include "parquet/dictionary.h"
 #include "parquet/thrift.h"
 
 /* Limits of a row group: whichever is reached first ends it.  The row
@@ -33,11 +37,14 @@
 #define GROUP_BYTES ((size_t)64 << 20)
 /* Groups of fewer rows are not worth a thread. */
 #define MIN_SHARED_ROWS 10000u
+/* Bytes of a page that are tried as differences; a smaller page stays as it is. */
+#define SAMPLE ((size_t)32 << 10)
 /* Sizes of pages have 31 bits. */
 #define LONGEST_PAGE ((size_t)1 << 30)
 
 /* Numbers of the format (parquet.thrift). */
-enum { OPTIONAL = 1, REPEATED = 2, PLAIN = 0, RLE = 3, ZSTD = 6 };
+enum { OPTIONAL = 1, REPEATED = 2, ZSTD = 6, DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
+enum { PLAIN = 0, RLE = 3, DELTA = 5, RLE_DICTIONARY = 8 };
 enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_DECIMAL = 5 };
 enum { CONVERTED_UINT32 = 13, CONVERTED_UINT64 = 14, CONVERTED_NONE = -1 };
 
@@ -63,18 +70,25 @@ struct parquet_column {
     const struct tv_parquet_column *column;
     struct tv_out values;
     struct parquet_levels repetition, definition;
-    struct tv_out levels, packed; /* of the page that is written */
-    struct tv_error error;        /* of its compression */
-    uint64_t count;               /* levels in this row group */
-    bool filled;                  /* the open row has a value */
-    unsigned bits;                /* values of BOOLEAN in the last byte */
-    bool ranged;                  /* `least` and `most` are known */
+    uint64_t count; /* levels in this row group */
+    bool filled;    /* the open row has a value */
+    unsigned bits;  /* values of BOOLEAN in the last byte */
+    bool ranged;    /* `least` and `most` are known */
     int64_t least, most;
+
+    /* Its pages, when the row group is ended. */
+    int encoding;
+    struct tv_parquet_dictionary dictionary; /* with RLE_DICTIONARY */
+    struct tv_out levels, differences;       /* the latter with DELTA */
+    struct tv_out packed, packed_numbers;    /* the data page and the dictionary's, compressed */
+    struct tv_error error;                   /* of compressing them */
 };
 
-/* The page of a column in a row group that has been written. */
+/* The pages of a column in a row group that has been written. */
 struct parquet_page {
     uint64_t offset, count, packed, unpacked;
+    uint64_t dictionary; /* its offset; 0: there is none */
+    int encoding;
     bool ranged;
     int64_t least, most;
 };
@@ -340,33 +354,34 @@ static la_ssize_t parquet_take_packed(struct archive *archive, void *context, co
     return (la_ssize_t)length;
 }
 
-static bool parquet_pack(struct archive *archive, const struct tv_out *bytes)
+static bool parquet_pack(struct archive *archive, struct tv_bytes bytes)
 {
-    return bytes->length == 0 ||
-           archive_write_data(archive, bytes->buffer, bytes->length) == (la_ssize_t)bytes->length;
+    return bytes.length == 0 ||
+           archive_write_data(archive, bytes.data, bytes.length) == (la_ssize_t)bytes.length;
 }
 
 /* Compress a page, its levels and its values, into one zstd frame.  libarchive does it as the only
  * member of a raw archive. */
-static enum tv_status parquet_compress(struct parquet_column *column)
+static enum tv_status parquet_compress(struct tv_bytes levels, struct tv_bytes values,
+                                       struct tv_out *packed, struct tv_error *err)
 {
     struct archive *archive = archive_write_new();
     struct archive_entry *entry = archive ? archive_entry_new() : NULL;
-    bool done =
-        entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
-        archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
-        archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
-        archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
-        archive_write_open(archive, &column->packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
+    packed->length = 0;
+    bool done = entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
+                archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
+                archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
+                archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
+                archive_write_open(archive, packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
     if (done) {
         archive_entry_set_filetype(entry, AE_IFREG);
         done = archive_write_header(archive, entry) == ARCHIVE_OK &&
-               parquet_pack(archive, &column->levels) && parquet_pack(archive, &column->values) &&
+               parquet_pack(archive, levels) && parquet_pack(archive, values) &&
                archive_write_close(archive) == ARCHIVE_OK;
     }
     enum tv_status status = TV_OK;
     if (!done)
-        status = tv_fail(&column->error, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
+        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
                          archive && archive_error_string(archive) ? archive_error_string(archive)
                                                                   : "out of memory");
     archive_entry_free(entry);
@@ -380,63 +395,155 @@ static void parquet_write(struct tv_parquet *parquet, const struct tv_out *bytes
     parquet->offset += bytes->length;
 }
 
-/* Write a PageHeader.  Its numbers are the fields of parquet.thrift: 1 type, 2
- * and 3 sizes without and with compression, 5 DataPageHeader (1 number of
- * values, 2 encoding of the values, 3 and 4 encodings of the levels). */
-static void parquet_put_page_header(struct tv_out *out, const struct parquet_page *page)
+/* Write the header of a page with `packed` bytes, which are `unpacked` without zstd: of a
+ * dictionary, or of data.  Its numbers are the fields of parquet.thrift: 1 type, 2 and 3 sizes
+ * without and with compression, 5 DataPageHeader or 7 DictionaryPageHeader (1 number of values, 2
+ * encoding of the values, 3 and 4 encodings of the levels). */
+static void parquet_put_page_header(struct tv_out *out, const struct parquet_page *page,
+                                    size_t packed, size_t unpacked, bool is_dictionary)
 {
     struct tv_thrift thrift = {.out = out};
     tv_thrift_begin_item(&thrift);
-    tv_thrift_i32(&thrift, 1, 0); /* a data page */
-    tv_thrift_i32(&thrift, 2, (int32_t)page->unpacked);
-    tv_thrift_i32(&thrift, 3, (int32_t)page->packed);
-    tv_thrift_begin(&thrift, 5);
-    tv_thrift_i32(&thrift, 1, (int32_t)page->count);
-    tv_thrift_i32(&thrift, 2, PLAIN);
-    tv_thrift_i32(&thrift, 3, RLE);
-    tv_thrift_i32(&thrift, 4, RLE);
+    tv_thrift_i32(&thrift, 1, is_dictionary ? DICTIONARY_PAGE : DATA_PAGE);
+    tv_thrift_i32(&thrift, 2, (int32_t)unpacked);
+    tv_thrift_i32(&thrift, 3, (int32_t)packed);
+    tv_thrift_begin(&thrift, is_dictionary ? 7 : 5);
+    tv_thrift_i32(&thrift, 1, is_dictionary ? (int32_t)(unpacked / 8) : (int32_t)page->count);
+    tv_thrift_i32(&thrift, 2, is_dictionary ? PLAIN : page->encoding);
+    if (!is_dictionary) {
+        tv_thrift_i32(&thrift, 3, RLE);
+        tv_thrift_i32(&thrift, 4, RLE);
+    }
     tv_thrift_end(&thrift);
     tv_thrift_end(&thrift);
 }
 
-/* Write the page of a column, which is compressed, and clear the column. */
-static void parquet_write_page(struct tv_parquet *parquet, struct parquet_column *column,
-                               struct parquet_page *page)
+/* Write one compressed page of a column, which had `unpacked` bytes, and count it. */
+static void parquet_put_page(struct tv_parquet *parquet, struct parquet_page *page,
+                             const struct tv_out *packed, size_t unpacked, bool is_dictionary)
 {
     struct tv_out head;
     tv_out_init_memory(&head);
+    parquet_put_page_header(&head, page, packed->length, unpacked, is_dictionary);
+    parquet_write(parquet, &head);
+    parquet_write(parquet, packed);
+    page->packed += packed->length + head.length; /* the metadata count the headers */
+    page->unpacked += unpacked + head.length;
+    tv_out_release(&head);
+}
+
+/* ---- Encodings ---- */
+
+static struct tv_bytes parquet_bytes(const struct tv_out *out)
+{
+    return (struct tv_bytes){out->buffer, out->length};
+}
+
+/* Return the values of a column as its encoding has them. */
+static struct tv_bytes parquet_coded(const struct parquet_column *column)
+{
+    return parquet_bytes(column->encoding == DELTA            ? &column->differences
+                         : column->encoding == RLE_DICTIONARY ? &column->dictionary.places
+                                                              : &column->values);
+}
+
+/* Choose differences if they are smaller: a sample from the middle tells.  *bytes are about those
+ * of the whole page. */
+static enum tv_status parquet_try_delta(struct parquet_column *column, size_t *bytes)
+{
+    const struct tv_bytes none = {NULL, 0};
+    const struct tv_bytes sample = {column->values.buffer + column->values.length / 2 / 8 * 8,
+                                    SAMPLE};
+    size_t plain;
+    struct tv_out *packed = &column->packed;
+    enum tv_status status = parquet_compress(none, sample, packed, &column->error);
+    plain = packed->length;
+    column->differences.length = 0;
+    tv_parquet_put_delta(&column->differences, sample, parquet_types[column->column->type].size);
+    if (status == TV_OK)
+        status =
+            parquet_compress(none, parquet_bytes(&column->differences), packed, &column->error);
+    column->encoding = packed->length < plain ? DELTA : PLAIN;
+    *bytes = column->values.length / SAMPLE * (column->encoding == DELTA ? packed->length : plain);
+    return status;
+}
+
+/* Choose how the values of a column are written; keys may have a dictionary. */
+static enum tv_status parquet_choose(struct parquet_column *column)
+{
+    enum tv_parquet_type type = column->column->type;
+    size_t bytes;
+    column->encoding = PLAIN;
+    if ((type != TV_PARQUET_UINT32 && type != TV_PARQUET_INT64 && type != TV_PARQUET_UINT64) ||
+        column->values.length < 2 * SAMPLE)
+        return TV_OK;
+    enum tv_status status = parquet_try_delta(column, &bytes);
+    if (status == TV_OK && type == TV_PARQUET_UINT64) {
+        if (tv_parquet_make_dictionary(&column->dictionary, parquet_bytes(&column->values),
+                                       bytes / 8 * 7))
+            column->encoding = RLE_DICTIONARY;
+        else
+            tv_parquet_release_dictionary(&column->dictionary);
+    }
+    if (column->encoding == DELTA) {
+        column->differences.length = 0;
+        tv_parquet_put_delta(&column->differences, parquet_bytes(&column->values),
+                             parquet_types[type].size);
+    }
+    return status;
+}
+
+/* Make the pages of a column. */
+static void parquet_make_pages(struct parquet_column *column)
+{
+    const struct tv_bytes none = {NULL, 0};
+    enum tv_status status = parquet_choose(column);
+    column->levels.length = 0;
+    if (column->column->list)
+        parquet_take_levels(&column->repetition, &column->levels);
+    parquet_take_levels(&column->definition, &column->levels);
+    if (status == TV_OK && column->encoding == RLE_DICTIONARY)
+        status = parquet_compress(none, parquet_bytes(&column->dictionary.numbers),
+                                  &column->packed_numbers, &column->error);
+    if (status == TV_OK)
+        status = parquet_compress(parquet_bytes(&column->levels), parquet_coded(column),
+                                  &column->packed, &column->error);
+    column->error.status = status;
+}
+
+/* Make the pages of every n-th column. */
+static void parquet_make_some_pages(void *context, unsigned index)
+{
+    struct tv_parquet *parquet = context;
+    for (size_t i = index; i < parquet->count; i += parquet->workers)
+        parquet_make_pages(&parquet->columns[i]);
+}
+
+/* Write the pages of a column, and clear the column. */
+static void parquet_write_pages(struct tv_parquet *parquet, struct parquet_column *column,
+                                struct parquet_page *page)
+{
     *page = (struct parquet_page){.offset = parquet->offset,
                                   .count = column->count,
-                                  .packed = column->packed.length,
-                                  .unpacked = column->levels.length + column->values.length,
+                                  .encoding = column->encoding,
                                   .ranged = column->ranged,
                                   .least = column->least,
                                   .most = column->most};
-    parquet_put_page_header(&head, page);
-    parquet_write(parquet, &head);
-    parquet_write(parquet, &column->packed);
-    page->packed += head.length; /* the metadata count the headers */
-    page->unpacked += head.length;
+    if (column->encoding == RLE_DICTIONARY) {
+        page->dictionary = parquet->offset;
+        parquet_put_page(parquet, page, &column->packed_numbers, column->dictionary.numbers.length,
+                         true);
+        page->offset = parquet->offset;
+    }
+    parquet_put_page(parquet, page, &column->packed,
+                     column->levels.length + parquet_coded(column).length, false);
+    if (column->encoding == RLE_DICTIONARY)
+        tv_parquet_release_dictionary(&column->dictionary);
+    column->encoding = PLAIN;
     column->values.length = 0;
     column->count = 0;
     column->bits = 0;
     column->ranged = false;
-    tv_out_release(&head);
-}
-
-/* Compress the pages of every n-th column. */
-static void parquet_compress_some(void *context, unsigned index)
-{
-    struct tv_parquet *parquet = context;
-    for (size_t i = index; i < parquet->count; i += parquet->workers) {
-        struct parquet_column *column = &parquet->columns[i];
-        column->levels.length = column->packed.length = 0;
-        if (column->column->list)
-            parquet_take_levels(&column->repetition, &column->levels);
-        parquet_take_levels(&column->definition, &column->levels);
-        column->error.status = TV_OK;
-        column->error.status = parquet_compress(column);
-    }
 }
 
 /* End the row group: write a page for each column, in the order of the columns.
@@ -454,13 +561,13 @@ static enum tv_status parquet_write_group(struct tv_parquet *parquet, struct tv_
     if (parquet->workers > parquet->count)
         parquet->workers = (unsigned)parquet->count;
     parquet->group_rows = 0;
-    tv_workers_run(parquet->workers, parquet_compress_some, parquet);
+    tv_workers_run(parquet->workers, parquet_make_some_pages, parquet);
     for (size_t i = 0; i < parquet->count; i++) {
         if (parquet->columns[i].error.status != TV_OK) {
             *err = parquet->columns[i].error;
             return err->status;
         }
-        parquet_write_page(parquet, &parquet->columns[i], &group->pages[i]);
+        parquet_write_pages(parquet, &parquet->columns[i], &group->pages[i]);
     }
     return TV_OK;
 }
@@ -550,9 +657,11 @@ static void parquet_put_chunk(struct tv_thrift *thrift, const struct parquet_col
     tv_thrift_i64(thrift, 2, (int64_t)page->offset);
     tv_thrift_begin(thrift, 3);
     tv_thrift_i32(thrift, 1, parquet_types[column->column->type].physical);
-    tv_thrift_list(thrift, 2, TV_THRIFT_I32, 2);
-    tv_thrift_item_i32(thrift, PLAIN);
+    tv_thrift_list(thrift, 2, TV_THRIFT_I32, page->dictionary ? 3 : 2);
+    tv_thrift_item_i32(thrift, page->encoding);
     tv_thrift_item_i32(thrift, RLE);
+    if (page->dictionary)
+        tv_thrift_item_i32(thrift, PLAIN);
     tv_thrift_list(thrift, 3, TV_THRIFT_BINARY, list ? 3 : 1);
     tv_thrift_item_binary(thrift, tv_bytes_of(column->column->name));
     if (list) {
@@ -564,6 +673,8 @@ static void parquet_put_chunk(struct tv_thrift *thrift, const struct parquet_col
     tv_thrift_i64(thrift, 6, (int64_t)page->unpacked);
     tv_thrift_i64(thrift, 7, (int64_t)page->packed);
     tv_thrift_i64(thrift, 9, (int64_t)page->offset);
+    if (page->dictionary)
+        tv_thrift_i64(thrift, 11, (int64_t)page->dictionary);
     if (page->ranged)
         parquet_put_range(thrift, page, parquet_types[column->column->type].size);
     tv_thrift_end(thrift);
@@ -625,7 +736,9 @@ struct tv_parquet *tv_parquet_new(struct tv_out *out, const struct tv_parquet_co
         tv_out_init_memory(&parquet->columns[i].repetition.bytes);
         tv_out_init_memory(&parquet->columns[i].definition.bytes);
         tv_out_init_memory(&parquet->columns[i].levels);
+        tv_out_init_memory(&parquet->columns[i].differences);
         tv_out_init_memory(&parquet->columns[i].packed);
+        tv_out_init_memory(&parquet->columns[i].packed_numbers);
     }
     tv_out_text(out, "PAR1");
     return parquet;
@@ -640,7 +753,11 @@ void tv_parquet_free(struct tv_parquet *parquet)
         tv_out_release(&parquet->columns[i].repetition.bytes);
         tv_out_release(&parquet->columns[i].definition.bytes);
         tv_out_release(&parquet->columns[i].levels);
+        tv_out_release(&parquet->columns[i].differences);
         tv_out_release(&parquet->columns[i].packed);
+        tv_out_release(&parquet->columns[i].packed_numbers);
+        if (parquet->columns[i].encoding == RLE_DICTIONARY)
+            tv_parquet_release_dictionary(&parquet->columns[i].dictionary);
     }
     for (size_t i = 0; i < parquet->group_count; i++)
         tv_free(parquet->groups[i].pages);
