@@ -121,10 +121,12 @@ static uint32_t pprof_writer_function(struct pprof_writer *writer, const struct 
 {
     const struct tv_trace_info *head = writer->trace->head;
     struct pprof_out_function function;
+    struct tv_frame named = *frame;
     /* The struct is compared as bytes, so its padding must be zero. */
     memset(&function, 0, sizeof function);
     writer->text.length = 0;
-    tv_names_method(&writer->text, head, frame);
+    named.with_line = false; /* the line belongs to the location */
+    tv_names_method(&writer->text, head, &named);
     function.name =
         pprof_writer_string(writer, (struct tv_bytes){writer->text.buffer, writer->text.length});
     function.file = pprof_writer_string(writer, tv_trace_info_text(head, frame->file));
