@@ -353,14 +353,16 @@ static enum tv_status cmd_collapse_check_sides(const struct collapse_side *a,
     if (old->figures.sampled != fresh->figures.sampled)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "one trace has calls and the other has samples: they cannot be compared");
-    struct tv_bytes of_a = tv_sample_figures_unit(old->head, &old->figures);
-    struct tv_bytes of_b = tv_sample_figures_unit(fresh->head, &fresh->figures);
-    if (old->figures.sampled && !tv_bytes_equal(of_a, of_b))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "the samples are in %.*s and in %.*s: choose a value that both have with "
-                       "--value",
-                       (int)of_a.length, (const char *)of_a.data, (int)of_b.length,
-                       (const char *)of_b.data);
+    if (old->figures.sampled) {
+        struct tv_bytes of_a = tv_sample_figures_unit(old->head, &old->figures);
+        struct tv_bytes of_b = tv_sample_figures_unit(fresh->head, &fresh->figures);
+        if (!tv_bytes_equal(of_a, of_b))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "the samples are in %.*s and in %.*s: choose a value that both have "
+                           "with --value",
+                           (int)of_a.length, (const char *)of_a.data, (int)of_b.length,
+                           (const char *)of_b.data);
+    }
     if (a->counting.cpu != b->counting.cpu)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "one trace has only CPU times: choose a clock that both have with --clock");
