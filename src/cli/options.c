@@ -26,6 +26,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/workers.h"
 #include "writers/text/text_table.h"
 
 void tv_settings_init(struct tv_settings *settings)
@@ -42,6 +43,14 @@ void tv_settings_init(struct tv_settings *settings)
     settings->record.runs = 10;
     settings->record.alloc = UINT64_C(512) << 10;
     settings->compare.min_share = UINT64_C(50000); /* 0.05 % */
+}
+
+unsigned tv_settings_workers(const struct tv_settings *settings)
+{
+    unsigned jobs = tv_settings_jobs(settings);
+    if (jobs == 0)
+        jobs = tv_workers_available();
+    return jobs < TV_JOBS_LIMIT ? jobs : TV_JOBS_LIMIT;
 }
 
 void tv_settings_release(struct tv_settings *settings)

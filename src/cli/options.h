@@ -231,6 +231,10 @@ static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
     return settings->input.jobs < TV_JOBS_LIMIT ? (unsigned)settings->input.jobs : TV_JOBS_LIMIT;
 }
 
+/* Return the number of threads that a command divides among files: as tv_settings_jobs, or one per
+ * processor. */
+unsigned tv_settings_workers(const struct tv_settings *settings);
+
 /* Parse the arguments into `settings`. Options may be anywhere; "--" ends them; "-" is a file.
  * TV_ERR_USAGE with a message in *err. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,

@@ -285,7 +285,7 @@ static void compare_list_runs(struct compare_runs *list, const struct tv_setting
 static size_t compare_batch_size(const struct compare_runs *list, size_t first)
 {
     const struct tv_settings *settings = &list->runs[first].settings;
-    size_t limit = tv_settings_jobs(settings), size = 0;
+    size_t limit = tv_settings_workers(settings), size = 0;
     uint64_t bytes = 0;
     struct stat info;
     limit = limit < MAX_BATCH ? limit : MAX_BATCH;
@@ -317,7 +317,7 @@ static void compare_measure_batch(struct compare_runs *list, size_t first, size_
     assert(size > 0 && size <= MAX_BATCH && first + size <= list->count);
     for (size_t place = 0; place < size; place++) {
         struct compare_reading *run = &list->runs[first + place];
-        run->settings.input.jobs = tv_settings_jobs(&run->settings) / size;
+        run->settings.input.jobs = tv_settings_workers(&run->settings) / size;
         tv_out_init_memory(&run->messages);
         if (!list->memory[place])
             list->memory[place] = tv_tree_memory_new();

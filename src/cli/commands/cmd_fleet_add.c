@@ -281,11 +281,7 @@ static void fleet_work(void *context, unsigned index)
 static void fleet_run_team(struct fleet_team *team)
 {
     struct fleet_reading *reading = team->reading;
-    unsigned jobs = tv_settings_jobs(reading->settings);
-    if (jobs == 0)
-        jobs = tv_workers_available();
-    if (jobs > TV_JOBS_LIMIT)
-        jobs = TV_JOBS_LIMIT;
+    unsigned jobs = tv_settings_workers(reading->settings);
     unsigned threads = team->count < jobs ? (unsigned)team->count : jobs;
     struct tv_meter *meter = NULL;
     reading->jobs = threads > 0 ? jobs / threads : 1;

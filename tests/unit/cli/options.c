@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/out.h"
+#include "base/workers.h"
 #include "cli/options.h"
 
 static const struct tv_option table[] = {
@@ -183,7 +184,24 @@ static void accepts_the_old_name_of_the_wall_clock(void **state)
     tv_settings_release(&settings);
 }
 
-UNIT_TESTS(options, cmocka_unit_test(accepts_the_old_name_of_the_wall_clock),
+/* Commands that read several files at once have to know how many threads the default means. */
+static void threads_for_several_files(void **state)
+{
+    struct tv_settings settings;
+    unsigned processors = tv_workers_available();
+    (void)state;
+    tv_settings_init(&settings);
+    assert_int_equal(tv_settings_workers(&settings),
+                     processors < TV_JOBS_LIMIT ? processors : TV_JOBS_LIMIT);
+    settings.input.jobs = 3;
+    assert_int_equal(tv_settings_workers(&settings), 3);
+    settings.input.jobs = 1000;
+    assert_int_equal(tv_settings_workers(&settings), TV_JOBS_LIMIT);
+    tv_settings_release(&settings);
+}
+
+UNIT_TESTS(options, cmocka_unit_test(threads_for_several_files),
+           cmocka_unit_test(accepts_the_old_name_of_the_wall_clock),
            cmocka_unit_test(reads_values_that_may_be_left_away),
            cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
            cmocka_unit_test(knows_standard_input), cmocka_unit_test(refuses_what_is_wrong),
