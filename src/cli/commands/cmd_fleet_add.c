@@ -55,7 +55,7 @@ struct fleet_reading {
 struct fleet_result {
     struct tv_fleet_batch *rows; /* of its trace; NULL: it failed, or the fleet has the trace */
     struct tv_error reason;      /* why it failed; else its status is TV_OK */
-    uint64_t left_out;           /* slices without a row */
+    uint64_t left_out;           /* slices of its trace without a row */
     bool is_labelled;            /* the table of labels has it */
     bool done;
 };
@@ -123,12 +123,10 @@ static void fleet_take_result(struct fleet_reading *reading, const char *file,
                               struct fleet_result *result, struct tv_fleet_batch *batch)
 {
     reading->unlabelled += !result->is_labelled;
-    if (result->left_out > 0)
+    if (result->rows && tv_fleet_batch_append(batch, result->rows) && result->left_out > 0)
         tv_message("traceview: %s: %" PRIu64
                    " slices that match --names have no row: %u are the most for a trace",
                    file, result->left_out, TV_FLEET_MAX_SLICES);
-    if (result->rows)
-        (void)tv_fleet_batch_append(batch, result->rows);
     tv_fleet_batch_free(result->rows);
     result->rows = NULL;
 }
@@ -283,6 +281,8 @@ static void fleet_run_team(struct fleet_team *team)
     struct fleet_reading *reading = team->reading;
     unsigned jobs = tv_settings_workers(reading->settings);
     unsigned threads = team->count < jobs ? (unsigned)team->count : jobs;
+    if (reading->settings->input.max_memory != TV_ANY_MEMORY && threads > 1)
+        threads = 1; /* the limit is meant for one trace */
     struct tv_meter *meter = NULL;
     reading->jobs = threads > 0 ? jobs / threads : 1;
     reading->shows = team->count == 1;
