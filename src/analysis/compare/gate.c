@@ -196,7 +196,10 @@ static enum tv_status gate_take_pattern(struct gate_parser *parser, struct tv_ga
         return gate_fail(parser, "a closing )");
     struct tv_bytes what = tv_bytes_trim((struct tv_bytes){parser->rest.data, length});
     if (!gate_split_what(what, rule))
-        return gate_fail(parser, "one of NAME, class:NAME and path:NAMES, and thread:NAME");
+        return gate_fail(parser,
+                         "at most one of NAME, class:NAME and path:PATH, and one thread:NAME");
+    if (rule->figure == TV_GATE_TOTAL && rule->pattern.length > 0)
+        return gate_fail(parser, "no more than thread:NAME of a total (sum incl takes names)");
     parser->rest.data += length + 1;
     parser->rest.length -= length + 1;
     return TV_OK;

@@ -65,10 +65,10 @@ static enum tv_status compare_add_total_rule(struct tv_compare_rules *rules, str
     double limit = 0, p = 0;
     for (uint32_t i = 0; i < rules->count; i++) {
         const struct tv_gate_rule *rule = &rules->rules[i];
-        if (rule->figure == TV_GATE_TOTAL)
+        if (rule->figure == TV_GATE_TOTAL && rule->thread.length == 0)
             return TV_OK;
-        if (rule->p <= 0 || !rule->change.is_relative || rule->change.way == TV_GATE_BELOW ||
-            rule->figure == TV_GATE_CALLS)
+        if (rule->figure == TV_GATE_TOTAL || rule->p <= 0 || !rule->change.is_relative ||
+            rule->change.way == TV_GATE_BELOW || rule->figure == TV_GATE_CALLS)
             continue;
         limit = p == 0 || rule->change.number < limit ? rule->change.number : limit;
         p = rule->p > p ? rule->p : p;

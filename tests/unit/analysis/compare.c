@@ -227,9 +227,10 @@ static void wrong_rules_are_refused(void **state)
         {"excl(x) > +5% and p < 2", "expected p < and a number up to 0.5"},
         {"excl(x) > 5ms and p < 0.01", "a change such as"},
         {"sum total > +5%", "expected sum excl"},
-        {"excl(a path:b) > 5ms", "character 6: expected one of NAME"},
-        {"excl(thread:a thread:b) > 5ms", "character 6: expected one of NAME"},
-        {"excl(class:) > 5ms", "character 6: expected one of NAME"},
+        {"excl(a path:b) > 5ms", "character 6: expected at most one of NAME"},
+        {"excl(thread:a thread:b) > 5ms", "character 6: expected at most one of NAME"},
+        {"total(a) > 5ms", "character 7: expected no more than thread:NAME"},
+        {"excl(class:) > 5ms", "character 6: expected at most one of NAME"},
     };
     (void)state;
     for (size_t i = 0; i < TV_COUNT(wrong); i++) {
