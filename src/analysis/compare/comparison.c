@@ -152,6 +152,8 @@ static void comparison_find_clock_cost(struct tv_comparison *comparison)
         double cost = (double)comparison->table->runs[run].clock_cost;
         if (cost > 0 && (comparison->clock_cost == 0 || cost < comparison->clock_cost))
             comparison->clock_cost = cost;
+        comparison->compensated =
+            comparison->compensated || comparison->table->runs[run].compensated;
     }
 }
 
@@ -369,7 +371,7 @@ static bool comparison_is_inlined(const struct tv_comparison *comparison,
            fabs(whole) <= gone / 2;
 }
 
-/* Is half or more of a row's time that of reading the clock, once a call?  The finding
+/* Is half or more of a row's recorded time that of reading the clock, once a call?  The finding
  * hot-tiny-calls has the same bound.  Own time tells it; of times with callees, that time does. */
 static bool comparison_is_tiny(const struct tv_comparison *comparison, const struct tv_run_row *row,
                                enum tv_run_side side)
@@ -380,7 +382,10 @@ static bool comparison_is_tiny(const struct tv_comparison *comparison, const str
             : TV_FIGURE_INCL;
     double calls = tv_comparison_median(comparison, row, side, TV_FIGURE_CALLS);
     double time = tv_comparison_median(comparison, row, side, figure);
-    return calls > 0 && calls * comparison->clock_cost >= time / 2;
+    double cost = calls * comparison->clock_cost;
+    if (comparison->compensated)
+        time += cost;
+    return calls > 0 && cost >= time / 2;
 }
 
 /* Can the row be tested: is it in every run, large enough, and always above 0? */

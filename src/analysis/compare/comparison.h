@@ -47,6 +47,7 @@ struct tv_comparison {
     bool weighs; /* figures are weights of samples: value and unit are strings of the table */
     uint32_t value, unit;
     double clock_cost; /* the smallest of a reading of the clock that runs state, ns; 0: none */
+    bool compensated;  /* that cost was subtracted from the times */
     bool wall_noted;   /* not all runs have a CPU clock: wall times vary more */
     uint32_t base_runs, new_runs, history_runs;
     uint32_t count;

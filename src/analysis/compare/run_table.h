@@ -29,6 +29,7 @@ struct tv_run {
     int64_t total_wall, total_cpu;
     unsigned clocks;
     int64_t clock_cost; /* of one reading of the clock, in nanoseconds; 0: unknown, or no calls */
+    bool compensated;   /* that cost was subtracted from its times */
     bool sampled;       /* its times are estimates, and calls are not counted */
     bool no_calls;      /* the file has no counts of calls */
     const char *format; /* of its first file; not owned; NULL: unknown */

@@ -189,6 +189,7 @@ static enum tv_status compare_add_figures(const struct compare_reading *run,
 {
     const struct tv_measured *measured = &run->measured;
     struct tv_run described = tv_run_describe(*run->file, run->side, run->session, measured->head);
+    described.compensated = run->settings.stacks.compensate;
     compare_add_measured(tables, &described, measured, run->profile);
     if (tables->has_lengths && !run->profile->figures.sampled)
         return compare_add_lengths(&run->settings, &tables->rows, measured, err);
