@@ -314,7 +314,7 @@ static bool sql_is_table_list(const char *at)
 {
     static const char *const queries[] = {"select", "with", "values", "from", "table", "pivot"};
     const char *first = tv_sql_skip_space(at + 1), *end = tv_sql_token_end(first);
-    bool is_list = *first == '(' || tv_sql_is_word(*first);
+    bool is_list = *first == '(' || *first == '"' || tv_sql_is_word(*first);
     for (size_t i = 0; i < TV_COUNT(queries); i++)
         is_list = is_list && !sql_is(first, end, queries[i]);
     return is_list;

@@ -54,6 +54,8 @@ static void joins_lists_of_tables(void **state)
     check_rewrite(
         "select * from a, (b, c d) join (e, (f, g)) on true",
         "select * from a, (b cross join c d) join (e cross join (f cross join g)) on true");
+    check_rewrite("select * from (\"b\" x, c), (\"d\")",
+                  "select * from (\"b\" x cross join c), (\"d\")");
     check_rewrite("select * from (select a, b from c, d), (values (1), (2)) e, f(1, 2)",
                   "select * from (select a, b from c, d), (values (1), (2)) e, f(1, 2)");
     check_rewrite("select * from ((select 1) union (select 2) order by 1, 2)",
