@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_compare.c - reads the runs of both groups, one after the other, and compares them
- * (cmd_compare.h).
+ * cmd_compare.c - compares the runs of both groups (cmd_compare.h).
  *
  *     before the sandbox   folders and patterns become files, which the broker then allows
- *     for each file        profile (or tree) --> run table; the trace is freed
+ *     for each file        profile (or tree) --> run table (cmd_compare_runs.c)
  *     at the end           match, compare, judge the rules, write the reports
  *
  * Runs are read in the order of their names, so that the order of arguments does not matter.
@@ -14,11 +13,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "analysis/subset/subset.h"
 #include "base/bytes.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/commands/compare_rules.h"
