@@ -205,6 +205,21 @@ static void jfr_names_reserve_frames(struct tv_jfr_names *names, size_t count)
                                               sizeof *names->frames_at_lines);
 }
 
+/* Take one frame.  The next one follows, so that the fields after those that are noted have to be
+ * skipped, if there are any. */
+static bool jfr_names_take_frame(const struct tv_jfr_names *names, struct tv_jfr_cursor *cursor,
+                                 uint64_t *slots)
+{
+    const struct tv_jfr_program *frame = &names->frame;
+    struct tv_jfr_cursor start = *cursor;
+    if (!tv_jfr_program_note(names->chunk, frame, cursor, slots))
+        return false;
+    if (TV_LIKELY(frame->integers && frame->noted == frame->count))
+        return true;
+    *cursor = start;
+    return tv_jfr_program_skip(names->chunk, frame, cursor);
+}
+
 /* Read the frames of a stack; they stand from the leaf to the root.  Return false when the stack
  * is deeper than we keep. */
 static bool jfr_names_read_frames(struct tv_jfr_names *names, struct tv_jfr_cursor *cursor)
@@ -219,8 +234,7 @@ static bool jfr_names_read_frames(struct tv_jfr_names *names, struct tv_jfr_curs
     jfr_names_reserve_frames(names, most < TV_PROFILE_DEPTH ? (size_t)most : TV_PROFILE_DEPTH);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *before = cursor->at;
-        if (!tv_jfr_program_note(names->chunk, &names->frame, cursor, slots) ||
-            cursor->at == before)
+        if (!jfr_names_take_frame(names, cursor, slots) || cursor->at == before)
             return true;
         uint32_t frame = jfr_names_frame(names, slots);
         int32_t line = (int32_t)slots[JFR_FRAME_LINE];
