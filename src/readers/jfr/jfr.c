@@ -319,17 +319,17 @@ static void jfr_read_chunks(struct jfr_reading *reading)
 }
 
 static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct tv_source *source,
-                                    struct tv_progress *progress, struct tv_error *err)
+                                    const struct tv_read_options *options, struct tv_error *err)
 {
     struct jfr_reading *reading = tv_alloc(1, sizeof *reading);
     *reading = (struct jfr_reading){
         .recording = recording,
-        .progress = progress,
+        .progress = options->progress,
         .detail = recording->profile->trace->tables.sample_sums.detail,
         .err = err,
     };
     /* One thread would only need the memory of several chunks instead of one. */
-    unsigned workers = tv_workers_available();
+    unsigned workers = options->parts ? options->parts : tv_workers_available();
     reading->job_count = workers < 2 ? 1 : workers < JFR_MAX_JOBS ? workers + 1 : JFR_MAX_JOBS;
     struct jfr_window window = {.source = source, .file_size = tv_source_size(source)};
     reading->tail.window = window;
@@ -361,7 +361,7 @@ static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *
     tv_profile_input_begin(&profile, source, builder, FORMAT);
     profile.info->inputs[profile.input].describe = tv_jfr_describe;
     tv_jfr_recording_init(&recording, &profile, options->progress);
-    status = jfr_read_file(&recording, source, options->progress, err);
+    status = jfr_read_file(&recording, source, options, err);
     tv_jfr_recording_finish(&recording);
     tv_profile_input_end(&profile, options);
     return status;

@@ -222,12 +222,13 @@ static void put_event(struct made *made, uint64_t type, size_t count, const uint
 
 /* ---- What is read ---- */
 
-static enum tv_status read_bytes(struct tv_bytes bytes, enum tv_sample_detail detail,
-                                 struct tv_trace **trace, struct tv_error *err)
+static enum tv_status read_parts(struct tv_bytes bytes, unsigned parts,
+                                 enum tv_sample_detail detail, struct tv_trace **trace,
+                                 struct tv_error *err)
 {
     struct tv_source *source = tv_source_from_memory(bytes, "made");
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
-    struct tv_read_options options = {.parts = 1};
+    struct tv_read_options options = {.parts = parts};
     tv_builder_sum_samples(builder, detail);
     enum tv_status status = tv_readers_build(source, builder, &options, err);
     *trace = NULL;
@@ -237,6 +238,12 @@ static enum tv_status read_bytes(struct tv_bytes bytes, enum tv_sample_detail de
         tv_builder_free(builder);
     tv_source_free(source);
     return status;
+}
+
+static enum tv_status read_bytes(struct tv_bytes bytes, enum tv_sample_detail detail,
+                                 struct tv_trace **trace, struct tv_error *err)
+{
+    return read_parts(bytes, 1, detail, trace, err);
 }
 
 static enum tv_status read_made(const struct made *made, struct tv_trace **trace,
@@ -676,18 +683,20 @@ static void large_chunks_come_in_order(void **state)
     end_chunk(&last, &chunk);
     memcpy(bytes + file.length, last.bytes, last.length);
     file.length += last.length;
-    assert_int_equal(read_bytes(file, TV_SAMPLES_SINGLE, &trace, &err), TV_OK);
-    assert_int_equal(trace->tables.samples.count, 1 + 2 + 3 + 4 + 5 + 1);
-    for (size_t i = 1; i < trace->tables.samples.count; i++)
-        assert_true(trace->tables.samples.rows[i - 1].offset <
-                    trace->tables.samples.rows[i].offset);
-    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
-    assert_int_equal(trace->head->inputs[0].origin, 1000);
-    tv_trace_free(trace);
-    trace = read_sums(file);
-    assert_sums(trace, "16 16 2|");
-    assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
-    tv_trace_free(trace);
+    for (unsigned parts = 0; parts <= 5; parts++) {
+        assert_int_equal(read_parts(file, parts, TV_SAMPLES_SINGLE, &trace, &err), TV_OK);
+        assert_int_equal(trace->tables.samples.count, 1 + 2 + 3 + 4 + 5 + 1);
+        for (size_t i = 1; i < trace->tables.samples.count; i++)
+            assert_true(trace->tables.samples.rows[i - 1].offset <
+                        trace->tables.samples.rows[i].offset);
+        assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
+        assert_int_equal(trace->head->inputs[0].origin, 1000);
+        tv_trace_free(trace);
+        assert_int_equal(read_parts(file, parts, TV_SAMPLES_BY_STACK, &trace, &err), TV_OK);
+        assert_sums(trace, "16 16 2|");
+        assert_int_equal(count_of(trace, TV_DIAGNOSTIC_UNKNOWN_EVENT), LARGE_CHUNKS);
+        tv_trace_free(trace);
+    }
     free(bytes);
 }
 
