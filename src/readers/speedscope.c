@@ -471,21 +471,24 @@ static bool speedscope_is_timeless(struct speedscope *file, struct tv_json_strea
     return count > 0;
 }
 
-static void speedscope_read_file(struct speedscope *file)
+/* Return false when there is no list of profiles, though the file is whole. */
+static bool speedscope_read_file(struct speedscope *file)
 {
     struct tv_json_member members[] = {{"shared", 0}, {"profiles", 0}};
     struct tv_json_stream stream = file->stream;
     (void)tv_json_find_members(&stream, members, TV_COUNT(members));
     speedscope_warn_end(file, &stream);
+    bool cut = stream.bad;
     if (speedscope_at(file, &members[0], &stream))
         speedscope_take_shared(file, &stream);
     if (!speedscope_at(file, &members[1], &stream))
-        return;
+        return cut;
     file->profile.info->inputs[file->profile.input].weight_axis =
         speedscope_is_timeless(file, stream);
     if (tv_json_open(&stream, '['))
         while (tv_json_take_element(&stream))
             speedscope_read_profile(file, &stream);
+    return true;
 }
 
 static enum tv_status speedscope_assemble(struct tv_source *source, struct tv_builder *builder,
@@ -499,13 +502,15 @@ static enum tv_status speedscope_assemble(struct tv_source *source, struct tv_bu
     tv_profile_input_begin(&file.profile, source, builder, "speedscope");
     tv_map_init(&file.named);
     file.stream = tv_json_stream_over(file.text.bytes);
-    speedscope_read_file(&file);
+    if (!speedscope_read_file(&file))
+        status = tv_fail(err, TV_ERR_SYNTAX, 0,
+                         "expected \"profiles\" in a file of speedscope, found none");
     tv_profile_input_end(&file.profile, options);
     tv_map_release(&file.named);
     tv_te_scratch_release(&file.scratch);
     tv_free(file.frames);
     tv_profile_text_release(&file.text);
-    return TV_OK;
+    return status;
 }
 
 static int speedscope_sniff(struct tv_bytes prefix, uint64_t size)

@@ -273,6 +273,8 @@ static void firefox_read_profile(struct tv_firefox *file, struct firefox_queue *
     (void)tv_json_find_members(&stream, members, FILE_MEMBERS);
     if (from.depth == 0)
         firefox_warn_end(file, &stream);
+    file->has_lists |= stream.bad || members[FILE_THREADS].offset != TV_NO_OFFSET ||
+                       members[FILE_COUNTERS].offset != TV_NO_OFFSET;
     if (members[FILE_META].offset == TV_NO_OFFSET && members[FILE_PROFILE].offset != TV_NO_OFFSET) {
         /* A recording of the old developer tools has the profile inside. */
         tv_firefox_read_recording(file, members[FILE_MARKERS].offset);
@@ -304,6 +306,9 @@ static enum tv_status firefox_assemble(struct tv_source *source, struct tv_build
     for (size_t i = 0; i < queue.count; i++)
         firefox_read_profile(&file, &queue, queue.rows[i]);
     tv_profile_input_end(&file.profile, options);
+    if (!file.has_lists)
+        status = tv_fail(err, TV_ERR_SYNTAX, 0,
+                         "expected \"threads\" in a profile of Firefox, found none");
     tv_firefox_release_stacks(&file.shared);
     tv_map_release(&file.pids);
     tv_te_scratch_release(&file.scratch);
@@ -311,7 +316,7 @@ static enum tv_status firefox_assemble(struct tv_source *source, struct tv_build
     tv_free(file.categories.rows);
     tv_free(queue.rows);
     tv_profile_text_release(&file.text);
-    return TV_OK;
+    return status;
 }
 
 static int firefox_sniff(struct tv_bytes prefix, uint64_t size)

@@ -73,6 +73,7 @@ struct tv_firefox {
     const char *cpu_unit;
     int64_t cpu_factor;
     size_t threads;
+    bool has_lists; /* of threads or counters, or its end is missing: something can be shown */
 };
 
 /* Return the value in a row; TV_FIREFOX_ABSENT if there is none. */

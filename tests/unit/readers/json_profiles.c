@@ -145,6 +145,39 @@ static void markers_of_a_recording_are_on_the_axis_of_its_samples(void **state)
     }
 }
 
+/* Without its list of threads or profiles, a file has nothing to show: it is refused, unless the
+ * end of the file is missing. */
+static void files_without_their_list_are_refused(void **state)
+{
+    static const struct {
+        const struct tv_reader *reader;
+        const char *text;
+        enum tv_status status;
+    } cases[] = {
+        {&tv_reader_firefox, "{\"meta\":{\"startTime\":0},\"threads\":[]}", TV_OK},
+        {&tv_reader_firefox, "{\"meta\":{\"startTime\":0},\"counters\":[]}", TV_OK},
+        {&tv_reader_firefox, "{\"meta\":{\"startTime\":0},\"libs\":[", TV_OK},
+        {&tv_reader_firefox, "{\"meta\":{\"startTime\":0},\"thread\":[]}", TV_ERR_SYNTAX},
+        {&tv_reader_firefox, "{\"label\":\"\",\"profile\":{\"meta\":{},\"threads\":[]}}", TV_OK},
+        {&tv_reader_firefox, "{\"label\":\"\",\"profile\":null}", TV_ERR_SYNTAX},
+        {&tv_reader_firefox, "{\"label\":\"\",\"prgfile\":{\"threads\":[]}}", TV_ERR_SYNTAX},
+        {&tv_reader_speedscope, "{\"shared\":{\"frames\":[]},\"profiles\":[]}", TV_OK},
+        {&tv_reader_speedscope, "{\"shared\":{\"frames\":[", TV_OK},
+        {&tv_reader_speedscope, "{\"shared\":{\"frames\":[]},\"profile\":[]}", TV_ERR_SYNTAX},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+        struct tv_source *source = tv_source_from_memory(tv_bytes_of(cases[i].text), "test");
+        struct tv_read_options options = {.parts = 1};
+        struct tv_error err = {0};
+        assert_int_equal(cases[i].reader->assemble(source, builder, &options, &err),
+                         cases[i].status);
+        tv_builder_free(builder);
+        tv_source_free(source);
+    }
+}
+
 /* Read a file cut before a byte, and with each bit of that byte flipped, in memory of its own
  * length, so that ASan sees what is read beyond. */
 static void read_damaged_at(const struct tv_reader *reader, struct tv_bytes file, size_t at)
@@ -203,6 +236,7 @@ static void numbers_are_exact_to_64_bits(void **state)
 
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
+           cmocka_unit_test(files_without_their_list_are_refused),
            cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
            cmocka_unit_test(damage_of_json_is_survived));
