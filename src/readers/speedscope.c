@@ -449,7 +449,10 @@ static void speedscope_read_profile(struct speedscope *file, struct tv_json_stre
     from.start = speedscope_number(file, &members[SPEEDSCOPE_START], from.unit->digits);
     from.end = speedscope_number(file, &members[SPEEDSCOPE_END], from.unit->digits);
     struct tv_bytes type = speedscope_text(file, &members[SPEEDSCOPE_TYPE]);
-    if (tv_bytes_equal(type, TV_BYTES("evented")))
+    bool evented = tv_bytes_equal(type, TV_BYTES("evented"));
+    if (members[evented ? SPEEDSCOPE_EVENTS : SPEEDSCOPE_SAMPLES].offset == TV_NO_OFFSET)
+        tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_EVENT, offset);
+    else if (evented)
         speedscope_read_evented(file, &from, &members[SPEEDSCOPE_EVENTS]);
     else
         speedscope_read_sampled(file, &from, members);

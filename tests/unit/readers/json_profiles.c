@@ -178,6 +178,32 @@ static void files_without_their_list_are_refused(void **state)
     }
 }
 
+/* A profile of speedscope without its samples or events, or without the type that names them. */
+static void profiles_of_speedscope_without_rows_are_counted(void **state)
+{
+    static const struct {
+        const char *members;
+        uint64_t bad;
+    } cases[] = {
+        {"\"type\":\"sampled\",\"samples\":[],\"weights\":[]", 0},
+        {"\"type\":\"evented\",\"events\":[]", 0},
+        {"\"type\":\"sampled\",\"sample\":[[0]],\"weights\":[1]", 1},
+        {"\"type\":\"evented\",\"event\":[]", 1},
+        {"\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1}]", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{%s}]}",
+                 cases[i].members);
+        struct tv_trace *trace = read_json_profile(&tv_reader_speedscope, tv_bytes_of(text));
+        assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_EVENT].count,
+                         cases[i].bad);
+        tv_trace_free(trace);
+    }
+}
+
 /* Read a file cut before a byte, and with each bit of that byte flipped, in memory of its own
  * length, so that ASan sees what is read beyond. */
 static void read_damaged_at(const struct tv_reader *reader, struct tv_bytes file, size_t at)
@@ -237,6 +263,7 @@ static void numbers_are_exact_to_64_bits(void **state)
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
            cmocka_unit_test(files_without_their_list_are_refused),
+           cmocka_unit_test(profiles_of_speedscope_without_rows_are_counted),
            cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
            cmocka_unit_test(damage_of_json_is_survived));
