@@ -84,7 +84,7 @@ struct tv_compare_settings {
     struct tv_words fail_if, reports;
     unsigned by, figure, names, width; /* their places among the choices */
     uint64_t min_share, plan;
-    bool no_total, allow_none, open;
+    bool no_total, allow_none, open, no_fold;
     struct tv_words in_folders; /* files of folders, which need not be traces */
 };
 

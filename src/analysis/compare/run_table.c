@@ -491,7 +491,7 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
     tv_free(row_of);
 }
 
-/* Add the paths of a tree; direct recursion is folded. */
+/* Add the paths of a tree; direct recursion is folded unless the table is unfolded. */
 static void run_table_add_paths(struct tv_run_table *table, const struct tv_call_tree *tree)
 {
     uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of); /* + 1; 0: no row */
@@ -505,7 +505,7 @@ static void run_table_add_paths(struct tv_run_table *table, const struct tv_call
         struct tv_run_figures figures = {tree->cost[node].wall,  tree->self_wall[node],
                                          tree->cost[node].cpu,   tree->self_cpu[node],
                                          tree->cost[node].calls, true};
-        if (row > 0 && tree->frame[parent] == tree->frame[node]) {
+        if (row > 0 && !table->unfolded && tree->frame[parent] == tree->frame[node]) {
             /* direct recursion: its time is in the caller's already */
             figures.incl_wall = figures.incl_cpu = 0;
             row_of[node] = row;

@@ -116,6 +116,7 @@ struct tv_run_neighbour {
 struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
+    bool unfolded; /* by path: direct recursion has rows of its own */
     struct tv_interner *strings;
     struct tv_run *runs;           /* [run_count] */
     struct tv_run_column *columns; /* [run_count] */

@@ -161,6 +161,7 @@ static void compare_plan_tables(const struct tv_settings *settings,
             own->has_lengths = tables->has_lengths;
             tv_run_table_init(&own->rows, by, tables->rows.names);
             tv_run_table_init(&own->paths, TV_ROWS_BY_PATH, tables->rows.names);
+            own->rows.unfolded = own->paths.unfolded = settings->compare.no_fold;
         }
         own->has_paths = own->has_paths || rule->of_path;
         own->has_lengths =
@@ -548,6 +549,7 @@ int tv_compare_run(const struct tv_command *command, const struct tv_settings *s
     enum tv_names_match names = compare_names[settings->compare.names];
     tv_run_table_init(&tables.rows, (enum tv_rows_by)settings->compare.by, names);
     tv_run_table_init(&tables.paths, TV_ROWS_BY_PATH, names);
+    tables.rows.unfolded = tables.paths.unfolded = settings->compare.no_fold;
     int code = compare_run_filled(command, settings, &tables, compare_fill_from_files, &source);
     compare_tables_release(&tables);
     return code;

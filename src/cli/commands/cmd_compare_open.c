@@ -27,6 +27,7 @@ static const char *compare_find_unshown(const struct tv_settings *settings)
         {compare->base_range || compare->new_range || settings->select.ranges.count > 0, "ranges"},
         {compare->figure > TV_FIGURE_MEAN, "percentiles"},
         {compare->names != 0, "--names"},
+        {compare->no_fold, "--no-fold"},
         {settings->stacks.value != NULL, "--value"},
         {settings->stacks.compensate, "--compensate"},
     };

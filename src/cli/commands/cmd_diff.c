@@ -50,6 +50,8 @@ static const struct tv_option diff_options[] = {
         "older runs of the base, which show how much runs vary; each subdirectory is a session"),
     TV_OPTION("by", "method|path|class|package|thread", TV_OPTION_CHOICE, compare.by,
               "groups: what a row is (default: method)"),
+    TV_OPTION("no-fold", NULL, TV_OPTION_FLAG, compare.no_fold,
+              "paths: keep each call of direct recursion as a path of its own (default: fold it)"),
     TV_OPTION("figure", "excl|incl|calls|mean|p50|p90|p95|p99|max", TV_OPTION_CHOICE,
               compare.figure, "groups: the figure to compare (default: excl)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,

@@ -744,6 +744,8 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     const struct tv_comparison *comparison = report->comparison;
     tv_out_text(out, "{\n  \"format\": \"traceview.diff/1\",\n ");
     tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
+    if (comparison->table->unfolded)
+        tv_out_text(out, ", \"unfolded\": true");
     tv_json_put_text(out, ", ", "figure", tv_bytes_of(compare_figure_name(comparison->figure)));
     tv_json_put_text(out, ", ", "clock", tv_bytes_of(comparison->cpu ? "cpu" : "wall"));
     if (comparison->weighs) {
