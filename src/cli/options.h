@@ -82,7 +82,7 @@ struct tv_compare_settings {
     const char *baseline_dir, *rules, *rename, *alpha;
     const char *base_mapping, *new_mapping, *base_range, *new_range;
     struct tv_words fail_if, reports;
-    unsigned by, figure, names, width; /* their places among the choices */
+    unsigned by, figure, names, scale, width; /* their places among the choices */
     uint64_t min_share, plan;
     bool no_total, allow_none, open, no_fold;
     struct tv_words in_folders; /* files of folders, which need not be traces */

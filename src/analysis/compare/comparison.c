@@ -19,13 +19,19 @@
 /* Values of so many runs need no memory of their own. */
 #define FEW_RUNS 64u
 
+/* Return a time of a run as it is shown. */
+static double comparison_scaled(const struct tv_comparison *comparison, uint32_t run, double time)
+{
+    return comparison->scales ? time * comparison->scales[run] : time;
+}
+
 static double comparison_time(const struct tv_comparison *comparison, const struct tv_run_row *row,
                               uint32_t run, bool inclusive)
 {
     const struct tv_run_figures *figures = tv_run_table_figures(comparison->table, row, run);
     int64_t wall = inclusive ? figures->incl_wall : figures->excl_wall;
     int64_t cpu = inclusive ? figures->incl_cpu : figures->excl_cpu;
-    return (double)(comparison->cpu ? cpu : wall);
+    return comparison_scaled(comparison, run, (double)(comparison->cpu ? cpu : wall));
 }
 
 /* Return a percentile of the lengths of a row's calls in a run; NAN: unknown. */
@@ -37,7 +43,7 @@ static double comparison_length(const struct tv_comparison *comparison,
     if (!lengths->known)
         return (double)NAN;
     int64_t ns = comparison->cpu ? lengths->cpu[length] : lengths->wall[length];
-    return ns >= 0 ? (double)ns : (double)NAN;
+    return ns >= 0 ? comparison_scaled(comparison, run, (double)ns) : (double)NAN;
 }
 
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
@@ -662,12 +668,50 @@ static void comparison_test_rows(struct tv_comparison *comparison)
     tv_free(logs);
 }
 
+/* ---- Scaled times ---- */
+
+/* Return what the times of a run are multiplied by; `factor` is its common factor. */
+static double comparison_scale_of(const struct tv_comparison *comparison, uint32_t run,
+                                  double factor)
+{
+    double total = tv_comparison_run_total(comparison, run);
+    if (comparison->scale == TV_SCALE_COMMON)
+        return exp(-factor);
+    return total > 0 && comparison->base_total > 0 ? comparison->base_total / total : 1;
+}
+
+/* Show times by the scale from now on: changes and p of tested rows are there already, so they do
+ * not depend on it. */
+static void comparison_scale_rows(struct tv_comparison *comparison)
+{
+    const struct tv_run_table *table = comparison->table;
+    uint32_t number = 0;
+    if (comparison->scale == TV_SCALE_NONE)
+        return;
+    comparison->scales = tv_alloc(table->run_count, sizeof *comparison->scales);
+    for (uint32_t run = 0; run < table->run_count; run++) {
+        bool compared = table->runs[run].side != TV_RUN_HISTORY;
+        double factor = compared ? comparison->changes.factor[number++] : 0;
+        comparison->scales[run] = comparison_scale_of(comparison, run, factor);
+    }
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        struct tv_compared_row *compared = &comparison->rows[i];
+        const struct tv_run_row *row = &table->rows[compared->row];
+        compared->base = tv_comparison_median(comparison, row, TV_RUN_BASE, comparison->figure);
+        compared->new = tv_comparison_median(comparison, row, TV_RUN_NEW, comparison->figure);
+    }
+}
+
 enum tv_status tv_comparison_init(struct tv_comparison *comparison,
                                   const struct tv_run_table *table,
                                   const struct tv_comparison_options *options, struct tv_error *err)
 {
     *comparison = (struct tv_comparison){
-        .table = table, .figure = options->figure, .least_share = options->least_share};
+        .table = table,
+        .figure = options->figure,
+        .scale = options->scale,
+        .least_share = options->least_share,
+    };
     comparison_count_runs(comparison);
     if (comparison->base_runs == 0 || comparison->new_runs == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no run on this side",
@@ -689,6 +733,7 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     comparison_sort_by_name(comparison);
     comparison_choose_tested(comparison);
     comparison_test_rows(comparison);
+    comparison_scale_rows(comparison);
     comparison_sort_results(comparison);
     return TV_OK;
 }
@@ -697,5 +742,7 @@ void tv_comparison_release(struct tv_comparison *comparison)
 {
     tv_changes_release(&comparison->changes);
     tv_free(comparison->rows);
+    tv_free(comparison->scales);
     comparison->rows = NULL;
+    comparison->scales = NULL;
 }

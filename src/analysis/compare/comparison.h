@@ -25,6 +25,13 @@ enum tv_run_figure {
     TV_RUN_FIGURES,
 };
 
+/* The way times are shown. */
+enum tv_compare_scale {
+    TV_SCALE_NONE,   /* as they were recorded */
+    TV_SCALE_COMMON, /* without the common factor of their run */
+    TV_SCALE_TOTAL,  /* as if the total of each run was the median total of the base */
+};
+
 /* A row that was compared: a row of the table and its figures.  Times are nanoseconds. */
 struct tv_compared_row {
     uint32_t row;     /* in the table */
@@ -46,6 +53,8 @@ struct tv_comparison {
     bool cpu;    /* times are CPU times */
     bool weighs; /* figures are weights of samples: value and unit are strings of the table */
     uint32_t value, unit;
+    enum tv_compare_scale scale;
+    double *scales;    /* [runs of the table] what shown times are multiplied by; NULL: nothing */
     double clock_cost; /* the smallest of a reading of the clock that runs state, ns; 0: none */
     bool compensated;  /* that cost was subtracted from the times */
     bool wall_noted;   /* not all runs have a CPU clock: wall times vary more */
@@ -71,6 +80,7 @@ struct tv_comparison_options {
     enum tv_run_figure figure;
     enum { TV_COMPARE_BEST_CLOCK, TV_COMPARE_WALL, TV_COMPARE_CPU } clock;
     double least_share; /* rows below it in both sides are listed, not tested: 0.0005 */
+    enum tv_compare_scale scale;
 };
 
 /* Maximum number of rows that are tested: those with the largest figures. */
@@ -90,7 +100,7 @@ double tv_comparison_middle(double *values, size_t count);
 /* Return the total of a run on the clock of the comparison. */
 double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t run);
 
-/* Return a figure of a row in a run, NAN where the run lacks the row. */
+/* Return a figure of a row in a run as it is shown, NAN where the run lacks the row. */
 double tv_comparison_value(const struct tv_comparison *comparison, const struct tv_run_row *row,
                            uint32_t run, enum tv_run_figure figure);
 

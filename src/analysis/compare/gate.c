@@ -342,7 +342,7 @@ static bool gate_matches(const struct tv_gate_rule *rule, const struct tv_run_ta
     return matches;
 }
 
-/* Make the comparison by a rule's own figure and clock. */
+/* Make the comparison by a rule's own figure and clock, of times as they were recorded. */
 static const char *gate_choose_comparison(const struct tv_comparison *comparison,
                                           const struct tv_gate_rule *rule, struct gate_case *one)
 {
@@ -351,7 +351,7 @@ static const char *gate_choose_comparison(const struct tv_comparison *comparison
     bool same_clock =
         rule->clock == TV_GATE_BEST_CLOCK || (rule->clock == TV_GATE_CPU) == comparison->cpu;
     one->comparison = comparison;
-    if (comparison->figure == figure && same_clock)
+    if (comparison->figure == figure && same_clock && comparison->scale == TV_SCALE_NONE)
         return NULL;
     struct tv_error err;
     struct tv_comparison_options options = {.figure = figure,

@@ -28,6 +28,7 @@ static const char *compare_find_unshown(const struct tv_settings *settings)
         {compare->figure > TV_FIGURE_MEAN, "percentiles"},
         {compare->names != 0, "--names"},
         {compare->no_fold, "--no-fold"},
+        {compare->scale != 0, "--scale"},
         {settings->stacks.value != NULL, "--value"},
         {settings->stacks.compensate, "--compensate"},
     };

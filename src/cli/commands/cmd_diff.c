@@ -56,6 +56,9 @@ static const struct tv_option diff_options[] = {
               compare.figure, "groups: the figure to compare (default: excl)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "groups: clock to use (default: cpu if all runs have it)"),
+    TV_OPTION("scale", "none|common|total", TV_OPTION_CHOICE, compare.scale,
+              "groups: show times as recorded (default), without the common factor, or as if all "
+              "runs had one total"),
     TV_OPTION("names", "similar|exact|grouped", TV_OPTION_CHOICE, compare.names,
               "groups: match names regardless of generated numbers (default), exactly, or "
               "without any numbers"),

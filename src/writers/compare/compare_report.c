@@ -83,12 +83,25 @@ void tv_compare_put_figure(struct tv_out *out, const struct tv_comparison *compa
     tv_out_format(out, "%s%s", *scale.unit.name ? " " : "", scale.unit.name);
 }
 
-void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison)
+/* Tell how times are shown, unless it is as they were recorded. */
+static void compare_put_scale(struct tv_out *out, const struct tv_comparison *comparison)
 {
-    if (!comparison->weighs) {
-        tv_out_format(out, "%s time", comparison->cpu ? "CPU" : "wall");
-        return;
+    bool scaled = false;
+    if (comparison->scale == TV_SCALE_TOTAL && comparison->base_total <= 0) {
+        tv_out_text(out, ", not scaled: the base has no time");
+    } else if (comparison->scale == TV_SCALE_TOTAL) {
+        tv_out_text(out, ", as if all totals were ");
+        tv_compare_put_figure(out, comparison, TV_FIGURE_EXCL, comparison->base_total);
+    } else if (comparison->scale == TV_SCALE_COMMON) {
+        for (uint32_t run = 0; run < comparison->changes.runs; run++)
+            scaled = scaled || comparison->changes.factor[run] != 0;
+        tv_out_text(out, scaled ? " without the common factor" : ", no common factor was found");
     }
+}
+
+/* Write what samples count, and their unit. */
+static void compare_put_value(struct tv_out *out, const struct tv_comparison *comparison)
+{
     struct tv_value_scale scale;
     compare_choose_scale(comparison, &scale);
     struct tv_bytes value = tv_run_text(comparison->table, comparison->value);
@@ -99,6 +112,15 @@ void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *compari
     }
     if (*scale.unit.name)
         tv_out_format(out, " in %s", scale.unit.name);
+}
+
+void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison)
+{
+    if (comparison->weighs)
+        compare_put_value(out, comparison);
+    else
+        tv_out_format(out, "%s time", comparison->cpu ? "CPU" : "wall");
+    compare_put_scale(out, comparison);
 }
 
 void tv_compare_put_percent(struct tv_out *out, double change)
@@ -741,6 +763,7 @@ static void compare_json_renames(struct tv_out *out, const struct tv_comparison 
 static void compare_write_json(struct tv_out *out, const struct tv_compare_report *report)
 {
     static const char *const by[] = {"method", "path", "class", "package", "thread"};
+    static const char *const scales[] = {"none", "common", "total"};
     const struct tv_comparison *comparison = report->comparison;
     tv_out_text(out, "{\n  \"format\": \"traceview.diff/1\",\n ");
     tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
@@ -748,6 +771,8 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
         tv_out_text(out, ", \"unfolded\": true");
     tv_json_put_text(out, ", ", "figure", tv_bytes_of(compare_figure_name(comparison->figure)));
     tv_json_put_text(out, ", ", "clock", tv_bytes_of(comparison->cpu ? "cpu" : "wall"));
+    if (comparison->scale != TV_SCALE_NONE)
+        tv_json_put_text(out, ", ", "scale", tv_bytes_of(scales[comparison->scale]));
     if (comparison->weighs) {
         tv_json_put_text(out, ", ", "value", tv_run_text(comparison->table, comparison->value));
         tv_json_put_text(out, ", ", "unit", tv_run_text(comparison->table, comparison->unit));

@@ -106,7 +106,8 @@ void tv_compare_put_figure(struct tv_out *out, const struct tv_comparison *compa
 void tv_compare_put_bare(struct tv_out *out, const struct tv_comparison *comparison,
                          enum tv_run_figure figure, double value);
 
-/* Write what the figures are: "CPU time", "wall time", "samples: space in MiB". */
+/* Write what the figures are: "CPU time", "wall time without the common factor", "samples: space in
+ * MiB". */
 void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison);
 
 /* Write a relative change: "+5.3 %", "new", "gone". */
