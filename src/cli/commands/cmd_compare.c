@@ -88,21 +88,23 @@ static bool compare_has_picture(const struct tv_settings *settings)
            compare_has_format(settings, TV_COMPARE_HTML);
 }
 
-/* Turn two files into groups of one run each. */
+/* Give the second of two files its --range, and turn them into groups of one run each where only
+ * groups can be shown. */
 static void compare_pair(struct tv_settings *settings)
 {
     struct tv_compare_settings *compare = &settings->compare;
+    if (settings->select.ranges.count > 1 && !compare->new_range)
+        compare->new_range = settings->select.ranges.items[1];
+    if (!compare_has_picture(settings) && !compare->open)
+        return;
     tv_words_add(&compare->base, settings->files.items[0]);
     tv_words_add(&compare->new, settings->files.items[1]);
-    if (settings->select.ranges.count > 1)
-        compare->new_range = settings->select.ranges.items[1];
 }
 
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_compare_settings *compare = &settings->compare;
-    if (!tv_compare_has_groups(settings) && settings->files.count == 2 &&
-        (compare_has_picture(settings) || compare->open))
+    if (!tv_compare_has_groups(settings) && settings->files.count == 2)
         compare_pair(settings);
     if (!tv_compare_has_groups(settings)) {
         if (settings->files.count > 2)

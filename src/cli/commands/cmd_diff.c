@@ -107,16 +107,13 @@ struct diff_side {
     struct tv_profile *profile;
 };
 
-/* Read file `number` with the range of the same number. */
+/* Read file `number` with the mapping and the range of its side. */
 static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, size_t number,
                                          struct diff_side *side, struct tv_error *err)
 {
     assert(number < settings->files.count);
-    struct tv_settings own = *settings;
-    const struct tv_words *ranges = &settings->select.ranges;
-    own.files = (struct tv_words){&settings->files.items[number], 1, 1};
-    if (ranges->count > 0)
-        own.select.range = ranges->items[number < ranges->count ? number : 0];
+    struct tv_settings own = tv_compare_run_settings(settings, &settings->files.items[number],
+                                                     number == 0 ? TV_RUN_BASE : TV_RUN_NEW);
     enum tv_status status = TV_OK;
     if (settings->stacks.compensate) {
         status = tv_measure_tree(&own, 0, &side->measured, err);
