@@ -330,7 +330,11 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
     struct stat output;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return TV_OK;
-    bool input = settings->input.mapping && output_is_same_file(&output, settings->input.mapping);
+    const char *const maps[] = {settings->input.mapping, settings->compare.base_mapping,
+                                settings->compare.new_mapping};
+    bool input = false;
+    for (size_t i = 0; i < TV_COUNT(maps); i++)
+        input = input || (maps[i] && output_is_same_file(&output, maps[i]));
     for (size_t i = 0; i < settings->files.count && !input; i++)
         input = output_is_trace(&output, settings->files.items[i]);
     for (size_t i = 0; i < settings->input.symbols.count && !input; i++)
